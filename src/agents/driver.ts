@@ -1,0 +1,50 @@
+import type { AgentEvent } from '../contract/events.ts'
+import type { Outcome } from '../contract/outcome.ts'
+
+/** What one attempt is to do. */
+export type RunSpec = {
+  readonly cwd: string
+  /** A folder of this attempt's own, for files that the program needs (schemas, settings). */
+  readonly folder: string
+  readonly sprintDir: string
+  readonly model?: string
+  /** Go on in an earlier session of the same program, for a repair prompt or an interruption. */
+  readonly resume?: string
+}
+
+/** How to start the program. The prompt always arrives on stdin, from a file. */
+export type Invocation = {
+  readonly file: string
+  readonly args: readonly string[]
+  /** Variables set besides the ones that pass the allow-list. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Files to be written into the attempt's folder first, by name. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+export type Exit = {
+  readonly code: number | null
+  readonly signal: string | null
+  /** Set when the supervisor ended the attempt, and why. */
+  readonly ended?: 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap'
+  readonly stderrTail: string
+}
+
+/** Reads the output of one attempt. Holds what it has seen; does no I/O. */
+export interface Reader {
+  /** Never throws: what is not understood comes back as `raw`. */
+  parse: (line: string) => readonly AgentEvent[]
+  /** Called once, after the last line. No terminal event means failed, whatever the exit code. */
+  finish: (exit: Exit) => Outcome
+}
+
+/** What we know of one agent program, and nothing else: no spawning, no timing, no retrying. */
+export interface Driver {
+  readonly name: string
+  /** The program that is looked up on PATH. */
+  readonly program: string
+  /** Environment variables that it may see, as NAME or PREFIX_*; everything else is withheld. */
+  readonly env: readonly string[]
+  readonly command: (spec: RunSpec) => Invocation
+  readonly read: () => Reader
+}

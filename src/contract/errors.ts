@@ -1,0 +1,73 @@
+/** What each part does about a failure: the HTTP status, the exit code, and whether trying again can help. */
+type Row = { readonly status: number; readonly exit: 0 | 1 | 2 | 3 | 130; readonly retry: boolean }
+
+const badInput: Row = { status: 422, exit: 1, retry: false }
+const notFound: Row = { status: 404, exit: 1, retry: false }
+
+/** Every failure a person or a program can meet. Codes of the seed systems keep their names. */
+export const errorCodes = {
+  USAGE: { status: 400, exit: 1, retry: false },
+  SPRINT_NOT_FOUND: notFound,
+  SPRINT_LOAD_ERROR: badInput,
+  INVALID_SPRINT: badInput,
+  MISSING_WORKFLOW: badInput,
+  MAIN_WORKFLOW_NOT_FOUND: badInput,
+  WORKFLOW_PARSE_ERROR: badInput,
+  INVALID_WORKFLOW: badInput,
+  MISSING_WORKFLOW_NAME: badInput,
+  INVALID_WORKFLOW_MODE: badInput,
+  INVALID_FIELD: badInput,
+  UNKNOWN_FIELD: badInput,
+  NOT_SUPPORTED: badInput,
+  RALPH_MISSING_GOAL: badInput,
+  RALPH_INVALID_HOOK: badInput,
+  RALPH_INVALID_HOOK_OVERRIDE: badInput,
+  HOOK_AMBIGUOUS_ACTION: badInput,
+  MISSING_HOOK_ID: badInput,
+  DUPLICATE_HOOK_ID: badInput,
+  INVALID_HOOK: badInput,
+  INVALID_HOOKS: badInput,
+  INVALID_HOOK_PARALLEL: badInput,
+  INVALID_HOOK_ENABLED: badInput,
+  INVALID_MODEL: badInput,
+  INVALID_SPRINT_ID: badInput,
+  PROGRESS_NOT_FOUND: notFound,
+  PROGRESS_INVALID: { status: 409, exit: 1, retry: false },
+  SPRINT_EXISTS: { status: 409, exit: 1, retry: false },
+  AGENT_UNKNOWN: badInput,
+  AGENT_NOT_FOUND: { status: 503, exit: 1, retry: false },
+  FACT_ILLEGAL: { status: 409, exit: 1, retry: false },
+  FILE_UNREADABLE: { status: 500, exit: 1, retry: false },
+  FILE_UNWRITABLE: { status: 500, exit: 1, retry: true },
+  INTERNAL: { status: 500, exit: 1, retry: false },
+} as const satisfies Record<string, Row>
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** Where in a file: lines and columns start at 1. */
+export type Place = { readonly file: string; readonly line?: number; readonly column?: number }
+
+export type ErrorDetails = {
+  readonly place?: Place
+  /** What the person can do about it. */
+  readonly hint?: string
+  readonly cause?: unknown
+}
+
+/** The only error class thrown on purpose. Callers branch on `code`, never on `message`. */
+export class RalphError extends Error {
+  override readonly name = 'RalphError'
+  readonly code: ErrorCode
+  readonly place: Place | undefined
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, { place, hint, cause }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.place = place
+    this.hint = hint
+  }
+}
+
+export const formatPlace = ({ file, line, column }: Place): string =>
+  [file, line, column].filter((part) => part !== undefined).join(':')

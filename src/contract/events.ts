@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { FailureClass, Usage } from './outcome.ts'
+import { CheckResult, Mode, SprintStatus, Verdict } from './progress.ts'
+
+/** What an agent program is seen doing while it works: one vocabulary for all drivers. */
+export const AgentEvent = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('session'), id: z.string(), model: z.string().optional() }),
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({
+    kind: z.literal('tool'),
+    phase: z.enum(['start', 'end']),
+    id: z.string(),
+    name: z.string().optional(),
+    /** The argument worth showing in one line: a path, a command, a pattern. */
+    argument: z.string().optional(),
+    input: z.unknown().optional(),
+    output: z.string().optional(),
+    ok: z.boolean().optional(),
+  }),
+  z.object({ kind: z.literal('usage'), usage: z.custom<Usage>() }),
+  z.object({
+    kind: z.literal('retry'),
+    attempt: z.number().optional(),
+    status: z.number().optional(),
+    delayMs: z.number().optional(),
+    reason: z.string().optional(),
+  }),
+  z.object({ kind: z.literal('limit'), resetsAt: z.number().optional(), reason: z.string().optional() }),
+  z.object({ kind: z.literal('terminal'), ok: z.boolean(), reason: z.string().optional() }),
+  z.object({ kind: z.literal('raw'), line: z.string() }),
+])
+export type AgentEvent = z.infer<typeof AgentEvent>
+
+const iteration = z.int()
+
+/** What observers are told: terminal, `--json`, journal readers, the page. */
+export const SprintEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('sprint-started'), resumed: z.boolean() }),
+  z.object({ type: z.literal('note'), level: z.enum(['info', 'warning']), text: z.string() }),
+  z.object({
+    type: z.literal('iteration-started'),
+    iteration,
+    mode: Mode,
+    step: z.string().optional(),
+    stepPrompt: z.string().optional(),
+  }),
+  z.object({ type: z.literal('attempt-started'), iteration, attempt: z.int(), agent: z.string() }),
+  z.object({ type: z.literal('agent'), iteration, attempt: z.int(), event: AgentEvent }),
+  z.object({
+    type: z.literal('attempt-failed'),
+    iteration,
+    attempt: z.int(),
+    class: FailureClass,
+    reason: z.string(),
+    retryInMs: z.number().optional(),
+  }),
+  z.object({
+    type: z.literal('steps-changed'),
+    added: z.array(z.string()),
+    completed: z.array(z.string()),
+    pending: z.int(),
+  }),
+  z.object({ type: z.literal('report-rejected'), iteration, reasons: z.array(z.string()) }),
+  z.object({ type: z.literal('claim-made'), iteration, summary: z.string() }),
+  z.object({ type: z.literal('check-started'), iteration, name: z.string() }),
+  z.object({ type: z.literal('check-ended'), iteration, result: z.custom<CheckResult>() }),
+  z.object({ type: z.literal('claim-refused'), iteration, by: z.array(z.string()), reason: z.string() }),
+  z.object({ type: z.literal('claim-accepted'), iteration, by: z.array(z.string()), summary: z.string() }),
+  z.object({ type: z.literal('hook-started'), iteration, hook: z.string(), parallel: z.boolean() }),
+  z.object({
+    type: z.literal('hook-ended'),
+    iteration,
+    hook: z.string(),
+    ok: z.boolean(),
+    exitCode: z.int().nullable(),
+    error: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('iteration-ended'),
+    iteration,
+    verdict: Verdict,
+    summary: z.string().optional(),
+    durationMs: z.number(),
+    costUsd: z.number().nullable(),
+  }),
+  z.object({ type: z.literal('question-asked'), iteration, reason: z.string(), details: z.string() }),
+  z.object({ type: z.literal('sprint-rested'), status: SprintStatus, reason: z.string().optional() }),
+])
+export type SprintEvent = z.infer<typeof SprintEvent>

@@ -1,0 +1,200 @@
+import { z } from 'zod'
+import { fileObject } from './file-object.ts'
+import { Id, SprintId } from './ids.ts'
+import { FailureClass, Usage } from './outcome.ts'
+import { Check, Hook, Limits, Timeouts } from './settings.ts'
+import { Timestamp } from './time.ts'
+import { SprintMode } from './workflow.ts'
+
+export const schemaVersion = 1
+
+/** `stats.max-iterations` of a sprint without a limit, as in the seed. */
+export const unlimitedIterations = 1_000_000
+
+/** How much history PROGRESS.yaml shows; the journal has all. */
+export const shown = { completedSteps: 1000, hookTasks: 1000, iterations: 100 } as const
+
+export const SprintStatus = z.enum([
+  'not-started',
+  'in-progress',
+  'paused',
+  'paused-at-breakpoint',
+  'parked',
+  'needs-human',
+  'completed',
+  'blocked',
+  'failed',
+  'limit-reached',
+  'interrupted',
+])
+export type SprintStatus = z.infer<typeof SprintStatus>
+
+export const Mode = z.enum(['planning', 'executing', 'reflecting'])
+export type Mode = z.infer<typeof Mode>
+
+export const Step = fileObject({
+  id: Id,
+  prompt: z.string(),
+  status: z.enum(['pending', 'completed']),
+  addedAt: Timestamp,
+  addedInIteration: z.int(),
+  completedAt: Timestamp.optional(),
+  completedInIteration: z.int().optional(),
+})
+export type Step = z.output<typeof Step>
+
+export const HookTask = fileObject({
+  iteration: z.int(),
+  hookId: Id,
+  status: z.enum(['running', 'completed', 'failed']),
+  spawnedAt: Timestamp,
+  completedAt: Timestamp.optional(),
+  exitCode: z.int().nullable().optional(),
+  error: z.string().optional(),
+  pid: z.int().nullable().optional(),
+  transcript: z.string().optional(),
+})
+export type HookTask = z.output<typeof HookTask>
+
+export const CheckResult = fileObject({
+  name: z.string(),
+  passed: z.boolean(),
+  exitCode: z.int().nullable(),
+  durationMs: z.number(),
+  /** The last part of what the check printed; the whole is in the attempt folder. */
+  output: z.string(),
+  /** Why it is not a pass although it ended, or why it did not end. */
+  reason: z.string().optional(),
+})
+export type CheckResult = z.output<typeof CheckResult>
+
+export const Verdict = z.enum([
+  'continue',
+  'accepted',
+  'refused',
+  'premature',
+  'needs-human',
+  'malformed',
+  'failed',
+  'interrupted',
+])
+export type Verdict = z.infer<typeof Verdict>
+
+/** What one iteration came to: its receipt. */
+export const IterationRecord = fileObject({
+  number: z.int(),
+  mode: Mode,
+  step: Id.optional(),
+  verdict: Verdict,
+  summary: z.string().optional(),
+  /** Parts of the report that named unknown or finished steps, and why they were dropped. */
+  rejected: z.array(z.string()).optional(),
+  checks: z.array(fileObject({ name: z.string(), passed: z.boolean() })).optional(),
+  attempts: z.int(),
+  startedAt: Timestamp,
+  endedAt: Timestamp,
+  costUsd: z.number().nullable(),
+  usage: Usage,
+})
+export type IterationRecord = z.output<typeof IterationRecord>
+
+/** An iteration that is not over. The loop never assumes that there is only one. */
+export const LiveIteration = fileObject({
+  number: z.int(),
+  mode: Mode,
+  step: Id.optional(),
+  stage: z.enum(['agent', 'waiting', 'checks', 'hooks']),
+  attempt: z.int(),
+  startedAt: Timestamp,
+  verdict: Verdict.optional(),
+  summary: z.string().optional(),
+  goalCompleteSummary: z.string().optional(),
+  rejected: z.array(z.string()).optional(),
+  checks: z.array(fileObject({ name: z.string(), passed: z.boolean() })).optional(),
+  costUsd: z.number().nullable(),
+  usage: Usage,
+})
+export type LiveIteration = z.output<typeof LiveIteration>
+
+const HumanNeeded = fileObject({
+  reason: z.string(),
+  details: z.string(),
+  options: z.array(z.string()).optional(),
+  default: z.string().optional(),
+  askedAt: Timestamp,
+})
+
+const RalphState = fileObject({
+  idleThreshold: z.int().min(1),
+  minIterations: z.int().min(0),
+  goalPrompt: z.string().optional(),
+  reflectionPrompt: z.string().optional(),
+  /** Iterations in a row that began without a pending step. */
+  idleCount: z.int().default(0),
+  /** The last iteration that claimed the goal before min-iterations. */
+  goalCompleteAttemptedAt: z.int().optional(),
+})
+
+/** Set when the goal is reached. */
+const RalphExit = fileObject({
+  detectedAt: Timestamp.nullable(),
+  iteration: z.int().nullable(),
+  finalSummary: z.string().nullable(),
+  /** true: there was no check that could have refused the claim. */
+  unchecked: z.boolean().optional(),
+  /** Steps that were still pending when the goal was accepted. */
+  openSteps: z.array(Id).optional(),
+})
+
+const Stats = fileObject({
+  startedAt: Timestamp.nullable(),
+  completedAt: Timestamp.nullable(),
+  currentIteration: z.int(),
+  maxIterations: z.int(),
+  /** Steps ever added; the next one is `step-<total-steps>`, so that ids are never used twice. */
+  totalSteps: z.int(),
+  completedSteps: z.int(),
+  /** Summed over all attempts; null as soon as one attempt had no price. */
+  costUsd: z.number().nullable(),
+  usage: Usage,
+  /** Time in which an iteration was under way. */
+  activeMs: z.number(),
+})
+
+/** `PROGRESS.yaml`: the whole state of a sprint, with the seeds' field names. */
+export const Progress = fileObject({
+  schemaVersion: z.literal(schemaVersion),
+  /** Grows by one with every change. */
+  rev: z.int(),
+  sprintId: SprintId,
+  name: z.string().optional(),
+  owner: z.string().optional(),
+  created: z.string().optional(),
+  workflow: z.string(),
+  status: SprintStatus,
+  /** Why the sprint rests, in one sentence, when the status alone does not say it. */
+  reason: z.string().optional(),
+  failure: fileObject({ class: FailureClass, reason: z.string(), count: z.int() }).optional(),
+  mode: SprintMode,
+  goal: z.string(),
+  ralph: RalphState,
+  agent: z.array(z.string()).optional(),
+  model: z.string().optional(),
+  doneWhen: z.array(Check).optional(),
+  limits: Limits,
+  timeouts: Timeouts,
+  env: fileObject({ pass: z.array(z.string()) }).optional(),
+  perIterationHooks: z.array(Hook),
+  dynamicSteps: z.array(Step),
+  live: z.array(LiveIteration).default([]),
+  pauseRequested: z.boolean().optional(),
+  humanNeeded: HumanNeeded.optional(),
+  answers: z.array(fileObject({ question: z.string(), answer: z.string(), at: Timestamp })).optional(),
+  /** What the checks said when they last refused a claim; the next prompt shows it. */
+  refusedBy: z.array(CheckResult).optional(),
+  iterations: z.array(IterationRecord).default([]),
+  hookTasks: z.array(HookTask),
+  ralphExit: RalphExit,
+  stats: Stats,
+})
+export type Progress = z.output<typeof Progress>

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { fileObject, partialFileObject } from './file-object.ts'
+import { Id } from './ids.ts'
+import { Duration } from './time.ts'
+
+const text = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
+const count = z.int().min(0)
+/** A limit that can be switched off. */
+const limit = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
+
+export const Check = fileObject({
+  run: text.describe('Shell command that Ralph runs in the project; exit 0 is a pass'),
+  name: text.optional().describe('How the check is called on screen; the command if not given'),
+  timeout: Duration.default(600_000).describe('The check is ended, with its whole process tree, after this time'),
+  eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
+  protect: z.boolean().default(false).describe('Restore the files that define the check before it runs'),
+})
+export type Check = z.output<typeof Check>
+
+export const onFail = z.enum(['record', 'feed-back', 'block'])
+
+export const Hook = fileObject({
+  id: Id.describe('Unique name of the hook'),
+  prompt: text
+    .optional()
+    .describe('Prompt for the agent program; $ITERATION_TRANSCRIPT, $SPRINT_ID, $ITERATION, $PHASE_ID are replaced'),
+  workflow: text.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
+  run: text.optional().describe('Shell command'),
+  parallel: z.boolean().default(true).describe('true: in the background; false: the next iteration waits for it'),
+  enabled: z.boolean().default(true).describe('Whether the hook runs'),
+  onFail: onFail
+    .default('record')
+    .describe('What a failure does: recorded, output fed into the next prompt, or the sprint stops'),
+  timeout: Duration.optional().describe('timeouts.hook if not given'),
+})
+export type Hook = z.output<typeof Hook>
+
+const HookOverride = fileObject({
+  id: Id.optional(),
+  prompt: text.optional(),
+  workflow: text.optional(),
+  run: text.optional(),
+  parallel: z.boolean().optional(),
+  enabled: z.boolean().optional(),
+  onFail: onFail.optional(),
+  timeout: Duration.optional(),
+})
+export type HookOverride = z.output<typeof HookOverride>
+
+/** In SPRINT.yaml hooks are overridden by id, as a map (`learning: {enabled: true}`) or as a list that may also add hooks. */
+export const HookOverrides = z.union([z.array(HookOverride), z.record(z.string(), HookOverride)])
+
+const limits = {
+  iterations: limit(z.int().min(1)).describe('Iterations of the whole sprint; default off'),
+  usd: limit(z.number().positive()).describe('Money of the whole sprint; default off'),
+  tokens: limit(z.int().min(1)).describe('Input and output tokens of the whole sprint; default off'),
+  duration: limit(Duration).describe('Wall time of the whole sprint; default off'),
+  noProgress: limit(z.int().min(1)).describe('Iterations without progress before a human is asked; default 5'),
+  iterationUsd: limit(z.number().positive()).describe('Money of one iteration; default off'),
+  iterationTokens: limit(z.int().min(1)).describe('Tokens of one iteration; default off'),
+  failedStartsPerHour: z.int().min(1).describe('No fault starts the agent more often than this; default 30'),
+}
+export const Limits = fileObject(limits)
+export type Limits = z.output<typeof Limits>
+
+export const defaultLimits: Limits = {
+  iterations: 'off',
+  usd: 'off',
+  tokens: 'off',
+  duration: 'off',
+  noProgress: 5,
+  iterationUsd: 'off',
+  iterationTokens: 'off',
+  failedStartsPerHour: 30,
+}
+
+const timeouts = {
+  idle: Duration.describe('An attempt without any output is ended; default 10m'),
+  attempt: Duration.describe('An attempt is ended, whatever it does; default 60m'),
+  afterResult: Duration.describe('An agent that gave its result but does not exit is ended; default 60s'),
+  hook: Duration.describe('A hook is ended; default 10m'),
+}
+export const Timeouts = fileObject(timeouts)
+export type Timeouts = z.output<typeof Timeouts>
+
+export const defaultTimeouts: Timeouts = { idle: 600_000, attempt: 3_600_000, afterResult: 60_000, hook: 600_000 }
+
+export const Ralph = fileObject({
+  idleThreshold: z.int().min(1).optional().describe('Iterations without pending steps before reflecting; default 3'),
+  minIterations: count.optional().describe('goal-complete is accepted from this iteration on; default 0'),
+})
+
+const Notify = z.union([z.literal('desktop'), fileObject({ webhook: z.url() }), fileObject({ run: text })])
+
+/** What SPRINT.yaml and a workflow can both set; SPRINT.yaml wins, field by field. */
+export const settings = {
+  ralph: Ralph.optional().describe('How the goal-driven loop behaves'),
+  doneWhen: z
+    .array(Check)
+    .optional()
+    .describe('Checks that must pass before goal-complete is accepted; detected if not given, [] for none'),
+  review: fileObject({ agent: text, model: text.optional() })
+    .optional()
+    .describe('A second agent that judges prose criteria'),
+  agent: z
+    .union([text, z.array(text).min(1)])
+    .optional()
+    .describe('Agent program, or a list: first choice, then fallbacks'),
+  model: text.optional().describe("Model name; default: the driver's own"),
+  limits: partialFileObject(limits).optional().describe('Where the sprint stops'),
+  timeouts: partialFileObject(timeouts).optional().describe('When an attempt or a hook is ended'),
+  checkpoint: z.boolean().optional().describe('A commit object per iteration; default true'),
+  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('default auto'),
+  env: fileObject({ pass: z.array(text) })
+    .optional()
+    .describe('Environment variables passed to the agent, as NAME or PREFIX_*'),
+  notify: z.array(Notify).optional().describe('Who is told when a human is needed or the sprint ends'),
+}
