@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contract/events.ts'
-import type { Outcome } from '../contract/outcome.ts'
+import type { Outcome, Usage } from '../contract/outcome.ts'
 
 /** What one attempt is to do. */
 export type RunSpec = {
@@ -28,6 +28,8 @@ export type Exit = {
   /** Set when the supervisor ended the attempt, and why. */
   readonly ended?: 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap'
   readonly stderrTail: string
+  /** When the process ended: some programs tell the end of a limit as a time of day only. */
+  readonly at?: number
 }
 
 /** Reads the output of one attempt. Holds what it has seen; does no I/O. */
@@ -46,5 +48,12 @@ export interface Driver {
   /** Environment variables that it may see, as NAME or PREFIX_*; everything else is withheld. */
   readonly env: readonly string[]
   readonly command: (spec: RunSpec) => Invocation
-  readonly read: () => Reader
+  /** The program behind the wrapper script that PATH found (links resolved), if there is one to start instead. */
+  readonly native?: (script: string, isFile: IsFile) => string | undefined
+  /** Its text events are pieces of a message, not whole ones. */
+  readonly textInPieces?: true
+  /** `earlier`: what the resumed session has used before, for programs that count from its start. */
+  readonly read: (earlier?: Usage) => Reader
 }
+
+export type IsFile = (path: string) => boolean

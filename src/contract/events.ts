@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { FailureClass, Usage } from './outcome.ts'
-import { CheckResult, Mode, SprintStatus, Verdict } from './progress.ts'
+import { FailureClass, type Usage } from './outcome.ts'
+import { type CheckResult, Mode, SprintStatus, Verdict } from './progress.ts'
 
 /** What an agent program is seen doing while it works: one vocabulary for all drivers. */
 export const AgentEvent = z.discriminatedUnion('kind', [

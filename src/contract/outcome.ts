@@ -49,5 +49,7 @@ export const Outcome = fileObject({
   /** Absent means unpriced, which is not zero. */
   costUsd: z.number().optional(),
   resumable: z.boolean().default(false),
+  /** As the process ended; null if it was killed or is unknown. */
+  exitCode: z.int().nullable().optional(),
 })
 export type Outcome = z.output<typeof Outcome>

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
-import { Check, Hook, Limits, Timeouts } from './settings.ts'
+import { CompiledPhase, CompiledWorktree, Current, DependencyGraph } from './phases.ts'
+import { Check, Hook, Limits, Notify, ParallelExecution, Prompts, Retry, Timeouts } from './settings.ts'
 import { Timestamp } from './time.ts'
 import { SprintMode } from './workflow.ts'
 
@@ -154,6 +155,9 @@ const Stats = fileObject({
   /** Steps ever added; the next one is `step-<total-steps>`, so that ids are never used twice. */
   totalSteps: z.int(),
   completedSteps: z.int(),
+  /** Standard mode: phases and sub-phases, all together. */
+  totalPhases: z.int().optional(),
+  completedPhases: z.int().optional(),
   /** Summed over all attempts; null as soon as one attempt had no price. */
   costUsd: z.number().nullable(),
   usage: Usage,
@@ -174,6 +178,7 @@ export const Progress = fileObject({
   status: SprintStatus,
   /** Why the sprint rests, in one sentence, when the status alone does not say it. */
   reason: z.string().optional(),
+  /** Failures in a row; gone with the next valid report. */
   failure: fileObject({ class: FailureClass, reason: z.string(), count: z.int() }).optional(),
   mode: SprintMode,
   goal: z.string(),
@@ -182,19 +187,42 @@ export const Progress = fileObject({
   model: z.string().optional(),
   doneWhen: z.array(Check).optional(),
   limits: Limits,
+  /** Limits given on the command line, for the current run only. */
+  runLimits: fileObject({
+    iterations: z.int().optional(),
+    usd: z.number().optional(),
+    durationMs: z.number().optional(),
+  }).optional(),
   timeouts: Timeouts,
   env: fileObject({ pass: z.array(z.string()) }).optional(),
+  review: fileObject({ agent: z.string(), model: z.string().optional() }).optional(),
+  checkpoint: z.boolean().optional(),
+  sandbox: z.enum(['auto', 'required', 'off']).optional(),
+  notify: z.array(Notify).optional(),
+  worktree: CompiledWorktree.optional(),
+  /** Standard mode, down to `current`. */
+  phases: z.array(CompiledPhase).optional(),
+  dependencyGraph: z.array(DependencyGraph).optional(),
+  parallelExecution: ParallelExecution.optional(),
+  retry: Retry.optional(),
+  prompts: Prompts.optional(),
+  current: Current.optional(),
   perIterationHooks: z.array(Hook),
   dynamicSteps: z.array(Step),
   live: z.array(LiveIteration).default([]),
   pauseRequested: z.boolean().optional(),
   humanNeeded: HumanNeeded.optional(),
-  answers: z.array(fileObject({ question: z.string(), answer: z.string(), at: Timestamp })).optional(),
-  /** What the checks said when they last refused a claim; the next prompt shows it. */
+  /** What a person answered; the next prompt shows it. */
+  answer: fileObject({ question: z.string(), answer: z.string(), at: Timestamp }).optional(),
+  parked: fileObject({ reason: z.string(), until: Timestamp }).optional(),
+  /** What the checks said when they were last red; the next prompt shows it. */
   refusedBy: z.array(CheckResult).optional(),
+  /** Output of failed hooks with `on-fail: feed-back`; the next prompt shows it. */
+  feedback: z.array(fileObject({ hookId: Id, output: z.string() })).optional(),
   iterations: z.array(IterationRecord).default([]),
   hookTasks: z.array(HookTask),
   ralphExit: RalphExit,
   stats: Stats,
 })
 export type Progress = z.output<typeof Progress>
+export type RunLimits = NonNullable<Progress['runLimits']>

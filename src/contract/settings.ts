@@ -3,7 +3,9 @@ import { fileObject, partialFileObject } from './file-object.ts'
 import { Id } from './ids.ts'
 import { Duration } from './time.ts'
 
-const text = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
+export const text = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
+/** One agent program, or the first choice and its fallbacks. */
+export const agentNames = z.union([text, z.array(text).min(1)])
 const count = z.int().min(0)
 /** A limit that can be switched off. */
 const limit = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
@@ -90,7 +92,38 @@ export const Ralph = fileObject({
   minIterations: count.optional().describe('goal-complete is accepted from this iteration on; default 0'),
 })
 
-const Notify = z.union([z.literal('desktop'), fileObject({ webhook: z.url() }), fileObject({ run: text })])
+export const Notify = z.union([z.literal('desktop'), fileObject({ webhook: z.url() }), fileObject({ run: text })])
+
+/** The seeds write these groups in camelCase; both spellings are read, kebab-case is written. */
+const eitherSpelling = <const S extends z.ZodRawShape>(shape: S) => z.union([fileObject(shape), z.strictObject(shape)])
+
+export const ErrorCategory = z.enum(['network', 'rate-limit', 'timeout', 'validation', 'logic'])
+
+const retry = {
+  maxAttempts: z.int().min(1).default(3).describe('How often a phase is tried in all'),
+  backoffMs: z
+    .array(count)
+    .min(1)
+    .default([1000, 5000, 30_000])
+    .describe('Waits between the tries; the last one repeats'),
+  retryOn: z.array(ErrorCategory).default(['network', 'rate-limit', 'timeout']).describe('Failures worth another try'),
+}
+export const Retry = fileObject(retry)
+
+const parallelExecution = {
+  enabled: z.boolean().describe('Items of for-each phases run at the same time, as far as depends-on allows'),
+  maxConcurrency: z.int().min(1).max(64).default(4).describe('How many at most'),
+  onDependencyFailure: z.enum(['skip-dependents', 'fail-phase', 'continue']).default('skip-dependents'),
+}
+export const ParallelExecution = fileObject(parallelExecution)
+
+export const Prompts = fileObject({
+  header: text.optional(),
+  position: text.optional(),
+  retryWarning: text.optional(),
+  instructions: text.optional(),
+  resultReporting: text.optional(),
+})
 
 /** What SPRINT.yaml and a workflow can both set; SPRINT.yaml wins, field by field. */
 export const settings = {
@@ -102,10 +135,7 @@ export const settings = {
   review: fileObject({ agent: text, model: text.optional() })
     .optional()
     .describe('A second agent that judges prose criteria'),
-  agent: z
-    .union([text, z.array(text).min(1)])
-    .optional()
-    .describe('Agent program, or a list: first choice, then fallbacks'),
+  agent: agentNames.optional().describe('Agent program, or a list: first choice, then fallbacks'),
   model: text.optional().describe("Model name; default: the driver's own"),
   limits: partialFileObject(limits).optional().describe('Where the sprint stops'),
   timeouts: partialFileObject(timeouts).optional().describe('When an attempt or a hook is ended'),
@@ -114,5 +144,12 @@ export const settings = {
   env: fileObject({ pass: z.array(text) })
     .optional()
     .describe('Environment variables passed to the agent, as NAME or PREFIX_*'),
+  retry: eitherSpelling(retry).optional().describe('Standard mode: when a failed phase is tried again'),
+  parallelExecution: eitherSpelling(parallelExecution).optional().describe('Standard mode: items at the same time'),
+  prompts: Prompts.optional().describe('Standard mode: parts of the prompt that are put in your words'),
   notify: z.array(Notify).optional().describe('Who is told when a human is needed or the sprint ends'),
 }
+
+/** `~/.ralph/config.yaml`: what a user wants everywhere; the lowest precedence but for the built-in defaults. */
+export const UserConfig = fileObject(settings)
+export type Settings = z.output<typeof UserConfig>

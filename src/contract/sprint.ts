@@ -1,15 +1,36 @@
 import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { SprintId } from './ids.ts'
-import { HookOverrides, settings } from './settings.ts'
+import { cleanupModes, CollectionItem } from './phases.ts'
+import { HookOverrides, settings, text } from './settings.ts'
+import { Duration } from './time.ts'
 
-const GivenStep = z.union([z.string().trim().min(1), fileObject({ prompt: z.string().trim().min(1) })])
+const Worktree = fileObject({
+  enabled: z.boolean(),
+  branch: text.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
+  path: text.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
+  cleanup: cleanupModes.optional().describe('When the worktree is removed; default on-complete'),
+})
+
+/** The older way to set limits. */
+const Config = fileObject({
+  maxIterations: z.int().min(1).optional().describe('limits.iterations'),
+  timeBox: Duration.optional().describe('limits.duration'),
+  autoCommit: z.boolean().optional().describe('checkpoint'),
+  maxTasks: z.int().min(1).optional().describe('Standard mode: the most items that the sprint may have'),
+})
 
 /** `SPRINT.yaml`: what a person writes to start a sprint. */
 export const Sprint = fileObject({
   workflow: z.string().min(1).describe('Name of a workflow in .claude/workflows, or the bundled `ralph`'),
   goal: z.string().optional().describe('What is to be reached, in your words, with the criteria for success'),
-  steps: z.array(GivenStep).optional().describe('First steps, if you already know them'),
+  steps: z
+    .array(z.union([text, CollectionItem]))
+    .optional()
+    .describe('Ralph mode: first steps, if you already know them. Standard mode: the collection "step"'),
+  collections: z.record(z.string(), z.array(CollectionItem)).optional().describe('Standard mode: items for for-each'),
+  worktree: Worktree.optional().describe('Work in a git worktree of its own'),
+  config: Config.optional(),
   sprintId: SprintId.optional().describe('Default: the name of the folder, with the date in front'),
   name: z.string().optional(),
   owner: z.string().optional(),

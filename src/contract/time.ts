@@ -10,7 +10,12 @@ export const Timestamp = z.codec(z.iso.datetime({ offset: true }), z.number(), {
 
 export const formatTimestamp = (ms: number): string => new Date(ms).toISOString()
 
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
+const unitMs = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
 const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
 
 /** A length of time: milliseconds inside, `500ms`, `30s`, `10m` or `2h` in files. */
@@ -22,13 +27,10 @@ export const Duration = z.codec(
 
 export function parseDuration(text: string): number {
   const match = durationPattern.exec(text)
-  if (!match) return Number.NaN
-  return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs]
+  return Number(match?.[1]) * (unitMs.get(match?.[2] ?? '') ?? Number.NaN)
 }
 
 export function formatDuration(ms: number): string {
-  for (const unit of ['h', 'm', 's'] as const) {
-    if (ms > 0 && ms % unitMs[unit] === 0) return `${ms / unitMs[unit]}${unit}`
-  }
-  return `${ms}ms`
+  const [unit, size] = [...unitMs].findLast(([, unitSize]) => ms > 0 && ms % unitSize === 0) ?? ['ms', 1]
+  return `${ms / size}${unit}`
 }

@@ -1,15 +1,25 @@
 import { z } from 'zod'
 import { fileObject } from './file-object.ts'
-import { Hook, settings } from './settings.ts'
+import { cleanupModes, Phase } from './phases.ts'
+import { Hook, settings, text } from './settings.ts'
 
 export const SprintMode = z.enum(['standard', 'ralph'])
+
+const WorkflowWorktree = fileObject({
+  enabled: z.boolean(),
+  branchPrefix: text.optional().describe('The branch is this and the id of the sprint; default "sprint/"'),
+  pathPrefix: text.optional().describe('The folder is this and the id of the sprint'),
+  cleanup: cleanupModes.optional(),
+})
 
 /** `.claude/workflows/<name>.yaml`: a reusable way of working. */
 export const Workflow = fileObject({
   name: z.string().min(1).describe('What people call this workflow'),
   description: z.string().optional(),
-  schemaVersion: z.string().optional(),
+  schemaVersion: z.union([z.string(), z.number()]).optional(),
   mode: SprintMode.optional().describe('ralph: goal-driven; standard: phases (the default)'),
+  phases: z.array(Phase).optional().describe('Standard mode: what is done, in this order'),
+  worktree: WorkflowWorktree.optional().describe('Sprints work in a git worktree of their own'),
   goalPrompt: z.string().optional().describe('Added to the planning prompt'),
   reflectionPrompt: z.string().optional().describe('Added to the reflecting prompt'),
   perIterationHooks: z.array(Hook).optional().describe('Deterministic tasks after every iteration'),

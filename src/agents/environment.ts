@@ -1,0 +1,73 @@
+import type { Driver } from './driver.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** What every program needs to run at all: itself, its user, language, network and folders. */
+const base = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LC_*',
+  'TERM',
+  'TZ',
+  'TMPDIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'all_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'XDG_*',
+]
+
+/** Marks of the session that Ralph itself was started from: a nested agent would take itself for a part of it. */
+const never = [
+  'CLAUDECODE',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_SESSION*',
+  'CLAUDE_CODE_SSE_PORT',
+  'CLAUDE_CODE_CHILD_*',
+  'CLAUDE_CODE_MESSAGING_*',
+  'CLAUDE_AGENT_*',
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_ENV_FILE',
+  'AI_AGENT',
+  'CODEX_SANDBOX*',
+  'CODEX_THREAD_ID',
+  'GEMINI_CLI',
+  'OPENCODE',
+  'OPENCODE_PID',
+]
+
+/**
+ * The whole environment of an agent: what its driver and the person allow of the user's own, and what is set for this
+ * attempt on top. `pass` takes names and `PREFIX_*` as in SPRINT.yaml.
+ */
+export function agentEnv(
+  driver: Pick<Driver, 'env'>,
+  userEnv: Variables,
+  pass: readonly string[],
+  extra: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const allowed = matcher([...base, ...driver.env, ...pass])
+  const refused = matcher(never)
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(userEnv)) {
+    if (value !== undefined && allowed(name) && !refused(name)) env[name] = value
+  }
+  return { ...env, ...extra }
+}
+
+function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const names = new Set(patterns.filter((pattern) => !pattern.endsWith('*')))
+  const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1))
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}

@@ -1,0 +1,30 @@
+/** What a program printed is never trusted: every field is looked at before it is used. */
+export type JsonObject = { readonly [name: string]: unknown }
+
+/** The object on a line, or undefined for everything else: banners, HTML, half a line, numbers, lists. */
+export function parseObject(line: string): JsonObject | undefined {
+  if (!line.startsWith('{') && !line.trimStart().startsWith('{')) return undefined
+  try {
+    return asObject(JSON.parse(line))
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const noObject: JsonObject = {}
+const noList: readonly unknown[] = []
+
+export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
+/** For reading on: a field of the wrong type reads as an empty object. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : noObject)
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : noList)
+export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+export const asNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined
+export const countOf = (value: unknown): number => {
+  const number = asNumber(value)
+  return number !== undefined && number > 0 ? number : 0
+}

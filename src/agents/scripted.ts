@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url'
+import { readClaude } from './claude.ts'
+import type { Driver } from './driver.ts'
+
+const main = fileURLToPath(new URL('../scripted-agent/main.js', import.meta.url))
+
+/** Our own agent for demos and tests: it plays a scenario file and speaks like Claude Code. */
+export const scripted: Driver = {
+  name: 'scripted',
+  program: process.execPath,
+  env: [],
+  command: ({ sprintDir }) => ({
+    file: process.execPath,
+    args: [main, '--scenario', `${sprintDir}/SCENARIO.yaml`],
+  }),
+  read: readClaude,
+}

@@ -1,0 +1,4 @@
+import { fileURLToPath } from 'node:url'
+
+/** Files that come with the package: bundled workflows and the demo. */
+export const assetPath = (name: string): string => fileURLToPath(new URL(`../../assets/${name}`, import.meta.url))

@@ -1,0 +1,71 @@
+import { join, resolve } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { copyFolder, copyFileTo, exists, makeFolder, makeTemporaryFolder } from '../../platform/files.ts'
+import { git } from '../../platform/git.ts'
+import { assetPath } from '../assets.ts'
+import { installedAgents } from '../choose-agent.ts'
+import { command } from '../command.ts'
+import { shownPath } from '../compile-sprint.ts'
+import type { Io } from '../io.ts'
+import { runInTerminal } from '../run-in-terminal.ts'
+
+export const demo = command({
+  name: 'demo',
+  summary: 'Watch a sprint on a sample project, offline, without an agent or a key',
+  arguments: ['[folder]'],
+  options: {
+    fast: { type: 'boolean', description: 'without the pauses that make it readable' },
+    json: { type: 'boolean', description: 'one JSON event per line' },
+  },
+  details: `Copies a small project with failing tests into a new folder (a temporary one if none is given) and runs a sprint on it.
+The agent is a scripted program: it speaks Claude Code's protocol and really edits the files, from a scenario file.`,
+  examples: ['ralph demo', 'ralph demo ./pancakes --fast'],
+  async run({ values, positionals: [given] }, io) {
+    const project =
+      given === undefined ? join(await makeTemporaryFolder('ralph-demo'), 'pancakes') : resolve(io.cwd, given)
+    if (exists(project)) {
+      throw new RalphError('SPRINT_EXISTS', 'the folder is there already', {
+        place: { file: given ?? project },
+        hint: 'give the name of a new one',
+      })
+    }
+    const sprintDir = await layOut(project)
+    const env = values.fast === true ? { ...io.env, RALPH_SCRIPTED_PACE: '0' } : io.env
+    const code = await runInTerminal(
+      { sprintDir, limits: noLimits, ...(values.json === true && { json: true }) },
+      { ...io, env },
+    )
+    if (values.json !== true) for (const line of closing(project, io)) io.print(line)
+    return code
+  },
+})
+
+const noLimits = { iterations: undefined, usd: undefined, durationMs: undefined }
+
+/** The sample project in a repository of its own, with a sprint in it. */
+async function layOut(project: string): Promise<string> {
+  const sprintDir = join(project, '.claude', 'sprints', 'pancakes')
+  await copyFolder(assetPath('demo/project'), project)
+  await makeFolder(sprintDir)
+  for (const name of ['SPRINT.yaml', 'SCENARIO.yaml'])
+    await copyFileTo(assetPath(`demo/${name}`), join(sprintDir, name))
+  await git(project, 'init', '--quiet', '--initial-branch=main')
+  await git(project, 'add', '--all')
+  await git(project, 'commit', '--quiet', '--message', 'A recipe library whose tests fail')
+  return sprintDir
+}
+
+function closing(project: string, io: Io): string[] {
+  const [agent] = installedAgents(io)
+  const folder = shownPath(project, io)
+  if (!agent)
+    return [
+      '',
+      'With Claude Code, Codex or another agent installed, the same runs on your own project: ralph run --goal "…"',
+    ]
+  return [
+    '',
+    `${agent.name} is installed. The same with it:`,
+    `  cd ${folder} && git checkout . && ralph run --goal "Make all tests pass without changing them" --agent ${agent.name}`,
+  ]
+}

@@ -1,0 +1,110 @@
+import { resolve } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { parseDuration } from '../../contract/time.ts'
+import { exists } from '../../platform/files.ts'
+import { makeSprintFolder, openSprintFolder, sprintPath } from '../../storage/sprint-folder.ts'
+import { command, positiveNumber } from '../command.ts'
+import { shownPath } from '../compile-sprint.ts'
+import type { Io } from '../io.ts'
+import { runInTerminal } from '../run-in-terminal.ts'
+import { newSprintYaml, slug } from '../sprint-files.ts'
+import { newSprint } from './init.ts'
+
+export const run = command({
+  name: 'run',
+  summary: 'Run a sprint until its goal is reached',
+  arguments: ['[sprint-dir]'],
+  options: {
+    goal: {
+      type: 'string',
+      short: 'g',
+      value: 'TEXT',
+      description: 'make a sprint for this goal and run it; no YAML needed',
+    },
+    agent: {
+      type: 'string',
+      short: 'a',
+      value: 'NAME',
+      description: 'agent program; default: as in SPRINT.yaml, else the first installed one',
+    },
+    model: {
+      type: 'string',
+      short: 'm',
+      value: 'NAME',
+      description: "model; default: as in SPRINT.yaml, else the agent's own",
+    },
+    'max-iterations': {
+      type: 'string',
+      short: 'n',
+      value: 'N',
+      description: 'stop after this many iterations of the whole sprint (exit 3)',
+    },
+    'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much (exit 3)' },
+    'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h (exit 3)' },
+    workflows: {
+      type: 'string',
+      short: 'w',
+      value: 'DIR',
+      description: 'where workflows are; default .claude/workflows of the project',
+    },
+    plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
+    json: { type: 'boolean', description: 'one JSON event per line' },
+  },
+  details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the sprint can be resumed with the same command.
+Limits given here are for this run; a sprint goes on counting when it is resumed.`,
+  examples: ['ralph run --goal "Make all tests pass" --max-iterations 20', 'ralph run .claude/sprints/2026-11-15_auth'],
+  async run({ values, positionals: [given] }, io) {
+    const limits = {
+      iterations: positiveNumber(values['max-iterations'], '--max-iterations'),
+      usd: positiveNumber(values['budget-usd'], '--budget-usd', 'any'),
+      durationMs: durationOf(values['max-duration']),
+    }
+    const sprintDir = await sprintFolder(given, values, io)
+    return runInTerminal({ sprintDir, limits, ...values }, io)
+  },
+})
+
+function durationOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = parseDuration(text)
+  if (ms > 0) return ms
+  throw new RalphError('USAGE', `--max-duration takes a duration such as 30m or 2h, not "${text}"`)
+}
+
+async function sprintFolder(
+  given: string | undefined,
+  values: { readonly goal?: string; readonly agent?: string },
+  io: Io,
+): Promise<string> {
+  const { goal, agent } = values
+  if (goal === undefined) {
+    if (given !== undefined) return openSprintFolder(given)
+    throw new RalphError('USAGE', 'run: give a sprint folder, or a goal with --goal "…"', {
+      hint: 'see: ralph run --help',
+    })
+  }
+  if (goal.trim() === '')
+    throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint: 'say what is to be reached' })
+  if (given === undefined) {
+    const folder = await newSprint({ name: freeName(slug(goal), io), goal, agent }, io)
+    io.printError(`new sprint in ${shownPath(folder, io)}`)
+    return folder
+  }
+  const folder = resolve(io.cwd, given)
+  if (exists(sprintPath(folder))) {
+    throw new RalphError('USAGE', `run: ${given} has a SPRINT.yaml with a goal of its own`, {
+      hint: 'leave --goal out, or give another folder',
+    })
+  }
+  await makeSprintFolder(folder, newSprintYaml({ goal, agent }))
+  return folder
+}
+
+/** The same goal can be run twice a day. */
+function freeName(name: string, io: Io): string {
+  const date = new Date(io.now()).toISOString().slice(0, 10)
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? name : `${name}-${n}`
+    if (!exists(resolve(io.cwd, '.claude', 'sprints', `${date}_${candidate}`))) return candidate
+  }
+}

@@ -1,0 +1,52 @@
+import { basename, join, relative } from 'node:path'
+import { compile } from '../compiler/compile.ts'
+import { formatDiagnostic, isError, type Diagnostic, type Source } from '../compiler/diagnostics.ts'
+import { drivers } from '../agents/registry.ts'
+import type { Progress } from '../contract/progress.ts'
+import { readTextSyncIfThere } from '../platform/files.ts'
+import { defaultSprintId, projectOf, readSprint } from '../storage/sprint-folder.ts'
+import { assetPath } from './assets.ts'
+import type { Io } from './io.ts'
+
+export type Compiled = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
+
+type CompileOptions = { readonly workflows?: string | undefined; readonly strict?: boolean | undefined }
+
+/** Compiles the SPRINT.yaml of a folder with the workflows of its project; the bundled ones are found last. */
+export async function compileSprint(sprintDir: string, options: CompileOptions, io: Io): Promise<Compiled> {
+  const shown = shownPath(sprintDir, io)
+  const text = await readSprint(sprintDir, shown)
+  const folder = options.workflows ?? join(projectOf(sprintDir, io.cwd), '.claude', 'workflows')
+  const config = readSource(join(ralphHome(io), 'config.yaml'), io)
+  return compile({
+    sprint: { file: join(shown, 'SPRINT.yaml'), text },
+    readWorkflow: (name) =>
+      readSource(join(folder, `${name}.yaml`), io) ??
+      readSource(join(folder, `${name}.yml`), io) ??
+      readSource(assetPath(`workflows/${name}.yaml`), io),
+    defaultSprintId: defaultSprintId(sprintDir, io.now()),
+    at: io.now(),
+    agents: new Map([...drivers.keys()].map((name) => [name, { slashCommands: name === 'claude' }])),
+    ...(config && { userConfig: config }),
+    strict: options.strict === true,
+  })
+}
+
+/** Prints what the compiler found; true if none of it is an error. */
+export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): boolean {
+  for (const diagnostic of diagnostics) io.printError(formatDiagnostic(diagnostic, { color: io.color }))
+  return !diagnostics.some(isError)
+}
+
+export const ralphHome = (io: Io): string => io.env['RALPH_HOME'] ?? join(io.env['HOME'] ?? '/', '.ralph')
+
+/** A path as short as a person would write it. */
+export function shownPath(path: string, io: Io): string {
+  const short = relative(io.cwd, path)
+  return short === '' ? basename(path) : short.startsWith('..') ? path : short
+}
+
+function readSource(path: string, io: Io): Source | undefined {
+  const text = readTextSyncIfThere(path)
+  return text === undefined ? undefined : { file: shownPath(path, io), text }
+}

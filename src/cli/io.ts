@@ -1,0 +1,28 @@
+/** What a command may use of the terminal and the process it runs in. */
+export interface Io {
+  readonly print: (text: string) => void
+  readonly printError: (text: string) => void
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly now: () => number
+  readonly isTerminal: boolean
+  readonly color: boolean
+  readonly columns: () => number
+}
+
+export const processIo: Io = {
+  print: (text) => void process.stdout.write(`${text}\n`),
+  printError: (text) => void process.stderr.write(`${text}\n`),
+  env: process.env,
+  cwd: process.cwd(),
+  now: () => Date.now(),
+  isTerminal: process.stdout.isTTY === true && process.env['TERM'] !== 'dumb',
+  color: wantsColor(process.env, process.stdout.isTTY === true),
+  columns: () => process.stdout.columns ?? 100,
+}
+
+function wantsColor(env: Io['env'], isTerminal: boolean): boolean {
+  if (env['NO_COLOR']) return false
+  if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0'
+  return isTerminal && env['TERM'] !== 'dumb'
+}

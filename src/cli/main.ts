@@ -1,0 +1,106 @@
+#!/usr/bin/env node
+import { createRequire } from 'node:module'
+import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
+import { nearest } from '../contract/nearest.ts'
+import type { Command } from './command.ts'
+import { processIo } from './io.ts'
+
+type Entry = { readonly summary: string; readonly load: () => Promise<Command> }
+
+/** Every command. Each is loaded only when it is called, so that the others cost nothing. */
+const commands: Readonly<Record<string, Entry>> = {
+  init: {
+    summary: 'Make a sprint folder with a commented SPRINT.yaml',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  compile: {
+    summary: 'Check SPRINT.yaml and its workflow, write PROGRESS.yaml',
+    load: async () => (await import('./commands/compile.ts')).compileCommand,
+  },
+  run: { summary: 'Run a sprint until its goal is reached', load: async () => (await import('./commands/run.ts')).run },
+  status: { summary: 'Show where sprints stand', load: async () => (await import('./commands/status.ts')).status },
+  answer: {
+    summary: 'Answer the question a sprint waits for',
+    load: async () => (await import('./commands/answer.ts')).answer,
+  },
+  prompt: {
+    summary: 'Print the prompt that would be sent next',
+    load: async () => (await import('./commands/prompt.ts')).prompt,
+  },
+  demo: {
+    summary: 'Watch a sprint on a sample project, offline, without an agent or a key',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args
+  if (name === '--version' || name === '-V') {
+    processIo.print(version())
+    return 0
+  }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    if (name === 'help' && rest[0] !== undefined) return main([rest[0], '--help'])
+    processIo.print(overview())
+    return name === undefined ? 1 : 0
+  }
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!entry) {
+    const meant = nearest(name, Object.keys(commands))
+    throw new RalphError('USAGE', `there is no command "${name}"`, {
+      hint: meant ? `did you mean "ralph ${meant}"?` : 'see: ralph --help',
+    })
+  }
+  const found = await entry.load()
+  return found.run(rest, processIo)
+}
+
+function version(): string {
+  const { version: text } = createRequire(import.meta.url)('../../package.json') as { version: string }
+  return text
+}
+
+function overview(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length))
+  return [
+    'ralph runs a coding agent again and again, each time with a fresh context, until checks that ralph itself runs say that',
+    'the goal is reached.',
+    '',
+    'Usage: ralph <command> [options]',
+    '',
+    ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Start:  ralph demo                      see it work in ten seconds',
+    '        ralph run --goal "…"            run on this project',
+    '        ralph <command> --help          all options of a command',
+    '',
+    'Exit codes: 0 done or paused on request, 1 failed or invalid input, 2 a human is needed, 3 a limit was reached, 130 interrupted.',
+  ].join('\n')
+}
+
+/** An error on one line: place, code, message, what to do. */
+function report(error: unknown): number {
+  const known =
+    error instanceof RalphError
+      ? error
+      : new RalphError('INTERNAL', messageOf(error), { hint: 'this is a bug in ralph; RALPH_DEBUG=1 shows where' })
+  if (process.argv.includes('--json')) {
+    const { code, message, place, hint } = known
+    processIo.printError(JSON.stringify({ error: { code, message, place, hint } }))
+  } else {
+    const place = known.place ? `${formatPlace(known.place)}  ` : ''
+    processIo.printError(`${place}error ${known.code}  ${known.message}${known.hint ? ` (${known.hint})` : ''}`)
+  }
+  if (process.env['RALPH_DEBUG'] && error instanceof Error) processIo.printError(error.stack ?? '')
+  return errorCodes[known.code].exit
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+// A reader that goes away (`ralph status | head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+process.exitCode = await main(process.argv.slice(2)).catch(report)

@@ -1,0 +1,39 @@
+const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const
+
+export type Paint = Readonly<Record<keyof typeof styles, (text: string) => string>>
+
+export function paintFor(color: boolean): Paint {
+  const style = (code: number) => (text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  return {
+    bold: style(styles.bold),
+    dim: style(styles.dim),
+    red: style(styles.red),
+    green: style(styles.green),
+    yellow: style(styles.yellow),
+    blue: style(styles.blue),
+    magenta: style(styles.magenta),
+    cyan: style(styles.cyan),
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- what an agent or a file says must not steer the terminal that shows it
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
+/** One harmless line of somebody else's text. */
+export const oneLine = (text: string): string =>
+  text
+    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(unprintable, '')
+    .trim()
+
+export const clip = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, width - 1)}…`
+
+export function humanDuration(ms: number): string {
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 60_000) return `${Math.round(ms / 1000)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

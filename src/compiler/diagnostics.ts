@@ -1,0 +1,62 @@
+import { type ErrorCode, formatPlace, type Place } from '../contract/errors.ts'
+
+export type Source = {
+  /** As shown to people. */
+  readonly file: string
+  readonly text: string
+}
+
+export type Diagnostic = {
+  readonly severity: 'error' | 'warning'
+  readonly code: ErrorCode
+  readonly message: string
+  readonly place?: Place
+  readonly hint?: string
+  readonly sourceLine?: string
+}
+
+export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
+
+/** `file:line:column  error CODE  message`, then the source line with a caret, then the hint. */
+export function formatDiagnostic(diagnostic: Diagnostic, style: { readonly color: boolean }): string {
+  const paint = style.color ? ansi : plain
+  const { severity, code, message, place, hint } = diagnostic
+  const head = [
+    ...(place ? [paint.bold(printable(formatPlace(place)))] : []),
+    severity === 'error' ? paint.red(`error ${code}`) : paint.yellow(`warning ${code}`),
+    printable(message),
+  ]
+  return [
+    head.join('  '),
+    ...excerpt(diagnostic, paint),
+    ...(hint === undefined ? [] : [`    ${paint.dim('hint:')} ${printable(hint)}`]),
+  ].join('\n')
+}
+
+/** The most of a source line that is shown; a longer one is cut around the place. */
+const excerptWidth = 100
+
+function excerpt({ place, sourceLine, severity }: Diagnostic, paint: Paint): string[] {
+  if (sourceLine === undefined || place?.line === undefined || place.column === undefined) return []
+  const caret = place.column - 1
+  const from = caret < excerptWidth ? 0 : caret - excerptWidth / 2
+  const line = printable(sourceLine.slice(from, from + excerptWidth))
+  const number = String(place.line)
+  const mark = severity === 'error' ? paint.red('^') : paint.yellow('^')
+  return [
+    `    ${paint.dim(`${number} |`)} ${line}`,
+    `    ${paint.dim(`${' '.repeat(number.length)} |`)} ${' '.repeat(caret - from)}${mark}`,
+  ]
+}
+
+// oxlint-disable-next-line no-control-regex -- what a file contains must not steer the terminal that shows it
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+
+const printable = (text: string): string => text.replace(/[\t\n]/g, ' ').replace(unprintable, '\ufffd')
+
+type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>
+
+const escape = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
+const ansi: Paint = { bold: escape(1), dim: escape(2), red: escape(31), yellow: escape(33) }
+const same = (text: string): string => text
+const plain: Paint = { bold: same, dim: same, red: same, yellow: same }

@@ -1,0 +1,91 @@
+import { shown, type HookTask, type LiveIteration, type Progress } from '../contract/progress.ts'
+import type { Hook } from '../contract/settings.ts'
+import type { Fact } from './fact.ts'
+import { endIteration } from './iteration.ts'
+import { illegal, withLive } from './live.ts'
+import { andThen, tell, type Order, type Transition } from './order.ts'
+
+/** After the agent and the checks: sequential hooks one by one, then the parallel ones at once, then the iteration is over. */
+export function runHooks(progress: Progress, live: LiveIteration, at: number): Transition {
+  const enabled = progress.perIterationHooks.filter((hook) => hook.enabled)
+  const sequential = enabled.find((hook) => !hook.parallel && !taskOf(progress, live.number, hook.id))
+  if (sequential) {
+    const waiting = withLive(progress, { ...live, stage: 'hooks' })
+    return startHooks(waiting, live.number, [sequential], at)
+  }
+  const started = startHooks(
+    progress,
+    live.number,
+    enabled.filter((hook) => hook.parallel),
+    at,
+  )
+  return andThen(started.orders, endIteration(started.progress, live, at))
+}
+
+function startHooks(progress: Progress, iteration: number, hooks: readonly Hook[], at: number): Transition {
+  const tasks = hooks.map((hook): HookTask => ({
+    iteration,
+    hookId: hook.id,
+    status: 'running',
+    spawnedAt: at,
+    transcript: `transcripts/iter-${iteration}-${hook.id}.jsonl`,
+  }))
+  const orders = hooks.flatMap((hook): Order[] => [
+    tell({ type: 'hook-started', iteration, hook: hook.id, parallel: hook.parallel }),
+    { type: 'run-hook', iteration, hookId: hook.id },
+  ])
+  return { progress: { ...progress, hookTasks: bounded([...progress.hookTasks, ...tasks]) }, orders }
+}
+
+export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Transition {
+  const task = taskOf(progress, fact.iteration, fact.hookId)
+  if (task?.status !== 'running') throw illegal(progress, fact, `hook ${fact.hookId} is not running`)
+  const failed = fact.exitCode !== 0
+  const ended: HookTask = {
+    ...task,
+    status: failed ? 'failed' : 'completed',
+    completedAt: fact.at,
+    exitCode: fact.exitCode,
+    ...(fact.error !== undefined && { error: fact.error }),
+  }
+  const told = tell({
+    type: 'hook-ended',
+    iteration: fact.iteration,
+    hook: fact.hookId,
+    ok: !failed,
+    exitCode: fact.exitCode,
+    error: fact.error,
+  })
+  const recorded = { ...progress, hookTasks: progress.hookTasks.map((other) => (other === task ? ended : other)) }
+  const next = failed ? onFailedHook(recorded, fact) : recorded
+  const live = next.live.find(({ number, stage }) => number === fact.iteration && stage === 'hooks')
+  if (!live) return { progress: next, orders: [told] }
+  return andThen([told], runHooks(next, live, fact.at))
+}
+
+/** A failed hook is recorded and never fatal, unless it says so itself. */
+function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Progress {
+  const onFail = progress.perIterationHooks.find((hook) => hook.id === fact.hookId)?.onFail
+  const output = fact.output ?? fact.error ?? `exit code ${fact.exitCode}`
+  if (onFail === 'feed-back') {
+    return { ...progress, feedback: [...(progress.feedback ?? []), { hookId: fact.hookId, output }] }
+  }
+  if (onFail === 'block' && progress.status === 'in-progress') {
+    return {
+      ...progress,
+      status: 'blocked',
+      reason: `hook ${fact.hookId} failed: ${fact.error ?? `exit code ${fact.exitCode}`}`,
+    }
+  }
+  return progress
+}
+
+const taskOf = (progress: Progress, iteration: number, hookId: string): HookTask | undefined =>
+  progress.hookTasks.findLast((task) => task.iteration === iteration && task.hookId === hookId)
+
+/** Old finished tasks go; a running one never does. */
+function bounded(tasks: readonly HookTask[]): HookTask[] {
+  const surplus = tasks.length - shown.hookTasks
+  if (surplus <= 0) return [...tasks]
+  return tasks.filter((task, index) => index >= surplus || task.status === 'running')
+}

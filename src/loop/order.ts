@@ -1,0 +1,21 @@
+import type { SprintEvent } from '../contract/events.ts'
+import type { Progress } from '../contract/progress.ts'
+
+/** What the runtime must do next. Each order but `tell` and `abort` is answered by one fact. A run is over when no order is open. */
+export type Order =
+  | { readonly type: 'run-attempt'; readonly iteration: number; readonly attempt: number }
+  | { readonly type: 'run-checks'; readonly iteration: number; readonly names: readonly string[] }
+  | { readonly type: 'run-hook'; readonly iteration: number; readonly hookId: string }
+  | { readonly type: 'wait'; readonly iteration: number; readonly until: number; readonly reason: string }
+  | { readonly type: 'abort'; readonly what: 'waits' | 'all' }
+  | { readonly type: 'tell'; readonly event: SprintEvent }
+
+export type Transition = { readonly progress: Progress; readonly orders: readonly Order[] }
+
+export const tell = (event: SprintEvent): Order => ({ type: 'tell', event })
+
+/** The orders so far, then what the next decision makes of the progress. */
+export const andThen = (orders: readonly Order[], next: Transition): Transition => ({
+  progress: next.progress,
+  orders: [...orders, ...next.orders],
+})

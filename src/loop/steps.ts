@@ -1,0 +1,83 @@
+import { shown, type Progress, type Step } from '../contract/progress.ts'
+import { stepId } from '../contract/ids.ts'
+import { maxNewSteps, type Report } from '../contract/report.ts'
+
+type Change = {
+  readonly progress: Progress
+  readonly added: readonly string[]
+  readonly completed: readonly string[]
+  /** What of the report was dropped, and why. */
+  readonly rejected: readonly string[]
+}
+
+type Moment = { readonly at: number; readonly iteration: number }
+
+/**
+ * Applies what a report says about steps. Only pending steps can be completed, reworded or reordered; what names anything
+ * else is dropped and told, and the rest applies. Steps that are not mentioned stay pending, behind the mentioned ones.
+ */
+export function applySteps(progress: Progress, report: Report, moment: Moment): Change {
+  const rejected: string[] = []
+  const pending = new Map(progress.dynamicSteps.filter((step) => step.status === 'pending').map((s) => [s.id, s]))
+  const completed = complete(pending, report, moment, rejected)
+  const added: Step[] = []
+  const mentioned: Step[] = []
+  for (const { id, prompt } of report.pendingSteps) {
+    if (id === null) {
+      if (added.length === maxNewSteps) {
+        rejected.push(`more than ${maxNewSteps} new steps in one report; the rest was dropped`)
+        break
+      }
+      const step = newStep(progress.stats.totalSteps + added.length, prompt, moment)
+      added.push(step)
+      mentioned.push(step)
+      continue
+    }
+    const known = pending.get(id)
+    if (!known) {
+      rejected.push(
+        `pendingSteps names ${id}, which is ${completed.some((s) => s.id === id) ? 'completed' : 'not pending'}`,
+      )
+      continue
+    }
+    pending.delete(id)
+    mentioned.push(known.prompt === prompt ? known : { ...known, prompt })
+  }
+  const done = [...progress.dynamicSteps.filter((step) => step.status === 'completed'), ...completed]
+  return {
+    progress: {
+      ...progress,
+      dynamicSteps: [...done.slice(-shown.completedSteps), ...mentioned, ...pending.values()],
+      stats: {
+        ...progress.stats,
+        totalSteps: progress.stats.totalSteps + added.length,
+        completedSteps: progress.stats.completedSteps + completed.length,
+      },
+    },
+    added: added.map((step) => step.id),
+    completed: completed.map((step) => step.id),
+    rejected,
+  }
+}
+
+function complete(pending: Map<string, Step>, report: Report, { at, iteration }: Moment, rejected: string[]): Step[] {
+  const completed: Step[] = []
+  for (const id of new Set(report.completedStepIds)) {
+    const step = pending.get(id)
+    if (!step) {
+      rejected.push(`completedStepIds names ${id}, which is not pending`)
+      continue
+    }
+    pending.delete(id)
+    completed.push({ ...step, status: 'completed', completedAt: at, completedInIteration: iteration })
+  }
+  return completed
+}
+
+const newStep = (number: number, prompt: string, { at, iteration }: Moment): Step => ({
+  id: stepId(number),
+  prompt,
+  status: 'pending',
+  addedAt: at,
+  addedInIteration: iteration,
+})

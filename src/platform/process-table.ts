@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Who a process is: a pid alone can be somebody else's by now. */
+export type ProcessId = { readonly pid: number; readonly startTime: string; readonly bootId: string }
+
+const here = readOr('/proc/sys/kernel/random/boot_id', '').trim()
+
+export function isAlive({ pid, startTime, bootId }: ProcessId): boolean {
+  if (here === '') return signal(pid, 0)
+  return bootId === here && startTimeOf(pid) === startTime
+}
+
+/** Sends a signal; false if there is nobody to receive it. A negative pid is a process group. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Ends every process that carries a mark in its environment, wherever it has gone: a grandchild that has called setsid is in
+ * no group of ours. Repeats until two scans in a row find nothing, since a process can fork between scan and signal.
+ */
+export function sweep(mark: string, since: string): void {
+  const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
+  for (let empty = 0, scans = 0; empty < 2 && scans < 100; scans++) {
+    const found = marked(needle, since)
+    for (const pid of found) signal(pid, 'SIGKILL')
+    empty = found.length === 0 ? empty + 1 : 0
+  }
+}
+
+/** Whether any process still carries the mark. */
+export const isMarkAlive = (mark: string): boolean => marked(Buffer.from(`RALPH_ATTEMPT=${mark}\0`), '0').length > 0
+
+function marked(needle: Buffer, since: string): number[] {
+  const oldest = BigInt(since)
+  return processes().filter((pid) => {
+    const started = startTimeOf(pid)
+    if (started === undefined || BigInt(started) < oldest) return false
+    try {
+      return pid !== process.pid && readFileSync(`/proc/${pid}/environ`).includes(needle)
+    } catch {
+      return false
+    }
+  })
+}
+
+function processes(): number[] {
+  try {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 1)
+  } catch {
+    return []
+  }
+}
+
+export const processId = (pid: number): ProcessId => ({ pid, startTime: startTimeOf(pid) ?? '0', bootId: here })
+
+function startTimeOf(pid: number): string | undefined {
+  const stat = readOr(`/proc/${pid}/stat`, '')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' ? undefined : parseStartTime(fields)
+}
+
+/** Field 22 of /proc/<pid>/stat, clock ticks since boot, from the fields behind the name. */
+export const parseStartTime = (fields: readonly string[]): string | undefined => fields[19]
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return otherwise
+  }
+}

@@ -1,0 +1,36 @@
+import type { Check } from '../contract/settings.ts'
+
+/** Reads a file of the project, by its name; undefined if it is not there. */
+type ReadProjectFile = (name: string) => string | undefined
+
+type Detector = { readonly run: string; readonly found: (read: ReadProjectFile) => boolean }
+
+const has = (read: ReadProjectFile, ...names: readonly string[]): boolean =>
+  names.some((name) => read(name) !== undefined)
+
+const detectors: readonly Detector[] = [
+  { run: 'npm test', found: (read) => npmTest(read('package.json')) },
+  { run: 'cargo test', found: (read) => has(read, 'Cargo.toml') },
+  { run: 'go test ./...', found: (read) => has(read, 'go.mod') },
+  {
+    run: 'pytest',
+    found: (read) => has(read, 'pytest.ini', 'conftest.py') || /\[tool\.pytest/.test(read('pyproject.toml') ?? ''),
+  },
+  { run: 'make test', found: (read) => /^test\s*:/m.test(read('Makefile') ?? '') },
+]
+
+/** The checks that a project obviously has, for a sprint that names none. */
+export const detectChecks = (read: ReadProjectFile): Check[] =>
+  detectors
+    .filter(({ found }) => found(read))
+    .map(({ run }) => ({ run, timeout: 600_000, eachIteration: false, protect: false }))
+
+/** A test script that is not the placeholder of `npm init`. */
+function npmTest(packageJson: string | undefined): boolean {
+  try {
+    const { scripts } = JSON.parse(packageJson ?? '{}') as { scripts?: { test?: unknown } }
+    return typeof scripts?.test === 'string' && !scripts.test.includes('no test specified')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,65 @@
+import type { AgentEvent, SprintEvent } from '../contract/events.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import type { Progress } from '../contract/progress.ts'
+import type { Fact } from '../loop/fact.ts'
+
+/** The loop's view of the outside world. Adapters implement these; the runtime never imports an adapter. */
+export interface Ports {
+  readonly store: ProgressStore
+  readonly agent: AgentRunner
+  readonly shell: ShellRunner
+  readonly clock: Clock
+  /** In [0, 1). */
+  readonly random: () => number
+  /** Must not throw and not block. */
+  readonly observe: (event: SprintEvent) => void
+}
+
+export interface ProgressStore {
+  /** Resolves when the progress can no longer be lost. `fact` is what led to it. */
+  save: (progress: Progress, fact: Fact) => Promise<void>
+}
+
+export type AgentRequest = {
+  /** Names the attempt's folder. One that is there already is joined, not started again. */
+  readonly attempt: string
+  /** Name under transcripts/ that will point at this attempt's transcript. */
+  readonly transcript: string
+  readonly prompt: string
+  readonly timeouts: { readonly idle: number; readonly attempt: number; readonly afterResult: number }
+  readonly onEvent: (event: AgentEvent) => void
+}
+
+export interface AgentRunner {
+  readonly name: string
+  /** Absolute path of a transcript by its name. */
+  transcriptPath: (transcript: string) => string
+  /** Resolves with how it ended; ends everything it started soon after `signal` aborts. Rejects only if it could not be started. */
+  run: (request: AgentRequest, signal: AbortSignal) => Promise<Outcome>
+}
+
+export type ShellRequest = {
+  readonly attempt: string
+  readonly transcript?: string
+  readonly command: string
+  readonly timeoutMs: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** `output`: the last part of what was printed, stdout and stderr in order. */
+export type ShellEnd = {
+  readonly exitCode: number | null
+  readonly output: string
+  readonly error?: string
+  readonly durationMs: number
+}
+
+export interface ShellRunner {
+  run: (request: ShellRequest, signal: AbortSignal) => Promise<ShellEnd>
+}
+
+export interface Clock {
+  readonly now: () => number
+  /** Resolves at that time, or as soon as `signal` aborts. */
+  readonly waitUntil: (at: number, signal: AbortSignal) => Promise<void>
+}

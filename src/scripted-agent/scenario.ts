@@ -1,0 +1,123 @@
+import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
+import { z } from 'zod'
+import { RalphError, type Place } from '../contract/errors.ts'
+import { fileObject } from '../contract/file-object.ts'
+import { Report } from '../contract/report.ts'
+
+const text = z.string().min(1)
+const ms = z.number().min(0)
+
+const Action = z.union(
+  [
+    z.strictObject({ say: text }).transform((action) => ({ type: 'say' as const, text: action.say })),
+    z.strictObject({ read: text }).transform((action) => ({ type: 'read' as const, path: action.read })),
+    z
+      .strictObject({ write: text, content: z.string() })
+      .transform((action) => ({ type: 'write' as const, path: action.write, content: action.content })),
+    z
+      .strictObject({ edit: text, replace: text, with: z.string() })
+      .transform((action) => ({ type: 'edit' as const, path: action.edit, from: action.replace, to: action.with })),
+    z.strictObject({ delete: text }).transform((action) => ({ type: 'delete' as const, path: action.delete })),
+    z.strictObject({ run: text }).transform((action) => ({ type: 'run' as const, command: action.run })),
+    z.strictObject({ sleep: ms }).transform((action) => ({ type: 'sleep' as const, ms: action.sleep })),
+    z
+      .strictObject({ exit: z.int().min(0).max(255) })
+      .transform((action) => ({ type: 'exit' as const, code: action.exit })),
+    z.strictObject({ hang: z.literal(true) }).transform(() => ({ type: 'hang' as const })),
+    z.strictObject({ print: z.string() }).transform((action) => ({ type: 'print' as const, line: action.print })),
+    z
+      .strictObject({ limit: fileObject({ resetsIn: z.number().min(0).describe('Seconds') }) })
+      .transform((action) => ({ type: 'limit' as const, resetsInSeconds: action.limit.resetsIn })),
+  ],
+  { error: 'expected one action: say, read, write, edit, delete, run, sleep, exit, hang, print or limit' },
+)
+export type Action = z.output<typeof Action>
+
+const Patterns = z
+  .union([text, z.array(text).min(1)], { error: 'expected a regular expression or a list of them' })
+  .transform((when, context) => {
+    try {
+      return [when].flat().map((source) => new RegExp(source, 'm'))
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+      return z.NEVER
+    }
+  })
+
+/** Checked like a real report, but kept as written, so that the agent says exactly what the scenario says. */
+const WrittenReport = z.looseObject({ status: z.string(), summary: z.string() }).superRefine((value, context) => {
+  for (const issue of Report.safeParse(value).error?.issues ?? []) context.addIssue({ ...issue })
+})
+
+const Turn = z.strictObject({
+  when: Patterns.optional().describe('Found in the prompt, all of them; the turn without any is the fallback'),
+  say: text.optional().describe('What the agent says first'),
+  do: z.array(Action).default([]),
+  pace: ms.optional().describe('Pause between events, in milliseconds'),
+  report: WrittenReport.optional().describe('The JSON at the end; $STEP stands for the id of the current step'),
+})
+export type Turn = z.output<typeof Turn>
+
+/** What the scripted agent does: a list of turns, one of which is chosen by the prompt alone. */
+const Scenario = z
+  .strictObject({
+    pace: ms.default(100).describe('Pause between events, in milliseconds'),
+    turns: z.array(Turn).min(1),
+  })
+  .superRefine(({ turns }, context) => {
+    const [, second] = turns.flatMap((turn, index) => (turn.when === undefined ? [index] : []))
+    if (second === undefined) return
+    context.addIssue({
+      code: 'custom',
+      path: ['turns', second],
+      message: 'a second turn without `when` is never chosen',
+    })
+  })
+export type Scenario = z.output<typeof Scenario>
+
+/** Reads a scenario file; the first mistake is an error with its place. */
+export function parseScenario(source: string, file: string): Scenario {
+  const lines = new LineCounter()
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
+  const place = (offset?: number): Place => {
+    if (offset === undefined) return { file }
+    const { line, col } = lines.linePos(offset)
+    return { file, line, column: col }
+  }
+  const [syntax] = document.errors
+  if (syntax) throw new RalphError('INVALID_SCENARIO', syntax.message, { place: place(syntax.pos[0]) })
+  const parsed = Scenario.safeParse(document.toJS())
+  if (parsed.success) return parsed.data
+  const { path, message } = firstMistake(parsed.error.issues)
+  throw new RalphError('INVALID_SCENARIO', [formatPath(path), message].filter(Boolean).join(': '), {
+    place: place(offsetOf(document, path)),
+  })
+}
+
+type Mistake = { readonly path: readonly PropertyKey[]; readonly message: string }
+
+/** A union reports every branch: the mistake that counts is in the one that fits best, if there is one. */
+function firstMistake([issue]: readonly z.core.$ZodIssue[]): Mistake {
+  if (!issue) return { path: [], message: 'not a scenario' }
+  if (issue.code === 'unrecognized_keys') return { ...issue, path: [...issue.path, issue.keys[0] ?? ''] }
+  if (issue.code !== 'invalid_union') return issue
+  const [best, next] = issue.errors.toSorted((a, b) => a.length - b.length)
+  if (!best || best.length === next?.length) return issue
+  const inner = firstMistake(best)
+  return { ...inner, path: [...issue.path, ...inner.path] }
+}
+
+const formatPath = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '')
+
+/** Where a value stands; for one that is missing, where its parent stands. */
+function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
+  for (let depth = path.length; depth >= 0; depth--) {
+    const node = document.getIn(path.slice(0, depth), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return undefined
+}

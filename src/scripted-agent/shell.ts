@@ -1,0 +1,44 @@
+// oxlint-disable-next-line no-restricted-imports -- a program of its own, which starts its tools itself, as any agent does
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signal } from '../platform/process-table.ts'
+
+export type CommandEnd = { readonly exitCode: number; readonly output: string }
+
+/** As much of a command's output as Claude Code gives to the model. */
+const longestOutput = 30_000
+
+/** How long the output may trail behind the end of the command: a process left in the background can keep it open for ever. */
+const trailMs = 100
+
+let running: number | undefined
+
+/** Runs a command to its end. It gets a process group of its own, as the tools of Claude Code do. */
+export async function runInShell(command: string, cwd: string): Promise<CommandEnd> {
+  const child = spawn(command, { cwd, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  running = child.pid
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      if (output.length < longestOutput) output = (output + text).slice(0, longestOutput)
+    })
+  }
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const exitCode = await exitOf(child)
+  running = undefined
+  await Promise.race([closed, sleep(trailMs)])
+  return { exitCode, output }
+}
+
+/** Ends the command that runs now, with everything in its group. */
+export function killRunning(): void {
+  if (running !== undefined) signal(-running, 'SIGKILL')
+}
+
+function exitOf(child: ReturnType<typeof spawn>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, by) => resolve(code ?? 128 + (by === null ? 0 : constants.signals[by])))
+  })
+}

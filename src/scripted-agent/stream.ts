@@ -1,0 +1,84 @@
+/** A line of `claude -p --output-format stream-json --verbose`, with the fields that carry meaning. */
+export type Line = Readonly<Record<string, unknown>>
+
+export type ToolResult = { readonly content: string; readonly isError: boolean }
+
+const model = 'scripted'
+const usage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 }
+
+export const initLine = (cwd: string): Line => ({
+  type: 'system',
+  subtype: 'init',
+  cwd,
+  tools: ['Bash', 'Edit', 'Read', 'Write'],
+  mcp_servers: [],
+  model,
+  permissionMode: 'bypassPermissions',
+  apiKeySource: 'none',
+})
+
+export const textLine = (messageId: string, text: string): Line => assistantLine(messageId, { type: 'text', text })
+
+export const toolUseLine = (messageId: string, tool: { id: string; name: string; input: Line }): Line =>
+  assistantLine(messageId, { type: 'tool_use', ...tool })
+
+const assistantLine = (id: string, block: Line): Line => ({
+  type: 'assistant',
+  message: {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [block],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  },
+  parent_tool_use_id: null,
+})
+
+export const toolResultLine = (toolId: string, { content, isError }: ToolResult): Line => ({
+  type: 'user',
+  message: {
+    role: 'user',
+    content: [{ tool_use_id: toolId, type: 'tool_result', content, is_error: isError }],
+  },
+  parent_tool_use_id: null,
+})
+
+type Totals = { readonly text: string; readonly turns: number; readonly durationMs: number }
+
+export const resultLine = (totals: Totals): Line => ({
+  ...endLine(totals),
+  is_error: false,
+  stop_reason: 'end_turn',
+  terminal_reason: 'completed',
+})
+
+/** What a subscription says when it is used up: the reset time, in seconds since 1970, is only in the event. */
+export const limitLine = (resetsAt: number): Line => ({
+  type: 'rate_limit_event',
+  rate_limit_info: { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false },
+})
+
+/** `subtype` says success even here, as Claude Code does; `is_error` and `terminal_reason` tell the truth. */
+export const limitResultLine = (totals: Totals): Line => ({
+  ...endLine(totals),
+  is_error: true,
+  stop_reason: 'stop_sequence',
+  terminal_reason: 'api_error',
+  api_error_status: 429,
+  api_error_type: 'rate_limit_error',
+  api_error: 'usage_limit_reached',
+})
+
+const endLine = ({ text, turns, durationMs }: Totals): Line => ({
+  type: 'result',
+  subtype: 'success',
+  duration_ms: durationMs,
+  num_turns: turns,
+  result: text,
+  total_cost_usd: 0,
+  usage,
+  permission_denials: [],
+})

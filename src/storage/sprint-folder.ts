@@ -1,0 +1,59 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import { isFolder, makeFolder, readTextIfThere, writeNewFile, exists } from '../platform/files.ts'
+
+/** Only what a person wrote belongs into the project's repository. */
+const gitignore = '*\n!SPRINT.yaml\n!SCENARIO.yaml\n!.gitignore\n'
+
+export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT.yaml')
+
+/** The folder of a sprint as given on the command line; absolute, and there. */
+export function openSprintFolder(given: string): string {
+  const sprintDir = resolve(given)
+  if (isFolder(sprintDir)) return sprintDir
+  throw new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint folder', {
+    place: { file: given },
+    hint: 'give the folder that holds SPRINT.yaml, or make one with: ralph init',
+  })
+}
+
+/** The text of SPRINT.yaml. */
+export async function readSprint(sprintDir: string, shown: string): Promise<string> {
+  const text = await readTextIfThere(sprintPath(sprintDir))
+  if (text !== undefined) return text
+  throw new RalphError('SPRINT_LOAD_ERROR', 'SPRINT.yaml not found', {
+    place: { file: join(shown, 'SPRINT.yaml') },
+    hint: 'write it, or make one with: ralph init',
+  })
+}
+
+/** Makes a new sprint folder with its SPRINT.yaml. */
+export async function makeSprintFolder(sprintDir: string, sprint: string): Promise<void> {
+  if (exists(sprintPath(sprintDir))) {
+    throw new RalphError('SPRINT_EXISTS', 'there is a sprint already', { place: { file: sprintPath(sprintDir) } })
+  }
+  await makeFolder(sprintDir)
+  await writeNewFile(sprintPath(sprintDir), sprint)
+  await hideState(sprintDir)
+}
+
+/** Keeps transcripts and state out of the project's repository. */
+export async function hideState(sprintDir: string): Promise<void> {
+  const file = join(sprintDir, '.gitignore')
+  if (!exists(file)) await writeNewFile(file, gitignore)
+}
+
+/** The project that a sprint works on: what holds `.claude/sprints/<id>`, else the current folder. */
+export function projectOf(sprintDir: string, cwd: string): string {
+  const sprints = dirname(sprintDir)
+  const claude = dirname(sprints)
+  return basename(sprints) === 'sprints' && basename(claude) === '.claude' ? dirname(claude) : cwd
+}
+
+const dated = /^\d{4}-\d{2}-\d{2}_/
+
+/** The folder's name with the date in front, unless it has one. */
+export function defaultSprintId(sprintDir: string, now: number): string {
+  const name = basename(sprintDir)
+  return dated.test(name) ? name : `${new Date(now).toISOString().slice(0, 10)}_${name}`
+}
