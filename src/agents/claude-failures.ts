@@ -1,6 +1,7 @@
 import type { FailureClass } from '../contract/outcome.ts'
 import { classOfStatus } from './conclude.ts'
-import { asNumber, asText, type JsonObject, listOf } from './json.ts'
+import { classOfMessage } from './error-messages.ts'
+import { asNumber, asText, type JsonObject, listOf, objectOf } from './json.ts'
 import type { Terminal, Trouble } from './seen.ts'
 
 /** What the stream said before its result that helps to judge it. */
@@ -55,7 +56,7 @@ function classOf(result: JsonObject, { messageError, limitReached }: Context): F
   const status = asNumber(result['api_error_status'])
   if (status !== undefined) return classOfStatus(status)
   if (asText(result['result'])?.includes('malformed')) return 'protocol'
-  return named(classOfMessageError, messageError) ?? 'unknown'
+  return named(classOfMessageError, messageError) ?? classOfMessage(errorOf(result) ?? '')
 }
 
 export function troubleOfRetry(status: number | undefined, error: string | undefined): Trouble {
@@ -74,9 +75,12 @@ const oldLimit = /^Claude AI usage limit reached\|(\d{9,11})$/
 
 const startFailed = (result: JsonObject): boolean => typeof result['startup_failure_reason'] === 'string'
 
+/** Programs that borrowed the protocol put their error here. */
+const errorOf = (result: JsonObject): string | undefined => asText(objectOf(result['error'])['message'])
+
 function reasonOf(result: JsonObject): string {
-  const said = asText(listOf(result['errors'])[0]) ?? asText(result['result']) ?? asText(result['terminal_reason'])
-  return (said || 'the turn failed').slice(0, 500)
+  const said = asText(listOf(result['errors'])[0]) ?? errorOf(result) ?? asText(result['result'])
+  return (said || asText(result['terminal_reason']) || 'the turn failed').slice(0, 500)
 }
 
 type Table = Readonly<Record<string, FailureClass>>

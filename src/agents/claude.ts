@@ -8,6 +8,17 @@ import { nothingSeen, type Seen } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 import { addUsage, sumUsage } from './usage.ts'
 
+export const claudeSettings = {
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+  // Left alone it retries for three minutes; the loop waits where it can be seen and survives a restart.
+  CLAUDE_CODE_MAX_RETRIES: '2',
+  // With a background task it lingers up to ten minutes after its result, then makes another model call.
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  // A refused start is then told as a result, not on stderr alone.
+  CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
+}
+
 /** Claude Code in headless mode. */
 export const claude: Driver = {
   name: 'claude',
@@ -45,16 +56,7 @@ export const claude: Driver = {
       ...(model ? ['--model', model] : []),
       ...(resume ? ['--resume', resume] : []),
     ],
-    env: {
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      // Left alone it retries for three minutes; the loop waits where it can be seen and survives a restart.
-      CLAUDE_CODE_MAX_RETRIES: '2',
-      // With a background task it lingers up to ten minutes after its result, then makes another model call.
-      CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-      // A refused start is then told as a result, not on stderr alone.
-      CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
-    },
+    env: claudeSettings,
   }),
   read: () => readClaude(),
 }
@@ -212,7 +214,8 @@ function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
   const { messageError, toolsDone } = seen
   const terminal = terminalOf(entry, { messageError, toolsDone, limitReached: seen.trouble?.class === 'usage_limit' })
   seen.terminal = terminal
-  seen.sessionId = asText(entry['session_id']) ?? seen.sessionId
+  // A session that could not be started or resumed is named too.
+  if (terminal.ok) seen.sessionId ??= asText(entry['session_id'])
   seen.resetsAt = resetOf(entry) ?? seen.resetsAt
   seen.structured = entry['structured_output'] ?? undefined
   if (terminal.ok) seen.text = asText(entry['result']) ?? seen.text

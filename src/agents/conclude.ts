@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { FailureClass, Outcome } from '../contract/outcome.ts'
 import type { Exit } from './driver.ts'
 import type { Seen, Trouble } from './seen.ts'
@@ -52,7 +53,7 @@ const howItEnded = ({ code, signal }: Exit): string =>
 
 /** Shown to people; never used to classify. */
 function said({ stderrTail }: Exit): string {
-  const line = stderrTail.trimEnd().split('\n').at(-1)?.trim()
+  const line = stripVTControlCharacters(stderrTail).trimEnd().split('\n').at(-1)?.trim()
   return line ? `: ${line.slice(0, 300)}` : ''
 }
 

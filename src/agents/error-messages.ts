@@ -10,7 +10,10 @@ export function classOfMessage(message: string): FailureClass {
   if (special) return special[1]
   const status = statusIn(message)
   if (status !== undefined) return classOfStatus(status)
-  return generalPatterns.find(([pattern]) => pattern.test(message))?.[1] ?? 'unknown'
+  const general = generalPatterns.find(([pattern]) => pattern.test(message))
+  if (general) return general[1]
+  const bare = /\b(401|403|429|500|502|503|504|529)\b/.exec(message)?.[1]
+  return bare === undefined ? 'unknown' : classOfStatus(Number(bare))
 }
 
 /** The HTTP status that a message names. */
@@ -30,7 +33,7 @@ const generalPatterns: Patterns = [
   [/rate.?limit|too many requests|resource.?exhausted/i, 'rate_limit'],
   [/overloaded|at capacity|high demand|server error|unavailable/i, 'overloaded'],
   [/quota|billing|credit|upgrade to/i, 'auth'],
-  [/api key|unauthori[sz]ed|unauthenticated|authenticat|log ?in|sign in|forbidden/i, 'auth'],
+  [/api.?key|unauthori[sz]ed|unauthenticated|authenticat|log ?in|sign in|forbidden/i, 'auth'],
   [/malformed|incomplete json|invalid json|unexpected token|parse/i, 'protocol'],
   [/disconnected|connect|network|socket|fetch failed|timed? ?out|error sending request/i, 'network'],
 ]

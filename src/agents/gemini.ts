@@ -8,6 +8,9 @@ import { jsonLines } from './reader.ts'
 import { nothingSeen, type Seen } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 
+/** Otherwise a wrapper process swallows SIGINT and SIGTERM. */
+export const geminiSettings = { GEMINI_CLI_NO_RELAUNCH: 'true' }
+
 /** Gemini CLI in headless mode, which it chooses itself when stdin is a file. */
 export const gemini: Driver = {
   name: 'gemini',
@@ -24,8 +27,7 @@ export const gemini: Driver = {
       ...(model ? ['--model', model] : []),
       ...(resume ? ['--resume', resume] : []),
     ],
-    // Without it a wrapper process swallows SIGINT and SIGTERM.
-    env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+    env: geminiSettings,
   }),
   textInPieces: true,
   read: readGemini,

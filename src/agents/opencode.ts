@@ -8,6 +8,12 @@ import { nothingSeen, type Seen, type Trouble } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 import { addUsage } from './usage.ts'
 
+export const opencodeSettings = {
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_SHARE: '1',
+}
+
 /** OpenCode in headless mode. */
 export const opencode: Driver = {
   name: 'opencode',
@@ -33,11 +39,7 @@ export const opencode: Driver = {
       ...(model ? ['--model', model] : []),
       ...(resume ? ['--session', resume] : []),
     ],
-    env: {
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_SHARE: '1',
-    },
+    env: opencodeSettings,
   }),
   read: () => jsonLines<Stream>({ ...nothingSeen(), tools: openTools() }, translate),
 }

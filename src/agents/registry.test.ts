@@ -17,7 +17,7 @@ it('finds every driver by its name', () => {
 it.each([
   ['cluade', 'claude'],
   ['Claude', 'claude'],
-  ['claude-code', 'claude'],
+  ['codx', 'codex'],
 ])('says for %s that %s may be meant', (typed, meant) => {
   const refusal = refusalOf(typed)
 
@@ -32,6 +32,6 @@ it('lists the agents that there are when nothing is near', () => {
   expect(refusalOf('zebra')).toMatchObject({
     code: 'AGENT_UNKNOWN',
     message: 'there is no agent "zebra"',
-    hint: `known agents: ${[...drivers.keys()].join(', ')}`,
+    hint: `known agents: ${[...drivers.keys()].join(', ')}; any other program: command:<program> or acp:<program>`,
   })
 })

@@ -1,18 +1,32 @@
 import { RalphError } from '../contract/errors.ts'
+import { nearest } from '../contract/nearest.ts'
+import { acp, acpPresets } from './acp.ts'
 import { claude } from './claude.ts'
+import { codex } from './codex.ts'
+import { command } from './command.ts'
 import type { Driver } from './driver.ts'
-import { nearest } from './nearest.ts'
+import { gemini } from './gemini.ts'
+import { opencode } from './opencode.ts'
 import { scripted } from './scripted.ts'
 
-export const drivers: ReadonlyMap<string, Driver> = new Map([claude, scripted].map((driver) => [driver.name, driver]))
+/** The agents that have a name of their own, in the order in which one is chosen if none was asked for. */
+export const drivers: ReadonlyMap<string, Driver> = new Map(
+  [claude, codex, gemini, opencode, ...acpPresets, scripted].map((driver) => [driver.name, driver]),
+)
+
+/** The ways to name any other program: `acp:my-agent --flag`, `command:./my-agent --flag`. */
+const drivenBy: Readonly<Record<string, (agent: string) => Driver>> = { acp, command }
 
 /** Throws AGENT_UNKNOWN for a name that no driver has. */
 export function driverNamed(name: string): Driver {
   const driver = drivers.get(name)
   if (driver) return driver
+  const [, way = '', agent = ''] = /^([a-z]+)(?:: *(.*))?$/s.exec(name) ?? []
+  const make = Object.hasOwn(drivenBy, way) ? drivenBy[way] : undefined
+  if (make) return make(agent)
   const names = [...drivers.keys()]
   const meant = nearest(name, names)
   throw new RalphError('AGENT_UNKNOWN', `there is no agent "${name}"${meant ? `; did you mean "${meant}"?` : ''}`, {
-    hint: `known agents: ${names.join(', ')}`,
+    hint: `known agents: ${names.join(', ')}; any other program: command:<program> or acp:<program>`,
   })
 }

@@ -8,7 +8,7 @@ const main = fileURLToPath(new URL('../scripted-agent/main.js', import.meta.url)
 export const scripted: Driver = {
   name: 'scripted',
   program: process.execPath,
-  env: [],
+  env: ['RALPH_SCRIPTED_PACE'],
   command: ({ sprintDir }) => ({
     file: process.execPath,
     args: [main, '--scenario', `${sprintDir}/SCENARIO.yaml`],

@@ -74,8 +74,8 @@ function parse(name: string, args: readonly string[], options: Options) {
 function hintFor(name: string, message: string, options: Options): string {
   const given = /'--([^'=\s]+)/.exec(message)?.[1]
   const meant = given === undefined ? undefined : nearest(given, Object.keys(options))
-  const help = `see: ralph ${name} --help`
-  return meant && meant !== given ? `did you mean --${meant}? ${help}` : help
+  const see = `see: ralph ${name} --help`
+  return meant && meant !== given ? `did you mean --${meant}? ${see}` : see
 }
 
 function checkCount(declared: About, positionals: readonly string[]): void {

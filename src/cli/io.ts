@@ -1,6 +1,8 @@
 /** What a command may use of the terminal and the process it runs in. */
 export interface Io {
   readonly print: (text: string) => void
+  /** Without a newline, for what is overwritten again. */
+  readonly write: (text: string) => void
   readonly printError: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -12,12 +14,13 @@ export interface Io {
 
 export const processIo: Io = {
   print: (text) => void process.stdout.write(`${text}\n`),
+  write: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(`${text}\n`),
   env: process.env,
   cwd: process.cwd(),
   now: () => Date.now(),
-  isTerminal: process.stdout.isTTY === true && process.env['TERM'] !== 'dumb',
-  color: wantsColor(process.env, process.stdout.isTTY === true),
+  isTerminal: process.stdout.isTTY && process.env['TERM'] !== 'dumb',
+  color: wantsColor(process.env, process.stdout.isTTY),
   columns: () => process.stdout.columns ?? 100,
 }
 

@@ -56,7 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function version(): string {
-  const { version: text } = createRequire(import.meta.url)('../../package.json') as { version: string }
+  const { version: text }: { version: string } = createRequire(import.meta.url)('../../package.json')
   return text
 }
 

@@ -16,16 +16,13 @@ export function paintFor(color: boolean): Paint {
   }
 }
 
-// oxlint-disable-next-line no-control-regex -- what an agent or a file says must not steer the terminal that shows it
+// oxlint-disable no-control-regex -- what an agent or a file says must not steer the terminal that shows it
+const colors = /\u001b\[[0-9;?]*[A-Za-z]/g
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** One harmless line of somebody else's text. */
 export const oneLine = (text: string): string =>
-  text
-    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(unprintable, '')
-    .trim()
+  text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()
 
 export const clip = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, width - 1)}…`

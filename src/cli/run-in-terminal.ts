@@ -1,21 +1,22 @@
 import { join } from 'node:path'
+import type { Driver } from '../agents/driver.ts'
 import { superviseShell } from '../agents/shell.ts'
 import { superviseAgent } from '../agents/supervisor.ts'
-import type { Driver } from '../agents/driver.ts'
 import type { Progress, RunLimits } from '../contract/progress.ts'
-import { readTextSyncIfThere } from '../platform/files.ts'
 import { systemClock } from '../platform/clock.ts'
+import { readTextSyncIfThere } from '../platform/files.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
 import type { Ports } from '../runtime/ports.ts'
 import { runSprint, type SprintRun } from '../runtime/run-sprint.ts'
-import { progressPath, readProgress, writeProgress } from '../storage/progress-file.ts'
 import { hideState, projectOf } from '../storage/sprint-folder.ts'
+import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgent } from './choose-agent.ts'
-import { compileSprint, printDiagnostics, shownPath } from './compile-sprint.ts'
+import { compileSprint, printDiagnostics } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
-import { clip, oneLine, paintFor } from './paint.ts'
-import { jsonView, plainView, summaryLines, type View } from './view.ts'
+import { printEnd, printHead } from './run-report.ts'
+import { fold, loadProgress } from './sprint-state.ts'
+import { jsonView, plainView, type View } from './view.ts'
 
 export type RunOptions = {
   readonly sprintDir: string
@@ -30,63 +31,83 @@ export type RunOptions = {
 /** Runs a sprint in front of a person or a program, and says how it ended by the exit code. */
 export async function runInTerminal(options: RunOptions, io: Io): Promise<number> {
   const { sprintDir } = options
-  const loaded = await loadSprint(options, io)
-  if (!loaded) return 1
+  const ready = await loadSprint(options, io)
+  if (!ready) return 1
+  const driver = chooseAgent(options.agent ?? ready.agent?.[0], io)
+  await hideState(sprintDir)
+  const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
+    hasRun(known) ? known : ready,
+  )
+  if (!opened) return 1
+  try {
+    const ended = await runOpened(options, { ...opened, driver }, io)
+    return exitCodes[ended.status]
+  } finally {
+    await opened.store.close()
+  }
+}
+
+/** The progress of a sprint that has run, else SPRINT.yaml compiled; undefined if it has errors. */
+async function loadSprint({ sprintDir, workflows }: RunOptions, io: Io): Promise<Progress | undefined> {
+  const before = await loadProgress(sprintDir)
+  if (hasRun(before)) return before
+  const { progress, diagnostics } = await compileSprint(sprintDir, { workflows }, io)
+  printDiagnostics(diagnostics, io)
+  return progress
+}
+
+const hasRun = (progress: Progress | undefined): progress is Progress =>
+  progress !== undefined && progress.status !== 'not-started'
+
+type Opened = {
+  readonly store: SprintStore
+  readonly progress: Progress
+  readonly driver: Driver
+  readonly tornBytes: number
+}
+
+async function runOpened(
+  options: RunOptions,
+  { store, progress: loaded, driver, tornBytes }: Opened,
+  io: Io,
+): Promise<Progress> {
+  const { sprintDir } = options
   const project = projectOf(sprintDir, io.cwd)
-  const driver = chooseAgent(options.agent ?? loaded.agent?.[0], io)
-  const found =
-    loaded.doneWhen === undefined ? detectChecks((name) => readTextSyncIfThere(join(project, name))) : undefined
+  const detectedChecks = loaded.doneWhen ? undefined : detectChecks((name) => readTextSyncIfThere(join(project, name)))
   let progress = loaded
-  const view = options.json === true ? jsonView(io) : plainView(io, (id) => stepText(progress, id))
-  if (options.json !== true) printHead(loaded, { driver, found }, io)
+  const view = options.json === true ? jsonView(io) : plainView(io, { steps: (id) => stepText(progress, id), project })
+  if (options.json !== true) printHead(loaded, { driver, found: detectedChecks }, io)
   warnAboutRoot(driver, view, io)
+  if (tornBytes > 0)
+    view.show({
+      type: 'note',
+      level: 'warning',
+      text: `the last run was cut off while writing; ${tornBytes} bytes that were never acknowledged are dropped`,
+    })
+  const place = { sprintDir, cwd: project, env: io.env }
   const ports: Ports = {
     store: {
-      async save(next) {
-        await writeProgress(sprintDir, next)
+      async save(next, fact) {
+        await store.save(next, fact)
         progress = next
       },
     },
-    agent: superviseAgent({
-      driver,
-      sprintDir,
-      cwd: project,
-      model: options.model ?? loaded.model,
-      env: io.env,
-      pass: loaded.env?.pass ?? [],
-    }),
-    shell: superviseShell({ sprintDir, cwd: project, env: io.env }),
+    agent: superviseAgent({ ...place, driver, model: options.model ?? loaded.model, pass: loaded.env?.pass ?? [] }),
+    shell: superviseShell(place),
     clock: systemClock,
     random: Math.random,
     observe: view.show,
   }
-  const run = runSprint(loaded, ports, {
-    type: 'started',
-    at: io.now(),
-    runLimits: givenLimits(options.limits),
-    detectedChecks: found,
-  })
+  const runLimits = givenLimits(options.limits)
+  const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, detectedChecks })
   const stopListening = obeySignals(run, view, io)
   const ended = await run.done.finally(() => {
     stopListening()
     view.close()
   })
-  if (options.json !== true)
-    for (const line of summaryLines(ended, placesOf(sprintDir, project, io), io)) io.print(line)
-  if (options.json !== true) for (const line of nextSteps(ended, sprintDir, io)) io.print(line)
-  return exitCodes[ended.status]
-}
-
-/** The progress of a sprint that has run, else SPRINT.yaml compiled. */
-async function loadSprint({ sprintDir, workflows }: RunOptions, io: Io): Promise<Progress | undefined> {
-  const before = await readProgress(sprintDir)
-  if (before && before.status !== 'not-started') return before
-  const { progress, diagnostics } = await compileSprint(sprintDir, { workflows }, io)
-  printDiagnostics(diagnostics, io)
-  if (!progress) return undefined
-  await hideState(sprintDir)
-  await writeProgress(sprintDir, progress)
-  return progress
+  await store.flush()
+  if (options.json !== true) printEnd(ended, { sprintDir, project }, io)
+  return ended
 }
 
 const stepText = (progress: Progress, id: string): string | undefined =>
@@ -120,22 +141,6 @@ function obeySignals(run: SprintRun, view: View, io: Io): () => void {
   }
 }
 
-function printHead(
-  progress: Progress,
-  { driver, found }: { driver: Driver; found: Progress['doneWhen'] },
-  io: Io,
-): void {
-  const paint = paintFor(io.color)
-  const checks = progress.doneWhen ?? found ?? []
-  const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
-  const how = progress.doneWhen ? '' : '  detected; "done-when: []" in SPRINT.yaml switches this off'
-  const none = 'no check found: goal-complete will be accepted unchecked; name one with "done-when:" in SPRINT.yaml'
-  io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
-  io.print(`${paint.dim('goal')}       ${clip(oneLine(progress.goal), io.columns() - 12)}`)
-  io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
-  io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
-}
-
 /** Claude Code refuses to skip permissions as root unless it is told that it is in a sandbox. */
 function warnAboutRoot(driver: Driver, view: View, io: Io): void {
   if (driver.name !== 'claude' || process.getuid?.() !== 0 || io.env['IS_SANDBOX'] === '1') return
@@ -144,17 +149,4 @@ function warnAboutRoot(driver: Driver, view: View, io: Io): void {
     level: 'warning',
     text: 'running as root: Claude Code refuses to work unattended unless IS_SANDBOX=1 is set',
   })
-}
-
-const placesOf = (sprintDir: string, project: string, io: Io): Record<string, string> => ({
-  progress: shownPath(progressPath(sprintDir), io),
-  transcripts: shownPath(join(sprintDir, 'transcripts'), io),
-  diff: `git -C ${shownPath(project, io)} diff`,
-})
-
-function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {
-  const folder = shownPath(sprintDir, io)
-  if (humanNeeded) return ['', `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`]
-  if (status === 'completed') return []
-  return ['', `go on with: ralph run ${folder}`]
 }

@@ -1,107 +1,65 @@
-import type { Progress } from '../contract/progress.ts'
-import { UserConfig } from '../contract/settings.ts'
+import { type Settings, UserConfig } from '../contract/settings.ts'
 import { Sprint } from '../contract/sprint.ts'
+import { check } from './check.ts'
+import type { Compilation, CompileInput, CompileResult, FileOf } from './compilation.ts'
 import { decode } from './decode.ts'
-import { type Diagnostic, isError, type Source } from './diagnostics.ts'
+import { collectDiagnostics, type Tell } from './diagnostics.ts'
 import { emit } from './emit.ts'
+import { expand } from './expand.ts'
+import { givenSteps } from './given-steps.ts'
 import { mergeHooks } from './hooks.ts'
-import { mergeSettings } from './merge-settings.ts'
-import { errorAt, parse, type Parsed } from './parse.ts'
-import { isWorkflowName, type LoadedWorkflow, openLibrary } from './resolve.ts'
-
-export type { Diagnostic, Source } from './diagnostics.ts'
-
-export type KnownAgent = {
-  /** Names that the driver takes; `*` at the end stands for any rest. Absent: any name. */
-  readonly models?: readonly string[]
-  readonly slashCommands: boolean
-}
-
-export type CompileInput = {
-  readonly sprint: Source
-  /** The workflow of that name, of the project or bundled; undefined if there is none. Only asked for plain names. */
-  readonly readWorkflow: (name: string) => Source | undefined
-  /** Used when SPRINT.yaml gives none. */
-  readonly defaultSprintId: string
-  /** Now, for `added-at` of given steps. */
-  readonly at: number
-  /** `~/.ralph/config.yaml`: settings of the lowest precedence. */
-  readonly userConfig?: Source
-  /** The drivers there are. Absent: names of agents and models are not checked. */
-  readonly agents?: ReadonlyMap<string, KnownAgent>
-  /** Warnings about template variables become errors. */
-  readonly strict?: boolean
-}
-
-/** `progress` is absent exactly if one of the diagnostics is an error. */
-export type CompileResult = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
+import { mergeSettings, withConfig } from './merge-settings.ts'
+import { parse } from './parse.ts'
+import { openLibrary, resolve } from './resolve.ts'
+import { worktreeOf } from './worktree.ts'
 
 /** SPRINT.yaml and the workflows it names -> the state of a sprint that has not begun. Pure; never throws for any text. */
 export function compile(input: CompileInput): CompileResult {
-  const config = readConfig(input.userConfig)
-  const diagnostics: Diagnostic[] = [...config.diagnostics]
-  const finish = (progress?: Progress): CompileResult =>
-    progress && !diagnostics.some(isError) ? { progress, diagnostics } : { diagnostics }
+  const { tell, all, failed } = collectDiagnostics()
+  const config = readConfig(input, tell)
+  const sprint = readSprint(input, tell)
+  const compilation = sprint && resolveMain({ input, sprint, config, tell })
+  if (!compilation) return { diagnostics: all() }
 
-  const read = parse(input.sprint, 'SPRINT_LOAD_ERROR')
-  diagnostics.push(...read.diagnostics)
-  if (!read.parsed) return finish()
-  const sprint = decode(Sprint, read.parsed, 'sprint')
-  diagnostics.push(...sprint.diagnostics)
-  if (!sprint.value) return finish()
-
-  const main = findMain(sprint.value, read.parsed, input)
-  diagnostics.push(...main.diagnostics)
-  if (!main.workflow || !main.parsed) return finish()
-
-  const merged = mergeHooks({
-    sprint: { value: sprint.value, parsed: read.parsed },
-    workflow: { value: main.workflow, parsed: main.parsed },
-  })
-  diagnostics.push(...merged.diagnostics)
-  const settings = mergeSettings([sprint.value, main.workflow, config.value])
-  if ((sprint.value.goal ?? '').trim() === '')
-    diagnostics.push(
-      errorAt(read.parsed, {
-        path: ['goal'],
-        code: 'RALPH_MISSING_GOAL',
-        message: 'Ralph mode requires goal field in SPRINT.yaml',
-      }),
-    )
-  return finish(
-    emit({
-      sprint: sprint.value,
-      workflow: main.workflow,
-      settings,
-      hooks: merged.hooks.map(({ hook }) => hook),
-      sprintId: sprint.value.sprintId ?? input.defaultSprintId,
-      at: input.at,
-    }),
-  )
+  const goalDriven = compilation.main.value.mode === 'ralph'
+  const expansion = goalDriven ? undefined : expand(compilation)
+  const steps = goalDriven ? givenSteps(compilation) : []
+  const hooks = mergeHooks(compilation)
+  const worktree = worktreeOf(compilation)
+  check(compilation, config)
+  if (failed()) return { diagnostics: all() }
+  return { progress: emit(compilation, { hooks, worktree, steps, expansion }), diagnostics: all() }
 }
 
-function readConfig(source: Source | undefined) {
-  const { parsed, diagnostics } = source ? parse(source, 'INVALID_FIELD') : { parsed: undefined, diagnostics: [] }
-  if (!parsed || parsed.value === null) return { diagnostics }
-  return decode(UserConfig, parsed, 'config')
+function readSprint({ sprint }: CompileInput, tell: Tell): FileOf<Sprint> | undefined {
+  const { parsed, diagnostics } = parse(sprint, 'SPRINT_LOAD_ERROR')
+  for (const diagnostic of diagnostics) tell(diagnostic)
+  const value = parsed && decode(parsed, { schema: Sprint, file: 'sprint', tell })
+  return value && { value, parsed }
 }
 
-type Main = Partial<LoadedWorkflow> & { readonly diagnostics: readonly Diagnostic[] }
+function readConfig({ userConfig }: CompileInput, tell: Tell): FileOf<Settings> | undefined {
+  if (!userConfig) return undefined
+  const { parsed, diagnostics } = parse(userConfig, 'INVALID_FIELD')
+  for (const diagnostic of diagnostics) tell(diagnostic)
+  if (!parsed || parsed.value === null) return undefined
+  const value = decode(parsed, { schema: UserConfig, file: 'config', tell })
+  return value && { value, parsed }
+}
 
-function findMain(sprint: Sprint, parsed: Parsed, input: CompileInput): Main {
-  const name = sprint.workflow
-  const fail = (code: 'INVALID_WORKFLOW_NAME' | 'MAIN_WORKFLOW_NOT_FOUND', message: string, hint: string) => ({
-    diagnostics: [errorAt(parsed, { path: ['workflow'], code, message, hint })],
-  })
-  if (!isWorkflowName(name))
-    return fail('INVALID_WORKFLOW_NAME', `"${name}" is not the name of a workflow`, 'give a file name without folders')
-  const library = openLibrary(input.readWorkflow)
-  const found = library.load(name)
-  if (!found)
-    return fail(
-      'MAIN_WORKFLOW_NOT_FOUND',
-      `There is no workflow "${name}"`,
-      `put it into .claude/workflows/${name}.yaml, or use the bundled one with "workflow: ralph"`,
-    )
-  return { ...found, diagnostics: library.diagnostics() }
+type Read = {
+  readonly input: CompileInput
+  readonly sprint: FileOf<Sprint>
+  readonly config: FileOf<Settings> | undefined
+  readonly tell: Tell
+}
+
+function resolveMain({ input, sprint, config, tell }: Read): Compilation | undefined {
+  const library = openLibrary(input.readWorkflow, tell)
+  const at = { parsed: sprint.parsed, path: ['workflow'] }
+  const main = resolve({ name: sprint.value.workflow, at, missing: 'MAIN_WORKFLOW_NOT_FOUND' }, library, tell)
+  if (!main) return undefined
+  const settings = mergeSettings([withConfig(sprint.value), main.value, config?.value])
+  const sprintId = sprint.value.sprintId ?? input.defaultSprintId
+  return { input, sprint, main, settings, library, sprintId, tell }
 }

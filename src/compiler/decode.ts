@@ -1,73 +1,123 @@
-import { z } from 'zod'
-import type { Diagnostic } from './diagnostics.ts'
+import type { z } from 'zod'
+import type { Diagnostic, Tell } from './diagnostics.ts'
+import { fieldsAt } from './field-names.ts'
 import type { Parsed, Path } from './parse.ts'
-import { fieldName, type FileKind, type Finding, judge } from './problems.ts'
+import type { FileKind } from './problem-codes.ts'
+import { fieldName, type Finding, judge } from './problems.ts'
 import { didYouMean } from './suggest.ts'
 
-export type Decoded<T> = {
-  /** Absent when nothing of the file could be used. With errors it is what remains after the broken parts are patched. */
-  readonly value?: T
-  readonly diagnostics: readonly Diagnostic[]
-}
+/** Stands where a text is missing or wrong: reported once, and not to be complained about again. */
+export const unknownText = '\u0000'
 
-/** More findings than this in one file are not told one by one. */
+type Options<S> = { readonly schema: S; readonly file: FileKind; readonly tell: Tell }
+
+/** What is wrong with a file is told so often at most, and then that there is more. */
 const maxFindings = 100
-const maxRounds = 8
+const maxRounds = 10
 
 /**
- * From data to the shape of the contract. Unknown fields are warned of and dropped. What is wrong is reported and patched
- * (removed, or filled with a placeholder when it is required), so that later stages find their errors in the same run.
+ * From data to the shape of the contract. Unknown fields are warned of and dropped. What is wrong is told and patched
+ * with something of the right type, so that later stages find their errors in the same run; undefined only if nothing
+ * is left to go on with. Every path to `undefined` has told an error.
  */
-export function decode<S extends z.ZodType>(schema: S, parsed: Parsed, kind: FileKind): Decoded<z.output<S>> {
-  const diagnostics: Diagnostic[] = []
-  const reported = new Set<string>()
+export function decode<S extends z.ZodType>(
+  parsed: Parsed,
+  { schema, file, tell }: Options<S>,
+): z.output<S> | undefined {
+  const patches = new Map<string, number>()
+  let findings = 0
   let data = parsed.value
   for (let round = 0; round < maxRounds; round++) {
-    const result = z.safeDecode(schema, data as z.input<S>)
-    if (result.success) return { value: result.data, diagnostics }
+    const result = schema.safeParse(data)
+    if (result.success) return result.data
     if (round === 0) data = copy(data)
-    const findings = result.error.issues.flatMap((issue) => flatten(issue, [], data))
-    for (const finding of findings) {
-      if (finding.issue.code === 'unrecognized_keys') {
-        diagnostics.push(...unknownFields(schema, parsed, finding.path, finding.issue.keys))
-        for (const key of finding.issue.keys) patch(data, [...finding.path, key], undefined)
-        continue
-      }
-      const silent = isEmptyField(finding) || isReported(finding.path, reported)
-      if (!silent) diagnostics.push(report(finding, parsed, kind))
-      if (!isEmptyField(finding)) reported.add(keyFor(finding.path))
-      if (finding.path.length === 0) return { diagnostics }
-      patch(data, finding.path, finding.actual === undefined ? placeholder(finding.issue) : undefined)
+    for (const finding of result.error.issues.flatMap((issue) => flatten(issue, [], data))) {
+      const news = isUnknownField(finding)
+        ? dropUnknown(finding, { schema, parsed, file, data })
+        : patchWrong(finding, { parsed, file, data, patches })
+      findings += news.length
+      if (findings > maxFindings) return tell(tooMany(parsed))
+      for (const diagnostic of news) tell(diagnostic)
     }
-    if (diagnostics.length > maxFindings) return { diagnostics: diagnostics.slice(0, maxFindings) }
+    if (patches.has(keyFor([]))) return undefined
   }
-  return { diagnostics }
+  return tell(tooMany(parsed))
 }
 
-/** `goal:` with nothing behind it is a field that is not given. */
-const isEmptyField = ({ actual, path }: Finding): boolean => actual === null && typeof path.at(-1) === 'string'
+const tooMany = (parsed: Parsed): Diagnostic => ({
+  severity: 'error',
+  code: 'TOO_MANY_PROBLEMS',
+  message: 'There is more wrong with this file than is listed here',
+  ...parsed.locate([]),
+})
 
-function report(finding: Finding, parsed: Parsed, kind: FileKind): Diagnostic {
-  return { severity: 'error', ...judge(kind, finding), ...parsed.locate(finding.path) }
+type UnknownField = Finding & { readonly issue: z.core.$ZodIssueUnrecognizedKeys }
+
+const isUnknownField = (finding: Finding): finding is UnknownField => finding.issue.code === 'unrecognized_keys'
+
+type Place = { readonly parsed: Parsed; readonly file: FileKind; readonly data: unknown }
+
+/** Fields that the seeds describe and that we refuse instead of ignoring. */
+const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])
+
+function dropUnknown({ path, issue }: UnknownField, place: Place & { readonly schema: z.ZodType }): Diagnostic[] {
+  const known = fieldsAt(place.schema, path)
+  for (const key of issue.keys) setAt(place.data, [...path, key], undefined)
+  return issue.keys.slice(0, maxFindings + 1).map((key) => {
+    const full = [...path, key]
+    const where = place.parsed.locate(full, 'key')
+    const name = fieldName(full)
+    const hint = refusedFields.get(`${place.file}:${name}`)
+    if (hint !== undefined)
+      return { severity: 'error', code: 'NOT_SUPPORTED', message: `${name} is not supported`, ...where, hint }
+    const message = `${name} is not a field that does anything here`
+    return { severity: 'warning', code: 'UNKNOWN_FIELD', message, ...where, ...didYouMean(key, known) }
+  })
 }
 
-function unknownFields(schema: z.ZodType, parsed: Parsed, path: Path, keys: readonly string[]): Diagnostic[] {
-  const known = fieldsAt(schema, path)
-  return keys.slice(0, maxFindings).map((key) => ({
-    severity: 'warning',
-    code: 'UNKNOWN_FIELD',
-    message: `${fieldName([...path, key])} is not a field that does anything here`,
-    ...parsed.locate([...path, key], 'key'),
-    ...didYouMean(key, known),
-  }))
+type Patching = Place & { readonly patches: Map<string, number> }
+
+/** A first patch has the expected type, a second one removes the field; only news are told. */
+function patchWrong(finding: Finding, { parsed, file, data, patches }: Patching): Diagnostic[] {
+  const { path, issue, actual } = finding
+  const key = keyFor(path)
+  const known = path.some((_, index) => patches.has(keyFor(path.slice(0, index + 1))))
+  if (isEmptyField(finding)) {
+    setAt(data, path, undefined)
+    return []
+  }
+  const times = (patches.get(key) ?? 0) + 1
+  patches.set(key, times)
+  setAt(data, path, times === 1 || actual === undefined ? substitute(issue, actual) : undefined)
+  return known ? [] : [{ severity: 'error', ...judge(file, finding), ...parsed.locate(path) }]
+}
+
+/** Maps whose keys are names that a person chose: there an empty value is a mistake, elsewhere a field not given. */
+const mapsOfNames = new Set(['collections', 'per-iteration-hooks'])
+
+const isEmptyField = ({ actual, path }: Finding): boolean =>
+  actual === null && typeof path.at(-1) === 'string' && !(path.length === 2 && mapsOfNames.has(String(path[0])))
+
+function substitute(issue: z.core.$ZodIssue, actual: unknown): unknown {
+  if (issue.code === 'invalid_value') return issue.values[0]
+  if (issue.code !== 'invalid_type') return typeof actual === 'number' ? 1 : unknownText
+  const fillers = new Map<string, unknown>([
+    ['boolean', false],
+    ['number', 1],
+    ['int', 1],
+    ['array', []],
+    ['object', {}],
+    ['record', {}],
+  ])
+  return fillers.has(issue.expected) ? fillers.get(issue.expected) : unknownText
 }
 
 /** A union that fits in no way is judged by the alternative that comes nearest. */
 function flatten(issue: z.core.$ZodIssue, parent: Path, data: unknown): Finding[] {
   const path = [...parent, ...issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)))]
   if (issue.code === 'invalid_union') {
-    const inside = issue.errors.filter((branch) => !branch.some(isAboutTheWhole))
-    const nearest = inside.toSorted((a, b) => a.length - b.length)[0]
+    const partial = issue.errors.filter((branch) => !branch.some(isAboutTheWhole))
+    const nearest = partial.toSorted((a, b) => a.length - b.length)[0]
     if (nearest) return nearest.flatMap((inner) => flatten(inner, path, data))
   }
   return [{ issue, path, actual: valueAt(data, path) }]
@@ -85,28 +135,13 @@ function valueAt(data: unknown, path: Path): unknown {
   return current
 }
 
-function patch(data: unknown, path: Path, value: unknown): void {
+function setAt(data: unknown, path: Path, value: unknown): void {
   const parent = valueAt(data, path.slice(0, -1))
   const last = path.at(-1)
   if (typeof parent !== 'object' || parent === null || last === undefined) return
   if (value === undefined && !Array.isArray(parent)) Reflect.deleteProperty(parent, last)
   else Reflect.set(parent, last, value)
 }
-
-function placeholder(issue: z.core.$ZodIssue): unknown {
-  if (issue.code !== 'invalid_type') return placeholderText
-  const fillers: Readonly<Record<string, unknown>> = {
-    boolean: false,
-    array: [],
-    object: {},
-    record: {},
-    number: 1,
-    int: 1,
-  }
-  return fillers[issue.expected] ?? placeholderText
-}
-
-const placeholderText = 'x'
 
 function copy(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(copy)
@@ -115,33 +150,3 @@ function copy(data: unknown): unknown {
 }
 
 const keyFor = (path: Path): string => JSON.stringify(path)
-
-/** Whether this place, or something around it, has been told of already. */
-const isReported = (path: Path, reported: ReadonlySet<string>): boolean =>
-  path.some((_, index) => reported.has(keyFor(path.slice(0, index + 1))))
-
-/** The names of the fields that are valid at `path`, from the JSON Schema of the same definition. */
-function fieldsAt(schema: z.ZodType, path: Path): string[] {
-  let places: unknown[] = [z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })]
-  for (const segment of path) places = places.flatMap((place) => inside(place, segment))
-  return places.flatMap(branches).flatMap((place) => Object.keys(objectAt(place, 'properties') ?? {}))
-}
-
-function inside(place: unknown, segment: string | number): unknown[] {
-  return branches(place).flatMap((branch) => {
-    if (typeof segment === 'number') return [objectAt(branch, 'items') ?? {}]
-    const property = objectAt(objectAt(branch, 'properties'), segment)
-    return [property ?? objectAt(branch, 'additionalProperties') ?? {}]
-  })
-}
-
-function branches(place: unknown): unknown[] {
-  const alternatives = objectAt(place, 'anyOf')
-  return Array.isArray(alternatives) ? alternatives : [place]
-}
-
-function objectAt(value: unknown, key: string): object | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  const found: unknown = Reflect.get(value, key)
-  return typeof found === 'object' && found !== null ? found : undefined
-}

@@ -15,7 +15,56 @@ export type Diagnostic = {
   readonly sourceLine?: string
 }
 
+/** Returns nothing, so that a stage can give up with `return tell(…)`. */
+export type Tell = (diagnostic: Diagnostic) => undefined
+
 export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
+
+/** More than this is told as one line that there is more. */
+const maxDiagnostics = 200
+
+export type Collector = {
+  readonly tell: Tell
+  readonly failed: () => boolean
+  /** Without repetitions: files in the order in which they were met, places from top to bottom. */
+  readonly all: () => readonly Diagnostic[]
+}
+
+export function collectDiagnostics(): Collector {
+  const known = new Map<string, Diagnostic>()
+  let failed = false
+  let more = 0
+  return {
+    tell(diagnostic) {
+      failed ||= isError(diagnostic)
+      const { severity, code, message, place } = diagnostic
+      const key = JSON.stringify([severity, code, message, place])
+      if (known.has(key)) return
+      if (known.size < maxDiagnostics) known.set(key, diagnostic)
+      else more += 1
+    },
+    failed: () => failed,
+    all: () => [...inFileOrder([...known.values()]), ...(more > 0 ? [andMore(more, failed)] : [])],
+  }
+}
+
+const andMore = (more: number, failed: boolean): Diagnostic => ({
+  severity: failed ? 'error' : 'warning',
+  code: 'TOO_MANY_PROBLEMS',
+  message: `and ${more} more`,
+})
+
+function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const files = [...new Set(diagnostics.map(({ place }) => place?.file))]
+  const order = new Map(files.map((file, index) => [file, index]))
+  const rank = ({ place }: Diagnostic) => order.get(place?.file) ?? 0
+  return diagnostics.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      (a.place?.line ?? 0) - (b.place?.line ?? 0) ||
+      (a.place?.column ?? 0) - (b.place?.column ?? 0),
+  )
+}
 
 /** `file:line:column  error CODE  message`, then the source line with a caret, then the hint. */
 export function formatDiagnostic(diagnostic: Diagnostic, style: { readonly color: boolean }): string {

@@ -1,76 +1,81 @@
-import { stepId } from '../contract/ids.ts'
 import { noUsage } from '../contract/outcome.ts'
+import type { CompiledPhase, CompiledWorktree } from '../contract/phases.ts'
 import { type Progress, schemaVersion, type Step, unlimitedIterations } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
-import type { Sprint } from '../contract/sprint.ts'
-import type { Workflow } from '../contract/workflow.ts'
+import type { Compilation } from './compilation.ts'
 import { defined } from './defined.ts'
-import type { MergedSettings } from './merge-settings.ts'
+import type { Expansion } from './expand.ts'
 
-export type Plan = {
-  readonly sprint: Sprint
-  readonly workflow: Workflow
-  readonly settings: MergedSettings
+export type Parts = {
   readonly hooks: readonly Hook[]
-  readonly sprintId: string
-  readonly at: number
+  readonly worktree: CompiledWorktree | undefined
+  /** Of a goal-driven sprint. */
+  readonly steps: readonly Step[]
+  /** Of a sprint with phases. */
+  readonly expansion: Expansion | undefined
 }
 
 /** The state of a sprint that has not begun. */
-export function emit(plan: Plan): Progress {
-  const { sprint, workflow, settings, sprintId } = plan
-  const dynamicSteps = givenSteps(plan)
-  const { goalPrompt, reflectionPrompt } = workflow
-  const { name, owner, created } = sprint
-  const { agent, model, doneWhen, env } = settings
+export function emit(compilation: Compilation, { hooks, worktree, steps, expansion }: Parts): Progress {
+  const { sprint, main, settings, sprintId } = compilation
+  const { name, owner, created } = sprint.value
+  const { goalPrompt, reflectionPrompt } = main.value
+  const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify } = settings
   return {
     schemaVersion,
     rev: 0,
     sprintId,
     ...defined({ name, owner, created }),
-    workflow: sprint.workflow,
+    workflow: sprint.value.workflow,
     status: 'not-started',
-    mode: 'ralph',
-    goal: sprint.goal ?? '',
-    ralph: {
-      idleThreshold: settings.ralph.idleThreshold,
-      minIterations: settings.ralph.minIterations,
-      ...defined({ goalPrompt, reflectionPrompt }),
-      idleCount: 0,
-    },
-    ...defined({ agent, model, doneWhen, env }),
-    limits: settings.limits,
-    timeouts: settings.timeouts,
-    perIterationHooks: [...plan.hooks],
-    dynamicSteps,
+    mode: main.value.mode ?? 'standard',
+    goal: sprint.value.goal ?? '',
+    ralph: { ...ralph, ...defined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
+    ...defined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, worktree }),
+    limits,
+    timeouts,
+    ...(expansion && emitPhases(compilation, expansion)),
+    perIterationHooks: [...hooks],
+    dynamicSteps: [...steps],
     live: [],
     iterations: [],
     hookTasks: [],
     ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
-    stats: freshStats(settings, dynamicSteps.length),
+    stats: { ...freshStats(limits), ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }) },
   }
 }
 
-function givenSteps({ sprint, at }: Plan): Step[] {
-  return (sprint.steps ?? []).map((step, index) => ({
-    id: stepId(index),
-    prompt: typeof step === 'string' ? step : step.prompt,
-    status: 'pending',
-    addedAt: at,
-    addedInIteration: 0,
-  }))
-}
-
-function freshStats({ limits }: MergedSettings, totalSteps: number): Progress['stats'] {
+function emitPhases({ settings }: Compilation, { phases, graphs }: Expansion): Partial<Progress> {
+  const { retry, prompts, parallelExecution } = settings
+  const first = phases[0]?.steps
   return {
-    startedAt: null,
-    completedAt: null,
-    currentIteration: 0,
-    maxIterations: limits.iterations === 'off' ? unlimitedIterations : limits.iterations,
-    totalSteps,
-    completedSteps: 0,
-    costUsd: 0,
-    usage: noUsage,
-    activeMs: 0,
+    phases: [...phases],
+    ...(graphs.length > 0 && { dependencyGraph: [...graphs] }),
+    ...(phases.some(({ parallel, steps }) => parallel === true && steps !== undefined) && {
+      parallelExecution: parallelExecution?.enabled === true ? parallelExecution : defaultParallel,
+    }),
+    ...defined({ retry, prompts }),
+    current: { phase: 0, step: first ? 0 : null, subPhase: first ? 0 : null },
   }
 }
+
+/** For a phase that asks for it by itself. */
+const defaultParallel = { enabled: true, maxConcurrency: 4, onDependencyFailure: 'skip-dependents' } as const
+
+function countPhases(phases: readonly CompiledPhase[]) {
+  const steps = phases.flatMap((phase) => phase.steps ?? [])
+  const subPhases = steps.reduce((sum, step) => sum + step.phases.length, 0)
+  return { totalSteps: steps.length, totalPhases: phases.length + subPhases, completedPhases: 0 }
+}
+
+const freshStats = ({ iterations }: Progress['limits']) => ({
+  startedAt: null,
+  completedAt: null,
+  currentIteration: 0,
+  maxIterations: iterations === 'off' ? unlimitedIterations : iterations,
+  totalSteps: 0,
+  completedSteps: 0,
+  costUsd: 0,
+  usage: noUsage,
+  activeMs: 0,
+})

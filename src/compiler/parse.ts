@@ -5,8 +5,15 @@ import type { Diagnostic, Source } from './diagnostics.ts'
 /** What a file may cost us at most. Legitimate files are far below; a hostile one is refused before it is built. */
 export const fileLimits = {
   bytes: 1_048_576,
+  lines: 100_000,
   depth: 100,
-  lexemes: 400_000,
+  /** Outside of lists. */
+  lexemes: 25_000,
+  /** Items of all lists that are fields, or fields of fields: where a sprint is allowed to be long. */
+  items: 12_000,
+  /** What is more than this in one item counts as if it stood outside. */
+  lexemesOfItem: 300,
+  lexemesInAll: 400_000,
   aliases: 100,
   /** Nodes that aliases stand for, all together. */
   aliasedNodes: 10_000,
@@ -17,26 +24,31 @@ export const fileLimits = {
 
 export type Path = readonly (string | number)[]
 
+type Within = { readonly text: string }
+
 /** A YAML file as plain data that still knows where each part of it stood. */
 export type Parsed = {
   readonly source: Source
   readonly value: unknown
-  /** Where the value at `path` stands, or its key; if there is none, the nearest thing around it. */
-  readonly locate: (path: Path, part?: 'key' | 'value') => Pick<Diagnostic, 'place' | 'sourceLine'>
+  /** Where the value at `path` stands, its key, or a text within it; if there is none, the nearest thing around it. */
+  readonly locate: (path: Path, part?: 'key' | 'value' | Within) => Pick<Diagnostic, 'place' | 'sourceLine'>
 }
 
-type Found = { readonly path: Path; readonly code: ErrorCode; readonly message: string; readonly hint?: string }
+/** A place in a file: what a diagnostic is about. */
+export type At = { readonly parsed: Parsed; readonly path: Path; readonly part?: 'key' | 'value' | Within }
 
-export const errorAt = (parsed: Parsed, { path, ...found }: Found): Diagnostic => ({
+type Found = { readonly code: ErrorCode; readonly message: string; readonly hint?: string }
+
+export const errorAt = ({ parsed, path, part }: At, found: Found): Diagnostic => ({
   severity: 'error',
   ...found,
-  ...parsed.locate(path),
+  ...parsed.locate(path, part),
 })
 
-export const warningAt = (parsed: Parsed, { path, ...found }: Found): Diagnostic => ({
+export const warningAt = ({ parsed, path, part }: At, found: Found): Diagnostic => ({
   severity: 'warning',
   ...found,
-  ...parsed.locate(path),
+  ...parsed.locate(path, part),
 })
 
 export type ParseResult = { readonly parsed?: Parsed; readonly diagnostics: readonly Diagnostic[] }
@@ -51,27 +63,38 @@ export function parse(source: Source, code: ErrorCode): ParseResult {
     ...lines.at(offset),
     ...(hint === undefined ? {} : { hint }),
   })
-  if (exceedsBytes(source.text, fileLimits.bytes))
-    return { diagnostics: [fail({ offset: 0, message: 'The file is larger than 1 MiB' })] }
+  if (exceedsBytes(source.text)) return { diagnostics: [fail({ offset: 0, message: 'The file is larger than 1 MiB' })] }
+  if (exceedsLines(source.text)) return { diagnostics: [fail({ offset: 0, message: 'The file has too many lines' })] }
   const { document, troubles } = compose(source.text)
   if (troubles.length > 0) return { diagnostics: troubles.map(fail) }
   const { value, nodes, troubles: found } = toValue(document)
-  if (found.length > 0) return { diagnostics: found.map(fail) }
-  const locate: Parsed['locate'] = (path, part = 'value') => lines.at(offsetOf({ value, nodes, path, part }))
+  if (found.length > 0) return { diagnostics: found.slice(0, fileLimits.syntaxErrors).map(fail) }
+  const locate: Parsed['locate'] = (path, part = 'value') => {
+    const offset = offsetOf({ value, nodes, path, part: part === 'key' ? 'key' : 'value' })
+    if (typeof part === 'string') return lines.at(offset)
+    const inner = source.text.indexOf(part.text, offset)
+    return lines.at(inner === -1 ? offset : inner)
+  }
   return { parsed: { source, value, locate }, diagnostics: [] }
 }
 
 type Trouble = { readonly offset: number; readonly message: string; readonly hint?: string }
 
 /** Strings are UTF-16; a file is measured in UTF-8. */
-function exceedsBytes(text: string, limit: number): boolean {
-  if (text.length > limit) return true
+function exceedsBytes(text: string): boolean {
+  if (text.length > fileLimits.bytes) return true
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
   }
-  return bytes > limit
+  return bytes > fileLimits.bytes
+}
+
+function exceedsLines(text: string): boolean {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at !== -1 && lines <= fileLimits.lines; at = text.indexOf('\n', at + 1)) lines += 1
+  return lines > fileLimits.lines
 }
 
 type Composed = { readonly document: Node | null; readonly troubles: readonly Trouble[] }
@@ -81,11 +104,11 @@ function compose(text: string): Composed {
   const parser = new Parser()
   const composer = new Composer({ schema: 'core', stringKeys: true, uniqueKeys: false, prettyErrors: false })
   const tokens = []
-  let lexemes = 0
+  const weigh = scale()
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token)
-    if (++lexemes > fileLimits.lexemes) return refuse(parser.offset, 'The file has too many parts')
     if (parser.stack.length > fileLimits.depth) return refuse(parser.offset, 'The file is nested too deeply')
+    if (weigh(parser.stack) === 'too-heavy') return refuse(parser.offset, 'The file has too many parts')
   }
   for (const token of parser.end()) tokens.push(token)
   const [document, second] = [...composer.compose(tokens, true, text.length)]
@@ -95,6 +118,32 @@ function compose(text: string): Composed {
     .slice(0, fileLimits.syntaxErrors)
     .map(({ pos, message }) => ({ offset: pos[0], message: `Invalid YAML: ${message}` }))
   return { document: document?.contents ?? null, troubles }
+}
+
+/** Follows the parser from lexeme to lexeme. A long list of small items is fine; the same amount of anything else is not. */
+function scale(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
+  let inAll = 0
+  let outside = 0
+  let items = 0
+  let lexemesOfItem = 0
+  let list: unknown
+  let length = 0
+  return (stack) => {
+    inAll += 1
+    const [, root, first, second] = stack
+    const current = root?.type !== 'block-map' ? undefined : first?.type === 'block-seq' ? first : second
+    if (current?.type !== 'block-seq') outside += 1
+    else if (current === list && current.items.length === length)
+      outside += ++lexemesOfItem > fileLimits.lexemesOfItem ? 1 : 0
+    else {
+      list = current
+      length = current.items.length
+      lexemesOfItem = 0
+      items += 1
+    }
+    const { lexemes, items: maxItems, lexemesInAll } = fileLimits
+    return outside > lexemes || items > maxItems || inAll > lexemesInAll ? 'too-heavy' : 'fine'
+  }
 }
 
 const refuse = (offset: number, message: string): Composed => ({ document: null, troubles: [{ offset, message }] })
@@ -175,7 +224,8 @@ function scalar(value: unknown, source: string | undefined): unknown {
   return source ?? null
 }
 
-const keyOf = ({ key }: Pair): string => (isScalar(key) ? String(key.value ?? '') : '')
+/** `stringKeys` makes every key a text. */
+const keyOf = ({ key }: Pair): string => (isScalar(key) && typeof key.value === 'string' ? key.value : '')
 
 const keyOffset = ({ key }: Pair): number | undefined => (isScalar(key) ? key.range?.[0] : undefined)
 

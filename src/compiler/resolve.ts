@@ -1,46 +1,74 @@
 import { idPattern } from '../contract/ids.ts'
 import { Workflow } from '../contract/workflow.ts'
-import { decode } from './decode.ts'
-import type { Diagnostic, Source } from './diagnostics.ts'
-import { parse, type Parsed } from './parse.ts'
+import { checkWorkflow } from './check-workflow.ts'
+import type { FileOf } from './compilation.ts'
+import { decode, unknownText } from './decode.ts'
+import type { Source, Tell } from './diagnostics.ts'
+import { type At, errorAt, parse } from './parse.ts'
+import type { ErrorCode } from '../contract/errors.ts'
 
-/** A workflow that was found; `workflow` is absent when its file is too broken to be used. */
-export type LoadedWorkflow = {
-  readonly name: string
-  readonly parsed?: Parsed
-  readonly workflow?: Workflow
-}
+/** A workflow that was found. */
+export type LoadedWorkflow = FileOf<Workflow> & { readonly name: string }
 
-export type Library = {
-  /** undefined: there is no workflow of that name. Every file is read and judged once, however often it is asked for. */
-  readonly load: (name: string) => LoadedWorkflow | undefined
-  /** What was found in the files loaded so far. */
-  readonly diagnostics: () => readonly Diagnostic[]
-}
+/** `broken`: there is such a file, but nothing in it can be used; that has been told. */
+export type Loaded = LoadedWorkflow | 'broken' | undefined
 
-export function openLibrary(readWorkflow: (name: string) => Source | undefined): Library {
-  const loaded = new Map<string, LoadedWorkflow | undefined>()
-  const diagnostics: Diagnostic[] = []
+/** Every workflow that the sprint refers to. Each file is read and judged once, however often it is asked for. */
+export type Library = { readonly load: (name: string) => Loaded }
+
+export function openLibrary(readWorkflow: (name: string) => Source | undefined, tell: Tell): Library {
+  const known = new Map<string, Loaded>()
   return {
     load(name) {
-      if (loaded.has(name)) return loaded.get(name)
+      if (known.has(name)) return known.get(name)
       const source = readWorkflow(name)
-      const found = source && loadWorkflow(name, source)
-      diagnostics.push(...(found?.diagnostics ?? []))
-      loaded.set(name, found?.loaded)
-      return found?.loaded
+      const loaded = source && (readOne(source, { tell, syntax: 'WORKFLOW_PARSE_ERROR' }) ?? 'broken')
+      const result = typeof loaded === 'object' ? { ...loaded, name } : loaded
+      known.set(name, result)
+      return result
     },
-    diagnostics: () => diagnostics,
   }
 }
 
-/** Names become paths, so only plain names are looked up. */
-export const isWorkflowName = (name: string): boolean => idPattern.test(name) && !name.includes('..')
-
-function loadWorkflow(name: string, source: Source) {
-  const { parsed, diagnostics } = parse(source, 'WORKFLOW_PARSE_ERROR')
-  if (!parsed) return { loaded: { name }, diagnostics }
-  const decoded = decode(Workflow, parsed, 'workflow')
-  const loaded = { name, parsed, ...(decoded.value && { workflow: decoded.value }) }
-  return { loaded, diagnostics: decoded.diagnostics }
+/** One workflow file by itself: its syntax, its shape, and what can be said about it without the others. */
+export function readOne(
+  source: Source,
+  { tell, syntax }: { readonly tell: Tell; readonly syntax: ErrorCode },
+): FileOf<Workflow> | undefined {
+  const { parsed, diagnostics } = parse(source, syntax)
+  for (const diagnostic of diagnostics) tell(diagnostic)
+  const value = parsed && decode(parsed, { schema: Workflow, file: 'workflow', tell })
+  if (!value) return undefined
+  checkWorkflow({ value, parsed }, tell)
+  return { value, parsed }
 }
+
+type Reference = {
+  readonly name: string
+  /** Where the name is written. */
+  readonly at: At
+  readonly missing:
+    | 'MAIN_WORKFLOW_NOT_FOUND'
+    | 'PHASE_WORKFLOW_NOT_FOUND'
+    | 'ITEM_WORKFLOW_NOT_FOUND'
+    | 'WORKFLOW_NOT_FOUND'
+}
+
+/** The workflow that a name stands for; undefined if it cannot be used, which has been told. */
+export function resolve({ name, at, missing }: Reference, library: Library, tell: Tell): LoadedWorkflow | undefined {
+  if (name === unknownText) return undefined
+  if (!isWorkflowName(name)) {
+    const message = `"${name}" is not the name of a workflow`
+    tell(errorAt(at, { code: 'INVALID_WORKFLOW_NAME', message, hint: 'give the name of its file, without a folder' }))
+    return undefined
+  }
+  const loaded = library.load(name)
+  if (loaded === undefined) {
+    const hint = `put it into .claude/workflows/${name}.yaml`
+    tell(errorAt(at, { code: missing, message: `There is no workflow "${name}"`, hint }))
+  }
+  return typeof loaded === 'object' ? loaded : undefined
+}
+
+/** Names become paths, so only plain names are looked up. */
+const isWorkflowName = (name: string): boolean => idPattern.test(name) && !name.includes('..')

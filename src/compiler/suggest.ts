@@ -1,45 +1,6 @@
-/** The known word that was probably meant, if one is near enough. */
-export function suggest(word: string, known: Iterable<string>): string | undefined {
-  let best: string | undefined
-  let bestDistance = word.length < 4 ? 2 : 3
-  for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance)
-    if (distance < bestDistance) {
-      best = candidate
-      bestDistance = distance
-    }
-  }
-  return best
-}
+import { nearest } from '../contract/nearest.ts'
 
 export const didYouMean = (word: string, known: Iterable<string>): { readonly hint?: string } => {
-  const meant = suggest(word, known)
+  const meant = nearest(word, known)
   return meant === undefined ? {} : { hint: `did you mean "${meant}"?` }
 }
-
-/** Insertions, deletions, replacements and swapped neighbours; gives up at `limit`. */
-function editDistance(from: string, to: string, limit: number): number {
-  if (from.length - to.length >= limit || to.length - from.length >= limit) return limit
-  let beforeLast: number[] = []
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1]
-      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      current.push(
-        least([
-          (last[column] ?? limit) + 1,
-          (current[column - 1] ?? limit) + 1,
-          (last[column - 1] ?? limit) + (same ? 0 : 1),
-          swapped ? (beforeLast[column - 2] ?? limit) + 1 : limit,
-        ]),
-      )
-    }
-    beforeLast = last
-    last = current
-  }
-  return last[to.length] ?? limit
-}
-
-const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => (b < a ? b : a))

@@ -12,7 +12,6 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best
 }
 
-
 /** Insertions, deletions, replacements and swapped neighbours; gives up at `limit`. */
 function editDistance(from: string, to: string, limit: number): number {
   if (from.length - to.length >= limit || to.length - from.length >= limit) return limit

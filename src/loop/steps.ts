@@ -10,6 +10,8 @@ type Change = {
   readonly rejected: readonly string[]
 }
 
+const maxReasons = 20
+
 type Moment = { readonly at: number; readonly iteration: number }
 
 /**
@@ -22,11 +24,12 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
   const completed = complete(pending, report, moment, rejected)
   const added: Step[] = []
   const mentioned: Step[] = []
+  let tooMany = false
   for (const { id, prompt } of report.pendingSteps) {
     if (id === null) {
       if (added.length === maxNewSteps) {
-        rejected.push(`more than ${maxNewSteps} new steps in one report; the rest was dropped`)
-        break
+        tooMany = true
+        continue
       }
       const step = newStep(progress.stats.totalSteps + added.length, prompt, moment)
       added.push(step)
@@ -35,14 +38,13 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
     }
     const known = pending.get(id)
     if (!known) {
-      rejected.push(
-        `pendingSteps names ${id}, which is ${completed.some((s) => s.id === id) ? 'completed' : 'not pending'}`,
-      )
+      rejected.push(`pendingSteps names ${clip(id)}${whyNot(id, completed, mentioned)}`)
       continue
     }
     pending.delete(id)
     mentioned.push(known.prompt === prompt ? known : { ...known, prompt })
   }
+  if (tooMany) rejected.push(`more than ${maxNewSteps} new steps in one report; the rest was dropped`)
   const done = [...progress.dynamicSteps.filter((step) => step.status === 'completed'), ...completed]
   return {
     progress: {
@@ -56,8 +58,13 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
     },
     added: added.map((step) => step.id),
     completed: completed.map((step) => step.id),
-    rejected,
+    rejected: bounded(rejected),
   }
+}
+
+function whyNot(id: string, completed: readonly Step[], mentioned: readonly Step[]): string {
+  if (completed.some((step) => step.id === id)) return ', which is completed'
+  return mentioned.some((step) => step.id === id) ? ' twice' : ', which is not pending'
 }
 
 function complete(pending: Map<string, Step>, report: Report, { at, iteration }: Moment, rejected: string[]): Step[] {
@@ -65,7 +72,7 @@ function complete(pending: Map<string, Step>, report: Report, { at, iteration }:
   for (const id of new Set(report.completedStepIds)) {
     const step = pending.get(id)
     if (!step) {
-      rejected.push(`completedStepIds names ${id}, which is not pending`)
+      rejected.push(`completedStepIds names ${clip(id)}, which is not pending`)
       continue
     }
     pending.delete(id)
@@ -73,6 +80,12 @@ function complete(pending: Map<string, Step>, report: Report, { at, iteration }:
   }
   return completed
 }
+
+/** A report can be nonsense of any size; the receipt of its iteration must stay small. */
+const bounded = (reasons: readonly string[]): readonly string[] =>
+  reasons.length <= maxReasons ? reasons : [...reasons.slice(0, maxReasons), `and ${reasons.length - maxReasons} more`]
+
+const clip = (id: string): string => (id.length <= 100 ? id : `${id.slice(0, 100)}…`)
 
 const newStep = (number: number, prompt: string, { at, iteration }: Moment): Step => ({
   id: stepId(number),

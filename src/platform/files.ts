@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
-import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
@@ -22,6 +22,10 @@ export function readTextSyncIfThere(path: string): string | undefined {
     throw unreadable(path, error)
   }
 }
+
+export const readBytes = (path: string): Promise<Buffer> => readFile(path)
+
+export const moveFile = (from: string, to: string): Promise<void> => rename(from, to)
 
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
@@ -66,6 +70,25 @@ export async function listFolder(path: string): Promise<string[]> {
     if (isMissing(error)) return []
     throw unreadable(path, error)
   }
+}
+
+/** No error if it is not there. */
+export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
+
+/** Names, sizes and times of the files below a folder, as far as they are worth looking at, in one text. */
+export async function statTree(folder: string, except: readonly string[], mostFiles = 20_000): Promise<string> {
+  const lines: string[] = []
+  const queue = [folder]
+  for (let next = queue.pop(); next !== undefined && lines.length < mostFiles; next = queue.pop()) {
+    for (const entry of await readdir(next, { withFileTypes: true }).catch(() => [])) {
+      const path = join(next, entry.name)
+      if (entry.name === 'node_modules' || except.includes(path)) continue
+      if (entry.isDirectory()) queue.push(path)
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (entry.isFile() && found) lines.push(`${path} ${found.size} ${found.mtimeMs}`)
+    }
+  }
+  return lines.toSorted().join('\n')
 }
 
 /** A link to a neighbour, replaced if it is there. */

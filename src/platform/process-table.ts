@@ -22,31 +22,34 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 
 /**
  * Ends every process that carries a mark in its environment, wherever it has gone: a grandchild that has called setsid is in
- * no group of ours. Repeats until two scans in a row find nothing, since a process can fork between scan and signal.
+ * no group of ours. Looks only at processes younger than the one that brought the mark in. Repeats until two scans in a row
+ * find nothing, since a process can fork between scan and signal.
  */
-export function sweep(mark: string, since: string): void {
+export function sweep(mark: string, first: ProcessId): void {
   const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
   for (let empty = 0, scans = 0; empty < 2 && scans < 100; scans++) {
-    const found = marked(needle, since)
+    const found = youngerThan(first.pid).filter((pid) => carries(pid, needle))
     for (const pid of found) signal(pid, 'SIGKILL')
     empty = found.length === 0 ? empty + 1 : 0
   }
 }
 
-/** Whether any process still carries the mark. */
-export const isMarkAlive = (mark: string): boolean => marked(Buffer.from(`RALPH_ATTEMPT=${mark}\0`), '0').length > 0
+function carries(pid: number, needle: Buffer): boolean {
+  try {
+    return pid !== process.pid && readFileSync(`/proc/${pid}/environ`).includes(needle)
+  } catch {
+    return false
+  }
+}
 
-function marked(needle: Buffer, since: string): number[] {
-  const oldest = BigInt(since)
-  return processes().filter((pid) => {
-    const started = startTimeOf(pid)
-    if (started === undefined || BigInt(started) < oldest) return false
-    try {
-      return pid !== process.pid && readFileSync(`/proc/${pid}/environ`).includes(needle)
-    } catch {
-      return false
-    }
-  })
+/** Numbers up to this many apart are cheaper to try than to look up. */
+const fewNumbers = 200
+
+/** Process numbers go up and start again from the bottom, so "younger" is the part of the circle up to the last one given. */
+function youngerThan(first: number): number[] {
+  const last = Number(readOr('/proc/loadavg', '').trim().split(' ').at(-1))
+  if (last >= first && last - first < fewNumbers) return Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  return processes().filter((pid) => (last >= first ? pid >= first && pid <= last : pid >= first || pid <= last))
 }
 
 function processes(): number[] {

@@ -52,7 +52,9 @@ read -r stat </proc/$$/stat 2>/dev/null; read -r boot </proc/sys/kernel/random/b
 dir=$1; shift
 echo "$$ \${boot:-none} \${stat##*) }" >"$dir/pid"
 "$@"
-echo $? >"$dir/exit"`
+code=$?
+echo $code >"$dir/exit"
+exit $code`
 
 /** Runs a program under the shim, or joins the one that already runs in the folder, until nothing of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
@@ -61,9 +63,9 @@ export async function superviseProcess(job: SupervisedProcess): Promise<ProcessE
   const tail = await openTail(join(job.folder, files.stdout), job.onOutput)
   try {
     const ended = await follow(job, child, id, tail)
-    if (id) sweep(job.mark, id.startTime)
+    if (id) sweep(job.mark, id)
     while (await tail.read());
-    const code = readExit(job.folder)
+    const code = readExit(job.folder) ?? child?.exitCode ?? null
     return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
   } finally {
     await tail.close()
@@ -130,7 +132,7 @@ async function endTree(id: ProcessId, mark: string): Promise<void> {
   const deadline = performance.now() + graceMs
   while (performance.now() < deadline && isAlive(id)) await sleep(20)
   signal(-id.pid, 'SIGKILL')
-  sweep(mark, id.startTime)
+  sweep(mark, id)
 }
 
 function readId(folder: string): ProcessId | undefined {
@@ -147,7 +149,7 @@ function readExit(folder: string): number | null {
 
 /** Lets the polls be cut short by what they wait for. */
 function wakeOn(abort: AbortSignal, child: ChildProcess | undefined) {
-  let wake = () => {}
+  let wake = asleep
   child?.once('exit', () => wake())
   return (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -161,3 +163,5 @@ function wakeOn(abort: AbortSignal, child: ChildProcess | undefined) {
       wake = done
     })
 }
+
+const asleep = (): void => {}

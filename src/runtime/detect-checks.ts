@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Check } from '../contract/settings.ts'
 
 /** Reads a file of the project, by its name; undefined if it is not there. */
@@ -25,11 +26,13 @@ export const detectChecks = (read: ReadProjectFile): Check[] =>
     .filter(({ found }) => found(read))
     .map(({ run }) => ({ run, timeout: 600_000, eachIteration: false, protect: false }))
 
+const WithTestScript = z.object({ scripts: z.object({ test: z.string() }) })
+
 /** A test script that is not the placeholder of `npm init`. */
 function npmTest(packageJson: string | undefined): boolean {
   try {
-    const { scripts } = JSON.parse(packageJson ?? '{}') as { scripts?: { test?: unknown } }
-    return typeof scripts?.test === 'string' && !scripts.test.includes('no test specified')
+    const parsed = WithTestScript.safeParse(JSON.parse(packageJson ?? '{}'))
+    return parsed.success && !parsed.data.scripts.test.includes('no test specified')
   } catch {
     return false
   }

@@ -63,3 +63,11 @@ export interface Clock {
   /** Resolves at that time, or as soon as `signal` aborts. */
   readonly waitUntil: (at: number, signal: AbortSignal) => Promise<void>
 }
+
+/** The files that the agent works on. */
+export interface Workspace {
+  /** Changes whenever a file or a HEAD does. */
+  readonly fingerprint: () => Promise<string>
+  /** Keeps the files as they are now; undefined if nothing has changed since the last time, or nothing can be kept. */
+  readonly checkpoint: (iteration: number, message: string) => Promise<string | undefined>
+}

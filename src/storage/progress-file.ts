@@ -1,23 +1,25 @@
 import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
-import { Progress } from '../contract/progress.ts'
+import { HookTask, IterationRecord, Progress, Step } from '../contract/progress.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
 import { readTextIfThere } from '../platform/files.ts'
+import { yamlText } from './yaml-text.ts'
 
-const header = '# Written by Ralph; how to read it: docs/guide/progress.md\n'
+const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
 
 export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
-/** The state of a sprint, or undefined if it was never compiled. What cannot be read is an error, never an empty state. */
-export async function readProgress(sprintDir: string): Promise<Progress | undefined> {
+/** What PROGRESS.yaml says, or undefined if there is none. What cannot be read is an error, never an empty state. */
+export async function readProgressFile(sprintDir: string): Promise<Progress | undefined> {
   const file = progressPath(sprintDir)
   const text = await readTextIfThere(file)
   return text === undefined ? undefined : parseProgress(text, file)
 }
 
 export function parseProgress(text: string, file: string): Progress {
+  const hint = 'restore the file, or move it away and compile the sprint again'
   let value: unknown
   try {
     value = parse(text, { maxAliasCount: 0 })
@@ -33,17 +35,35 @@ export function parseProgress(text: string, file: string): Progress {
   throw new RalphError('PROGRESS_INVALID', problems.join('; '), { place: { file }, hint })
 }
 
-const hint = 'restore the file, or move it away and compile the sprint again'
+export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>
+  writeFileAtomic(progressPath(sprintDir), formatProgress(progress))
 
-export async function writeProgress(sprintDir: string, progress: Progress): Promise<void> {
-  const file = progressPath(sprintDir)
-  try {
-    await writeFileAtomic(file, formatProgress(progress))
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new RalphError('FILE_UNWRITABLE', `cannot write: ${reason}`, { place: { file }, cause })
-  }
+/** The text of PROGRESS.yaml. What has not changed since the last time is not written anew: cost follows change, not size. */
+export function formatProgress(progress: Progress): string {
+  const { dynamicSteps, hookTasks, iterations } = progress
+  const lists = new Map([
+    ['dynamic-steps', listOf(dynamicSteps, Step)],
+    ['hook-tasks', listOf(hookTasks, HookTask)],
+    ['iterations', listOf(iterations, IterationRecord)],
+  ])
+  const rest = z.encode(Progress, { ...progress, dynamicSteps: [], hookTasks: [], iterations: [] })
+  let text = header
+  for (const [name, value] of Object.entries(rest)) text += lists.get(name)?.(name) ?? yamlText({ [name]: value })
+  return text
 }
 
-export const formatProgress = (progress: Progress): string =>
-  header + stringify(z.encode(Progress, progress), { lineWidth: 0, aliasDuplicateObjects: false })
+/** Parts of the progress are never changed, only replaced, so that the text of one can be kept with it. */
+const texts = new WeakMap<object, string>()
+
+function listOf<T extends object>(items: readonly T[], schema: z.ZodType<T>): (name: string) => string {
+  return (name) => {
+    if (items.length === 0) return `${name}: []\n`
+    let text = `${name}:\n`
+    for (const item of items) {
+      let known = texts.get(item)
+      if (known === undefined) texts.set(item, (known = yamlText([z.encode(schema, item)], '  ')))
+      text += known
+    }
+    return text
+  }
+}

@@ -1,8 +1,10 @@
 import { isError } from '../../compiler/diagnostics.ts'
-import { readProgress, writeProgress, progressPath } from '../../storage/progress-file.ts'
+import { progressPath } from '../../storage/progress-file.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
 import { hideState, openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command } from '../command.ts'
 import { compileSprint, printDiagnostics, shownPath } from '../compile-sprint.ts'
+import { fold } from '../sprint-state.ts'
 
 export const compileCommand = command({
   name: 'compile',
@@ -29,14 +31,16 @@ export const compileCommand = command({
     else printDiagnostics(diagnostics, io)
     if (!progress) return 1
     if (values['dry-run'] === true) return 0
-    const before = await readProgress(sprintDir)
     const file = shownPath(progressPath(sprintDir), io)
-    if (before && before.status !== 'not-started') {
-      if (values.json !== true) io.print(`${file} is kept: the sprint has run (${before.status})`)
+    await hideState(sprintDir)
+    const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
+      known && known.status !== 'not-started' ? known : progress,
+    )
+    await opened?.store.close()
+    if (opened && opened.progress !== progress) {
+      if (values.json !== true) io.print(`${file} is kept: the sprint has run (${opened.progress.status})`)
       return 0
     }
-    await hideState(sprintDir)
-    await writeProgress(sprintDir, progress)
     if (values.json !== true) io.print(`${file} written: ${progress.mode} mode, ${progress.sprintId}`)
     return 0
   },

@@ -49,9 +49,9 @@ async function layOut(project: string): Promise<string> {
   await makeFolder(sprintDir)
   for (const name of ['SPRINT.yaml', 'SCENARIO.yaml'])
     await copyFileTo(assetPath(`demo/${name}`), join(sprintDir, name))
-  await git(project, 'init', '--quiet', '--initial-branch=main')
-  await git(project, 'add', '--all')
-  await git(project, 'commit', '--quiet', '--message', 'A recipe library whose tests fail')
+  await git({ cwd: project }, 'init', '--quiet', '--initial-branch=main')
+  await git({ cwd: project }, 'add', '--all')
+  await git({ cwd: project }, 'commit', '--quiet', '--message', 'A recipe library whose tests fail')
   return sprintDir
 }
 

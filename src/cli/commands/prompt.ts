@@ -2,10 +2,9 @@ import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
 import { chooseMode } from '../../loop/mode.ts'
 import { buildPrompt } from '../../loop/prompt.ts'
-import { progressPath, readProgress } from '../../storage/progress-file.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command, positiveNumber } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
+import { requireProgress } from '../sprint-state.ts'
 
 export const prompt = command({
   name: 'prompt',
@@ -23,13 +22,7 @@ export const prompt = command({
   examples: ['ralph prompt .claude/sprints/2026-11-15_auth', 'ralph prompt s --mode reflecting'],
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
-    const progress = await readProgress(sprintDir)
-    if (!progress) {
-      throw new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
-        place: { file: shownPath(progressPath(sprintDir), io) },
-        hint: `write it with: ralph compile ${given}`,
-      })
-    }
+    const progress = await requireProgress(sprintDir, io)
     const due = dueIteration(progress, values)
     const text = buildPrompt(progress, due)
     io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())

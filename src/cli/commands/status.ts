@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { Progress } from '../../contract/progress.ts'
 import { isFolder, listFolder } from '../../platform/files.ts'
-import { readProgress } from '../../storage/progress-file.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command } from '../command.ts'
 import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
+import { loadProgress } from '../sprint-state.ts'
 
 export const status = command({
   name: 'status',
@@ -18,7 +18,7 @@ export const status = command({
   examples: ['ralph status', 'ralph status .claude/sprints/2026-11-15_auth --json'],
   async run({ values, positionals: [given] }, io) {
     const found = given === undefined ? await allSprints(io) : [openSprintFolder(given)]
-    const sprints = await Promise.all(found.map(async (dir) => ({ dir, progress: await readProgress(dir) })))
+    const sprints = await Promise.all(found.map(async (dir) => ({ dir, progress: await loadProgress(dir) })))
     if (values.json === true) {
       const encoded = sprints.map(({ dir, progress }) => ({
         folder: shownPath(dir, io),

@@ -1,0 +1,41 @@
+// Writes the JSON Schemas of the files that people write, from the contract. With --check: says whether they are current.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { UserConfig } from '../dist/contract/settings.js'
+import { Sprint } from '../dist/contract/sprint.js'
+import { Workflow } from '../dist/contract/workflow.js'
+
+const files = [
+  { name: 'sprint.schema.json', title: 'SPRINT.yaml', schema: Sprint },
+  { name: 'workflow.schema.json', title: 'Workflow', schema: Workflow },
+  { name: 'config.schema.json', title: '~/.ralph/config.yaml', schema: UserConfig },
+]
+
+const check = process.argv.includes('--check')
+const stale = []
+for (const { name, title, schema } of files) {
+  const path = fileURLToPath(new URL(`../schemas/${name}`, import.meta.url))
+  const text = `${JSON.stringify(toSchema(schema, name, title), undefined, 2)}\n`
+  if (textOf(path) === text) continue
+  if (check) stale.push(name)
+  else writeFileSync(path, text)
+}
+if (stale.length > 0) {
+  console.error(`schemas/ is not what src/contract/ says (${stale.join(', ')}); write it again with: npm run schemas`)
+  process.exitCode = 1
+}
+
+/** The file's side of the codecs: kebab-case names, durations as text. Editors know draft 7 best. */
+function toSchema(schema, name, title) {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })
+  return { $schema, $id: `https://unpkg.com/ralph-mode/schemas/${name}`, title, ...rest }
+}
+
+function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

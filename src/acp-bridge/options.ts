@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util'
+
+export type Options = {
+  readonly cwd: string
+  readonly model: string | undefined
+  readonly resume: string | undefined
+  /** A way to log in that needs no person, tried only if its variable is set. */
+  readonly auth: { readonly method: string; readonly variable: string } | undefined
+  readonly command: readonly [string, ...string[]]
+}
+
+export function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: {
+      cwd: { type: 'string' },
+      model: { type: 'string' },
+      resume: { type: 'string' },
+      auth: { type: 'string' },
+    },
+    allowPositionals: true,
+  })
+  const [program, ...rest] = positionals
+  if (program === undefined) throw new Error('usage: acp-bridge [options] -- program [arguments] < prompt')
+  const [method, variable] = values.auth?.split('=') ?? []
+  return {
+    cwd: values.cwd ?? process.cwd(),
+    model: values.model,
+    resume: values.resume,
+    auth: method !== undefined && variable !== undefined ? { method, variable } : undefined,
+    command: [program, ...rest],
+  }
+}

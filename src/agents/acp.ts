@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url'
+import { RalphError } from '../contract/errors.ts'
+import { readAcp } from './acp-reader.ts'
+import { claude, claudeSettings } from './claude.ts'
+import { codex } from './codex.ts'
+import type { Driver } from './driver.ts'
+import { gemini, geminiSettings } from './gemini.ts'
+import { opencode, opencodeSettings } from './opencode.ts'
+import { wordsOf } from './words.ts'
+
+const bridge = fileURLToPath(new URL('../acp-bridge/main.js', import.meta.url))
+
+/** An agent that speaks the Agent Client Protocol, and how it is started. */
+type AcpAgent = {
+  readonly command: readonly string[]
+  readonly env?: readonly string[]
+  readonly set?: Readonly<Record<string, string>>
+  /** The way to log in that needs no person, and the variable without which it is not tried. */
+  readonly auth?: { readonly method: string; readonly variable: string }
+}
+
+const presets: Readonly<Record<string, AcpAgent>> = {
+  claude: { command: ['claude-agent-acp'], env: claude.env, set: claudeSettings },
+  codex: { command: ['codex-acp'], env: codex.env },
+  gemini: {
+    command: ['gemini', '--acp', '--skip-trust'],
+    env: gemini.env,
+    set: geminiSettings,
+    auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
+  },
+  opencode: { command: ['opencode', 'acp'], env: opencode.env, set: opencodeSettings },
+}
+
+/** `acp:gemini` for an agent that we know, `acp:my-agent --flag` for any other. */
+export function acp(agent: string): Driver {
+  const { command, env = [], set, auth } = presetNamed(agent) ?? { command: wordsOf(agent) }
+  const [program = ''] = command
+  return {
+    name: agent === '' ? 'acp' : `acp:${agent}`,
+    program,
+    env,
+    command: ({ cwd, model, resume }) => {
+      if (program === '') throw new RalphError('USAGE', 'which agent?', { hint: 'write "acp:my-agent --flag"' })
+      return {
+        file: process.execPath,
+        args: [
+          bridge,
+          '--cwd',
+          cwd,
+          ...(model ? ['--model', model] : []),
+          ...(resume ? ['--resume', resume] : []),
+          ...(auth ? ['--auth', `${auth.method}=${auth.variable}`] : []),
+          '--',
+          ...command,
+        ],
+        ...(set && { env: set }),
+      }
+    },
+    textInPieces: true,
+    read: readAcp,
+  }
+}
+
+const presetNamed = (name: string): AcpAgent | undefined => (Object.hasOwn(presets, name) ? presets[name] : undefined)
+
+export const acpPresets: readonly Driver[] = Object.keys(presets).map(acp)

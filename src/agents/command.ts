@@ -1,0 +1,118 @@
+import { RalphError } from '../contract/errors.ts'
+import { AgentEvent } from '../contract/events.ts'
+import { readClaude } from './claude.ts'
+import { classOfStatus, conclude } from './conclude.ts'
+import type { Driver, Invocation, Reader } from './driver.ts'
+import { isObject, parseObject } from './json.ts'
+import { nothingSeen, type Seen } from './seen.ts'
+import { wordsOf } from './words.ts'
+
+/**
+ * Any program: `command:./my-agent --flag`. The prompt is its stdin; for programs that do not read it, `{prompt}` stands for
+ * the prompt and `{prompt-file}` for the path of a file with it. What it prints is its answer: text, or the lines of
+ * Claude Code, or our own events, one per line.
+ */
+export function command(line: string): Driver {
+  const words = wordsOf(line)
+  const [program = ''] = words
+  return {
+    name: line === '' ? 'command' : `command:${line}`,
+    program,
+    env: [],
+    command: ({ folder }) => {
+      if (program === '') throw new RalphError('USAGE', 'which program?', { hint: 'write "command:./my-agent --flag"' })
+      const filled = words.map((word) => word.replaceAll('{prompt-file}', `${folder}/prompt.md`))
+      if (filled.some((word) => word.includes('{prompt}'))) return promptAsArgument(filled)
+      return { file: program, args: filled.slice(1) }
+    },
+    read: readCommand,
+  }
+}
+
+/** Only stdin knows the prompt, so a shell takes it from there. */
+function promptAsArgument(words: readonly string[]): Invocation {
+  const quoted = words.map(
+    (word) => `'${word.replaceAll("'", String.raw`'\''`).replaceAll('{prompt}', `'"$prompt"'`)}'`,
+  )
+  return { file: '/bin/sh', args: ['-c', `prompt=$(cat); exec ${quoted.join(' ')} </dev/null`] }
+}
+
+function readCommand(): Reader {
+  const seen = nothingSeen()
+  const claude = readClaude()
+  const printed = lastOf(4 * 1024 * 1024)
+  let likeClaude = false
+  return {
+    parse: (line) => {
+      const entry = parseObject(line)
+      if (!entry) {
+        printed.add(`${line}\n`)
+        return [{ kind: 'text', text: `${line}\n` }]
+      }
+      if (typeof entry['type'] === 'string') {
+        const events = claude.parse(line)
+        likeClaude ||= events.some(({ kind }) => kind !== 'raw')
+        return events
+      }
+      const own = isObject(entry) && typeof entry['kind'] === 'string' ? AgentEvent.safeParse(entry) : undefined
+      if (!own?.success) return [{ kind: 'raw', line }]
+      note(seen, own.data)
+      return [own.data]
+    },
+    finish: (exit) => {
+      if (likeClaude) return claude.finish(exit)
+      if (seen.spoke) return conclude(seen, exit)
+      const text = printed.text()
+      const answered = exit.code === 0 && text.trim() !== ''
+      return conclude({ ...seen, text, ...(answered && { terminal: { ok: true } }) }, exit)
+    },
+  }
+}
+
+/** What a program tells in our own words counts as much as what we read from others. */
+function note(seen: Seen, event: AgentEvent): void {
+  seen.spoke = true
+  switch (event.kind) {
+    case 'session':
+      seen.sessionId = event.id
+      return
+    case 'text':
+      seen.text = event.text
+      seen.trouble = undefined
+      return
+    case 'usage':
+      seen.usage = event.usage
+      return
+    case 'limit':
+      seen.resetsAt = event.resetsAt
+      seen.trouble = { class: 'usage_limit', reason: event.reason ?? 'the usage limit was reached' }
+      return
+    case 'retry':
+      seen.trouble = {
+        class: classOfStatus(event.status ?? 408),
+        reason: event.reason ?? 'the model could not be reached',
+      }
+      return
+    case 'terminal': {
+      const failure = seen.trouble ?? { class: 'unknown' as const, reason: 'the turn failed' }
+      seen.terminal = event.ok ? { ok: true } : { ok: false, ...failure, ...(event.reason && { reason: event.reason }) }
+      return
+    }
+    case 'tool':
+    case 'raw':
+  }
+}
+
+/** The end of a text that may be endless. */
+function lastOf(most: number) {
+  const parts: string[] = []
+  let size = 0
+  return {
+    add: (part: string) => {
+      parts.push(part)
+      size += part.length
+      while (size > most && parts.length > 1) size -= parts.shift()?.length ?? 0
+    },
+    text: () => parts.join(''),
+  }
+}

@@ -1,0 +1,60 @@
+/** The library: every shape that Ralph reads and writes, and its parts for programs that build on them. The only file that re-exports. */
+
+export {
+  errorCodes,
+  formatPlace,
+  RalphError,
+  type ErrorCode,
+  type ErrorDetails,
+  type Place,
+} from '../contract/errors.ts'
+export { AgentEvent, SprintEvent } from '../contract/events.ts'
+export { FailureClass, Outcome, Usage } from '../contract/outcome.ts'
+export {
+  CheckResult,
+  HookTask,
+  IterationRecord,
+  LiveIteration,
+  Mode,
+  Progress,
+  SprintStatus,
+  Step,
+  Verdict,
+  type RunLimits,
+} from '../contract/progress.ts'
+export { Report, type ReportStatus } from '../contract/report.ts'
+export { Check, Hook, Limits, Timeouts, UserConfig, type Settings } from '../contract/settings.ts'
+export { Sprint } from '../contract/sprint.ts'
+export { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from '../contract/time.ts'
+export { SprintMode, Workflow } from '../contract/workflow.ts'
+
+export { compile } from '../compiler/compile.ts'
+export type { CompileInput, CompileResult, KnownAgent } from '../compiler/compilation.ts'
+export { formatDiagnostic, type Diagnostic, type Source } from '../compiler/diagnostics.ts'
+
+export { advance } from '../loop/advance.ts'
+export type { AttemptEnd, Fact } from '../loop/fact.ts'
+export type { Order, Transition } from '../loop/order.ts'
+export { buildPrompt, type PromptFor } from '../loop/prompt.ts'
+export { readReport, type ReadReport } from '../loop/read-report.ts'
+
+export { detectChecks } from '../runtime/detect-checks.ts'
+export type {
+  AgentRequest,
+  AgentRunner,
+  Clock,
+  Ports,
+  ProgressStore,
+  ShellEnd,
+  ShellRequest,
+  ShellRunner,
+} from '../runtime/ports.ts'
+export { runSprint, type SprintRun } from '../runtime/run-sprint.ts'
+
+export type { Driver, Exit, Invocation, Reader, RunSpec } from '../agents/driver.ts'
+export { driverNamed, drivers } from '../agents/registry.ts'
+export { superviseShell, type ShellOptions } from '../agents/shell.ts'
+export { superviseAgent, type AgentOptions } from '../agents/supervisor.ts'
+
+export { systemClock } from '../platform/clock.ts'
+export { openSprintStore, readProgress, type SprintStore, type StoreOptions } from '../storage/sprint-store.ts'

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import type { Driver } from '../agents/driver.ts'
+import type { Progress, SprintStatus } from '../contract/progress.ts'
+import { progressPath } from '../storage/progress-file.ts'
+import { shownPath } from './compile-sprint.ts'
+import type { Io } from './io.ts'
+import { clip, humanDuration, oneLine, paintFor } from './paint.ts'
+
+/** What is going to happen, before it does. */
+export function printHead(
+  progress: Progress,
+  { driver, found }: { driver: Driver; found: Progress['doneWhen'] },
+  io: Io,
+): void {
+  const paint = paintFor(io.color)
+  const checks = progress.doneWhen ?? found ?? []
+  const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
+  const how = progress.doneWhen ? '' : '  detected; "done-when: []" in SPRINT.yaml switches this off'
+  const none = 'no check found: goal-complete will be accepted unchecked; name one with "done-when:" in SPRINT.yaml'
+  io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
+  io.print(`${paint.dim('goal')}       ${clip(oneLine(progress.goal), io.columns() - 12)}`)
+  io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
+  io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
+}
+
+/** How it ended, where everything is, and what to do next. */
+export function printEnd(
+  progress: Progress,
+  place: { readonly sprintDir: string; readonly project: string },
+  io: Io,
+): void {
+  const { sprintDir, project } = place
+  for (const line of summaryLines(progress, placesOf(sprintDir, project, io), io)) io.print(line)
+  for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
+}
+
+const endings: Readonly<Record<SprintStatus, string>> = {
+  completed: 'goal reached',
+  paused: 'paused',
+  'paused-at-breakpoint': 'paused at a breakpoint',
+  'not-started': 'not started',
+  'in-progress': 'in progress',
+  parked: 'parked',
+  blocked: 'blocked',
+  failed: 'failed',
+  'needs-human': 'a human is needed',
+  'limit-reached': 'limit reached',
+  interrupted: 'interrupted',
+}
+
+function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
+  const paint = paintFor(io.color)
+  const { stats, status, reason, iterations } = progress
+  const done = status === 'completed'
+  const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
+  const checks = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run).join(', ') || 'none'
+  const cost = stats.costUsd === null ? 'unpriced' : `$${stats.costUsd.toFixed(2)}`
+  const rows: [string, string][] = [
+    ['iterations', `${stats.currentIteration}${refused > 0 ? `, ${refused} with a claim that was refused` : ''}`],
+    ['steps', `${stats.completedSteps} of ${stats.totalSteps} completed`],
+    ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
+    ['time', `${humanDuration(stats.activeMs)}, ${cost}`],
+    ...Object.entries(places),
+  ]
+  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(endings[status])}${reason ? `: ${oneLine(reason)}` : ''}`
+  return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+const placesOf = (sprintDir: string, project: string, io: Io): Record<string, string> => ({
+  progress: shownPath(progressPath(sprintDir), io),
+  transcripts: shownPath(join(sprintDir, 'transcripts'), io),
+  diff: `git -C ${shownPath(project, io)} diff`,
+})
+
+function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {
+  const folder = shownPath(sprintDir, io)
+  if (humanNeeded) return ['', `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`]
+  if (status === 'completed') return []
+  return ['', `go on with: ralph run ${folder}`]
+}

@@ -1,0 +1,81 @@
+import type { DependencyGraph } from '../contract/phases.ts'
+import { spend } from './budget.ts'
+import { checkAgents, checkModel, type Choice, chosen, over } from './choice.ts'
+import type { Collection } from './collections.ts'
+import { type Compilation, nameInId } from './compilation.ts'
+import type { FlatPhase, Flow, Inlining } from './inline.ts'
+import { type At, errorAt, warningAt } from './parse.ts'
+import { didYouMean } from './suggest.ts'
+import { fillTemplate, type Scope, type Template, type Variable } from './template.ts'
+
+/** What is at hand while phases and items are put together. */
+export type Expander = {
+  readonly compilation: Compilation
+  readonly inlining: Inlining
+  readonly collections: ReadonlyMap<string, Collection>
+  /** The phases of an item's workflow, by the workflows that lead to it. */
+  readonly itemPhases: Map<string, readonly FlatPhase[]>
+  readonly graphs: DependencyGraph[]
+  /** Unknown variables that were told of. */
+  readonly unknown: Set<Variable>
+}
+
+/** Only where a phase says something itself: what the sprint and its workflow say is checked once. */
+export function checkChoice({ own, fallback, at }: FlatPhase, { input, settings, tell }: Compilation): void {
+  if (own.model === undefined && own.agent === undefined) return
+  checkAgents(own, at, input.agents, tell)
+  const whole = over(own, over(fallback, chosen(settings)))
+  checkModel(whole, { ...at, path: [...at.path, own.model === undefined ? 'agent' : 'model'] }, input.agents, tell)
+}
+
+/** The model is always written out; the agents only where they are not those of the sprint. */
+export function emitChoice({ model, agent }: Choice, { settings }: Compilation) {
+  const differs = agent !== undefined && agent.join() !== settings.agent?.join()
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(settings.model !== undefined && model === undefined && { model: settings.model }),
+    ...(differs && { agent: [...agent] }),
+  }
+}
+
+export function emitFlow({ gate, ...rest }: Flow) {
+  if (!gate) return rest
+  const { script, timeout, onFail } = gate
+  return { ...rest, gate: { script, onFailPrompt: onFail.prompt, maxRetries: onFail.maxRetries, timeout } }
+}
+
+export type Objects = readonly (readonly [string, Readonly<Record<string, unknown>>])[]
+
+/** What a prompt can refer to. Objects of ours win over a collection that has the same name. */
+export function scopeOf(phase: { id: string; index: number }, compilation: Compilation, more: Objects = []): Scope {
+  const { sprintId, sprint } = compilation
+  const name = sprint.value.name ?? nameInId(sprintId)
+  return new Map([...more, ['phase', phase], ['sprint', { id: sprintId, name }]])
+}
+
+export type Filling = Pick<Expander, 'unknown' | 'compilation'> & { readonly inlining: Pick<Inlining, 'budget'> }
+
+/** The text of a prompt; nothing once the sprint has become too large. Unknown variables are told once. */
+export function fillPrompt(template: Template, scope: Scope, at: At, filling: Filling): string {
+  const { compilation, unknown, inlining } = filling
+  if (inlining.budget.exceeded) return ''
+  const text = fillTemplate(template, scope, (variable) => {
+    if (unknown.has(variable)) return
+    unknown.add(variable)
+    tellUnknown(variable, scope, at, compilation)
+  })
+  return spend(inlining.budget, { characters: text.length }) ? text : ''
+}
+
+function tellUnknown(variable: Variable, scope: Scope, at: At, { tell, input, anyItemField }: Compilation): void {
+  const { raw, object, path } = variable
+  const known = scope.get(object)
+  if (anyItemField === true && known !== undefined && known === scope.get('item')) return
+  const place = { ...at, path: [...at.path, 'prompt'], part: { text: raw } }
+  const found = {
+    code: 'UNRESOLVED_VARIABLES' as const,
+    message: known ? `${raw} has no value here` : `${raw} refers to nothing, and stays as it is`,
+    ...(known ? didYouMean(path.join('.'), Object.keys(known)) : didYouMean(object, scope.keys())),
+  }
+  tell(input.strict === true ? errorAt(place, found) : warningAt(place, found))
+}

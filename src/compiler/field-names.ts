@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { Path } from './parse.ts'
+
+/** The names of the fields that are valid at `path`, as the schema has them. */
+export function fieldsAt(schema: z.ZodType, path: Path): string[] {
+  let places: z.core.$ZodType[] = [schema]
+  for (const segment of path) places = places.flatMap(alternatives).flatMap((place) => within(place, segment))
+  return places.flatMap(alternatives).flatMap((place) => Object.keys(shapeOf(place)))
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion, no-underscore-dangle -- zod's documented way to look into a schema
+const definition = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def
+
+/** What can stand at a place, without the wrappers. */
+function alternatives(schema: z.core.$ZodType): z.core.$ZodType[] {
+  const def = definition(schema)
+  if (def.type === 'pipe') return alternatives(def.in)
+  if (def.type === 'optional' || def.type === 'default' || def.type === 'nullable') return alternatives(def.innerType)
+  return def.type === 'union' ? def.options.flatMap(alternatives) : [schema]
+}
+
+function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape {
+  const def = definition(schema)
+  return def.type === 'object' ? def.shape : {}
+}
+
+function within(schema: z.core.$ZodType, segment: string | number): z.core.$ZodType[] {
+  const def = definition(schema)
+  if (def.type === 'array') return [def.element]
+  if (def.type === 'record') return [def.valueType]
+  const shape = shapeOf(schema)
+  const field = Object.hasOwn(shape, segment) ? shape[segment] : undefined
+  return field ? [field] : []
+}

@@ -1,0 +1,53 @@
+/** A text with `{{object.property}}` in it, taken apart once so that it can be filled for thousands of items. */
+export type Template = readonly (string | Variable)[]
+
+export type Variable = { readonly raw: string; readonly object: string; readonly path: readonly string[] }
+
+/** What each object of a template has to offer. */
+export type Scope = ReadonlyMap<string, Readonly<Record<string, unknown>>>
+
+const variable = /\{\{\s*([A-Za-z_][\w-]*)((?:\.[\w-]+)*)\s*\}\}/g
+
+export function parseTemplate(text: string): Template {
+  const parts: (string | Variable)[] = []
+  let end = 0
+  for (const match of text.matchAll(variable)) {
+    if (match.index > end) parts.push(text.slice(end, match.index))
+    const [raw, object = '', path = ''] = match
+    parts.push({ raw, object, path: path.split('.').slice(1) })
+    end = match.index + raw.length
+  }
+  if (end < text.length) parts.push(text.slice(end))
+  return parts
+}
+
+/**
+ * One pass: nothing in a value is expanded again. A property that a known object does not have becomes nothing, a
+ * variable of an unknown object stays as it is; both are told.
+ */
+export function fillTemplate(template: Template, scope: Scope, onUnknown: (variable: Variable) => void): string {
+  return template
+    .map((part) => {
+      if (typeof part === 'string') return part
+      const object = scope.get(part.object)
+      const value = object && part.path.length > 0 ? shown(lookUp(object, part.path)) : undefined
+      if (value !== undefined) return value
+      onUnknown(part)
+      return object && part.path.length > 0 ? '' : part.raw
+    })
+    .join('')
+}
+
+function lookUp(object: unknown, path: readonly string[]): unknown {
+  let current = object
+  for (const name of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined
+    current = Reflect.get(current, name)
+  }
+  return current
+}
+
+function shown(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

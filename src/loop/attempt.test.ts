@@ -1,0 +1,410 @@
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  aLive,
+  aProgress,
+  aReport,
+  attemptEnded,
+  fails,
+  newSteps,
+  noon,
+  pauseRequested,
+  reports,
+  saysNothing,
+  started,
+  steps,
+  told,
+  waitEnds,
+  work,
+  type Play,
+} from '../../test/support/builders.ts'
+import type { FailureClass } from '../contract/outcome.ts'
+
+const minute = 60_000
+
+describe('a report', () => {
+  it('to continue ends the iteration and begins the next at once', () => {
+    const { progress, orders } = after(aProgress(), started(), reports({ summary: 'looked around' }, noon + 5000))
+
+    expect(progress.iterations).toMatchObject([
+      { number: 1, mode: 'planning', verdict: 'continue', summary: 'looked around', attempts: 1, endedAt: noon + 5000 },
+    ])
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+  })
+
+  it('plans, executes and finishes a goal (C1)', () => {
+    const { progress, orders } = after(
+      aProgress(),
+      started(),
+      reports({ pendingSteps: newSteps('alpha', 'beta') }),
+      reports({
+        completedStepIds: ['step-0'],
+        pendingSteps: [
+          { id: 'step-1', prompt: 'beta' },
+          { id: null, prompt: 'gamma' },
+        ],
+      }),
+      reports({ status: 'goal-complete', completedStepIds: ['step-1', 'step-2'], goalCompleteSummary: 'All "done"' }),
+    )
+
+    expect(progress.iterations.map(({ mode, step, verdict }) => [mode, step, verdict])).toEqual([
+      ['planning', undefined, 'continue'],
+      ['executing', 'step-0', 'continue'],
+      ['executing', 'step-1', 'accepted'],
+    ])
+    expect(progress.dynamicSteps.map(({ id, status, addedInIteration }) => [id, status, addedInIteration])).toEqual([
+      ['step-0', 'completed', 1],
+      ['step-1', 'completed', 1],
+      ['step-2', 'completed', 2],
+    ])
+    expect(progress.ralphExit).toEqual({
+      detectedAt: noon,
+      iteration: 3,
+      finalSummary: 'All "done"',
+      unchecked: true,
+    })
+    expect(progress).toMatchObject({ status: 'completed', live: [], stats: { completedAt: noon } })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('with the steps in another order makes the first of them the next one', () => {
+    const { progress } = after(
+      aProgress({ dynamicSteps: steps('alpha', 'beta') }),
+      started(),
+      reports({
+        pendingSteps: [
+          { id: 'step-1', prompt: 'beta' },
+          { id: 'step-0', prompt: 'alpha' },
+        ],
+      }),
+    )
+
+    expect(progress.live).toMatchObject([{ number: 2, mode: 'executing', step: 'step-1' }])
+  })
+
+  it('with unknown ids applies as far as it can, and says what was dropped', () => {
+    const { progress, orders } = after(
+      aProgress({ dynamicSteps: steps('alpha') }),
+      started(),
+      reports({ completedStepIds: ['step-0', 'step-7'] }),
+    )
+    const reasons = ['completedStepIds names step-7, which is not pending']
+
+    expect(progress.iterations).toMatchObject([{ verdict: 'continue', rejected: reasons }])
+    expect(told(orders)).toEqual(
+      expect.arrayContaining([
+        { type: 'steps-changed', added: [], completed: ['step-0'], pending: 0 },
+        { type: 'report-rejected', iteration: 1, reasons },
+      ]),
+    )
+  })
+
+  it('that needs a human asks and rests', () => {
+    const { progress, orders } = after(
+      aProgress({ dynamicSteps: steps('alpha') }),
+      started(),
+      reports({ status: 'needs-human', completedStepIds: ['step-0'] }, noon + 5),
+    )
+
+    expect(progress).toMatchObject({
+      status: 'needs-human',
+      reason: 'no key',
+      humanNeeded: { reason: 'no key', details: 'see .env', askedAt: noon + 5 },
+      iterations: [{ number: 1, verdict: 'needs-human' }],
+      dynamicSteps: [{ id: 'step-0', status: 'completed' }],
+      live: [],
+    })
+    expect(work(orders)).toEqual([])
+    expect(told(orders)).toContainEqual({
+      type: 'question-asked',
+      iteration: 1,
+      reason: 'no key',
+      details: 'see .env',
+    })
+  })
+
+  it('ends what the last prompt had to tell', () => {
+    const { progress } = after(
+      aProgress({
+        status: 'in-progress',
+        live: [aLive()],
+        failure: { class: 'crash', reason: 'exit code 1', count: 2 },
+        refusedBy: [],
+        feedback: [{ hookId: 'lint', output: 'red' }],
+        answer: { question: 'which?', answer: 'this', at: noon },
+      }),
+      reports(),
+    )
+
+    expect(progress).not.toHaveProperty('failure')
+    expect(progress).not.toHaveProperty('refusedBy')
+    expect(progress).not.toHaveProperty('feedback')
+    expect(progress).not.toHaveProperty('answer')
+  })
+})
+
+describe('goal-complete before min-iterations', () => {
+  const claim = reports({ status: 'goal-complete', goalCompleteSummary: 'done' })
+  const sprint = aProgress({ ralph: { minIterations: 3 } })
+
+  it('is recorded and the loop goes on (C4)', () => {
+    const { progress, orders } = after(sprint, started(), claim, claim)
+
+    expect(progress).toMatchObject({ status: 'in-progress', ralph: { goalCompleteAttemptedAt: 2 } })
+    expect(progress.iterations.map(({ verdict }) => verdict)).toEqual(['premature', 'premature'])
+    expect(progress.ralphExit.iteration).toBeNull()
+    expect(told(orders)).toContainEqual({
+      type: 'claim-refused',
+      iteration: 2,
+      by: ['min-iterations'],
+      reason: 'min-iterations is 3, this is iteration 2',
+    })
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
+  })
+
+  it('is accepted in the iteration of that number', () => {
+    const { progress } = after(sprint, started(), claim, claim, claim)
+
+    expect(progress).toMatchObject({ status: 'completed', ralphExit: { iteration: 3, finalSummary: 'done' } })
+  })
+
+  it('still completes the steps that it names', () => {
+    const { progress } = after(
+      { ...sprint, dynamicSteps: steps('alpha') },
+      started(),
+      reports({ status: 'goal-complete', completedStepIds: ['step-0'] }),
+    )
+
+    expect(progress.dynamicSteps).toMatchObject([{ status: 'completed' }])
+  })
+})
+
+describe('a message without a valid report', () => {
+  it('counts as an iteration; the next one starts after a pause', () => {
+    const { progress, orders } = after(aProgress(), started(), saysNothing('not JSON'))
+
+    expect(progress.iterations).toMatchObject([{ number: 1, verdict: 'malformed', summary: 'not JSON' }])
+    expect(progress).toMatchObject({
+      failure: { class: 'protocol', reason: 'not JSON', count: 1 },
+      live: [{ number: 2, stage: 'waiting', attempt: 1 }],
+      dynamicSteps: [],
+    })
+    expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 250, reason: 'no valid report' }])
+  })
+
+  it('runs no hook', () => {
+    const hook = { id: 'lint', run: 'x', parallel: false, enabled: true, onFail: 'record' } as const
+    const { progress } = after(aProgress({ perIterationHooks: [hook] }), started(), saysNothing())
+
+    expect(progress.hookTasks).toEqual([])
+  })
+
+  it('makes the pause grow', () => {
+    const again = [waitEnds(), saysNothing()]
+    const { orders } = after(aProgress(), started(), saysNothing(), ...again, ...again)
+
+    expect(work(orders)).toMatchObject([{ type: 'wait', iteration: 4, until: noon + 1000 }])
+  })
+
+  it('ten times in a row asks a human', () => {
+    const nine = Array.from({ length: 9 }, (): Play[] => [saysNothing('not JSON'), waitEnds()]).flat()
+    const before = after(aProgress(), started(), ...nine).progress
+    const { progress, orders } = after(before, saysNothing('not JSON'))
+
+    expect(before).toMatchObject({ status: 'in-progress', stats: { currentIteration: 10 } })
+    expect(progress).toMatchObject({
+      status: 'needs-human',
+      humanNeeded: { reason: 'The agent gave no valid report 10 times in a row' },
+      live: [],
+    })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('is forgotten with the next valid report', () => {
+    const { progress } = after(aProgress(), started(), saysNothing(), waitEnds(), reports())
+
+    expect(progress).not.toHaveProperty('failure')
+  })
+})
+
+describe('a failed attempt', () => {
+  it('is tried again in the same iteration, after a pause', () => {
+    const { progress, orders } = after(aProgress(), started(), fails())
+
+    expect(progress).toMatchObject({
+      status: 'in-progress',
+      failure: { class: 'crash', reason: 'exit code 1', count: 1 },
+      live: [{ number: 1, stage: 'waiting', attempt: 2 }],
+      iterations: [],
+    })
+    expect(orders).toEqual([
+      {
+        type: 'tell',
+        event: {
+          type: 'attempt-failed',
+          iteration: 1,
+          attempt: 1,
+          class: 'crash',
+          reason: 'exit code 1',
+          retryInMs: 2000,
+        },
+      },
+      { type: 'wait', iteration: 1, until: noon + 2000, reason: 'exit code 1' },
+    ])
+    expect(work(after(progress, waitEnds()).orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+  })
+
+  it.each<[FailureClass, number]>([
+    ['crash', 5],
+    ['unknown', 5],
+    ['protocol', 5],
+    ['hang', 3],
+    ['max_turns', 3],
+    ['output_cap', 2],
+    ['context', 2],
+    ['overloaded', 20],
+    ['rate_limit', 20],
+    ['network', 20],
+  ])('of class %s stops the sprint when it is number %i in a row', (failure, tries) => {
+    const fail = fails({ class: failure, reason: 'again' })
+    const before = Array.from({ length: tries - 1 }, () => [fail, waitEnds()]).flat()
+    const lastTry = after(aProgress(), started(), ...before).progress
+    const { progress, orders } = after(lastTry, fail)
+
+    expect(lastTry).toMatchObject({ status: 'in-progress', live: [{ stage: 'agent', attempt: tries }] })
+    expect(progress).toMatchObject({
+      status: 'failed',
+      reason: `${failure}: again, ${tries} times in a row`,
+      live: [{ number: 1, stage: 'waiting', attempt: tries + 1 }],
+    })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('waits longer each time', () => {
+    const fail = fails({ class: 'overloaded' })
+    const waits = [0, 1, 2].map((times) => {
+      const before = Array.from({ length: times }, () => [fail, waitEnds()]).flat()
+      return work(after(aProgress(), started(), ...before, fail).orders)
+    })
+
+    expect(waits).toMatchObject([[{ until: noon + 2000 }], [{ until: noon + 4000 }], [{ until: noon + 8000 }]])
+  })
+
+  it('that cannot be retried stops the sprint at once', () => {
+    const { progress } = after(aProgress(), started(), fails({ retryable: false, reason: 'bad flag' }))
+
+    expect(progress).toMatchObject({ status: 'failed', reason: 'crash: bad flag' })
+  })
+
+  it('stops the sprint at once if the agent program is not there', () => {
+    const { progress, orders } = after(aProgress(), started(), fails({ class: 'not_found', reason: 'no claude' }))
+
+    expect(progress).toMatchObject({ status: 'failed', reason: 'not_found: no claude' })
+    expect(work(orders)).toEqual([])
+  })
+
+  it.each<FailureClass>(['auth', 'tool_denied', 'budget'])('of class %s asks a human at once', (failure) => {
+    const { progress, orders } = after(aProgress(), started(), fails({ class: failure, reason: 'log in first' }))
+
+    expect(progress).toMatchObject({
+      status: 'needs-human',
+      reason: 'log in first',
+      humanNeeded: { reason: 'log in first', details: `The agent cannot work (${failure}).`, askedAt: noon },
+      live: [{ number: 1, stage: 'waiting', attempt: 2 }],
+    })
+    expect(told(orders).map(({ type }) => type)).toEqual(['attempt-failed', 'question-asked', 'sprint-rested'])
+    expect(work(orders)).toEqual([])
+  })
+
+  it('leaves a requested pause in force: the sprint rests instead of waiting', () => {
+    const { progress, orders } = after(aProgress(), started(), pauseRequested, fails())
+
+    expect(progress).toMatchObject({ status: 'paused', live: [{ number: 1, stage: 'waiting', attempt: 2 }] })
+    expect(work(orders)).toEqual([])
+  })
+})
+
+describe('a usage limit', () => {
+  const limit = fails({ class: 'usage_limit', reason: 'limit reached', resetsAt: noon + 300 * minute })
+
+  it('parks the sprint until it resets, uncounted', () => {
+    const { progress, orders } = after(aProgress(), started(), limit)
+    const until = noon + 300 * minute
+
+    expect(progress).toMatchObject({
+      status: 'parked',
+      parked: { reason: 'limit reached', until },
+      live: [{ number: 1, stage: 'waiting', attempt: 2 }],
+      stats: { currentIteration: 1 },
+    })
+    expect(progress).not.toHaveProperty('failure')
+    expect(work(orders)).toEqual([{ type: 'wait', iteration: 1, until, reason: 'limit reached' }])
+  })
+
+  it('is over when the wait is', () => {
+    const { progress, orders } = after(aProgress(), started(), limit, waitEnds())
+
+    expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, stage: 'agent', attempt: 2 }] })
+    expect(progress).not.toHaveProperty('parked')
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+  })
+
+  it('is probed every half hour if nobody knows when it resets', () => {
+    const { orders } = after(aProgress(), started(), fails({ class: 'usage_limit' }))
+
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + 30 * minute }])
+  })
+
+  it('is probed after a minute, not at once, if it should be over already', () => {
+    const { progress, orders } = after(aProgress(), started(), fails({ class: 'usage_limit', resetsAt: noon - 1 }))
+
+    expect(progress.parked).toMatchObject({ until: noon + minute })
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + minute }])
+  })
+
+  it('survives a pause that was requested before', () => {
+    const { progress, orders } = after(aProgress(), started(), pauseRequested, limit)
+
+    expect(progress).toMatchObject({ status: 'paused', parked: { until: noon + 300 * minute } })
+    expect(work(orders)).toEqual([])
+    expect(work(after(progress, started()).orders)).toMatchObject([{ type: 'wait', until: noon + 300 * minute }])
+  })
+})
+
+describe('the cost', () => {
+  const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 300, cacheWriteTokens: 40 }
+
+  it('is summed over attempts, for the iteration and for the sprint', () => {
+    const failed = attemptEnded(
+      { kind: 'failed', class: 'crash', reason: 'x', retryable: true },
+      { costUsd: 0.25, usage },
+    )
+    const { progress } = after(
+      aProgress(),
+      started(),
+      failed,
+      waitEnds(),
+      attemptEnded({ kind: 'report', report: aReport() }, { costUsd: 0.5, usage }),
+    )
+    const twice = { inputTokens: 20, outputTokens: 4, cacheReadTokens: 600, cacheWriteTokens: 80 }
+
+    expect(progress.iterations).toMatchObject([{ attempts: 2, costUsd: 0.75, usage: twice }])
+    expect(progress.stats).toMatchObject({ costUsd: 0.75, usage: twice })
+  })
+
+  it('is unknown, not zero, as soon as one attempt had no price', () => {
+    const unpriced = attemptEnded(
+      { kind: 'failed', class: 'crash', reason: 'x', retryable: true },
+      { costUsd: undefined },
+    )
+    const { progress } = after(aProgress(), started(), unpriced, waitEnds(), reports())
+
+    expect(progress.iterations).toMatchObject([{ costUsd: null }])
+    expect(progress.stats.costUsd).toBeNull()
+    expect(progress.live).toMatchObject([{ number: 2, costUsd: 0 }])
+  })
+
+  it('is zero if that is the price', () => {
+    expect(after(aProgress(), started(), reports()).progress.stats.costUsd).toBe(0)
+  })
+})

@@ -1,0 +1,61 @@
+import type { Edit } from '../contract/edit.ts'
+import { stepId } from '../contract/ids.ts'
+import type { Progress, Step } from '../contract/progress.ts'
+
+type Moment = { readonly at: number; readonly iteration: number }
+
+/** Applies edits from outside to the steps, three-way: they say what was changed, and the progress may have gone on meanwhile. */
+export function applyEdits(progress: Progress, edits: readonly Edit[], moment: Moment): Progress {
+  return edits.reduce((edited, edit) => applyEdit(edited, edit, moment), progress)
+}
+
+function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): Progress {
+  const { dynamicSteps: steps, stats } = progress
+  switch (edit.kind) {
+    case 'step-added': {
+      const { totalSteps } = stats
+      const step: Step = {
+        id: stepId(totalSteps),
+        prompt: edit.prompt,
+        status: 'pending',
+        addedAt: at,
+        addedInIteration: iteration,
+      }
+      return { ...progress, dynamicSteps: [...steps, step], stats: { ...stats, totalSteps: totalSteps + 1 } }
+    }
+    case 'step-completed': {
+      const step = steps.find(({ id, status }) => id === edit.id && status === 'pending')
+      if (!step) return progress
+      const done: Step = { ...step, status: 'completed', completedAt: at, completedInIteration: iteration }
+      const others = steps.filter((other) => other !== step)
+      return {
+        ...progress,
+        dynamicSteps: [...others.filter((other) => !isPending(other)), done, ...others.filter(isPending)],
+        stats: { ...stats, completedSteps: stats.completedSteps + 1 },
+      }
+    }
+    case 'step-reworded':
+      return {
+        ...progress,
+        dynamicSteps: steps.map((step) =>
+          step.id === edit.id && step.status === 'pending' ? { ...step, prompt: edit.prompt } : step,
+        ),
+      }
+    case 'steps-ordered':
+      return { ...progress, dynamicSteps: ordered(steps, edit.ids) }
+    case 'pause':
+      return { ...progress, pauseRequested: true }
+    case 'needs-human':
+      return { ...progress, humanNeeded: { reason: edit.reason, details: edit.details, askedAt: at } }
+  }
+}
+
+/** Pending steps in the given order; the ones that it does not know stay behind them. */
+function ordered(steps: readonly Step[], ids: readonly string[]): Step[] {
+  const place = new Map(ids.map((id, index) => [id, index]))
+  const rank = ({ id }: Step) => place.get(id) ?? ids.length
+  const pending = steps.filter(isPending)
+  return [...steps.filter((step) => !isPending(step)), ...pending.toSorted((a, b) => rank(a) - rank(b))]
+}
+
+const isPending = ({ status }: Step): boolean => status === 'pending'

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { after, aProgress, aStep, newSteps, reports, started, steps } from '../../test/support/builders.ts'
+import type { Progress } from '../contract/progress.ts'
+import { chooseMode } from './mode.ts'
+
+/** The modes of all iterations so far, the one under way included. */
+const modes = ({ iterations, live }: Progress) => [...iterations, ...live].map(({ mode }) => mode)
+
+it('plans when there are no steps', () => {
+  expect(chooseMode(aProgress())).toEqual({ mode: 'planning', idleCount: 1 })
+})
+
+it('executes the first pending step, past the completed ones', () => {
+  const next = aStep({ id: 'step-1' })
+  const progress = aProgress({
+    dynamicSteps: [aStep({ status: 'completed' }), next, aStep({ id: 'step-2' })],
+    ralph: { idleCount: 2 },
+  })
+
+  expect(chooseMode(progress)).toEqual({ mode: 'executing', step: next, idleCount: 0 })
+})
+
+it('reflects once no step has been pending for idle-threshold iterations', () => {
+  const idle = reports()
+  const { progress } = after(aProgress({ ralph: { idleThreshold: 3 } }), started(), idle, idle, idle)
+
+  expect(modes(progress)).toEqual(['planning', 'planning', 'reflecting', 'reflecting'])
+})
+
+it('plans in the first iteration even if idle-threshold is 1', () => {
+  const idle = reports()
+  const { progress } = after(aProgress({ ralph: { idleThreshold: 1 } }), started(), idle, idle)
+
+  expect(modes(progress)).toEqual(['planning', 'reflecting', 'reflecting'])
+})
+
+it('starts to count idle iterations anew after a step was executed', () => {
+  const plan = reports({ pendingSteps: newSteps('alpha') })
+  const execute = reports({ completedStepIds: ['step-0'] })
+  const idle = reports()
+  const { progress } = after(aProgress({ ralph: { idleThreshold: 2 } }), started(), plan, execute, idle, idle)
+
+  expect(modes(progress)).toEqual(['planning', 'executing', 'planning', 'reflecting', 'reflecting'])
+})
+
+it('executes in the first iteration if steps are pending already', () => {
+  const { progress } = after(aProgress({ dynamicSteps: steps('alpha') }), started())
+
+  expect(progress.live).toMatchObject([{ number: 1, mode: 'executing', step: 'step-0' }])
+})

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { listFolder, makeFolder, readTextIfThere, removeFile } from '../platform/files.ts'
+
+/** What another process asks of the one that runs the sprint. */
+export const Request = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('stop'),
+    as: z.enum(['paused', 'interrupted']),
+    when: z.enum(['iteration', 'turn', 'now']),
+  }),
+  z.object({ type: z.literal('answer'), answer: z.string() }),
+  z.object({ type: z.literal('tell'), text: z.string(), now: z.boolean() }),
+])
+export type Request = z.infer<typeof Request>
+
+const pollMs = 200
+
+const requestsFolder = (sprintDir: string): string => join(sprintDir, 'requests')
+
+/** Leaves a request for the process that runs the sprint. */
+export async function postRequest(sprintDir: string, request: Request, now: number): Promise<void> {
+  const folder = requestsFolder(sprintDir)
+  await makeFolder(folder)
+  await writeFileAtomic(join(folder, `${now}-${randomUUID()}.json`), JSON.stringify(request))
+}
+
+/** Hands over requests in the order in which they came, each once. Old ones, of before this run, are dropped. */
+export async function watchRequests(sprintDir: string, onRequest: (request: Request) => void): Promise<() => void> {
+  const folder = requestsFolder(sprintDir)
+  for (const name of await listFolder(folder)) await removeFile(join(folder, name))
+  let busy = false
+  const look = async () => {
+    if (busy) return
+    busy = true
+    try {
+      const names = await listFolder(folder)
+      for (const name of names.filter((file) => file.endsWith('.json')).toSorted()) {
+        const request = parse(await readTextIfThere(join(folder, name)))
+        await removeFile(join(folder, name))
+        if (request) onRequest(request)
+      }
+    } finally {
+      busy = false
+    }
+  }
+  const timer = setInterval(() => void look().catch(() => {}), pollMs).unref()
+  return () => clearInterval(timer)
+}
+
+function parse(text: string | undefined): Request | undefined {
+  try {
+    const parsed = Request.safeParse(JSON.parse(text ?? ''))
+    return parsed.success ? parsed.data : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+/** Strings that YAML reads as themselves without quotes, whatever the reader's version. */
+const plain = /^[A-Za-z_/][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.(),-]+)*$/
+const notText = /^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan|~)$/i
+
+/** Lines of a literal block must not begin with a blank or hold anything that YAML cannot show as it is. */
+const literal =
+  /^(?![ \n])(?:[\t\n\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\ud800-\udbff][\udc00-\udfff])*[^\s]\n?$/
+
+/**
+ * Writes JSON-like data as block YAML, about ten times as fast as a general writer. Text that is not obviously harmless is
+ * double-quoted, which for JSON's escapes means the same in YAML.
+ */
+export function yamlText(value: object, indent = ''): string {
+  return Array.isArray(value) ? listText(value, indent) : mapText(value, indent)
+}
+
+function listText(items: readonly unknown[], indent: string): string {
+  return items.map((item) => `${indent}- ${itemText(item, `${indent}  `)}`).join('')
+}
+
+/** An item starts on the line of its dash. */
+function itemText(item: unknown, indent: string): string {
+  if (!isCollection(item)) return `${scalarText(item, indent)}\n`
+  if (Array.isArray(item)) return `\n${listText(item, indent)}`
+  return mapText(item, indent).slice(indent.length)
+}
+
+function mapText(map: object, indent: string): string {
+  let text = ''
+  for (const [key, value] of Object.entries(map)) {
+    if (value === undefined) continue
+    const name = `${indent}${plain.test(key) && !notText.test(key) ? key : JSON.stringify(key)}:`
+    text += isCollection(value)
+      ? `${name}\n${Array.isArray(value) ? listText(value, `${indent}  `) : mapText(value, `${indent}  `)}`
+      : `${name} ${scalarText(value, `${indent}  `)}\n`
+  }
+  return text
+}
+
+const isCollection = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.values(value).some((entry) => entry !== undefined)
+
+function scalarText(value: unknown, indent: string): string {
+  if (typeof value === 'string') return stringText(value, indent)
+  if (Array.isArray(value)) return '[]'
+  return typeof value === 'object' && value !== null ? '{}' : JSON.stringify(value)
+}
+
+function stringText(text: string, indent: string): string {
+  if (plain.test(text) && !notText.test(text)) return text
+  if (!text.includes('\n') || !literal.test(text)) return JSON.stringify(text)
+  const block = text.endsWith('\n') ? text.slice(0, -1) : text
+  return `|${text.endsWith('\n') ? '' : '-'}\n${block.replaceAll(/^(?=.)/gm, indent)}`
+}

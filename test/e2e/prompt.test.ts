@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import { aSprint } from '../support/sprint.ts'
+
+const promptOf = async (sprint: Awaited<ReturnType<typeof aSprint>>, ...args: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await sprint.ralph('prompt', 's', ...args)
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  return stdout
+}
+
+it('is the prompt that the agent then gets on stdin', async () => {
+  const sprint = await aSprint({
+    answers: { 1: { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' } },
+  })
+  await sprint.compile()
+  const shown = await promptOf(sprint)
+
+  await sprint.run()
+
+  expect((await sprint.calls()).map(({ prompt }) => prompt.trimEnd())).toEqual([shown.trimEnd()])
+})
+
+it('brings the goal-prompt of the workflow when planning, its reflection-prompt when reflecting', async () => {
+  const sprint = await aSprint({
+    workflow: { 'goal-prompt': 'Think of the users first.', 'reflection-prompt': 'Would you sign this?' },
+    sprint: { goal: 'Ship it', ralph: { 'idle-threshold': 2 } },
+    answers: { '*': { status: 'continue', summary: 'thinking' } },
+  })
+  await sprint.run('--max-iterations', '2')
+
+  const [planning, reflecting] = (await sprint.calls()).map(({ prompt }) => prompt)
+  expect(planning).toContain('Think of the users first.')
+  expect(planning).not.toContain('Would you sign this?')
+  expect(reflecting).toContain('Would you sign this?')
+  expect(reflecting).not.toContain('Think of the users first.')
+  expect(await promptOf(sprint, '--mode', 'planning')).toContain('Think of the users first.')
+  expect(await promptOf(sprint, '--mode', 'reflecting')).toContain('Would you sign this?')
+})
+
+it('takes another mode and another iteration number, and changes nothing', async () => {
+  const sprint = await aSprint({ sprint: { goal: 'Ship it', steps: ['alpha', 'beta'] } })
+  await sprint.compile()
+  const before = await sprint.contents()
+
+  expect(await promptOf(sprint)).toMatch(/executing[\s\S]*iteration 1\b[\s\S]*Ship it[\s\S]*alpha[\s\S]*beta/)
+  expect(await promptOf(sprint, '--mode', 'planning', '--iteration', '7')).toMatch(/planning[\s\S]*iteration 7\b/)
+  expect(await sprint.contents()).toEqual(before)
+})
+
+it.each(['planning', 'executing', 'reflecting'])('never contains what a report is read from (%s)', async (mode) => {
+  const sprint = await aSprint({ sprint: { steps: ['alpha'] } })
+  await sprint.compile()
+
+  const prompt = await promptOf(sprint, '--mode', mode)
+
+  expect(prompt).not.toContain('RALPH_COMPLETE:')
+  const blocks = [...prompt.matchAll(/```json\n([\s\S]*?)```/g)].map(([, block = '']) => JSON.parse(block).status)
+  expect(blocks).toEqual([expect.stringMatching(/^<.*>$/)])
+})
+
+it.each([
+  ['the folder is missing', ['prompt', 'nowhere'], /^nowhere  error SPRINT_NOT_FOUND /],
+  ['PROGRESS.yaml is missing', ['prompt', 's'], /^s\/PROGRESS\.yaml  error PROGRESS_NOT_FOUND .*ralph compile s/],
+  ['the mode is unknown', ['prompt', 's', '--mode', 'dreaming'], /^error USAGE .*planning, executing, reflecting/],
+  ['the iteration is no number', ['prompt', 's', '--iteration', 'one'], /^error USAGE .*--iteration/],
+])('is refused with exit 1 when %s', async (_, args, line) => {
+  const sprint = await aSprint()
+  if (args.length > 2) await sprint.compile()
+
+  const { exitCode, stdout, stderr } = await sprint.ralph(...args)
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr.trimEnd()).toMatch(line)
+  expect(stderr.trimEnd()).not.toContain('\n')
+})

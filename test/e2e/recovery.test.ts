@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { isRunning, kill } from '../support/processes.ts'
+import { aSprint, until, type RawProgress } from '../support/sprint.ts'
+
+const proceed = { status: 'continue', summary: 'on', pendingSteps: [{ id: null, prompt: 'more' }] }
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+
+it('C8: a pause ends after the iteration, and the next run goes on counting', async () => {
+  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const run = sprint.startRun()
+  await sprint.called(2)
+  run.signal('SIGINT')
+  await sprint.release('go')
+
+  expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect((await sprint.progress()).status).toBe('paused')
+  const transcripts = await transcriptsOf(sprint)
+  expect(Object.keys(transcripts)).toEqual(['iteration-1.jsonl', 'iteration-2.jsonl'])
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(numbersOf(await sprint.progress())).toEqual([1, 2, 3])
+  expect(await transcriptsOf(sprint)).toEqual({ ...transcripts, 'iteration-3.jsonl': expect.stringContaining('done') })
+})
+
+it('C9: after kill -9 the next run goes on with the agent that still works', async () => {
+  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const first = sprint.startRun()
+  await sprint.called(2)
+  first.signal('SIGKILL')
+  await first.ended
+  const [, agent] = await sprint.calls()
+  expect(isRunning(agent?.pid ?? 0)).toBe(true)
+
+  const second = sprint.startRun()
+  await until('the second run to be at work', () => second.printed().includes('resumed'))
+  await pause(500)
+  expect(await sprint.calls()).toHaveLength(2)
+  await sprint.release('go')
+
+  expect(await second.ended).toMatchObject({ exitCode: 0 })
+  const progress = await sprint.progress()
+  expect(numbersOf(progress)).toEqual([1, 2, 3])
+  expect(progress.iterations?.map(({ attempts }) => attempts)).toEqual([1, 1, 1])
+  expect(progress['dynamic-steps'].map((step) => step['added-in-iteration']).toSorted()).toEqual([1, 2])
+  expect(await sprint.calls()).toHaveLength(3)
+})
+
+it('C9: after kill -9 the next run takes the result that the agent has left meanwhile', async () => {
+  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const first = sprint.startRun()
+  await sprint.called(2)
+  first.signal('SIGKILL')
+  await first.ended
+  await sprint.release('go')
+  await until('the agent to end', () => sprint.processes().length === 0)
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  const progress = await sprint.progress()
+  expect(numbersOf(progress)).toEqual([1, 2, 3])
+  expect(progress['dynamic-steps'].map((step) => step['added-in-iteration']).toSorted()).toEqual([1, 2])
+  expect(await sprint.calls()).toHaveLength(3)
+})
+
+it('C9: after kill -9 of Ralph and the agent the iteration gets another attempt', async () => {
+  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'never' }, 3: proceed, 4: goalComplete } })
+  const first = sprint.startRun()
+  await sprint.called(2)
+  first.signal('SIGKILL')
+  await first.ended
+  for (const { pid } of sprint.processes()) kill(pid)
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  const { iterations } = await sprint.progress()
+  expect(iterations?.map(({ number, attempts }) => [number, attempts])).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 1],
+  ])
+  expect(await sprint.calls()).toHaveLength(4)
+})
+
+it('C10: a second run of the same sprint is refused while the first one works', async () => {
+  const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
+  const first = sprint.startRun()
+  await sprint.called(1)
+
+  const second = sprint.startRun()
+  const settled = await Promise.race([second.ended, first.ended, pause(3000, 'it is still running')])
+  expect(settled).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/error [A-Z_]+ /) })
+  expect(await sprint.calls()).toHaveLength(1)
+
+  await sprint.release('go')
+  expect(await first.ended).toMatchObject({ exitCode: 0 })
+  expect(numbersOf(await sprint.progress())).toEqual([1, 2])
+  expect(await sprint.calls()).toHaveLength(2)
+})
+
+const numbersOf = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
+
+async function transcriptsOf(sprint: Awaited<ReturnType<typeof aSprint>>): Promise<Record<string, string>> {
+  const { iterations = [] } = await sprint.progress()
+  const names = iterations.map(({ number }) => `iteration-${number}.jsonl`)
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await sprint.read(`s/transcripts/${name}`)] as const)),
+  )
+}

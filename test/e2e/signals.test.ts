@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { aSprint, until, type Setup } from '../support/sprint.ts'
+
+const proceed = { status: 'continue', summary: 'on' }
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+
+it('SIGINT once finishes the iteration with its checks and hooks, then pauses with exit 0', async () => {
+  const sprint = await aSprint({
+    sprint: {
+      'done-when': [{ run: 'true', name: 'quick', 'each-iteration': true }],
+      'per-iteration-hooks': [{ id: 'after', run: 'echo "$ITERATION" >> hooked.txt', parallel: false }],
+    },
+    answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete },
+  })
+  const run = sprint.startRun()
+  await sprint.called(1)
+  run.signal('SIGINT')
+  await sprint.release('go')
+
+  expect(await run.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('paused') })
+  const progress = await sprint.progress()
+  expect(progress.status).toBe('paused')
+  expect(progress.iterations).toEqual([
+    expect.objectContaining({ number: 1, verdict: 'continue', checks: [{ name: 'quick', passed: true }] }),
+  ])
+  expect(await sprint.read('hooked.txt')).toBe('1\n')
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect((await sprint.progress()).status).toBe('completed')
+  expect(await sprint.calls()).toHaveLength(2)
+})
+
+it.each([
+  ['SIGINT twice', ['SIGINT', 'SIGINT']],
+  ['SIGTERM', ['SIGTERM']],
+] as const)('%s ends the attempt now with exit 130, and the next run makes the next attempt', async (_, signals) => {
+  const sprint = await aSprint({
+    answers: { 1: { run: 'sleep 600 & setsid sleep 600 & wait' }, 2: goalComplete },
+  })
+  const run = sprint.startRun()
+  await until('the programs that the agent starts', () => sprint.processes().length >= 5)
+  const signalled = performance.now()
+  for (const name of signals) {
+    run.signal(name)
+    await pause(100)
+  }
+
+  expect(await run.ended).toMatchObject({ exitCode: 130, stdout: expect.stringContaining('interrupted') })
+  expect(performance.now() - signalled).toBeLessThan(5000)
+  expect(sprint.processes()).toEqual([])
+  expect((await sprint.progress()).status).toBe('interrupted')
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 })])
+  expect(await sprint.calls()).toHaveLength(2)
+  expect(Object.keys(await sprint.contents())).toEqual(expect.arrayContaining(['s/attempts/1-1', 's/attempts/1-2']))
+})
+
+const slowly = 'test -f ready || { touch begun; sleep 600; }'
+const slowHook = { id: 'slow', run: slowly, parallel: false }
+
+describe('SIGTERM while no agent works', () => {
+  it.each<readonly [string, Setup, calls: number]>([
+    ['a check runs', { sprint: { 'done-when': [{ run: slowly, name: 'slow' }] } }, 1],
+    [
+      'a sequential hook runs',
+      { sprint: { 'per-iteration-hooks': [slowHook] }, answers: { 1: proceed, 2: goalComplete } },
+      2,
+    ],
+    ['the next attempt is waited for', { answers: { 1: { run: 'touch begun', exit: 1 }, 2: goalComplete } }, 2],
+  ])('ends at once when %s, and the next run completes without repair', async (_, setup, calls) => {
+    const sprint = await aSprint({ answers: { '*': goalComplete }, ...setup })
+    const run = sprint.startRun()
+    await until('the wait to begin', async () => 'begun' in (await sprint.contents()))
+    await until('the attempt to be over', async () => (await sprint.progress()).live?.[0]?.stage !== 'agent')
+    const signalled = performance.now()
+    run.signal('SIGTERM')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(performance.now() - signalled).toBeLessThan(5000)
+    expect(sprint.processes()).toEqual([])
+    expect((await sprint.progress()).status).toBe('interrupted')
+
+    await sprint.write('ready', '')
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect((await sprint.progress()).status).toBe('completed')
+    expect(await sprint.calls()).toHaveLength(calls)
+  })
+})
+
+it.each([
+  ['sequential', false],
+  ['background', true],
+])('SIGTERM during a %s hook of the accepted iteration does not lose the goal', async (_, parallel) => {
+  const sprint = await aSprint({
+    sprint: { 'per-iteration-hooks': [{ ...slowHook, parallel }] },
+    answers: { '*': goalComplete },
+  })
+  const run = sprint.startRun()
+  await until('the hook to begin', async () => 'begun' in (await sprint.contents()))
+  run.signal('SIGTERM')
+  await run.ended
+  expect(sprint.processes()).toEqual([])
+
+  await sprint.write('ready', '')
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  const progress = await sprint.progress()
+  expect(progress).toMatchObject({ status: 'completed', 'ralph-exit': { iteration: 1 } })
+  expect(progress['hook-tasks'].map(({ status }) => status)).not.toContain('running')
+  expect(await sprint.calls()).toHaveLength(1)
+})

@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { parse, stringify } from 'yaml'
+import type { z } from 'zod'
+import type { Progress } from '../../src/contract/progress.ts'
+import { fakeClaude, ralphProgram } from './paths.ts'
+import { kill, markedProcesses } from './processes.ts'
+
+/** What the fake agent does in one call, in this order. */
+export type Play = {
+  /** Until the test releases it under this name. */
+  readonly waits?: string
+  /** Seconds. */
+  readonly sleep?: number
+  readonly run?: string
+  readonly stderr?: string
+  /** Printed as they are. */
+  readonly lines?: readonly string[]
+  readonly report?: Readonly<Record<string, unknown>>
+  /** The final message, word for word. */
+  readonly text?: string
+  readonly lingers?: boolean
+  readonly exit?: number
+}
+
+/** A report, a final message without one, or more than that. */
+type Answer = { readonly status: string; readonly [field: string]: unknown } | string | Play
+
+/** By the number of the call, by `/pattern/` of the prompt (such calls are not numbered), else `*`. */
+export type Answers = Readonly<Record<string, Answer>>
+
+export type Setup = {
+  /** Fields of SPRINT.yaml besides workflow and goal. */
+  readonly sprint?: Readonly<Record<string, unknown>>
+  /** Fields of the workflow besides name and mode. */
+  readonly workflow?: Readonly<Record<string, unknown>>
+  /** More files of the project, and other texts for `s/SPRINT.yaml` and `wf/ralph.yaml`; null leaves one out. */
+  readonly files?: Readonly<Record<string, string | null>>
+  readonly answers?: Answers
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export type Ended = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
+
+export type Running = {
+  readonly pid: number
+  readonly signal: (name: NodeJS.Signals) => void
+  /** What it has printed so far. */
+  readonly printed: () => string
+  readonly ended: Promise<Ended>
+}
+
+/** One call of the fake agent. `sees`: the last line of each transcript that the prompt named, at that moment. */
+export type Call = {
+  readonly kind: 'numbered' | 'matched'
+  readonly number: number
+  readonly prompt: string
+  readonly argv: readonly string[]
+  readonly env: readonly string[]
+  readonly cwd: string
+  readonly pid: number
+  readonly sees: Readonly<Record<string, string>>
+  readonly startedAt: number
+  /** Absent: it was ended, or still works. */
+  readonly endedAt?: number
+}
+
+/** PROGRESS.yaml as it is in the file. */
+export type RawProgress = z.input<typeof Progress>
+
+export type TestSprint = Awaited<ReturnType<typeof aSprint>>
+
+/** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Gone after the test, with all that ran in it. */
+export async function aSprint({ sprint = {}, workflow = {}, files = {}, answers = {}, env = {} }: Setup = {}) {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
+  const at = (...names: readonly string[]) => join(base, 'project', ...names)
+  const running = new Set<Running>()
+  onTestFinished(() => cleanUp(base, running))
+
+  const write = async (name: string, text: string) => {
+    await mkdir(dirname(at(name)), { recursive: true })
+    await writeFile(at(name), text)
+  }
+  const answer = (next: Answers) =>
+    writeFile(join(base, 'fake', 'script.json'), JSON.stringify({ answers: next, progress: at('s', 'PROGRESS.yaml') }))
+  const given: Readonly<Record<string, string | null>> = {
+    's/SPRINT.yaml': stringify({ workflow: 'ralph', goal: 'g', ...sprint }),
+    'wf/ralph.yaml': stringify({ name: 'R', mode: 'ralph', ...workflow }),
+    ...files,
+  }
+  for (const folder of ['project', 'fake', 'bin', 'home']) await mkdir(join(base, folder))
+  for (const [name, text] of Object.entries(given)) if (text !== null) await write(name, text)
+  await writeWrapper(base)
+  await answer(answers)
+
+  const start = (...args: readonly string[]): Running => {
+    const process = startRalph(args, at(), { ...environment(base), ...env })
+    running.add(process)
+    return process
+  }
+  const ralph = (...args: readonly string[]): Promise<Ended> => start(...args).ended
+  const progress = async (): Promise<RawProgress> => parse(await readFile(at('s', 'PROGRESS.yaml'), 'utf8'))
+  const calls = () => readCalls(join(base, 'fake'))
+  return {
+    at,
+    write,
+    answer,
+    start,
+    ralph,
+    compile: (...args: readonly string[]) => ralph('compile', 's', '--workflows', 'wf', ...args),
+    run: (...args: readonly string[]) => ralph('run', 's', '--workflows', 'wf', ...args),
+    startRun: (...args: readonly string[]) => start('run', 's', '--workflows', 'wf', ...args),
+    progress,
+    iterations: async () => (await progress()).iterations ?? [],
+    /** In the order in which they began. */
+    calls,
+    /** Resolves when the agent has been called so often. */
+    called: (count: number) => until(`call ${count}`, async () => (await calls()).length >= count),
+    /** Lets a call go on that waits for this name. */
+    release: (name: string) => writeFile(join(base, 'fake', name), ''),
+    read: (name: string) => readFile(at(name), 'utf8'),
+    /** Everything in the project folder: the text of each file by its path. */
+    contents: () => readFolder(at()),
+    /** What attempts have started and what still lives. */
+    processes: () => markedProcesses(base),
+  }
+}
+
+/** Looks again and again until it is so. */
+export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + patienceMs
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`)
+    await pause(20)
+  }
+}
+
+const patienceMs = 20_000
+
+function startRalph(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Running {
+  const child = spawn(process.execPath, [ralphProgram, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  const ended = async (): Promise<Ended> => {
+    const late = setTimeout(() => {
+      output.stderr += `\nkilled by the test: ralph ${args.join(' ')} did not end`
+      child.kill('SIGKILL')
+    }, patienceMs)
+    await once(child, 'close')
+    clearTimeout(late)
+    return { exitCode: child.exitCode, ...output }
+  }
+  return { pid: child.pid ?? 0, signal: (name) => void child.kill(name), printed: () => output.stdout, ended: ended() }
+}
+
+/** Nothing of whoever runs the tests: no home, no settings, no other agent before the fake one. */
+const environment = (base: string): Record<string, string> => ({
+  PATH: [join(base, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
+  HOME: join(base, 'home'),
+  LANG: 'C.UTF-8',
+  IS_SANDBOX: '1',
+})
+
+async function writeWrapper(base: string): Promise<void> {
+  const words = [process.execPath, fakeClaude, join(base, 'fake')].map((word) => `'${word}'`)
+  await writeFile(join(base, 'bin', 'claude'), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 })
+}
+
+async function readCalls(folder: string): Promise<Call[]> {
+  const names = (await readdir(folder)).filter((name) => /^(numbered|matched)-\d+\.json$/.test(name))
+  const calls = await Promise.all(
+    names.map(async (name): Promise<Call> => JSON.parse(await readFile(join(folder, name), 'utf8'))),
+  )
+  return calls.toSorted((a, b) => a.startedAt - b.startedAt || a.number - b.number)
+}
+
+async function readFolder(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const texts = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return [path.slice(folder.length + 1), entry.isFile() ? await readFile(path, 'utf8') : ''] as const
+  })
+  return Object.fromEntries((await Promise.all(texts)).toSorted(([a], [b]) => a.localeCompare(b)))
+}
+
+/** Fails a test that leaves a process behind, whatever else it looked at. */
+async function cleanUp(base: string, running: ReadonlySet<Running>): Promise<void> {
+  for (const process of running) process.signal('SIGKILL')
+  await Promise.all([...running].map(({ ended }) => ended))
+  const left = markedProcesses(base)
+  for (const { pid } of left) kill(pid)
+  await rm(base, { recursive: true, force: true, maxRetries: 5 })
+  if (left.length > 0) throw new Error(`left behind: ${left.map(({ command }) => command).join('; ')}`)
+}
