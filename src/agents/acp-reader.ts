@@ -26,7 +26,7 @@ export function readAcp(): Reader {
       costBefore: undefined,
       toolsDone: 0,
     },
-    translate,
+    { translate },
   )
 }
 

@@ -62,7 +62,14 @@ export const claude: Driver = {
 }
 
 /** Also the reader of every other program that speaks `stream-json`. */
-export const readClaude = () => jsonLines(newStream(), translate)
+export const readClaude = () => jsonLines(newStream(), { translate, shorten })
+
+/** The result of a tool comes twice, and the second time is most of a transcript. A cut that is none fails to parse. */
+function shorten(line: string): string {
+  if (!line.startsWith('{"type":"user","message":')) return line
+  const end = line.indexOf(',"parent_tool_use_id":')
+  return end === -1 ? line : `${line.slice(0, end)}}`
+}
 
 type Stream = Seen & {
   readonly tools: OpenTools

@@ -62,7 +62,7 @@ type Stream = Seen & { readonly tools: OpenTools; readonly earlier: Usage; tools
 
 function readCodex(earlier: Usage = noUsage): Reader {
   const seen = { ...nothingSeen(), tools: openTools(), earlier, toolsDone: 0, toolsDeclined: 0 }
-  return jsonLines<Stream>(seen, translate, judge)
+  return jsonLines<Stream>(seen, { translate, judge })
 }
 
 function translate(seen: Stream, entry: JsonObject): AgentEvent[] {

@@ -37,7 +37,7 @@ type Stream = Seen & { readonly tools: OpenTools; inMessage: boolean }
 
 function readGemini(): Reader {
   const seen: Stream = { ...nothingSeen(), tools: openTools(), inMessage: false }
-  const reader = jsonLines(seen, translate, judge)
+  const reader = jsonLines(seen, { translate, judge })
   const document = wholeDocument()
   return {
     parse: (line) => {

@@ -41,7 +41,7 @@ export const opencode: Driver = {
     ],
     env: opencodeSettings,
   }),
-  read: () => jsonLines<Stream>({ ...nothingSeen(), tools: openTools() }, translate),
+  read: () => jsonLines<Stream>({ ...nothingSeen(), tools: openTools() }, { translate }),
 }
 
 type Stream = Seen & { readonly tools: OpenTools }

@@ -5,22 +5,29 @@ import type { Exit, Reader } from './driver.ts'
 import { type JsonObject, parseObject } from './json.ts'
 import type { Seen } from './seen.ts'
 
-/** One line of output, as an object, to events. What gives no event is kept as raw by the caller. */
-export type Translate<S> = (seen: S, entry: JsonObject) => AgentEvent[]
+export type Language<S> = {
+  /** One line of output, as an object, to events. A line that gives no event is kept as raw by the caller. */
+  readonly translate: (seen: S, entry: JsonObject) => AgentEvent[]
+  /** How the end is judged, if it takes more than the common rules. */
+  readonly judge?: (seen: S, exit: Exit) => Outcome
+  /** The part of a line that has to be parsed; if it is no JSON, the whole line is. */
+  readonly shorten?: (line: string) => string
+}
 
 /** A reader of programs that print one JSON object per line. */
-export const jsonLines = <S extends Seen>(
-  seen: S,
-  translate: Translate<S>,
-  judge: (seen: S, exit: Exit) => Outcome = conclude,
-): Reader => ({
-  parse: (line) => {
-    const entry = parseObject(line)
-    if (!entry) return [{ kind: 'raw', line }]
-    const events = translate(seen, entry)
-    if (events.length === 0) return [{ kind: 'raw', line }]
-    seen.spoke = true
-    return events
-  },
-  finish: (exit) => judge(seen, exit),
-})
+export function jsonLines<S extends Seen>(seen: S, language: Language<S>): Reader {
+  const { translate, judge = conclude, shorten = whole } = language
+  return {
+    parse: (line) => {
+      const entry = parseObject(shorten(line)) ?? parseObject(line)
+      if (!entry) return [{ kind: 'raw', line }]
+      const events = translate(seen, entry)
+      if (events.length === 0) return [{ kind: 'raw', line }]
+      seen.spoke = true
+      return events
+    },
+    finish: (exit) => judge(seen, exit),
+  }
+}
+
+const whole = (line: string): string => line

@@ -2,11 +2,13 @@ import { basename, join, relative } from 'node:path'
 import { compile } from '../compiler/compile.ts'
 import { formatDiagnostic, isError, type Diagnostic, type Source } from '../compiler/diagnostics.ts'
 import { drivers } from '../agents/registry.ts'
+import { formatPlace } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import { readTextSyncIfThere } from '../platform/files.ts'
 import { defaultSprintId, projectOf, readSprint } from '../storage/sprint-folder.ts'
 import { assetPath } from './assets.ts'
 import type { Io } from './io.ts'
+import { oneLine } from './paint.ts'
 
 export type Compiled = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
@@ -32,10 +34,16 @@ export async function compileSprint(sprintDir: string, options: CompileOptions, 
   })
 }
 
-/** Prints what the compiler found; true if none of it is an error. */
+/** Prints what the compiler found, one line each; a terminal shows the source too. True if none of it is an error. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): boolean {
-  for (const diagnostic of diagnostics) io.printError(formatDiagnostic(diagnostic, { color: io.color }))
+  for (const diagnostic of diagnostics)
+    io.printError(io.isTerminal ? formatDiagnostic(diagnostic, { color: io.color }) : diagnosticLine(diagnostic))
   return !diagnostics.some(isError)
+}
+
+function diagnosticLine({ place, severity, code, message, hint }: Diagnostic): string {
+  const what = oneLine(hint === undefined ? message : `${message} (${hint})`)
+  return `${place ? `${oneLine(formatPlace(place))}  ` : ''}${severity} ${code}  ${what}`
 }
 
 export const ralphHome = (io: Io): string => io.env['RALPH_HOME'] ?? join(io.env['HOME'] ?? '/', '.ralph')

@@ -48,11 +48,12 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
 }
 
 /** The progress of a sprint that has run, else SPRINT.yaml compiled; undefined if it has errors. */
-async function loadSprint({ sprintDir, workflows }: RunOptions, io: Io): Promise<Progress | undefined> {
+async function loadSprint({ sprintDir, workflows, json }: RunOptions, io: Io): Promise<Progress | undefined> {
   const before = await loadProgress(sprintDir)
   if (hasRun(before)) return before
   const { progress, diagnostics } = await compileSprint(sprintDir, { workflows }, io)
-  printDiagnostics(diagnostics, io)
+  if (json !== true) printDiagnostics(diagnostics, io)
+  else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: progress !== undefined, diagnostics }))
   return progress
 }
 

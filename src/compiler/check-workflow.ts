@@ -69,7 +69,8 @@ function checkAction(phase: Phase, { parsed, index, tell }: PhaseAt): void {
     tell(
       errorAt(at, { code: 'PROMPT_WORKFLOW_MUTUAL_EXCLUSIVE', message: `${named} has prompt and workflow; keep one` }),
     )
-  if (phase.prompt === undefined && phase.workflow === undefined && phase.forEach === undefined)
+  const acts = phase.prompt !== undefined || phase.workflow !== undefined || phase.forEach !== undefined
+  if (!acts && phase.id !== unknownText)
     tell(errorAt(at, { code: 'PHASE_MISSING_ACTION', message: `${named} must have prompt, workflow or for-each` }))
   if (phase.collection !== undefined && phase.forEach === undefined)
     tell(

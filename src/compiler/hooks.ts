@@ -3,6 +3,7 @@ import type { Hook, HookOverride } from '../contract/settings.ts'
 import type { Sprint } from '../contract/sprint.ts'
 import { checkId } from './check-id.ts'
 import type { Compilation } from './compilation.ts'
+import { unknownText } from './decode.ts'
 import { defined } from './defined.ts'
 import type { Diagnostic, Tell } from './diagnostics.ts'
 import { localHookPrompt } from './hook-workflow.ts'
@@ -100,7 +101,7 @@ function finishHook({ hook, at }: PlacedHook, compilation: Compilation): Hook {
 
 function checkActions({ hook, at }: PlacedHook, tell: Tell): void {
   const actions = actionsOf(hook)
-  if (actions.length === 0)
+  if (actions.length === 0 && hook.id !== unknownText)
     tell(
       errorAt(at, {
         code: 'RALPH_INVALID_HOOK',

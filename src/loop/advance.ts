@@ -2,8 +2,9 @@ import { unlimitedIterations, type LiveIteration, type Progress } from '../contr
 import { onAttemptEnded } from './attempt.ts'
 import { checksFor, onChecksEnded } from './checks.ts'
 import type { Fact } from './fact.ts'
-import { onHookEnded } from './hooks.ts'
+import { isHookRunning, onHookEnded, runHooks } from './hooks.ts'
 import { beginIteration, rest } from './iteration.ts'
+import { spentLimit } from './limits.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 
@@ -37,7 +38,8 @@ function decide(progress: Progress, fact: Fact): Transition {
 /** A run begins: for the first time, after a rest, or after a crash. What was under way goes on where it was. */
 function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>): Transition {
   if (progress.status === 'completed' || progress.status === 'needs-human') {
-    return { progress, orders: [tell({ type: 'sprint-rested', status: progress.status, reason: progress.reason })] }
+    const rested = tell({ type: 'sprint-rested', status: progress.status, reason: progress.reason })
+    return { progress, orders: progress.status === 'completed' ? [...reopenHooks(progress), rested] : [rested] }
   }
   const { reason: _reason, failure: _failure, pauseRequested: _pause, runLimits: _before, ...kept } = progress
   const { at, runLimits, detectedChecks } = fact
@@ -51,18 +53,27 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     stats: { ...stats, startedAt: stats.startedAt ?? at, maxIterations: runLimits?.iterations ?? configured },
   }
   const told = tell({ type: 'sprint-started', resumed: stats.startedAt !== null })
-  const open = reopen(running)
-  if (running.live.length > 0) return { progress: running, orders: [told, ...open] }
-  return andThen([told, ...open], beginIteration(running, at))
+  return andThen([told, ...reopen(running)], goOn(running, at))
+}
+
+/** The next iteration, or what follows in one that was interrupted between two of its hooks. */
+function goOn(progress: Progress, at: number): Transition {
+  if (progress.live.length === 0) return beginIteration(progress, at)
+  return progress.live
+    .filter(({ stage, number }) => stage === 'hooks' && !isHookRunning(progress, number))
+    .reduce<Transition>((so, live) => andThen(so.orders, runHooks(so.progress, live, at)), { progress, orders: [] })
 }
 
 /** The orders that were open when the last run ended, again. Who carries them out finds what they have left behind. */
-function reopen(progress: Progress): Order[] {
-  const hooks = progress.hookTasks
+const reopen = (progress: Progress): Order[] => [
+  ...progress.live.flatMap((live) => reopenIteration(progress, live)),
+  ...reopenHooks(progress),
+]
+
+const reopenHooks = ({ hookTasks }: Progress): Order[] =>
+  hookTasks
     .filter((task) => task.status === 'running')
-    .map(({ iteration, hookId }): Order => ({ type: 'run-hook', iteration, hookId }))
-  return [...progress.live.flatMap((live) => reopenIteration(progress, live)), ...hooks]
-}
+    .map(({ iteration, hookId }) => ({ type: 'run-hook', iteration, hookId }))
 
 function reopenIteration(progress: Progress, live: LiveIteration): Order[] {
   const { number: iteration, attempt } = live
@@ -85,6 +96,8 @@ function onWaitEnded(progress: Progress, fact: Extract<Fact, { type: 'wait-ended
   if (live.stage !== 'waiting') throw illegal(progress, fact, 'it is not waiting')
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
   const { parked: _parked, ...kept } = progress
+  const limit = spentLimit(progress)
+  if (limit) return rest(kept, 'limit-reached', limit)
   const { number: iteration, attempt } = live
   return {
     progress: withLive({ ...kept, status: 'in-progress' }, { ...live, stage: 'agent' }),
@@ -98,27 +111,24 @@ function onPauseRequested(progress: Progress): Transition {
   if (progress.live.some(({ stage }) => stage !== 'waiting')) {
     return { progress: { ...progress, pauseRequested: true }, orders: [] }
   }
-  const { parked } = progress
-  const paused = rest(progress, 'paused', 'paused on request')
-  return andThen([{ type: 'abort', what: 'waits' }], {
-    ...paused,
-    progress: { ...paused.progress, ...(parked && { parked }) },
-  })
+  return andThen([{ type: 'abort', what: 'waits' }], rest(progress, 'paused', 'paused on request'))
 }
 
-/** Everything is ended now; the iteration under way gets another attempt when the sprint is resumed. */
+/**
+ * Everything is ended now; the iteration under way gets another attempt when the sprint is resumed. A sprint that rests
+ * already (only its hooks still run) goes on resting: a reached goal stays reached, an open question stays open.
+ */
 function onInterrupted(progress: Progress): Transition {
-  const { parked } = progress
-  const stopped = rest(progress, 'interrupted', 'interrupted by a signal')
-  return andThen([{ type: 'abort', what: 'all' }], {
-    ...stopped,
-    progress: { ...stopped.progress, ...(parked && { parked }) },
-  })
+  const abort: Order = { type: 'abort', what: 'all' }
+  const { status, live } = progress
+  const finishing = status === 'blocked' && live.some(({ stage }) => stage !== 'waiting')
+  if (status !== 'in-progress' && status !== 'parked' && !finishing) return { progress, orders: [abort] }
+  return andThen([abort], rest(progress, 'interrupted', 'interrupted by a signal'))
 }
 
 function onAnswered(progress: Progress, fact: Extract<Fact, { type: 'answered' }>): Transition {
   const { humanNeeded, reason: _reason, ...kept } = progress
-  if (!humanNeeded) throw illegal(progress, fact, 'there is no open question')
+  if (!humanNeeded || progress.status !== 'needs-human') throw illegal(progress, fact, 'there is no open question')
   const answer = { question: humanNeeded.reason, answer: fact.answer, at: fact.at }
   return { progress: { ...kept, status: 'paused', answer }, orders: [] }
 }

@@ -1,4 +1,4 @@
-import type { LiveIteration, Progress } from '../contract/progress.ts'
+import type { HookTask, LiveIteration, Progress } from '../contract/progress.ts'
 import type { Usage } from '../contract/outcome.ts'
 import type { Report } from '../contract/report.ts'
 import { checksFor, accept } from './checks.ts'
@@ -16,6 +16,7 @@ type Failed = Extract<AttemptEnd, { kind: 'failed' }>
 export function onAttemptEnded(progress: Progress, fact: AttemptEnded): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
   if (before.attempt !== fact.attempt) throw illegal(progress, fact, `attempt ${before.attempt} is the live one`)
+  if (before.stage !== 'agent') throw illegal(progress, fact, 'no attempt is running')
   const { progress: counted, live } = withCost(progress, before, fact)
   switch (fact.end.kind) {
     case 'report':
@@ -30,7 +31,7 @@ export function onAttemptEnded(progress: Progress, fact: AttemptEnded): Transiti
 }
 
 function onReport(progress: Progress, live: LiveIteration, report: Report, at: number): Transition {
-  const change = applySteps(forget(progress), report, { at, iteration: live.number })
+  const change = applySteps(forget(progress, live), report, { at, iteration: live.number })
   const orders: Order[] = []
   if (change.added.length + change.completed.length > 0) {
     const pending = change.progress.dynamicSteps.filter((step) => step.status === 'pending').length
@@ -70,7 +71,8 @@ function thenChecks(progress: Progress, live: LiveIteration, at: number): Transi
   const names = checksFor(progress, live)
   if (names.length > 0) {
     const checking = withLive(progress, { ...live, stage: 'checks' })
-    return { progress: checking, orders: [{ type: 'run-checks', iteration: live.number, names }] }
+    const order: Order = { type: 'run-checks', iteration: live.number, names }
+    return { progress: checking, orders: progress.status === 'interrupted' ? [] : [order] }
   }
   if (live.goalCompleteSummary !== undefined) return accept(progress, live, at, [])
   return runHooks(progress, live, at)
@@ -113,9 +115,13 @@ function onFailed(progress: Progress, live: LiveIteration, end: Failed, fact: At
       reason: end.reason,
       retryInMs: retryAt === undefined ? undefined : retryAt - fact.at,
     })
+  if (progress.status === 'blocked') {
+    return andThen([told()], rest(withLive(progress, again), 'blocked', progress.reason))
+  }
   if (progress.status !== 'in-progress') return { progress: withLive(progress, again), orders: [told()] }
   if (policy.action === 'park') {
-    const until = end.resetsAt ?? fact.at + policy.probeMs
+    const { resetsAt = fact.at + policy.probeMs } = end
+    const until = resetsAt > fact.at ? resetsAt : fact.at + policy.soonestMs
     const parked: Progress = { ...progress, status: 'parked', parked: { reason: end.reason, until } }
     return wait(parked, again, { until, reason: end.reason }, told(until))
   }
@@ -137,10 +143,11 @@ function onFailed(progress: Progress, live: LiveIteration, end: Failed, fact: At
 
 type Wait = { readonly until: number; readonly reason: string }
 
-const wait = (progress: Progress, live: LiveIteration, { until, reason }: Wait, told: Order): Transition => ({
-  progress: withLive(progress, live),
-  orders: [told, { type: 'wait', iteration: live.number, until, reason }],
-})
+function wait(progress: Progress, live: LiveIteration, { until, reason }: Wait, told: Order): Transition {
+  const waiting = withLive(progress, live)
+  if (progress.pauseRequested) return andThen([told], rest(waiting, 'paused', 'paused on request'))
+  return { progress: waiting, orders: [told, { type: 'wait', iteration: live.number, until, reason }] }
+}
 
 const nextAttempt = (live: LiveIteration): LiveIteration => ({ ...live, stage: 'waiting', attempt: live.attempt + 1 })
 
@@ -160,8 +167,13 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
   cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
 })
 
-/** A valid report ends what the prompt had to tell: failures, red checks, hook output, the answer of a person. */
-function forget(progress: Progress): Progress {
-  const { failure: _failure, refusedBy: _refusedBy, feedback: _feedback, answer: _answer, ...kept } = progress
-  return kept
+/**
+ * A valid report ends what the prompt had to tell: failures, red checks, hook output, the answer of a person. What a hook
+ * said while this iteration was under way was not in its prompt; the next one tells it.
+ */
+function forget(progress: Progress, { startedAt }: LiveIteration): Progress {
+  const { failure: _failure, refusedBy: _refusedBy, feedback = [], answer: _answer, ...kept } = progress
+  const since = ({ completedAt }: HookTask) => completedAt !== undefined && completedAt > startedAt
+  const untold = feedback.filter(({ hookId }) => kept.hookTasks.some((task) => task.hookId === hookId && since(task)))
+  return { ...kept, ...(untold.length > 0 && { feedback: untold }) }
 }

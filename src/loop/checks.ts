@@ -16,6 +16,8 @@ export const checksFor = (progress: Progress, live: LiveIteration): string[] =>
 export function onChecksEnded(progress: Progress, fact: Extract<Fact, { type: 'checks-ended' }>): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
   if (before.stage !== 'checks') throw illegal(progress, fact, 'no check is running')
+  const missing = checksFor(progress, before).filter((name) => !fact.results.some((result) => result.name === name))
+  if (missing.length > 0) throw illegal(progress, fact, `there is no result of ${missing.join(', ')}`)
   const red = fact.results.filter((result) => !result.passed)
   const checks = fact.results.map(({ name, passed }) => ({ name, passed }))
   const live: LiveIteration = { ...before, checks }

@@ -1,12 +1,18 @@
 import { shown, type HookTask, type LiveIteration, type Progress } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
 import type { Fact } from './fact.ts'
-import { endIteration } from './iteration.ts'
+import { endIteration, rest } from './iteration.ts'
 import { illegal, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 
-/** After the agent and the checks: sequential hooks one by one, then the parallel ones at once, then the iteration is over. */
+/**
+ * After the agent and the checks: sequential hooks one by one, then the parallel ones at once, then the iteration is over.
+ * In an interrupted sprint all that is left to the next run.
+ */
 export function runHooks(progress: Progress, live: LiveIteration, at: number): Transition {
+  if (progress.status === 'interrupted') {
+    return { progress: withLive(progress, { ...live, stage: 'hooks' }), orders: [] }
+  }
   const enabled = progress.perIterationHooks.filter((hook) => hook.enabled)
   const sequential = enabled.find((hook) => !hook.parallel && !taskOf(progress, live.number, hook.id))
   if (sequential) {
@@ -40,7 +46,7 @@ function startHooks(progress: Progress, iteration: number, hooks: readonly Hook[
 export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Transition {
   const task = taskOf(progress, fact.iteration, fact.hookId)
   if (task?.status !== 'running') throw illegal(progress, fact, `hook ${fact.hookId} is not running`)
-  const failed = fact.exitCode !== 0
+  const failed = fact.exitCode !== 0 || fact.error !== undefined
   const ended: HookTask = {
     ...task,
     status: failed ? 'failed' : 'completed',
@@ -57,28 +63,38 @@ export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hoo
     error: fact.error,
   })
   const recorded = { ...progress, hookTasks: progress.hookTasks.map((other) => (other === task ? ended : other)) }
-  const next = failed ? onFailedHook(recorded, fact) : recorded
-  const live = next.live.find(({ number, stage }) => number === fact.iteration && stage === 'hooks')
-  if (!live) return { progress: next, orders: [told] }
-  return andThen([told], runHooks(next, live, fact.at))
+  const next = failed ? onFailedHook(recorded, fact) : { progress: recorded, orders: [] }
+  const orders = [told, ...next.orders]
+  const live = next.progress.live.find(({ number, stage }) => number === fact.iteration && stage === 'hooks')
+  if (!live) return { progress: next.progress, orders }
+  return andThen(orders, runHooks(next.progress, live, fact.at))
 }
 
 /** A failed hook is recorded and never fatal, unless it says so itself. */
-function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Progress {
+function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Transition {
   const onFail = progress.perIterationHooks.find((hook) => hook.id === fact.hookId)?.onFail
   const output = fact.output ?? fact.error ?? `exit code ${fact.exitCode}`
   if (onFail === 'feed-back') {
-    return { ...progress, feedback: [...(progress.feedback ?? []), { hookId: fact.hookId, output }] }
+    const feedback = [...(progress.feedback ?? []), { hookId: fact.hookId, output }]
+    return { progress: { ...progress, feedback }, orders: [] }
   }
-  if (onFail === 'block' && progress.status === 'in-progress') {
-    return {
-      ...progress,
-      status: 'blocked',
-      reason: `hook ${fact.hookId} failed: ${fact.error ?? `exit code ${fact.exitCode}`}`,
-    }
+  if (onFail === 'block') {
+    return block(progress, `hook ${fact.hookId} failed: ${fact.error ?? `exit code ${fact.exitCode}`}`)
   }
-  return progress
+  return { progress, orders: [] }
 }
+
+/** The iteration under way is finished first; one that only waits for its next attempt is left as it is. */
+function block(progress: Progress, reason: string): Transition {
+  if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
+  if (progress.live.some(({ stage }) => stage !== 'waiting')) {
+    return { progress: { ...progress, status: 'blocked', reason }, orders: [] }
+  }
+  return andThen([{ type: 'abort', what: 'waits' }], rest(progress, 'blocked', reason))
+}
+
+export const isHookRunning = (progress: Progress, iteration: number): boolean =>
+  progress.hookTasks.some((task) => task.iteration === iteration && task.status === 'running')
 
 const taskOf = (progress: Progress, iteration: number, hookId: string): HookTask | undefined =>
   progress.hookTasks.findLast((task) => task.iteration === iteration && task.hookId === hookId)

@@ -78,9 +78,12 @@ function afterIteration(progress: Progress, record: IterationRecord, at: number,
   return beginIteration(progress, at, pause)
 }
 
-/** The sprint stops here for now: nothing new is ordered. What still runs (hooks in the background) is waited for. */
+/**
+ * The sprint stops here for now: nothing new is ordered. What still runs (hooks in the background) is waited for. A usage
+ * limit that is not over is kept: the next run goes on waiting for it.
+ */
 export function rest(progress: Progress, status: SprintStatus, reason?: string): Transition {
-  const { reason: _before, parked: _parked, pauseRequested: _pause, ...kept } = progress
+  const { reason: _before, pauseRequested: _pause, ...kept } = progress
   return {
     progress: { ...kept, status, ...(reason !== undefined && { reason }) },
     orders: [tell({ type: 'sprint-rested', status, reason })],

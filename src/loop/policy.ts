@@ -2,8 +2,8 @@ import type { FailureClass } from '../contract/outcome.ts'
 
 /** What the loop does about each class of failure: the only such table. */
 type Policy =
-  /** Wait until the limit is over; not a failure, not counted. */
-  | { readonly action: 'park'; readonly probeMs: number }
+  /** Wait until the limit is over; not a failure, not counted. Unknown when: `probeMs`; over already, it says: `soonestMs`. */
+  | { readonly action: 'park'; readonly probeMs: number; readonly soonestMs: number }
   /** Try again after a growing pause, at most `tries` times in a row. */
   | { readonly action: 'retry'; readonly firstMs: number; readonly tries: number }
   /** A person has to do something first. */
@@ -13,7 +13,7 @@ type Policy =
 const longestPauseMs = 300_000
 
 const policies: Record<FailureClass, Policy> = {
-  usage_limit: { action: 'park', probeMs: 1_800_000 },
+  usage_limit: { action: 'park', probeMs: 1_800_000, soonestMs: 60_000 },
   rate_limit: { action: 'retry', firstMs: 5000, tries: 20 },
   overloaded: { action: 'retry', firstMs: 2000, tries: 20 },
   network: { action: 'retry', firstMs: 2000, tries: 20 },

@@ -204,11 +204,11 @@ describe('unknown ids', () => {
 
   it('are recorded in bounded space, however many and however long they are', () => {
     const { rejected } = apply(aProgress(), {
-      completedStepIds: Array.from({ length: 5000 }, (_, n) => `${n}${'x'.repeat(10_000)}`),
+      completedStepIds: Array.from({ length: 500 }, (_, n) => `${n}${'x'.repeat(1000)}`),
     })
 
     expect(rejected.join('\n').length).toBeLessThan(10_000)
-    expect(rejected.at(-1)).toBe('and 4980 more')
+    expect(rejected.at(-1)).toBe('and 480 more')
   })
 })
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -37,7 +38,7 @@ export type Answers = Readonly<Record<string, Answer>>
 export type Setup = {
   /** Fields of SPRINT.yaml besides workflow and goal. */
   readonly sprint?: Readonly<Record<string, unknown>>
-  /** Fields of the workflow besides name and mode. */
+  /** Fields of the workflow besides name, mode and prompts. */
   readonly workflow?: Readonly<Record<string, unknown>>
   /** More files of the project, and other texts for `s/SPRINT.yaml` and `wf/ralph.yaml`; null leaves one out. */
   readonly files?: Readonly<Record<string, string | null>>
@@ -90,7 +91,7 @@ export async function aSprint({ sprint = {}, workflow = {}, files = {}, answers 
     writeFile(join(base, 'fake', 'script.json'), JSON.stringify({ answers: next, progress: at('s', 'PROGRESS.yaml') }))
   const given: Readonly<Record<string, string | null>> = {
     's/SPRINT.yaml': stringify({ workflow: 'ralph', goal: 'g', ...sprint }),
-    'wf/ralph.yaml': stringify({ name: 'R', mode: 'ralph', ...workflow }),
+    'wf/ralph.yaml': stringify({ name: 'R', mode: 'ralph', ...advice, ...workflow }),
     ...files,
   }
   for (const folder of ['project', 'fake', 'bin', 'home']) await mkdir(join(base, folder))
@@ -124,12 +125,16 @@ export async function aSprint({ sprint = {}, workflow = {}, files = {}, answers 
     /** Lets a call go on that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),
+    has: (name: string) => existsSync(at(name)),
     /** Everything in the project folder: the text of each file by its path. */
     contents: () => readFolder(at()),
     /** What attempts have started and what still lives. */
     processes: () => markedProcesses(base),
   }
 }
+
+/** A workflow without it is warned of. */
+const advice = { 'goal-prompt': 'Plan well.', 'reflection-prompt': 'Look again.' }
 
 /** Looks again and again until it is so. */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {

@@ -1,0 +1,420 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { compiled, compiling, errorsOf, type Files, warningsOf } from '../../test/support/compiling.ts'
+import { Progress } from '../contract/progress.ts'
+
+const phasesOf = (sprint: string, workflows: Files) => compiled(sprint, workflows).phases ?? []
+const promptsOf = (sprint: string, workflows: Files) =>
+  phasesOf(sprint, workflows).flatMap(({ prompt, steps }) =>
+    steps ? steps.flatMap(({ phases }) => phases.map((phase) => phase.prompt)) : [prompt],
+  )
+
+const noItems = 'workflow: w\n'
+const eachStep = 'name: Mini\nphases:\n  - {id: work, for-each: step}\n'
+
+describe('a sprint with phases', () => {
+  it('works on each item of a collection', () => {
+    const sprint = `
+workflow: w
+sprint-id: fixed
+collections:
+  step:
+    - prompt: build the parser
+    - {prompt: write the docs, id: docs}
+`
+    const progress = compiled(sprint, { w: eachStep })
+
+    expect(progress).toMatchObject({
+      sprintId: 'fixed',
+      status: 'not-started',
+      mode: 'standard',
+      current: { phase: 0, step: 0, subPhase: 0 },
+      stats: { totalPhases: 3, totalSteps: 2, completedPhases: 0, startedAt: null },
+    })
+    expect(progress.phases).toEqual([
+      {
+        id: 'work',
+        status: 'pending',
+        steps: [
+          {
+            id: 'step-0',
+            prompt: 'build the parser',
+            status: 'pending',
+            phases: [{ id: 'execute', prompt: 'build the parser', status: 'pending' }],
+          },
+          {
+            id: 'docs',
+            prompt: 'write the docs',
+            status: 'pending',
+            phases: [{ id: 'execute', prompt: 'write the docs', status: 'pending' }],
+          },
+        ],
+      },
+    ])
+    expect(progress).not.toHaveProperty('dependencyGraph')
+    expect(z.decode(Progress, z.encode(Progress, progress))).toEqual(progress)
+  })
+
+  it('has no step to stand on when its first phase is a prompt', () => {
+    const progress = compiled(noItems, { w: 'name: W\nphases: [{id: a, prompt: A}, {id: b, prompt: B}]\n' })
+
+    expect(progress).toMatchObject({ current: { phase: 0, step: null, subPhase: null }, stats: { totalPhases: 2 } })
+  })
+
+  it('takes the older steps as the collection step, also as plain texts', () => {
+    expect(promptsOf('workflow: w\nsteps: [a, {prompt: b}]\n', { w: eachStep })).toEqual(['a', 'b'])
+  })
+
+  it('may work on an empty collection', () => {
+    expect(phasesOf('workflow: w\ncollections: {step: []}\n', { w: eachStep })).toEqual([
+      { id: 'work', status: 'pending', steps: [] },
+    ])
+  })
+
+  it('can name another collection, and give the items a prompt of the phase', () => {
+    const w =
+      'name: W\nphases: [{id: a, for-each: bug, collection: found, prompt: "Fix {{bug.id}}: {{item.prompt}}"}]\n'
+
+    expect(promptsOf('workflow: w\ncollections: {found: [{prompt: x}]}\n', { w })).toEqual(['Fix bug-0: x'])
+  })
+
+  it.each(['constructor', 'toString', 'valueOf'])('may call a collection, an item and a phase %s', (name) => {
+    const w = `name: W\nphases: [{id: ${name}, for-each: ${name}}]\n`
+    const sprint = `workflow: w\ncollections: {${name}: [{prompt: a, id: ${name}}]}\n`
+
+    expect(phasesOf(sprint, { w })).toMatchObject([{ id: name, steps: [{ id: name }] }])
+  })
+
+  it('keeps retry, prompts and hooks', () => {
+    const sprint = `
+workflow: w
+goal: context
+retry: {maxAttempts: 5, backoffMs: [10], retryOn: [timeout]}
+prompts: {header: "# {{sprint-id}}", result-reporting: say it}
+per-iteration-hooks: [{id: lint, run: make lint}]
+`
+    const progress = compiled(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\nretry: {max-attempts: 9}\n' })
+
+    expect(progress).toMatchObject({
+      goal: 'context',
+      retry: { maxAttempts: 5, backoffMs: [10], retryOn: ['timeout'] },
+      prompts: { header: '# {{sprint-id}}', resultReporting: 'say it' },
+      perIterationHooks: [{ id: 'lint', run: 'make lint' }],
+    })
+    expect(z.decode(Progress, z.encode(Progress, progress))).toEqual(progress)
+  })
+})
+
+describe('template variables', () => {
+  const each = 'name: W\nphases: [{id: all, for-each: bug, workflow: fix}]\n'
+  const fixing = (prompt: string) => `name: Fix\nphases:\n  - id: go\n    prompt: '${prompt}'\n`
+
+  it('are replaced when the sprint is compiled', () => {
+    const prompt =
+      '{{item.id}}|{{bug.prompt}}|{{item.index}}|{{item.sev}}|{{phase.id}}|{{phase.index}}|{{sprint.id}}|{{ sprint.name }}'
+    const sprint =
+      'workflow: w\nsprint-id: S1\nname: nn\ncollections: {bug: [{prompt: p0, sev: high}, {prompt: p1, id: b9, sev: low}]}\n'
+
+    expect(promptsOf(sprint, { w: each, fix: fixing(prompt) })).toEqual([
+      'bug-0|p0|0|high|go|0|S1|nn',
+      'b9|p1|1|low|go|0|S1|nn',
+    ])
+  })
+
+  it('have no second life: what comes out of a value stays as it is', () => {
+    const sprint = 'workflow: w\ncollections: {bug: [{prompt: "{{sprint.id}} $& {{item.id}}"}]}\n'
+
+    expect(promptsOf(sprint, { w: each, fix: fixing('<{{item.prompt}}>') })).toEqual(['<{{sprint.id}} $& {{item.id}}>'])
+  })
+
+  it('may be fields with hyphens, lists, numbers and parts of maps', () => {
+    const sprint = 'workflow: w\ncollections: {bug: [{prompt: p, due-on: 3, tags: [a, b], at: {line: 7}}]}\n'
+    const fix = fixing('{{item.due-on}} {{item.tags}} {{item.at.line}} {{item.at}}')
+
+    expect(promptsOf(sprint, { w: each, fix })).toEqual(['3 ["a","b"] 7 {"line":7}'])
+  })
+
+  describe('that are unknown', () => {
+    const sprint = 'workflow: w\ncollections: {bug: [{prompt: p}, {prompt: q}]}\n'
+    const files = { w: each, fix: fixing('a {{item.nope}} b {{zzz.q}} {{constructor.name}}') }
+
+    it('are warned of once, with their place; a known object gives nothing, an unknown one stays', () => {
+      const { progress, diagnostics } = compiling(sprint, files)
+
+      expect(progress?.phases?.[0]?.steps?.[0]?.phases[0]?.prompt).toBe('a  b {{zzz.q}} {{constructor.name}}')
+      expect(warningsOf(diagnostics)).toEqual([
+        'UNRESOLVED_VARIABLES fix.yaml:4:16',
+        'UNRESOLVED_VARIABLES fix.yaml:4:32',
+        'UNRESOLVED_VARIABLES fix.yaml:4:42',
+      ])
+      expect(diagnostics[1]?.message).toContain('{{zzz.q}}')
+    })
+
+    it('are errors when strict', () => {
+      const { progress, diagnostics } = compiling(sprint, files, { strict: true })
+
+      expect(progress).toBeUndefined()
+      expect(errorsOf(diagnostics)).toHaveLength(3)
+    })
+  })
+})
+
+describe('model and agent', () => {
+  const w = `
+name: W
+model: haiku
+phases:
+  - {id: plain, prompt: a}
+  - {id: strong, prompt: b, model: opus, agent: codex}
+  - {id: each, for-each: step, workflow: item}
+`
+  const item = 'name: I\nphases: [{id: go, prompt: c, model: opus}, {id: on, prompt: d}]\n'
+  const items = 'collections: {step: [{prompt: x, model: sonnet, agent: [gemini, claude]}, {prompt: y}]}\n'
+  const models = (sprint: string) =>
+    phasesOf(sprint, { w, item }).flatMap(({ model, steps }) =>
+      steps ? steps.map(({ phases }) => phases.map((phase) => phase.model)) : [model],
+    )
+
+  it('are those of the item, the phase, the sprint, the workflow, in this order', () => {
+    expect(models(`workflow: w\n${items}`)).toEqual(['haiku', 'opus', ['sonnet', 'sonnet'], ['opus', 'haiku']])
+    expect(models(`workflow: w\nmodel: sonnet\n${items}`)).toEqual([
+      'sonnet',
+      'opus',
+      ['sonnet', 'sonnet'],
+      ['opus', 'sonnet'],
+    ])
+  })
+
+  it('are written down for a phase where they are not those of the sprint', () => {
+    const phases = phasesOf(`workflow: w\nagent: claude\n${items}`, { w, item })
+
+    expect(phases.map(({ agent }) => agent)).toEqual([undefined, ['codex'], undefined])
+    expect(phases[2]?.steps?.map((step) => step.phases.map(({ agent }) => agent))).toEqual([
+      [
+        ['gemini', 'claude'],
+        ['gemini', 'claude'],
+      ],
+      [undefined, undefined],
+    ])
+  })
+
+  it('are checked wherever they are written', () => {
+    const agents = new Map([
+      ['claude', { models: ['opus', 'sonnet', 'haiku'], slashCommands: true }],
+      ['codex', { models: ['gpt-5'], slashCommands: false }],
+    ])
+    const { diagnostics } = compiling(`workflow: w\nagent: claude\n${items}`, { w, item }, { agents })
+
+    expect(errorsOf(diagnostics)).toEqual(['AGENT_UNKNOWN SPRINT.yaml:3:56', 'INVALID_MODEL w.yaml:6:36'])
+  })
+})
+
+describe('an inserted workflow', () => {
+  const top = 'name: T\nphases: [{id: in, prompt: x}, {id: mid, workflow: inner}, {id: out, prompt: y}]\n'
+
+  it('gives its phases to the one that names it, at any depth', () => {
+    const inner = 'name: I\nphases: [{id: one, prompt: "{{phase.id}} {{phase.index}}"}, {id: deep, workflow: leaf}]\n'
+    const leaf = 'name: L\nphases: [{id: z, prompt: q}]\n'
+    const phases = phasesOf(noItems, { w: top, inner, leaf })
+
+    expect(phases.map(({ id }) => id)).toEqual(['in', 'mid-one', 'mid-deep-z', 'out'])
+    expect(phases[1]?.prompt).toBe('mid-one 1')
+  })
+
+  it('loses nothing: gates, breaks, parallel and for-each are kept', () => {
+    const inner = `
+name: I
+phases:
+  - {id: g, prompt: p, break: true, parallel: true, gate: {script: "true", on-fail: {prompt: f}}}
+  - {id: each, for-each: step, wait-for-parallel: true}
+`
+    const [, gated, each] = phasesOf('workflow: w\ncollections: {step: [{prompt: a}]}\n', { w: top, inner })
+
+    expect(gated).toEqual({
+      id: 'mid-g',
+      prompt: 'p',
+      status: 'pending',
+      break: true,
+      parallel: true,
+      gate: { script: 'true', onFailPrompt: 'f', maxRetries: 3, timeout: 60_000 },
+    })
+    expect(each).toMatchObject({ id: 'mid-each', waitForParallel: true, steps: [{ id: 'step-0' }] })
+  })
+
+  it('takes what is said at the inserting phase: waiting before it, gate and break after it, the model for all', () => {
+    const w = `
+name: T
+phases:
+  - {id: mid, workflow: inner, model: opus, wait-for-parallel: true, break: true, gate: {script: s, timeout: 5, on-fail: {prompt: f, max-retries: 7}}}
+`
+    const inner = 'name: I\nphases: [{id: a, prompt: a}, {id: b, prompt: b, model: haiku}]\n'
+
+    expect(phasesOf(noItems, { w, inner })).toEqual([
+      { id: 'mid-a', prompt: 'a', status: 'pending', model: 'opus', waitForParallel: true },
+      {
+        id: 'mid-b',
+        prompt: 'b',
+        status: 'pending',
+        model: 'haiku',
+        break: true,
+        gate: { script: 's', onFailPrompt: 'f', maxRetries: 7, timeout: 5000 },
+      },
+    ])
+  })
+
+  it('is warned of where it sets what only the main workflow can set', () => {
+    const inner = 'name: I\nlimits: {usd: 3}\nper-iteration-hooks: []\nphases: [{id: a, prompt: a}]\n'
+    const { diagnostics } = compiling(noItems, { w: top, inner })
+
+    expect(warningsOf(diagnostics)).toEqual(['NOT_SUPPORTED inner.yaml:2:1', 'NOT_SUPPORTED inner.yaml:3:1'])
+  })
+})
+
+describe('workflows in a chain', () => {
+  const chain = (length: number): Files =>
+    Object.fromEntries(
+      Array.from({ length }, (_, index) => [
+        `w${index}`,
+        index === length - 1
+          ? 'name: End\nphases: [{id: z, prompt: p}]\n'
+          : `name: N\nphases: [{id: p, workflow: w${index + 1}}]\n`,
+      ]),
+    )
+
+  it('may be five, not six', () => {
+    expect(phasesOf('workflow: w0\n', chain(5)).map(({ id }) => id)).toEqual(['p-p-p-p-z'])
+    expect(errorsOf(compiling('workflow: w0\n', chain(6)).diagnostics)).toEqual(['MAX_DEPTH_EXCEEDED w4.yaml:2:27'])
+  })
+
+  it('may not come back to where they began', () => {
+    const files = { a: 'name: A\nphases: [{id: p, workflow: b}]\n', b: 'name: B\nphases: [{id: p, workflow: a}]\n' }
+    const { diagnostics } = compiling('workflow: a\n', files)
+
+    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED b.yaml:2:27'])
+    expect(diagnostics[0]?.message).toContain('a -> b -> a')
+  })
+
+  it('may not come back by way of an item either', () => {
+    const files = { w: eachStep, self: 'name: S\nphases: [{id: x, workflow: w}]\n' }
+    const { diagnostics } = compiling('workflow: w\ncollections: {step: [{prompt: a, workflow: self}]}\n', files)
+
+    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED self.yaml:2:27'])
+  })
+})
+
+describe('dependencies', () => {
+  const items = (list: string) => `workflow: w\ncollections: {step: [${list}]}\n`
+
+  it('become a graph', () => {
+    const progress = compiled(
+      items('{prompt: p, id: a}, {prompt: q, depends-on: [a]}, {prompt: r, id: c, depends-on: [step-1, a, a]}'),
+      {
+        w: eachStep,
+      },
+    )
+
+    expect(progress.dependencyGraph).toEqual([
+      {
+        phaseId: 'work',
+        nodes: [
+          { id: 'a', dependsOn: [], blockedBy: [] },
+          { id: 'step-1', dependsOn: ['a'], blockedBy: ['a'] },
+          { id: 'c', dependsOn: ['step-1', 'a'], blockedBy: ['step-1', 'a'] },
+        ],
+      },
+    ])
+    expect(progress.phases?.[0]?.steps?.map(({ dependsOn }) => dependsOn)).toEqual([undefined, ['a'], ['step-1', 'a']])
+  })
+
+  it('let items run at the same time where a phase or the sprint says so', () => {
+    const phase = 'name: W\nphases: [{id: work, for-each: step, parallel: true}]\n'
+    const { progress, diagnostics } = compiling(items('{prompt: p}'), { w: phase })
+
+    expect(warningsOf(diagnostics)).toEqual(['PARALLEL_FOREACH_WARNING w.yaml:2:39'])
+    expect(progress).toMatchObject({
+      phases: [{ id: 'work', parallel: true }],
+      parallelExecution: { enabled: true, maxConcurrency: 4, onDependencyFailure: 'skip-dependents' },
+    })
+    const whole = `${items('{prompt: p}')}parallel-execution: {enabled: true, max-concurrency: 2, on-dependency-failure: continue}\n`
+    expect(compiled(whole, { w: eachStep })).toMatchObject({
+      phases: [{ id: 'work', parallel: true }],
+      parallelExecution: { enabled: true, maxConcurrency: 2, onDependencyFailure: 'continue' },
+    })
+  })
+
+  it('in a circle are told with the circle', () => {
+    const { diagnostics } = compiling(
+      items(
+        '{prompt: p, id: a, depends-on: [b]}, {prompt: q, id: b, depends-on: [c]}, {prompt: r, id: c, depends-on: [a]}',
+      ),
+      { w: eachStep },
+    )
+
+    expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      'DEPENDENCY_CIRCULAR Items depend on each other in a circle: a -> b -> c -> a',
+    ])
+  })
+})
+
+describe('a worktree', () => {
+  const worktree = (sprint: string, workflow = '') =>
+    compiled(`workflow: w\n${sprint}`, { w: `name: W\nphases: [{id: a, prompt: A}]\n${workflow}` }).worktree
+  const shared = 'worktree: {enabled: true, branch-prefix: "wip/", path-prefix: "../wts/", cleanup: never}\n'
+
+  it('has a branch and a folder named after the sprint', () => {
+    expect(worktree('worktree: {enabled: true}\n')).toEqual({
+      enabled: true,
+      branch: 'sprint/2026-03-04_big_thing',
+      path: '../2026-03-04_big_thing-worktree',
+      cleanup: 'on-complete',
+    })
+  })
+
+  it('can be asked for by the workflow', () => {
+    expect(worktree('', shared)).toEqual({
+      enabled: true,
+      branch: 'wip/2026-03-04_big_thing',
+      path: '../wts/2026-03-04_big_thing',
+      cleanup: 'never',
+    })
+  })
+
+  it('is as SPRINT.yaml says, with variables', () => {
+    const sprint =
+      'worktree: {enabled: true, branch: "f/{sprint-name}-{date}", path: "../x/{sprint-id}-{workflow}", cleanup: on-merge}\n'
+
+    expect(worktree(sprint, shared)).toEqual({
+      enabled: true,
+      branch: 'f/big_thing-2026-03-04',
+      path: '../x/2026-03-04_big_thing-w',
+      cleanup: 'on-merge',
+    })
+    expect(worktree('sprint-id: plain\nworktree: {enabled: true, branch: "{date}"}\n')).toMatchObject({
+      branch: '2026-03-05',
+    })
+  })
+
+  it('is not there when SPRINT.yaml does not want it', () => {
+    expect(worktree('worktree: {enabled: false}\n', shared)).toBeUndefined()
+  })
+
+  it.each([
+    'x;touch${IFS}PWNED;',
+    'a b',
+    '-x',
+    'a..b',
+    'a//b',
+    'x.lock',
+    '$(id)',
+    '`id`',
+    'a~b',
+    'end/',
+    '.hidden',
+    '@',
+  ])('refuses the branch %j', (branch) => {
+    const sprint = `workflow: w\nworktree: {enabled: true, branch: '${branch}'}\n`
+    const { diagnostics } = compiling(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\n' })
+
+    expect(errorsOf(diagnostics)).toEqual(['WORKTREE_INVALID_BRANCH_NAME SPRINT.yaml:2:35'])
+  })
+})

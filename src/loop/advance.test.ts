@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest'
+import {
+  aCheck,
+  after,
+  aHook,
+  aHookTask,
+  aLive,
+  answered,
+  aProgress,
+  attemptEnded,
+  checksEnd,
+  fails,
+  frozen,
+  green,
+  hookEnds,
+  interrupted,
+  newSteps,
+  noon,
+  pauseRequested,
+  reports,
+  started,
+  steps,
+  told,
+  waitEnds,
+  work,
+  type Play,
+} from '../../test/support/builders.ts'
+import type { Progress } from '../contract/progress.ts'
+import { advance } from './advance.ts'
+import { buildPrompt } from './prompt.ts'
+import type { Fact } from './fact.ts'
+
+/** A sprint in its second iteration, in each stage that an iteration can be in. */
+const sprint = aProgress({ doneWhen: [aCheck()], perIterationHooks: [aHook()] })
+const claim = reports({ status: 'goal-complete' })
+const toSecond: Play[] = [started(), reports(), hookEnds()]
+const inAgent = after(sprint, ...toSecond).progress
+const inWaiting = after(inAgent, fails({}, noon)).progress
+const inParked = after(inAgent, fails({ class: 'usage_limit', resetsAt: noon + 9000 })).progress
+const inChecks = after(inAgent, claim).progress
+const inHooks = after(inAgent, reports()).progress
+
+const aborted = attemptEnded({ kind: 'aborted' })
+
+describe('a run', () => {
+  it('begins with the first iteration', () => {
+    const { progress, orders } = after(aProgress(), started())
+
+    expect(progress).toMatchObject({
+      rev: 1,
+      status: 'in-progress',
+      live: [{ number: 1, mode: 'planning', stage: 'agent', attempt: 1, startedAt: noon }],
+      stats: { startedAt: noon, currentIteration: 1 },
+    })
+    expect(orders).toEqual([
+      { type: 'tell', event: { type: 'sprint-started', resumed: false } },
+      { type: 'tell', event: { type: 'iteration-started', iteration: 1, mode: 'planning' } },
+      { type: 'run-attempt', iteration: 1, attempt: 1 },
+    ])
+  })
+
+  it('keeps the time of its first start', () => {
+    const { progress, orders } = after(inAgent, interrupted, started({ at: noon + 5000 }))
+
+    expect(progress.stats.startedAt).toBe(noon)
+    expect(told(orders)).toContainEqual({ type: 'sprint-started', resumed: true })
+  })
+
+  it.each([
+    ['completed', after(aProgress(), started(), claim).progress],
+    ['needs-human', after(aProgress(), started(), reports({ status: 'needs-human' })).progress],
+  ] as const)('of a sprint that is %s starts nothing (C5)', (status, rested) => {
+    const { progress, orders } = after(rested, started())
+
+    expect(progress).toEqual({ ...rested, rev: rested.rev + 1 })
+    expect(told(orders)).toMatchObject([{ type: 'sprint-rested', status }])
+    expect(work(orders)).toEqual([])
+  })
+
+  it('takes up a hook again that a crash of the completed sprint left running', () => {
+    const background = aHook({ id: 'background', parallel: true })
+    const rested = after(aProgress({ perIterationHooks: [background] }), started(), claim).progress
+    const { progress, orders } = after(rested, started())
+
+    expect(work(orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
+    expect(after(progress, hookEnds('background')).progress).toMatchObject({
+      status: 'completed',
+      hookTasks: [{ status: 'completed' }],
+    })
+  })
+})
+
+describe('after a crash', () => {
+  it.each<[string, Progress, unknown]>([
+    ['the agent', inAgent, { type: 'run-attempt', iteration: 2, attempt: 1 }],
+    ['a pause between attempts', inWaiting, { type: 'wait', iteration: 2, until: 0, reason: 'resumed' }],
+    ['a usage limit', inParked, { type: 'wait', iteration: 2, until: noon + 9000, reason: 'exit code 1' }],
+    ['the checks', inChecks, { type: 'run-checks', iteration: 2, names: ['npm test'] }],
+    ['a hook', inHooks, { type: 'run-hook', iteration: 2, hookId: 'lint' }],
+  ])('during %s the same order is given again', (_, crashed, order) => {
+    const { progress, orders } = after(crashed, started())
+
+    expect(work(orders)).toEqual([order])
+    expect(progress.live).toEqual(crashed.live)
+    expect(progress.stats.currentIteration).toBe(2)
+  })
+
+  it('a usage limit is still waited for', () => {
+    expect(after(inParked, started()).progress).toMatchObject({ status: 'parked', parked: { until: noon + 9000 } })
+  })
+
+  it('parallel hooks are taken up again beside the iteration', () => {
+    const background = aHook({ id: 'background', parallel: true })
+    const { orders } = after(aProgress({ perIterationHooks: [background] }), started(), reports(), started())
+
+    expect(work(orders)).toEqual([
+      { type: 'run-attempt', iteration: 2, attempt: 1 },
+      { type: 'run-hook', iteration: 1, hookId: 'background' },
+    ])
+  })
+})
+
+describe('a requested pause', () => {
+  it.each<[string, Progress, Play[]]>([
+    ['the agent works', inAgent, [reports(), hookEnds()]],
+    ['checks run', inChecks, [checksEnd({ ...green(), passed: false }), hookEnds()]],
+    ['a hook runs', inHooks, [hookEnds()]],
+  ])('lets the iteration finish while %s; the next run begins the next one (C8)', (_, running, rest) => {
+    const requested = after(running, pauseRequested)
+    const { progress, orders } = after(requested.progress, ...rest)
+    const resumed = after(progress, started())
+
+    expect(requested).toEqual({ progress: { ...running, rev: running.rev + 1, pauseRequested: true }, orders: [] })
+    expect(progress).toMatchObject({ status: 'paused', reason: 'paused on request', live: [] })
+    expect(progress).not.toHaveProperty('pauseRequested')
+    expect(work(orders)).toEqual([])
+    expect(resumed.progress.iterations.map(({ number }) => number)).toEqual([1, 2])
+    expect(work(resumed.orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
+  })
+
+  it.each<[string, Progress, number]>([
+    ['between two attempts', inWaiting, 0],
+    ['in a usage limit', inParked, noon + 9000],
+  ])('rests at once %s; the next run goes on waiting', (_, waiting, until) => {
+    const { progress, orders } = after(waiting, pauseRequested)
+    const resumed = after(progress, started())
+
+    expect(progress).toMatchObject({ status: 'paused', live: [{ number: 2, stage: 'waiting', attempt: 2 }] })
+    expect(work(orders)).toEqual([{ type: 'abort', what: 'waits' }])
+    expect(work(resumed.orders)).toMatchObject([{ type: 'wait', iteration: 2, until }])
+    expect(work(after(resumed.progress, waitEnds()).orders)).toEqual([
+      { type: 'run-attempt', iteration: 2, attempt: 2 },
+    ])
+  })
+
+  it('does not keep the goal from being reached', () => {
+    const { progress } = after(inChecks, pauseRequested, checksEnd(green()), hookEnds())
+
+    expect(progress.status).toBe('completed')
+  })
+
+  it('changes nothing in a sprint that rests', () => {
+    const rested = after(inAgent, interrupted).progress
+
+    expect(after(rested, pauseRequested)).toEqual({ progress: { ...rested, rev: rested.rev + 1 }, orders: [] })
+  })
+
+  it('makes a wait that ends at the same time start nothing', () => {
+    expect(work(after(inWaiting, pauseRequested, waitEnds()).orders)).toEqual([])
+  })
+})
+
+describe('an interrupt', () => {
+  it.each<[string, Progress, Play[], unknown]>([
+    ['the agent works', inAgent, [aborted], { type: 'wait', iteration: 2, until: 0, reason: 'resumed' }],
+    ['it waits', inWaiting, [], { type: 'wait', iteration: 2, until: 0, reason: 'resumed' }],
+    ['it is parked', inParked, [], { type: 'wait', iteration: 2, until: noon + 9000 }],
+    ['checks run', inChecks, [], { type: 'run-checks', iteration: 2, names: ['npm test'] }],
+    [
+      'a hook runs',
+      inHooks,
+      [hookEnds('lint', { exitCode: null, error: 'aborted' })],
+      { type: 'run-attempt', iteration: 3 },
+    ],
+  ])('while %s ends everything now; the next run goes on there', (_, running, late, order) => {
+    const stopped = after(running, interrupted)
+    const { progress, orders } = after(stopped.progress, ...late)
+    const resumed = after(progress, started())
+
+    expect(work(stopped.orders)).toEqual([{ type: 'abort', what: 'all' }])
+    expect(told(stopped.orders)).toEqual([
+      { type: 'sprint-rested', status: 'interrupted', reason: 'interrupted by a signal' },
+    ])
+    expect(progress).toMatchObject({ status: 'interrupted', live: [{ number: 2 }] })
+    expect(work(late.length > 0 ? orders : [])).toEqual([])
+    expect(work(resumed.orders)).toMatchObject([order as object])
+  })
+
+  it('gives the iteration under way another attempt', () => {
+    const { progress, orders } = after(inAgent, interrupted, aborted, started(), waitEnds())
+
+    expect(progress.live).toMatchObject([{ number: 2, stage: 'agent', attempt: 2 }])
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
+  })
+
+  it('loses no report that came at the same time, and orders nothing for it', () => {
+    const late = after(inAgent, interrupted, reports({ status: 'goal-complete', pendingSteps: newSteps('alpha') }))
+
+    expect(late.progress).toMatchObject({
+      status: 'interrupted',
+      dynamicSteps: [{ prompt: 'alpha' }],
+      live: [{ number: 2, stage: 'checks' }],
+    })
+    expect(work(late.orders)).toEqual([])
+    expect(work(after(late.progress, started()).orders)).toEqual([
+      { type: 'run-checks', iteration: 2, names: ['npm test'] },
+    ])
+  })
+
+  it('loses no check result that came at the same time; the next run ends the iteration', () => {
+    const late = after(inChecks, interrupted, checksEnd(green()))
+    const resumed = after(late.progress, started())
+
+    expect(late.progress).toMatchObject({ status: 'interrupted', live: [{ stage: 'hooks', verdict: 'accepted' }] })
+    expect(work(late.orders)).toEqual([])
+    expect(work(resumed.orders)).toEqual([{ type: 'run-hook', iteration: 2, hookId: 'lint' }])
+    expect(after(resumed.progress, hookEnds()).progress).toMatchObject({ status: 'completed', iterations: [{}, {}] })
+  })
+
+  it.each([
+    ['completed', after(aProgress(), started(), claim).progress],
+    ['needs-human', after(aProgress(), started(), reports({ status: 'needs-human' })).progress],
+    ['paused', after(inWaiting, pauseRequested).progress],
+    ['failed', after(aProgress(), started(), fails({ class: 'not_found' })).progress],
+    ['limit-reached', after(aProgress({ limits: { iterations: 1 } }), started(), reports()).progress],
+    ['interrupted', after(inAgent, interrupted).progress],
+  ])('of a sprint that is %s ends its hooks and changes nothing else', (_, rested) => {
+    expect(after(rested, interrupted)).toEqual({
+      progress: { ...rested, rev: rested.rev + 1 },
+      orders: [{ type: 'abort', what: 'all' }],
+    })
+  })
+})
+
+describe('an answer', () => {
+  const asked = after(aProgress(), started(), reports({ status: 'needs-human' })).progress
+
+  it('closes the question and leaves the sprint ready to be resumed', () => {
+    const { progress, orders } = after(asked, answered('the key is in the vault'))
+
+    expect(progress).toMatchObject({
+      status: 'paused',
+      answer: { question: 'no key', answer: 'the key is in the vault', at: noon },
+    })
+    expect(progress).not.toHaveProperty('humanNeeded')
+    expect(progress).not.toHaveProperty('reason')
+    expect(orders).toEqual([])
+  })
+
+  it('is in the next prompt, until the agent has reported', () => {
+    const resumed = after(asked, answered('the key is in the vault'), started()).progress
+    const next = after(resumed, reports()).progress
+
+    expect(resumed.live).toMatchObject([{ number: 2 }])
+    expect(buildPrompt(resumed, resumed.live[0] ?? aLive())).toContain('the key is in the vault')
+    expect(buildPrompt(next, next.live[0] ?? aLive())).not.toContain('the key is in the vault')
+  })
+
+  it('to a failed login gives the same iteration another attempt', () => {
+    const { orders } = after(aProgress(), started(), fails({ class: 'auth' }), answered('done'), started(), waitEnds())
+
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+  })
+})
+
+describe('an illegal fact', () => {
+  const waitEnded: Fact = { type: 'wait-ended', at: noon, iteration: 2 }
+  const checksEnded: Fact = { type: 'checks-ended', at: noon, iteration: 2, results: [] }
+  const hookEnded: Fact = { type: 'hook-ended', at: noon, iteration: 2, hookId: 'lint', exitCode: 0 }
+  const asking = after(inAgent, reports({ status: 'needs-human' })).progress
+
+  it.each<[string, Progress, Play]>([
+    ['an attempt ends that is not the live one', inAgent, attemptEnded({ kind: 'aborted' }, { attempt: 2 })],
+    ['an attempt of another iteration ends', inAgent, attemptEnded({ kind: 'aborted' }, { iteration: 1 })],
+    ['an attempt ends that has not started yet', inWaiting, reports()],
+    ['an attempt ends for the second time, in checks', inChecks, claim],
+    ['an attempt ends for the second time, in hooks', inHooks, reports()],
+    ['an attempt ends before the first start', aProgress(), reports()],
+    ['a wait ends while the agent works', inAgent, waitEnded],
+    ['a wait of another iteration ends', inWaiting, { ...waitEnded, iteration: 1 }],
+    ['checks end while none run', inAgent, checksEnded],
+    ['checks of another iteration end', inChecks, { ...checksEnded, iteration: 1 }],
+    ['a hook ends that does not run', inAgent, hookEnded],
+    ['a hook ends for the second time', inAgent, { ...hookEnded, iteration: 1 }],
+    ['an unknown hook ends', inHooks, { ...hookEnded, hookId: 'toString' }],
+    ['an answer comes without a question', inAgent, answered('yes')],
+    ['an answer comes before the question was asked', asking, answered('yes')],
+    ['an answer comes twice', after(asking, hookEnds(), answered('yes')).progress, answered('no')],
+  ])('is refused: %s', (_, progress, play) => {
+    const before = structuredClone(progress)
+
+    expect(() => after(progress, play)).toThrow(expect.objectContaining({ name: 'RalphError', code: 'FACT_ILLEGAL' }))
+    expect(progress).toEqual(before)
+  })
+
+  it('says what cannot happen to which sprint, and why', () => {
+    expect(() => advance(inAgent, waitEnded)).toThrow(
+      'wait-ended cannot happen to 2026-01-18_sprint (in-progress): it is not waiting',
+    )
+  })
+})
+
+it('makes a new progress with the next rev and leaves the old one as it was', () => {
+  const before = frozen(aProgress({ dynamicSteps: steps('alpha'), hookTasks: [aHookTask()] }))
+  const copy = structuredClone(before)
+  const { progress } = advance(before, started())
+
+  expect(before).toEqual(copy)
+  expect(progress.rev).toBe(before.rev + 1)
+})

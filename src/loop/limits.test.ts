@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  aProgress,
+  attemptEnded,
+  aReport,
+  fails,
+  noon,
+  reports,
+  saysNothing,
+  started,
+  told,
+  waitEnds,
+  work,
+} from '../../test/support/builders.ts'
+import { unlimitedIterations } from '../contract/progress.ts'
+import { reachedLimit } from './limits.ts'
+
+const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+
+it('finds no limit reached where none is set', () => {
+  expect(
+    reachedLimit(aProgress({ stats: { currentIteration: 999_999, costUsd: 1e6, activeMs: 1e12 } })),
+  ).toBeUndefined()
+})
+
+describe('the number of iterations', () => {
+  it('ends the sprint before the iteration that would be one too many', () => {
+    const { progress, orders } = after(aProgress({ limits: { iterations: 2 } }), started(), reports(), reports())
+
+    expect(progress).toMatchObject({
+      status: 'limit-reached',
+      reason: '2 iterations (limits.iterations)',
+      live: [],
+      stats: { currentIteration: 2, maxIterations: 2 },
+    })
+    expect(told(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'limit-reached' })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('counts iterations without a report too', () => {
+    const { progress } = after(
+      aProgress({ limits: { iterations: 2 } }),
+      started(),
+      saysNothing(),
+      waitEnds(),
+      saysNothing(),
+    )
+
+    expect(progress).toMatchObject({ status: 'limit-reached', stats: { currentIteration: 2 } })
+  })
+
+  it('lets the last iteration reach the goal', () => {
+    const { progress } = after(
+      aProgress({ limits: { iterations: 1 } }),
+      started(),
+      reports({ status: 'goal-complete' }),
+    )
+
+    expect(progress.status).toBe('completed')
+  })
+
+  it('counts over the whole sprint: a resumed one goes on counting', () => {
+    const rested = after(aProgress(), started({ runLimits: { iterations: 2 } }), reports(), reports()).progress
+    const { progress } = after(rested, started({ runLimits: { iterations: 3 } }), reports())
+
+    expect(progress).toMatchObject({ status: 'limit-reached', stats: { currentIteration: 3 } })
+    expect(progress.iterations.map(({ number }) => number)).toEqual([1, 2, 3])
+  })
+
+  it('starts nothing if it is reached before the run begins', () => {
+    const rested = after(aProgress(), started({ runLimits: { iterations: 1 } }), reports()).progress
+    const { progress, orders } = after(rested, started({ runLimits: { iterations: 1 } }))
+
+    expect(progress.status).toBe('limit-reached')
+    expect(told(orders).map(({ type }) => type)).toEqual(['sprint-started', 'sprint-rested'])
+    expect(work(orders)).toEqual([])
+  })
+
+  it('given as a flag holds for that run only', () => {
+    const rested = after(aProgress(), started({ runLimits: { iterations: 1 } }), reports()).progress
+    const { progress, orders } = after(rested, started())
+
+    expect(rested).toMatchObject({ runLimits: { iterations: 1 }, stats: { maxIterations: 1 } })
+    expect(progress).not.toHaveProperty('runLimits')
+    expect(progress.stats.maxIterations).toBe(unlimitedIterations)
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+  })
+
+  it('given as a flag wins over the configured one, also if it is higher', () => {
+    const { progress } = after(
+      aProgress({ limits: { iterations: 1 } }),
+      started({ runLimits: { iterations: 5 } }),
+      reports(),
+    )
+
+    expect(progress).toMatchObject({ status: 'in-progress', stats: { maxIterations: 5 } })
+  })
+})
+
+describe('money', () => {
+  const spend = (costUsd: number | undefined) => attemptEnded({ kind: 'report', report: aReport() }, { costUsd })
+
+  it('ends the sprint once it is spent', () => {
+    const { progress } = after(aProgress({ limits: { usd: 1 } }), started(), spend(0.6), spend(0.4))
+
+    expect(progress).toMatchObject({ status: 'limit-reached', reason: '$1.00 of $1 spent (limits.usd)' })
+  })
+
+  it('given as a flag holds for that run only and wins', () => {
+    const sprint = aProgress({ limits: { usd: 10 } })
+    const rested = after(sprint, started({ runLimits: { usd: 0.5 } }), spend(0.6)).progress
+
+    expect(rested).toMatchObject({ status: 'limit-reached', reason: '$0.60 of $0.5 spent (limits.usd)' })
+    expect(after(rested, started()).progress.status).toBe('in-progress')
+  })
+
+  it('is also counted before another attempt of the same iteration', () => {
+    const crash = { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true } as const
+    const { progress, orders } = after(
+      aProgress({ limits: { usd: 1 } }),
+      started(),
+      attemptEnded(crash, { costUsd: 1.5 }),
+      waitEnds(),
+    )
+
+    expect(progress).toMatchObject({
+      status: 'limit-reached',
+      reason: '$1.50 of $1 spent (limits.usd)',
+      live: [{ number: 1, stage: 'waiting', attempt: 2 }],
+    })
+    expect(work(orders)).toEqual([])
+    expect(work(after(progress, started({ runLimits: { usd: 5 } }), waitEnds()).orders)).toEqual([
+      { type: 'run-attempt', iteration: 1, attempt: 2 },
+    ])
+  })
+})
+
+describe('tokens', () => {
+  const use = (inputTokens: number, outputTokens: number) =>
+    attemptEnded(
+      { kind: 'report', report: aReport() },
+      { usage: { ...usage, inputTokens, outputTokens, cacheReadTokens: 5000 } },
+    )
+
+  it('are input and output, without the cache', () => {
+    const once = after(aProgress({ limits: { tokens: 100 } }), started(), use(30, 20)).progress
+    const twice = after(once, use(30, 20)).progress
+
+    expect(once.status).toBe('in-progress')
+    expect(twice).toMatchObject({ status: 'limit-reached', reason: '100 of 100 tokens (limits.tokens)' })
+  })
+})
+
+describe('time', () => {
+  it('is the time in which iterations were under way', () => {
+    const once = after(aProgress({ limits: { duration: 60_000 } }), started(), reports({}, noon + 59_999)).progress
+    const twice = after(once, reports({}, noon + 60_000)).progress
+
+    expect(once).toMatchObject({ status: 'in-progress', stats: { activeMs: 59_999 } })
+    expect(twice).toMatchObject({ status: 'limit-reached', reason: '1m of work (limits.duration)' })
+  })
+
+  it('does not pass while the sprint rests between two iterations', () => {
+    const tomorrow = noon + 86_400_000
+    const rested = after(
+      aProgress({ limits: { iterations: 1, duration: 60_000 } }),
+      started(),
+      reports({}, noon + 1000),
+    )
+    const { progress } = after(
+      rested.progress,
+      started({ at: tomorrow, runLimits: { iterations: 5 } }),
+      reports({}, tomorrow + 1000),
+    )
+
+    expect(progress).toMatchObject({ status: 'in-progress', stats: { activeMs: 2000 } })
+  })
+
+  it('given as a flag holds for that run only and wins', () => {
+    const rested = after(aProgress(), started({ runLimits: { durationMs: 1000 } }), reports({}, noon + 1000)).progress
+
+    expect(rested).toMatchObject({ status: 'limit-reached', reason: '1s of work (limits.duration)' })
+    expect(after(rested, started()).progress.status).toBe('in-progress')
+  })
+})
+
+it('a usage limit that is waited for does not reach any limit of ours', () => {
+  const { progress } = after(
+    aProgress({ limits: { iterations: 1 } }),
+    started(),
+    fails({ class: 'usage_limit', resetsAt: noon + 1000 }),
+    waitEnds(),
+  )
+
+  expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, stage: 'agent', attempt: 2 }] })
+})

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { drivers } from '../src/agents/registry.ts'
+import type { Source } from '../src/compiler/diagnostics.ts'
+import { compile } from '../src/compiler/compile.ts'
+import { Progress } from '../src/contract/progress.ts'
+import { Sprint } from '../src/contract/sprint.ts'
+import { Workflow } from '../src/contract/workflow.ts'
+import { ralphProgram, root } from './support/paths.ts'
+
+const pages = [...readdirSync(root), ...filesBelow('docs')].filter((file) => file.endsWith('.md'))
+/** What a person writes in ralph mode. */
+const groups = ['ralph', 'limits', 'timeouts', 'env', 'config']
+const examples = filesBelow('docs/examples').filter((file) => basename(file) === 'SPRINT.yaml')
+
+describe('the examples', () => {
+  it('exist', () => {
+    expect(examples.length).toBeGreaterThan(3)
+  })
+
+  it.each(examples)('%s compiles without a word', (file) => {
+    const { progress, diagnostics } = compile({
+      sprint: { file, text: read(file) },
+      readWorkflow: (name) =>
+        source(join(dirname(file), 'workflows', `${name}.yaml`)) ?? source(`assets/workflows/${name}.yaml`),
+      defaultSprintId: 'example',
+      at: 0,
+      agents: new Map([...drivers.keys()].map((name) => [name, { slashCommands: name === 'claude' }])),
+    })
+    expect({ diagnostics, status: progress?.status }).toEqual({ diagnostics: [], status: 'not-started' })
+  })
+
+  it('stand in the guide as they are', () => {
+    const quoted = pages.flatMap((page) => [...read(page).matchAll(/^```yaml\n# (docs\/examples\/\S+)\n(.*?)^```$/gms)])
+    expect(quoted.length).toBeGreaterThan(1)
+    expect(quoted.map(([, file, text]) => ({ file, text }))).toEqual(
+      quoted.map(([, file = '']) => ({ file, text: read(file) })),
+    )
+  })
+})
+
+describe('the pages', () => {
+  it.each(pages)('%s links only to what is there', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link)
+    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
+  })
+
+  it('AGENTS.md is short enough to be read', () => {
+    expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(150)
+  })
+
+  it.each([
+    { file: 'SPRINT.yaml', page: 'docs/guide/sprint-yaml.md', schema: Sprint, groups },
+    { file: 'a workflow', page: 'docs/guide/sprint-yaml.md', schema: Workflow, groups },
+    { file: 'PROGRESS.yaml', page: 'docs/guide/progress-yaml.md', schema: Progress, groups: ['ralph'] },
+  ])('$page names every field of $file', (of) => {
+    const words = new Set(read(of.page).match(/[a-z]+(?:-[a-z]+)*/g))
+    expect(fieldsOf(of.schema, of.groups).filter((field) => !words.has(field))).toEqual([])
+  })
+})
+
+describe('the command line', () => {
+  const page = read('docs/guide/cli.md')
+  const documented = [...page.matchAll(/^\| \[`ralph ([a-z-]+)`\]/gm)].map(([, name = '']) => name)
+
+  it('has the commands of the table, and no others', async () => {
+    const commands = [...(await ralph('--help')).matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name = '']) => name)
+    expect(commands.toSorted()).toEqual(documented.toSorted())
+  })
+
+  it.each(documented)('documents every option of %s', async (name) => {
+    const options = [...(await ralph(name, '--help')).matchAll(/^ {2}(?:-.,| {3}) (--[a-z-]+)/gm)].map(
+      ([, flag]) => flag,
+    )
+    const [, section = ''] = new RegExp(`^## ${name}\\n(.*?)(?=^## )`, 'ms').exec(page) ?? []
+    expect(options.filter((flag = '') => !section.includes(flag))).toEqual(['--help'])
+  })
+})
+
+/** Names of the fields of a file, and of the fields of some of their groups. */
+function fieldsOf(schema: z.ZodType, within: readonly string[]): string[] {
+  const Fields = z.object({ properties: z.record(z.string(), z.unknown()) })
+  const fields = (value: unknown) => Object.entries(Fields.safeParse(value).data?.properties ?? {})
+  return fields(z.toJSONSchema(schema, { io: 'input' })).flatMap(([name, field]) => [
+    name,
+    ...(within.includes(name) ? fields(field).map(([inner]) => inner) : []),
+  ])
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#')
+  const target = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(root, target))) return false
+  return anchor === undefined || headingsOf(target).includes(anchor)
+}
+
+/** As GitHub names them. */
+const headingsOf = (page: string): string[] =>
+  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+
+async function ralph(...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [ralphProgram, ...args])
+  return stdout
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+}
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+const source = (file: string): Source | undefined =>
+  existsSync(join(root, file)) ? { file, text: read(file) } : undefined

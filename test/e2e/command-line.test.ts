@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { root } from '../support/paths.ts'
+import { aSprint } from '../support/sprint.ts'
+
+const commands = ['init', 'compile', 'run', 'status', 'answer', 'prompt', 'demo']
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+
+const usage = (line: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.stringMatching(line) })
+
+it('lists every command and what it is for', async () => {
+  const { ralph } = await aSprint()
+
+  const { exitCode, stdout, stderr } = await ralph('--help')
+
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  const listed = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name)
+  expect(listed).toEqual(expect.arrayContaining(commands))
+})
+
+it('tells its version', async () => {
+  const { ralph } = await aSprint()
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+
+  expect(await ralph('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+it.each(commands)('ralph %s --help shows usage and options, and does nothing else', async (name) => {
+  const sprint = await aSprint()
+  const before = await sprint.contents()
+
+  const { exitCode, stdout, stderr } = await sprint.ralph(name, '--help')
+
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  expect(stdout).toMatch(new RegExp(`^Usage: ralph ${name}\\b`, 'm'))
+  expect(stdout).toMatch(/^ +(?:-\w, )?--json\b/m)
+  expect(await sprint.ralph('help', name)).toEqual({ exitCode, stdout, stderr })
+  expect(await sprint.contents()).toEqual(before)
+})
+
+it.each(commands)('ralph %s refuses a flag that it does not know, in both spellings', async (name) => {
+  const sprint = await aSprint()
+  const before = await sprint.contents()
+  const line = new RegExp(`^error USAGE  ${name}: .*--frobnicate.*ralph ${name} --help.*\n$`)
+
+  expect(await sprint.ralph(name, 's', '--frobnicate')).toEqual(usage(line))
+  expect(await sprint.ralph(name, 's', '--frobnicate=1')).toEqual(usage(line))
+  expect(await sprint.contents()).toEqual(before)
+})
+
+it.each([
+  [
+    'a flag that is almost right',
+    ['compile', 's', '--workflow', 'wf'],
+    /^error USAGE  .*did you mean --workflows\?.*\n$/,
+  ],
+  ['a value for a flag that takes none', ['compile', 's', '--strict=yes'], /^error USAGE  .*--strict.*\n$/],
+  ['a flag without its value', ['run', 's', '--max-iterations'], /^error USAGE  .*--max-iterations.*\n$/],
+  ['a number that is none', ['run', 's', '--max-iterations=many'], /^error USAGE  .*--max-iterations .*"many".*\n$/],
+  ['a limit of nothing', ['run', 's', '-n', '0'], /^error USAGE  .*above 0.*\n$/],
+  ['a duration without a unit', ['run', 's', '--max-duration', '30'], /^error USAGE  .*30m.*\n$/],
+  ['an argument too many', ['compile', 's', 'other'], /^error USAGE  .*"other".*\n$/],
+  ['an argument too few', ['compile'], /^error USAGE  .*<sprint-dir>.*\n$/],
+  [
+    'a command that is almost right',
+    ['complie', 's'],
+    /^error USAGE  .*"complie".*did you mean "ralph compile"\?.*\n$/,
+  ],
+  ['a command that is nothing like it', ['launch'], /^error USAGE  .*"launch".*ralph --help.*\n$/],
+  ['a name that objects have by themselves', ['constructor'], /^error USAGE  .*"constructor".*\n$/],
+] as const)('refuses %s on one line, with exit 1', async (_, args, line) => {
+  const sprint = await aSprint()
+  const before = await sprint.contents()
+
+  expect(await sprint.ralph(...args)).toEqual(usage(line))
+
+  expect(await sprint.contents()).toEqual(before)
+  expect(await sprint.calls()).toEqual([])
+})
+
+it('takes --flag=value for --flag value', async () => {
+  const sprint = await aSprint({ answers: { '*': { status: 'continue', summary: 'on' } } })
+
+  expect(await sprint.ralph('run', 's', '--workflows=wf', '--max-iterations=2')).toMatchObject({ exitCode: 3 })
+
+  expect(await sprint.calls()).toHaveLength(2)
+})
+
+it('answers every command with JSON when asked to', async () => {
+  const sprint = await aSprint({
+    answers: {
+      1: { status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which?', details: 'a or b' } },
+      '*': goalComplete,
+    },
+  })
+  const json = async (...args: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await sprint.ralph(...args, '--json')
+    return { exitCode, stderr, output: linesOf(stdout) }
+  }
+  const fine = (output: unknown) => ({ exitCode: 0, stderr: '', output })
+
+  expect(await json('compile', 's', '-w', 'wf')).toEqual(fine([{ valid: true, diagnostics: [] }]))
+  expect(await json('prompt', 's')).toEqual(
+    fine([{ iteration: 1, number: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') }]),
+  )
+  const asked = await json('run', 's')
+  expect(asked).toMatchObject({ exitCode: 2, stderr: '' })
+  expect(asked.output).toContainEqual(expect.objectContaining({ type: 'question-asked', reason: 'Which?' }))
+  expect(await json('answer', 's', 'a')).toEqual(fine([{ question: 'Which?', answer: 'a' }]))
+  const { output } = await json('run', 's')
+  expect(output.at(-1)).toMatchObject({ type: 'sprint-rested', status: 'completed', at: expect.any(String) })
+  expect(await json('status', 's')).toEqual(
+    fine([{ folder: 's', progress: expect.objectContaining({ status: 'completed', 'dynamic-steps': [] }) }]),
+  )
+  expect(await json('init', 'auth', '--goal', 'x')).toEqual(
+    fine([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
+  )
+  expect(await json('status')).toEqual(fine([[{ folder: expect.any(String), progress: null }]]))
+})
+
+it.each([
+  ['init', ['init', 'no/name'], 'USAGE'],
+  ['compile', ['compile', 'nowhere'], 'SPRINT_NOT_FOUND'],
+  ['run', ['run', 'nowhere'], 'SPRINT_NOT_FOUND'],
+  ['status', ['status', 'nowhere'], 'SPRINT_NOT_FOUND'],
+  ['answer', ['answer', 's', 'x'], 'PROGRESS_NOT_FOUND'],
+  ['prompt', ['prompt', 's'], 'PROGRESS_NOT_FOUND'],
+  ['demo', ['demo', 's'], 'SPRINT_EXISTS'],
+] as const)('ralph %s --json tells an error as JSON too', async (_, args, code) => {
+  const { ralph } = await aSprint()
+
+  const { exitCode, stdout, stderr } = await ralph(...args, '--json')
+
+  expect({ exitCode, stdout, stderr: linesOf(stderr) }).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: [{ error: expect.objectContaining({ code, message: expect.any(String) }) }],
+  })
+})
+
+it.each(['compile', 'run'] as const)('ralph %s --json tells what is wrong with SPRINT.yaml as JSON', async (name) => {
+  const sprint = await aSprint({ files: { 's/SPRINT.yaml': 'workflow: ralph\n' } })
+
+  const { exitCode, stdout, stderr } = await sprint[name]('--json')
+
+  expect(exitCode).toBe(1)
+  expect(linesOf(stdout + stderr)).toEqual([
+    expect.objectContaining({ diagnostics: [expect.objectContaining({ code: 'RALPH_MISSING_GOAL' })] }),
+  ])
+})
+
+it('makes a sprint folder with a SPRINT.yaml that compiles, and overwrites nothing', async () => {
+  const sprint = await aSprint()
+
+  const { exitCode, stdout } = await sprint.ralph('init', '2026-11-15_auth', '--goal', 'Build login: "safe"')
+
+  expect(exitCode).toBe(0)
+  const folder = '.claude/sprints/2026-11-15_auth'
+  expect(stdout).toContain(`ralph run ${folder}`)
+  expect(await sprint.ralph('compile', folder)).toMatchObject({ exitCode: 0, stderr: '' })
+  const before = await sprint.contents()
+  expect(await sprint.ralph('init', '2026-11-15_auth')).toEqual(usageOr('SPRINT_EXISTS'))
+  expect(await sprint.contents()).toEqual(before)
+})
+
+const usageOr = (code: string) => usage(new RegExp(`error ${code}  .*\n$`))
+
+/** Fails where a line is not JSON. */
+const linesOf = (text: string): unknown[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): unknown => JSON.parse(line))

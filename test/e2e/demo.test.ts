@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { aSprint } from '../support/sprint.ts'
+
+it('the demo shows a claim refused and then accepted by a real check, on tests that are really red, then green', async () => {
+  const sprint = await aSprint()
+
+  const { exitCode, stdout, stderr } = await sprint.ralph('demo', 'pancakes', '--fast')
+
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  const [refused = '', accepted = ''] = stdout.split('refused by unit tests')
+  expect(refused).toMatch(/check unit tests +✗/)
+  expect(accepted).toMatch(/check unit tests +✓[\s\S]*accepted by unit tests/)
+  expect(stdout).toMatch(/hook scoreboard +✓/)
+  const [, summary = '', closing = ''] = stdout.split(/goal reached|claude is installed/)
+  for (const row of ['iterations', 'steps', 'checks', 'time', 'PROGRESS.yaml', 'transcripts', 'diff'])
+    expect(summary).toContain(row)
+  expect(closing).toMatch(/ralph run --goal .* --agent claude/)
+  expect(await sprint.calls()).toEqual([])
+
+  const project = sprint.at('pancakes')
+  expect(await exitOf('npm', ['test'], project)).toBe(0)
+  expect(await exitOf('git', ['checkout', '--quiet', '.'], project)).toBe(0)
+  expect(await exitOf('npm', ['test'], project)).toBe(1)
+})
+
+it('the demo does not touch a folder that is there', async () => {
+  const sprint = await aSprint()
+  const before = await sprint.contents()
+
+  expect(await sprint.ralph('demo', 's')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^s  error SPRINT_EXISTS  [^\n]*\n$/),
+  })
+  expect(await sprint.contents()).toEqual(before)
+})
+
+const exitOf = (file: string, args: readonly string[], cwd: string): Promise<number> =>
+  new Promise((resolve) => {
+    const child = execFile(file, args, { cwd }, () => resolve(child.exitCode ?? -1))
+  })
