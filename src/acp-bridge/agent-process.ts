@@ -9,7 +9,7 @@ export type AgentProcess = {
   /** How it ended, in words. */
   readonly exited: Promise<string>
   /** End of input, then TERM, then KILL, with a grace in between. */
-  readonly end: () => Promise<void>
+  readonly end: (graceMs: number) => Promise<void>
 }
 
 /** Rejects with ENOENT or EACCES if the program cannot be started. */
@@ -26,7 +26,7 @@ export async function startAgent(command: readonly [string, ...string[]], cwd: s
   return {
     stream: ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)),
     exited,
-    end: async () => {
+    end: async (graceMs) => {
       child.stdin.end()
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
         if (await within(exited, graceMs)) return
@@ -36,8 +36,6 @@ export async function startAgent(command: readonly [string, ...string[]], cwd: s
     },
   }
 }
-
-const graceMs = 2000
 
 const within = async (done: Promise<unknown>, ms: number): Promise<boolean> =>
   await Promise.race([done.then(() => true), sleep(ms, false, { ref: false })])

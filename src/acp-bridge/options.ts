@@ -6,6 +6,8 @@ export type Options = {
   readonly resume: string | undefined
   /** A way to log in that needs no person, tried only if its variable is set. */
   readonly auth: { readonly method: string; readonly variable: string } | undefined
+  /** How long it is waited after cancelling, after the end of input, after TERM and after KILL. */
+  readonly graceMs: number
   readonly command: readonly [string, ...string[]]
 }
 
@@ -17,6 +19,7 @@ export function parseOptions(args: readonly string[]): Options {
       model: { type: 'string' },
       resume: { type: 'string' },
       auth: { type: 'string' },
+      'grace-ms': { type: 'string', default: '2000' },
     },
     allowPositionals: true,
   })
@@ -28,6 +31,7 @@ export function parseOptions(args: readonly string[]): Options {
     model: values.model,
     resume: values.resume,
     auth: method !== undefined && variable !== undefined ? { method, variable } : undefined,
+    graceMs: Number(values['grace-ms']),
     command: [program, ...rest],
   }
 }

@@ -3,7 +3,7 @@ import { RalphError } from '../contract/errors.ts'
 import { readAcp } from './acp-reader.ts'
 import { claude, claudeSettings } from './claude.ts'
 import { codex } from './codex.ts'
-import type { Driver } from './driver.ts'
+import type { About, Driver } from './driver.ts'
 import { gemini, geminiSettings } from './gemini.ts'
 import { opencode, opencodeSettings } from './opencode.ts'
 import { wordsOf } from './words.ts'
@@ -15,25 +15,37 @@ type AcpAgent = {
   readonly command: readonly string[]
   readonly env?: readonly string[]
   readonly set?: Readonly<Record<string, string>>
+  readonly about?: About
   /** The way to log in that needs no person, and the variable without which it is not tried. */
   readonly auth?: { readonly method: string; readonly variable: string }
 }
 
 const presets: Readonly<Record<string, AcpAgent>> = {
-  claude: { command: ['claude-agent-acp'], env: claude.env, set: claudeSettings },
-  codex: { command: ['codex-acp'], env: codex.env },
+  claude: {
+    command: ['claude-agent-acp'],
+    env: claude.env,
+    set: claudeSettings,
+    about: { tested: ['0.99.0', '0.100.0'] },
+  },
+  codex: { command: ['codex-acp'], env: codex.env, about: { tested: ['2.6.0', '2.7.0'] } },
   gemini: {
     command: ['gemini', '--acp', '--skip-trust'],
     env: gemini.env,
     set: geminiSettings,
+    ...(gemini.about && { about: gemini.about }),
     auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
   },
-  opencode: { command: ['opencode', 'acp'], env: opencode.env, set: opencodeSettings },
+  opencode: {
+    command: ['opencode', 'acp'],
+    env: opencode.env,
+    set: opencodeSettings,
+    ...(opencode.about && { about: opencode.about }),
+  },
 }
 
 /** `acp:gemini` for an agent that we know, `acp:my-agent --flag` for any other. */
 export function acp(agent: string): Driver {
-  const { command, env = [], set, auth } = presetNamed(agent) ?? { command: wordsOf(agent) }
+  const { command, env = [], set, auth, about } = presetNamed(agent) ?? { command: wordsOf(agent) }
   const [program = ''] = command
   return {
     name: agent === '' ? 'acp' : `acp:${agent}`,
@@ -56,6 +68,7 @@ export function acp(agent: string): Driver {
         ...(set && { env: set }),
       }
     },
+    ...(about && { about }),
     textInPieces: true,
     read: readAcp,
   }

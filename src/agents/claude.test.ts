@@ -204,6 +204,19 @@ describe('results that are not what they seem', () => {
     expect(outcomeOf([said, printed], anExit({ code: 1 })).class).toBe('crash')
   })
 
+  it.each([
+    ['in the text of a result', { content: 'a,"parent_tool_use_id":null' }, {}],
+    ['as a key of what is told twice', { content: 'fine' }, { tool_use_result: { a: 1, parent_tool_use_id: 2 } }],
+    ['as a key within the message', { content: 'fine', extra: { a: 1, parent_tool_use_id: 2 } }, {}],
+  ])('is not misled by the place where it stops reading, %s', (_, result, more) => {
+    const { content } = result
+    const message = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', ...result }] }
+
+    expect(claude.read().parse(line({ type: 'user', message, parent_tool_use_id: null, ...more }))).toEqual([
+      { kind: 'tool', phase: 'end', id: 't', ok: true, output: content },
+    ])
+  })
+
   it('leaves what subagents say out of the final message', () => {
     expect(outcomeOf([say('mine', null), say('theirs', 'toolu_1')], anExit({ code: 1 })).text).toBe('mine')
   })

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../contract/events.ts'
 import { noUsage, type Usage } from '../contract/outcome.ts'
 import { resetOf, terminalOf, troubleOfRetry } from './claude-failures.ts'
-import type { Driver } from './driver.ts'
+import type { Driver, Reader } from './driver.ts'
 import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf } from './json.ts'
 import { jsonLines } from './reader.ts'
 import { nothingSeen, type Seen } from './seen.ts'
@@ -45,7 +45,7 @@ export const claude: Driver = {
     'GOOGLE_CLOUD_PROJECT',
     'GCLOUD_PROJECT',
   ],
-  command: ({ model, resume }) => ({
+  command: ({ model, resume, sandboxed }) => ({
     file: 'claude',
     args: [
       '-p',
@@ -56,13 +56,26 @@ export const claude: Driver = {
       ...(model ? ['--model', model] : []),
       ...(resume ? ['--resume', resume] : []),
     ],
-    env: claudeSettings,
+    env: sandboxed ? { ...claudeSettings, IS_SANDBOX: '1' } : claudeSettings,
   }),
-  read: () => readClaude(),
+  about: {
+    tested: ['2.1.0', '2.2.0'],
+    login: {
+      variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+      ask: ['auth', 'status'],
+    },
+  },
+  warn: ({ isRoot, sandboxed, env }) =>
+    isRoot && !sandboxed && !env['IS_SANDBOX']
+      ? 'Claude Code refuses to work unattended as root: use another user or a sandbox, or set IS_SANDBOX=1 if this machine is one'
+      : undefined,
+  read: readClaude,
 }
 
 /** Also the reader of every other program that speaks `stream-json`. */
-export const readClaude = () => jsonLines(newStream(), { translate, shorten })
+export function readClaude(): Reader {
+  return jsonLines(newStream(), { translate, shorten })
+}
 
 /** The result of a tool comes twice, and the second time is most of a transcript. A cut that is none fails to parse. */
 function shorten(line: string): string {

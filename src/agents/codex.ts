@@ -33,6 +33,10 @@ export const codex: Driver = {
       '-',
     ],
   }),
+  about: {
+    tested: ['0.166.0', '0.167.0'],
+    login: { variables: ['CODEX_API_KEY'], ask: ['login', 'status'] },
+  },
   native: nativeCodex,
   read: readCodex,
 }

@@ -1,16 +1,22 @@
 import { RalphError } from '../contract/errors.ts'
 import { AgentEvent } from '../contract/events.ts'
 import { readClaude } from './claude.ts'
+import { codex } from './codex.ts'
 import { classOfStatus, conclude } from './conclude.ts'
+import { readCopilot } from './copilot-reader.ts'
 import type { Driver, Invocation, Reader } from './driver.ts'
-import { isObject, parseObject } from './json.ts'
+import { gemini } from './gemini.ts'
+import { readGoose } from './goose-reader.ts'
+import { parseObject } from './json.ts'
+import { opencode } from './opencode.ts'
+import { readPi } from './pi-reader.ts'
 import { nothingSeen, type Seen } from './seen.ts'
 import { wordsOf } from './words.ts'
 
 /**
  * Any program: `command:./my-agent --flag`. The prompt is its stdin; for programs that do not read it, `{prompt}` stands for
- * the prompt and `{prompt-file}` for the path of a file with it. What it prints is its answer: text, or the lines of
- * Claude Code, or our own events, one per line.
+ * the prompt and `{prompt-file}` for the path of a file with it. What it prints is its answer: text, or the JSON lines of an
+ * agent that we know, or our own events, one per line.
  */
 export function command(line: string): Driver {
   const words = wordsOf(line)
@@ -37,11 +43,26 @@ function promptAsArgument(words: readonly string[]): Invocation {
   return { file: '/bin/sh', args: ['-c', `prompt=$(cat); exec ${quoted.join(' ')} </dev/null`] }
 }
 
+/** The streams that we know how to read, whoever prints them. */
+const languages = [readClaude, codex.read, gemini.read, opencode.read, readPi, readCopilot, readGoose]
+
 function readCommand(): Reader {
   const seen = nothingSeen()
-  const claude = readClaude()
   const printed = lastOf(4 * 1024 * 1024)
-  let likeClaude = false
+  let readers = languages.map((read) => read())
+  let speaker: Reader | undefined
+
+  /** The first reader that understands a line reads all of them. */
+  const understand = (line: string): readonly AgentEvent[] => {
+    for (const reader of readers) {
+      const events = reader.parse(line)
+      if (events.every(({ kind }) => kind === 'raw')) continue
+      speaker = reader
+      readers = [reader]
+      return events
+    }
+    return [{ kind: 'raw', line }]
+  }
   return {
     parse: (line) => {
       const entry = parseObject(line)
@@ -49,18 +70,13 @@ function readCommand(): Reader {
         printed.add(`${line}\n`)
         return [{ kind: 'text', text: `${line}\n` }]
       }
-      if (typeof entry['type'] === 'string') {
-        const events = claude.parse(line)
-        likeClaude ||= events.some(({ kind }) => kind !== 'raw')
-        return events
-      }
-      const own = isObject(entry) && typeof entry['kind'] === 'string' ? AgentEvent.safeParse(entry) : undefined
-      if (!own?.success) return [{ kind: 'raw', line }]
+      const own = typeof entry['kind'] === 'string' ? AgentEvent.safeParse(entry) : undefined
+      if (!own?.success) return understand(line)
       note(seen, own.data)
       return [own.data]
     },
     finish: (exit) => {
-      if (likeClaude) return claude.finish(exit)
+      if (speaker) return speaker.finish(exit)
       if (seen.spoke) return conclude(seen, exit)
       const text = printed.text()
       const answered = exit.code === 0 && text.trim() !== ''

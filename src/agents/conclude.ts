@@ -7,6 +7,7 @@ import type { Seen, Trouble } from './seen.ts'
 export function conclude(seen: Seen, exit: Exit): Outcome {
   const { ended } = exit
   if (ended === 'aborted') return outcome(seen, { status: 'aborted', reason: 'the attempt was ended on request' })
+  if (ended === 'budget') return failed(seen, { class: 'budget', reason: 'it used more than its budget allows' })
   if (ended === 'output-cap') return failed(seen, { class: 'output_cap', reason: 'it printed more than allowed' })
   if (ended === 'idle' || ended === 'attempt') return timedOut(seen, ended)
   const { terminal } = seen

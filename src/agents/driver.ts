@@ -10,6 +10,8 @@ export type RunSpec = {
   readonly model?: string
   /** Go on in an earlier session of the same program, for a repair prompt or an interruption. */
   readonly resume?: string
+  /** Whether a sandbox of ours is around the program. */
+  readonly sandboxed?: boolean
 }
 
 /** How to start the program. The prompt always arrives on stdin, from a file. */
@@ -26,7 +28,7 @@ export type Exit = {
   readonly code: number | null
   readonly signal: string | null
   /** Set when the supervisor ended the attempt, and why. */
-  readonly ended?: 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap'
+  readonly ended?: 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap' | 'budget'
   readonly stderrTail: string
   /** When the process ended: some programs tell the end of a limit as a time of day only. */
   readonly at?: number
@@ -34,7 +36,7 @@ export type Exit = {
 
 /** Reads the output of one attempt. Holds what it has seen; does no I/O. */
 export interface Reader {
-  /** Never throws: what is not understood comes back as `raw`. */
+  /** Never throws: what is not understood comes back as `raw`. A `usage` event is the total of the attempt so far. */
   parse: (line: string) => readonly AgentEvent[]
   /** Called once, after the last line. No terminal event means failed, whatever the exit code. */
   finish: (exit: Exit) => Outcome
@@ -52,8 +54,32 @@ export interface Driver {
   readonly native?: (script: string, isFile: IsFile) => string | undefined
   /** Its text events are pieces of a message, not whole ones. */
   readonly textInPieces?: true
+  /** What can be told of an installed copy without a prompt. */
+  readonly about?: About
+  /** One line for the person before the first attempt, if the situation calls for it. */
+  readonly warn?: (situation: Situation) => string | undefined
   /** `earlier`: what the resumed session has used before, for programs that count from its start. */
   readonly read: (earlier?: Usage) => Reader
+}
+
+/** How to ask an installed copy for its version, and whether somebody is logged in. Nothing here is a paid call. */
+export type About = {
+  /** From the first to below the second: the versions whose output we have seen. */
+  readonly tested: readonly [from: string, below: string]
+  readonly login?: {
+    /** Any of them set: logged in. */
+    readonly variables: readonly string[]
+    /** Any of them there, relative to the home folder: logged in. Only looked for, never read. */
+    readonly files?: readonly string[]
+    /** Arguments of a call whose exit code tells: 0 is yes, 1 is no. */
+    readonly ask?: readonly string[]
+  }
+}
+
+export type Situation = {
+  readonly isRoot: boolean
+  readonly sandboxed: boolean
+  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export type IsFile = (path: string) => boolean

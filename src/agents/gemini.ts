@@ -29,6 +29,10 @@ export const gemini: Driver = {
     ],
     env: geminiSettings,
   }),
+  about: {
+    tested: ['0.61.0', '0.62.0'],
+    login: { variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'], files: ['.gemini/oauth_creds.json'] },
+  },
   textInPieces: true,
   read: readGemini,
 }

@@ -5,7 +5,8 @@ export type JsonObject = { readonly [name: string]: unknown }
 export function parseObject(line: string): JsonObject | undefined {
   if (!line.startsWith('{') && !line.trimStart().startsWith('{')) return undefined
   try {
-    return asObject(JSON.parse(line))
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -17,7 +18,6 @@ export const isObject = (value: unknown): value is JsonObject =>
 const noObject: JsonObject = {}
 const noList: readonly unknown[] = []
 
-export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
 /** For reading on: a field of the wrong type reads as an empty object. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : noObject)
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : noList)

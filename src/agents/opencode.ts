@@ -41,6 +41,13 @@ export const opencode: Driver = {
     ],
     env: opencodeSettings,
   }),
+  about: {
+    tested: ['1.18.0', '1.19.0'],
+    login: {
+      variables: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY'],
+      files: ['.local/share/opencode/auth.json'],
+    },
+  },
   read: () => jsonLines<Stream>({ ...nothingSeen(), tools: openTools() }, { translate }),
 }
 

@@ -3,7 +3,7 @@ import { recorded, replay, withoutTexts } from '../../test/fixtures/transcripts/
 import { AgentEvent } from '../contract/events.ts'
 import { driverNamed } from './registry.ts'
 
-describe.each(['claude', 'codex', 'gemini', 'opencode', 'acp'])('the streams that %s printed', (name) => {
+describe.each(['claude', 'codex', 'gemini', 'opencode', 'acp', 'command'])('the streams that %s printed', (name) => {
   const driver = driverNamed(name)
 
   it.each(recorded(name))('$name', (stream) => {

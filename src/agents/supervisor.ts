@@ -1,14 +1,15 @@
 import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/events.ts'
-import type { Outcome } from '../contract/outcome.ts'
-import { makeFolder, pointTo, readTextSyncIfThere } from '../platform/files.ts'
+import type { Outcome, Usage } from '../contract/outcome.ts'
+import { isFile, makeFolder, pointTo, readTextSyncIfThere, realPath } from '../platform/files.ts'
 import { lineSplitter } from '../platform/line-splitter.ts'
 import { findProgram } from '../platform/programs.ts'
 import { files, superviseProcess, type Ended } from '../platform/supervised-process.ts'
 import type { AgentRequest, AgentRunner } from '../runtime/ports.ts'
 import type { Driver } from './driver.ts'
 import { agentEnv } from './environment.ts'
+import { estimateUsd } from './prices.ts'
 
 /** The most that one attempt may print (DESIGN §6). */
 const outputCapBytes = 1024 ** 3
@@ -33,11 +34,19 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
     async run(request, signal) {
       const folder = await attemptFolder(sprintDir, request.attempt, request.transcript)
-      const invocation = driver.command({ cwd, folder, sprintDir, ...(model !== undefined && { model }) })
+      const { resume } = request
+      const invocation = driver.command({
+        cwd,
+        folder,
+        sprintDir,
+        ...(model !== undefined && { model }),
+        ...(resume !== undefined && { resume }),
+      })
       const env = agentEnv(driver, options.env, options.pass, invocation.env ?? {})
-      const file = findProgram(invocation.file, env['PATH'] ?? '', cwd)
-      if (!file) throw notFound(driver)
-      const watch = watchAttempt(driver, request)
+      const found = findProgram(invocation.file, env['PATH'] ?? '', cwd)
+      if (!found) throw notFound(driver)
+      const file = driver.native?.(realPath(found), isFile) ?? found
+      const watch = watchAttempt(driver, request, model)
       const { code, ended } = await superviseProcess({
         folder,
         file,
@@ -51,7 +60,9 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         overdue: watch.overdue,
         signal,
       })
-      return { ...watch.finish({ folder, code, ended }), exitCode: code }
+      const outcome = watch.finish({ folder, code, ended })
+      const costUsd = outcome.costUsd ?? estimateUsd(watch.model(), outcome.usage)
+      return { ...outcome, exitCode: code, ...(costUsd !== undefined && { costUsd }) }
     },
   }
 }
@@ -62,28 +73,34 @@ export const notFound = (driver: Driver): RalphError =>
   })
 
 /** Reads the output as it comes and keeps the three clocks: silence, length, lingering after the result. */
-function watchAttempt(driver: Driver, { timeouts, onEvent }: AgentRequest) {
+function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentRequest, asked: string | undefined) {
   const reader = driver.read()
   const started = performance.now()
   let lastSign = started
   let resultAt: number | undefined
+  let model = asked
+  let overspent = false
   const openTools = new Set<string>()
 
   const onLine = (line: string) => {
     for (const event of reader.parse(line)) {
       if (event.kind !== 'raw') lastSign = performance.now()
       if (event.kind === 'terminal') resultAt = performance.now()
+      if (event.kind === 'session') model = event.model ?? model
+      if (event.kind === 'usage') overspent = isOver(budget, event.usage, model)
       noteTool(openTools, event)
       onEvent(event)
     }
   }
   const lines = lineSplitter(onLine)
   return {
+    model: () => model,
     onOutput: lines.push,
     overdue: (bytes: number): Ended | undefined => {
       const now = performance.now()
       const patience = openTools.size > 0 ? timeouts.idle * patienceWithTools : timeouts.idle
       if (bytes > outputCapBytes) return 'output-cap'
+      if (overspent && resultAt === undefined) return 'budget'
       if (resultAt !== undefined && now - resultAt > timeouts.afterResult) return 'after-result'
       if (now - started > timeouts.attempt) return 'attempt'
       if (resultAt === undefined && now - lastSign > patience) return 'idle'
@@ -92,9 +109,15 @@ function watchAttempt(driver: Driver, { timeouts, onEvent }: AgentRequest) {
     finish({ folder, code, ended }: { folder: string; code: number | null; ended: Ended | undefined }): Outcome {
       lines.end()
       const stderrTail = (readTextSyncIfThere(join(folder, files.stderr)) ?? '').slice(-stderrTailCharacters)
-      return reader.finish({ code, signal: null, stderrTail, ...(ended && { ended }) })
+      return reader.finish({ code, signal: null, stderrTail, at: Date.now(), ...(ended && { ended }) })
     },
   }
+}
+
+/** Money is only known at the end; until then it is estimated by list price, and a model without one has no price. */
+function isOver({ usd, tokens }: AgentRequest['budget'], usage: Usage, model: string | undefined): boolean {
+  if (tokens !== undefined && usage.inputTokens + usage.outputTokens > tokens) return true
+  return usd !== undefined && (estimateUsd(model, usage) ?? 0) > usd
 }
 
 function noteTool(openTools: Set<string>, event: AgentEvent): void {

@@ -65,7 +65,7 @@ const tellingNames = [
 const longestArgument = 200
 
 /** The one argument of a tool that is worth a line on the screen. */
-export function toolArgument(input: unknown): string | undefined {
+function toolArgument(input: unknown): string | undefined {
   const fields = objectOf(input)
   for (const name of tellingNames) {
     const value = fields[name]
@@ -75,7 +75,7 @@ export function toolArgument(input: unknown): string | undefined {
   return undefined
 }
 
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const line = text
     .slice(0, longestArgument * 2)
     .replaceAll(/\s+/g, ' ')

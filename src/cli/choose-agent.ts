@@ -5,13 +5,28 @@ import { RalphError } from '../contract/errors.ts'
 import { findProgram } from '../platform/programs.ts'
 import type { Io } from './io.ts'
 
-/** The driver that was asked for, or the first one whose program is installed. */
-export function chooseAgent(asked: string | undefined, io: Io): Driver {
-  if (asked !== undefined) {
-    const driver = driverNamed(asked)
-    if (!isInstalled(driver, io)) throw notFound(driver)
-    return driver
+/** The agents of a run: the first one asked for must be installed, fallbacks that are not are left out and named. */
+export function chooseAgents(
+  asked: readonly string[] | undefined,
+  io: Io,
+): { readonly drivers: [Driver, ...Driver[]]; readonly missing: string[] } {
+  const [name, ...fallbacks] = asked ?? []
+  const first = name === undefined ? firstInstalled(io) : driverOf(name, io)
+  const others = fallbacks.map((fallback) => driverNamed(fallback))
+  return {
+    drivers: [first, ...others.filter((driver) => isInstalled(driver, io))],
+    missing: others.filter((driver) => !isInstalled(driver, io)).map((driver) => driver.name),
   }
+}
+
+/** The driver of that name, whose program must be installed. */
+export function driverOf(name: string, io: Io): Driver {
+  const driver = driverNamed(name)
+  if (!isInstalled(driver, io)) throw notFound(driver)
+  return driver
+}
+
+function firstInstalled(io: Io): Driver {
   const found = installedAgents(io)[0]
   if (found) return found
   throw new RalphError('AGENT_NOT_FOUND', 'no agent program is on PATH', {

@@ -35,8 +35,12 @@ const lines: Lines = {
     `  ${paint.magenta('goal-complete?')} ${clip(oneLine(summary), width - 18)}`,
   ],
   'check-started': () => [],
-  'check-ended': ({ result: { name, passed, exitCode, reason, durationMs, output } }, { paint, width }) => {
-    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${reason ?? `exit code ${exitCode}`}`)
+  'check-ended': ({ iteration, result }, look) => {
+    const { name, passed, exitCode, reason, durationMs, output } = result
+    const { paint, width } = look
+    const why = reason ?? `exit code ${exitCode}`
+    if (iteration === 0) return [paint.dim(`before     ${name} ${passed ? '✓ passes' : `✗ fails (${why})`}`)]
+    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${why}`)
     const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clip(line, width - 8)}`))
     return [`  check ${paint.bold(name)}  ${how}  ${paint.dim(humanDuration(durationMs))}`, ...tail]
   },

@@ -1,22 +1,21 @@
 import { join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
-import { superviseShell } from '../agents/shell.ts'
-import { superviseAgent } from '../agents/supervisor.ts'
 import type { Progress, RunLimits } from '../contract/progress.ts'
-import { systemClock } from '../platform/clock.ts'
 import { readTextSyncIfThere } from '../platform/files.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
-import type { Ports } from '../runtime/ports.ts'
-import { runSprint, type SprintRun } from '../runtime/run-sprint.ts'
+import type { ProgressStore } from '../runtime/ports.ts'
+import { runSprint } from '../runtime/run-sprint.ts'
 import { hideState, projectOf } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
-import { chooseAgent } from './choose-agent.ts'
+import { chooseAgents } from './choose-agent.ts'
 import { compileSprint, printDiagnostics } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
+import { listen } from './obey.ts'
 import { printEnd, printHead } from './run-report.ts'
 import { fold, loadProgress } from './sprint-state.ts'
-import { jsonView, plainView, type View } from './view.ts'
+import { jsonView, plainView } from './view.ts'
+import { wire } from './wiring.ts'
 
 export type RunOptions = {
   readonly sprintDir: string
@@ -33,14 +32,14 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   const { sprintDir } = options
   const ready = await loadSprint(options, io)
   if (!ready) return 1
-  const driver = chooseAgent(options.agent ?? ready.agent?.[0], io)
+  const agents = chooseAgents(options.agent === undefined ? ready.agent : [options.agent], io)
   await hideState(sprintDir)
   const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
     hasRun(known) ? known : ready,
   )
   if (!opened) return 1
   try {
-    const ended = await runOpened(options, { ...opened, driver }, io)
+    const ended = await runOpened(options, { ...opened, ...agents }, io)
     return exitCodes[ended.status]
   } finally {
     await opened.store.close()
@@ -63,45 +62,33 @@ const hasRun = (progress: Progress | undefined): progress is Progress =>
 type Opened = {
   readonly store: SprintStore
   readonly progress: Progress
-  readonly driver: Driver
+  readonly drivers: readonly [Driver, ...Driver[]]
+  /** Fallbacks that are not installed. */
+  readonly missing: readonly string[]
   readonly tornBytes: number
 }
 
-async function runOpened(
-  options: RunOptions,
-  { store, progress: loaded, driver, tornBytes }: Opened,
-  io: Io,
-): Promise<Progress> {
+async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<Progress> {
+  const { store, progress: loaded, drivers } = opened
   const { sprintDir } = options
   const project = projectOf(sprintDir, io.cwd)
   const detectedChecks = loaded.doneWhen ? undefined : detectChecks((name) => readTextSyncIfThere(join(project, name)))
   let progress = loaded
   const view = options.json === true ? jsonView(io) : plainView(io, { steps: (id) => stepText(progress, id), project })
-  if (options.json !== true) printHead(loaded, { driver, found: detectedChecks }, io)
-  warnAboutRoot(driver, view, io)
-  if (tornBytes > 0)
-    view.show({
-      type: 'note',
-      level: 'warning',
-      text: `the last run was cut off while writing; ${tornBytes} bytes that were never acknowledged are dropped`,
-    })
-  const place = { sprintDir, cwd: project, env: io.env }
-  const ports: Ports = {
-    store: {
-      async save(next, fact) {
-        await store.save(next, fact)
-        progress = next
-      },
+  if (options.json !== true) printHead(loaded, { driver: drivers[0], found: detectedChecks }, io)
+  for (const text of warnings(opened, io)) view.show({ type: 'note', level: 'warning', text })
+  const keep: ProgressStore = {
+    async save(next, fact) {
+      await store.save(next, fact)
+      progress = next
     },
-    agent: superviseAgent({ ...place, driver, model: options.model ?? loaded.model, pass: loaded.env?.pass ?? [] }),
-    shell: superviseShell(place),
-    clock: systemClock,
-    random: Math.random,
-    observe: view.show,
   }
+  const model = options.model ?? loaded.model
+  const ports = await wire({ sprintDir, project, progress, drivers, model, store: keep, observe: view.show }, io)
+  const agents = drivers.map(({ name }) => name)
   const runLimits = givenLimits(options.limits)
-  const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, detectedChecks })
-  const stopListening = obeySignals(run, view, io)
+  const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, detectedChecks, agents })
+  const stopListening = await listen({ sprintDir, run, store, view }, io)
   const ended = await run.done.finally(() => {
     stopListening()
     view.close()
@@ -109,6 +96,20 @@ async function runOpened(
   await store.flush()
   if (options.json !== true) printEnd(ended, { sprintDir, project }, io)
   return ended
+}
+
+/** What a person should know before it starts. */
+function warnings({ drivers, missing, tornBytes }: Opened, io: Io): string[] {
+  const isRoot = process.getuid?.() === 0 && io.env['IS_SANDBOX'] !== '1'
+  return [
+    ...(tornBytes > 0
+      ? [`the last run was cut off while writing; ${tornBytes} bytes that were never acknowledged are dropped`]
+      : []),
+    ...missing.map((name) => `fallback ${name} is not installed and left out`),
+    ...(isRoot && drivers.some(({ name }) => name === 'claude')
+      ? ['running as root: Claude Code refuses to work unattended unless IS_SANDBOX=1 is set']
+      : []),
+  ]
 }
 
 const stepText = (progress: Progress, id: string): string | undefined =>
@@ -121,33 +122,4 @@ function givenLimits({ iterations, usd, durationMs }: RunOptions['limits']): Run
     ...(usd !== undefined && { usd }),
     ...(durationMs !== undefined && { durationMs }),
   }
-}
-
-/** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt now. */
-function obeySignals(run: SprintRun, view: View, io: Io): () => void {
-  let asked = 0
-  const onSignal = (name: NodeJS.Signals) => {
-    asked++
-    if (name === 'SIGINT' && asked === 1) {
-      view.show({ type: 'note', level: 'info', text: 'pausing after this iteration; Ctrl-C again stops now' })
-      run.send({ type: 'pause-requested', at: io.now() })
-    } else {
-      run.send({ type: 'interrupted', at: io.now() })
-    }
-  }
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const name of signals) process.on(name, onSignal)
-  return () => {
-    for (const name of signals) process.off(name, onSignal)
-  }
-}
-
-/** Claude Code refuses to skip permissions as root unless it is told that it is in a sandbox. */
-function warnAboutRoot(driver: Driver, view: View, io: Io): void {
-  if (driver.name !== 'claude' || process.getuid?.() !== 0 || io.env['IS_SANDBOX'] === '1') return
-  view.show({
-    type: 'note',
-    level: 'warning',
-    text: 'running as root: Claude Code refuses to work unattended unless IS_SANDBOX=1 is set',
-  })
 }

@@ -1,14 +1,29 @@
 /** How large a sprint may become when its workflows are put together: a few lines must not make gigabytes. */
-export const sizeLimits = { phases: 50_000, characters: 8_000_000 } as const
+export const sizeLimits = {
+  /** Phases of all workflows, before they are repeated for items. */
+  phases: 5000,
+  /** What is done for items, all together. */
+  subPhases: 50_000,
+  characters: 8_000_000,
+} as const
 
-export type Budget = { phases: number; characters: number; exceeded: boolean }
+type Amounts = { readonly [K in keyof typeof sizeLimits]: number }
 
-export const newBudget = (): Budget => ({ phases: 0, characters: 0, exceeded: false })
+export type Budget = { spent: Amounts; exceeded: boolean }
+
+export const newBudget = (): Budget => ({ spent: { phases: 0, subPhases: 0, characters: 0 }, exceeded: false })
 
 /** false: there is no room left; whoever asks makes no more. */
-export function spend(budget: Budget, cost: { readonly phases?: number; readonly characters?: number }): boolean {
-  budget.phases += cost.phases ?? 0
-  budget.characters += cost.characters ?? 0
-  if (budget.phases > sizeLimits.phases || budget.characters > sizeLimits.characters) budget.exceeded = true
+export function spend(budget: Budget, { phases = 0, subPhases = 0, characters = 0 }: Partial<Amounts>): boolean {
+  const { spent } = budget
+  budget.spent = {
+    phases: spent.phases + phases,
+    subPhases: spent.subPhases + subPhases,
+    characters: spent.characters + characters,
+  }
+  budget.exceeded ||=
+    budget.spent.phases > sizeLimits.phases ||
+    budget.spent.subPhases > sizeLimits.subPhases ||
+    budget.spent.characters > sizeLimits.characters
   return !budget.exceeded
 }

@@ -3,7 +3,7 @@ import type { Workflow } from '../contract/workflow.ts'
 import { unknownText } from './decode.ts'
 import type { Tell } from './diagnostics.ts'
 import { checkId } from './check-id.ts'
-import { errorAt, type Parsed, warningAt } from './parse.ts'
+import { errorAt, type Parsed, warningAt, writtenAt } from './parse.ts'
 
 /** What can be said about a workflow without any other file. */
 export function checkWorkflow(
@@ -47,7 +47,7 @@ function checkPhases({ phases, goalPrompt }: Workflow, parsed: Parsed, tell: Tel
     )
     return
   }
-  if (phases.length === 0)
+  if (phases.length === 0 && Array.isArray(writtenAt(parsed, ['phases'])))
     tell(errorAt({ parsed, path: ['phases'] }, { code: 'EMPTY_WORKFLOW', message: 'The workflow has no phases' }))
   const ids = new Set<string>()
   for (const [index, phase] of phases.entries()) {

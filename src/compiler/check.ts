@@ -3,7 +3,7 @@ import type { Workflow } from '../contract/workflow.ts'
 import { checkAgents, checkModel } from './choice.ts'
 import type { Compilation, FileOf } from './compilation.ts'
 import type { Settings } from '../contract/settings.ts'
-import { errorAt, type Parsed, type Path } from './parse.ts'
+import { errorAt, type Parsed, writtenAt } from './parse.ts'
 
 /** What only shows when the sprint, its workflow and the settings of the user are seen together. */
 export function check(compilation: Compilation, config: FileOf<Settings> | undefined): void {
@@ -29,7 +29,7 @@ function checkMode({ sprint, main, tell }: Compilation): void {
     [main, foreignFields[mode].workflow],
   ] as const)
     for (const field of fields)
-      if (isGiven(file.parsed, [field]))
+      if (isGiven(file.parsed, field))
         tell(
           errorAt(
             { parsed: file.parsed, path: [field], part: 'key' },
@@ -49,14 +49,7 @@ function checkMode({ sprint, main, tell }: Compilation): void {
     )
 }
 
-function isGiven({ value }: Parsed, path: Path): boolean {
-  let current = value
-  for (const segment of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return false
-    current = Reflect.get(current, segment)
-  }
-  return current !== null
-}
+const isGiven = (parsed: Parsed, field: string): boolean => (writtenAt(parsed, [field]) ?? null) !== null
 
 /** The older `config` says the same as newer fields, and must not say it twice. */
 function checkConfig({ sprint, main, tell }: Compilation): void {
@@ -86,7 +79,7 @@ function checkHonoured(compilation: Compilation, config: FileOf<Settings> | unde
   const { sprint, main, input, tell } = compilation
   for (const [field, reason] of input.notHonoured ?? [])
     for (const { parsed } of [sprint, main, ...(config ? [config] : [])])
-      if (isGiven(parsed, [field]))
+      if (isGiven(parsed, field))
         tell(
           errorAt(
             { parsed, path: [field], part: 'key' },

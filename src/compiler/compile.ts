@@ -15,7 +15,7 @@ import { worktreeOf } from './worktree.ts'
 
 /** SPRINT.yaml and the workflows it names -> the state of a sprint that has not begun. Pure; never throws for any text. */
 export function compile(input: CompileInput): CompileResult {
-  const { tell, all, failed } = collectDiagnostics()
+  const { tell, all, failed } = collectDiagnostics(input.sprint)
   const config = readConfig(input, tell)
   const sprint = readSprint(input, tell)
   const compilation = sprint && resolveMain({ input, sprint, config, tell })

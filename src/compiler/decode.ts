@@ -61,7 +61,7 @@ type Place = { readonly parsed: Parsed; readonly file: FileKind; readonly data: 
 const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])
 
 function dropUnknown({ path, issue }: UnknownField, place: Place & { readonly schema: z.ZodType }): Diagnostic[] {
-  const known = fieldsAt(place.schema, path)
+  const known = fieldsAt(place.schema, path).filter((name) => !issue.keys.includes(name))
   for (const key of issue.keys) setAt(place.data, [...path, key], undefined)
   return issue.keys.slice(0, maxFindings + 1).map((key) => {
     const full = [...path, key]
@@ -117,11 +117,14 @@ function flatten(issue: z.core.$ZodIssue, parent: Path, data: unknown): Finding[
   const path = [...parent, ...issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)))]
   if (issue.code === 'invalid_union') {
     const partial = issue.errors.filter((branch) => !branch.some(isAboutTheWhole))
-    const nearest = partial.toSorted((a, b) => a.length - b.length)[0]
+    const nearest = partial.toSorted((a, b) => unknowns(a) - unknowns(b) || a.length - b.length)[0]
     if (nearest) return nearest.flatMap((inner) => flatten(inner, path, data))
   }
   return [{ issue, path, actual: valueAt(data, path) }]
 }
+
+const unknowns = (branch: readonly z.core.$ZodIssue[]): number =>
+  branch.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0)
 
 const isAboutTheWhole = (issue: z.core.$ZodIssue): boolean =>
   issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')

@@ -26,11 +26,11 @@ const maxDiagnostics = 200
 export type Collector = {
   readonly tell: Tell
   readonly failed: () => boolean
-  /** Without repetitions: files in the order in which they were met, places from top to bottom. */
+  /** Without repetitions: the main file first, the others as they were met, places from top to bottom. */
   readonly all: () => readonly Diagnostic[]
 }
 
-export function collectDiagnostics(): Collector {
+export function collectDiagnostics(main: Source): Collector {
   const known = new Map<string, Diagnostic>()
   let failed = false
   let more = 0
@@ -44,7 +44,7 @@ export function collectDiagnostics(): Collector {
       else more += 1
     },
     failed: () => failed,
-    all: () => [...inFileOrder([...known.values()]), ...(more > 0 ? [andMore(more, failed)] : [])],
+    all: () => [...inFileOrder([...known.values()], main.file), ...(more > 0 ? [andMore(more, failed)] : [])],
   }
 }
 
@@ -54,8 +54,8 @@ const andMore = (more: number, failed: boolean): Diagnostic => ({
   message: `and ${more} more`,
 })
 
-function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const files = [...new Set(diagnostics.map(({ place }) => place?.file))]
+function inFileOrder(diagnostics: readonly Diagnostic[], main: string): Diagnostic[] {
+  const files = [...new Set([main, ...diagnostics.map(({ place }) => place?.file)])]
   const order = new Map(files.map((file, index) => [file, index]))
   const rank = ({ place }: Diagnostic) => order.get(place?.file) ?? 0
   return diagnostics.toSorted(

@@ -78,4 +78,5 @@ const freshStats = ({ iterations }: Progress['limits']) => ({
   costUsd: 0,
   usage: noUsage,
   activeMs: 0,
+  withoutProgress: 0,
 })

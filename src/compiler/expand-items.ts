@@ -23,7 +23,7 @@ export function expandItems(phase: FlatPhase, forEach: ForEach, expander: Expand
   const ids = itemIds(collection, forEach.type, compilation)
   const nodes = collection.items.map(({ dependsOn }, index) => ({
     id: ids[index] ?? '',
-    dependsOn: [...new Set(dependsOn)],
+    dependsOn: [...new Set(dependsOn)].filter((wanted) => wanted !== unknownText),
     at: itemAt(collection, index, expander),
   }))
   checkDependencies(nodes, compilation.tell)
@@ -92,7 +92,7 @@ function expandSubPhase({ inner, position, item, phase, objects }: SubPhase, exp
   const { compilation, inlining } = expander
   const scope = scopeOf({ id: inner.id, index: position }, compilation, objects)
   const prompt = fillPrompt(inner.prompt ?? [], scope, inner.at, expander)
-  if (!spend(inlining.budget, { phases: 1 })) return undefined
+  if (!spend(inlining.budget, { subPhases: 1 })) return undefined
   const choice = over(chosen(item), over(inner.own, over(phase.own, over(inner.fallback, phase.fallback))))
   const compiled: CompiledSubPhase = {
     id: inner.id,

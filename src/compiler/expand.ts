@@ -7,7 +7,7 @@ import { unknownText } from './decode.ts'
 import { expandItems } from './expand-items.ts'
 import { checkChoice, emitChoice, emitFlow, type Expander, fillPrompt, scopeOf } from './expander.ts'
 import { type FlatPhase, inline, topLevel } from './inline.ts'
-import { type At, errorAt, warningAt } from './parse.ts'
+import { type At, errorAt, warningAt, writtenAt } from './parse.ts'
 import { didYouMean } from './suggest.ts'
 
 export type Expansion = { readonly phases: readonly CompiledPhase[]; readonly graphs: readonly DependencyGraph[] }
@@ -27,7 +27,7 @@ export function expand(compilation: Compilation): Expansion {
   const flat = inline(main, topLevel, inlining)
   checkCollections(flat, expander)
   checkUnique(flat, expander)
-  const phases = flat.map((phase, index) => expandPhase(phase, index, expander))
+  const phases = inlining.budget.exceeded ? [] : flat.map((phase, index) => expandPhase(phase, index, expander))
   if (inlining.budget.exceeded) tell(tooLarge({ parsed: sprint.parsed, path: ['workflow'] }))
   return { phases, graphs: expander.graphs }
 }
@@ -53,14 +53,15 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
   const { sprint, tell } = compilation
   const { parsed } = sprint
   const wanted = new Set(flat.flatMap(({ forEach }) => (forEach ? [forEach.collection] : [])))
-  if (sprint.value.collections !== undefined && Object.keys(sprint.value.collections).length === 0)
+  const written = writtenAt(parsed, ['collections']) ?? undefined
+  if (typeof written === 'object' && Object.keys(written).length === 0)
     tell(
       errorAt(
         { parsed, path: ['collections'] },
         { code: 'EMPTY_COLLECTIONS', message: 'collections has no collection' },
       ),
     )
-  else if (collections.size === 0 && wanted.size > 0)
+  else if (written === undefined && collections.size === 0 && wanted.size > 0)
     tell(
       errorAt(
         { parsed, path: [] },
@@ -96,6 +97,6 @@ function checkUnique(flat: readonly FlatPhase[], { compilation }: Expander): voi
 const tooLarge = (at: At) =>
   errorAt(at, {
     code: 'EXPANSION_TOO_LARGE',
-    message: `Put together, the sprint has more than ${sizeLimits.phases} phases or ${sizeLimits.characters} characters`,
+    message: `Put together, the sprint has more than ${sizeLimits.phases} phases, ${sizeLimits.subPhases} tasks for items, or ${sizeLimits.characters} characters`,
     hint: 'use fewer items, or smaller prompts',
   })

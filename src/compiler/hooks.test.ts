@@ -15,6 +15,13 @@ const hooksOf = (hooks: string, more: Files = {}) => compiled(sprint(hooks), { w
 const errors = (hooks: string, more: Files = {}) =>
   errorsOf(compiling(sprint(hooks), { w: workflow, ...more }).diagnostics)
 
+const judged = (hooks: string) =>
+  errorsOf(
+    compiling('workflow: w\ngoal: g\n', {
+      w: `name: R\nmode: ralph\ngoal-prompt: p\nreflection-prompt: r\nper-iteration-hooks: ${hooks}\n`,
+    }).diagnostics,
+  )
+
 const learning = { id: 'learning', workflow: 'signs:extract', parallel: true, enabled: false, onFail: 'record' }
 const docs = { id: 'docs', prompt: 'write', parallel: false, enabled: false, onFail: 'record', timeout: 60_000 }
 
@@ -82,13 +89,6 @@ describe('hooks of SPRINT.yaml', () => {
 })
 
 describe('hooks of a workflow', () => {
-  const judged = (hooks: string) =>
-    errorsOf(
-      compiling('workflow: w\ngoal: g\n', {
-        w: `name: R\nmode: ralph\ngoal-prompt: p\nreflection-prompt: r\nper-iteration-hooks: ${hooks}\n`,
-      }).diagnostics,
-    )
-
   it.each([
     ['no action', '[{id: a}]', 'RALPH_INVALID_HOOK w.yaml:5:23'],
     ['two actions', '[{id: a, prompt: x, workflow: "y:z"}]', 'HOOK_AMBIGUOUS_ACTION w.yaml:5:23'],

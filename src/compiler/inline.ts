@@ -51,10 +51,11 @@ export function inline(workflow: LoadedWorkflow, around: Around, inlining: Inlin
   const chain = [...around.chain, workflow.name]
   const fallback = over(inlining.sprintChoice, over(chosen(workflow.value), around.fallback))
   return (workflow.value.phases ?? []).flatMap((phase, index) => {
+    if (inlining.budget.exceeded) return []
     const at = { parsed: workflow.parsed, path: ['phases', index] }
     const id = `${around.prefix}${phase.id}`
     const own = over(chosen(phase), around.own)
-    if (phase.workflow !== undefined && phase.forEach === undefined)
+    if (phase.workflow !== undefined && phase.forEach === undefined && phase.prompt === undefined)
       return insert(phase, at, { chain, prefix: `${id}-`, own, fallback }, inlining)
     if (!spend(inlining.budget, { phases: 1 })) return []
     return [flat({ phase, at, id, chain, own, fallback })]

@@ -16,15 +16,16 @@ per-iteration-hooks: [{id: learn, prompt: "x $ITERATION", parallel: true, enable
 
 describe('a goal-driven sprint', () => {
   it('needs nothing but a workflow and a goal', () => {
-    const { progress, diagnostics } = compiling('workflow: ralph\ngoal: Ship it\n')
+    const sprint = 'workflow: ralph\ngoal: Ship it\n'
+    const progress = compiled(sprint)
 
-    expect(diagnostics).toEqual([])
-    expect(progress?.perIterationHooks.map(({ id, enabled, parallel }) => ({ id, enabled, parallel }))).toEqual([
+    expect(compiling(sprint).diagnostics).toEqual([])
+    expect(progress.perIterationHooks.map(({ id, enabled, parallel }) => ({ id, enabled, parallel }))).toEqual([
       { id: 'learning', enabled: false, parallel: true },
       { id: 'documentation', enabled: false, parallel: true },
       { id: 'tests', enabled: false, parallel: true },
     ])
-    expect(z.decode(Progress, z.encode(Progress, progress as Progress))).toEqual(progress)
+    expect(z.decode(Progress, z.encode(Progress, progress))).toEqual(progress)
   })
 
   it('becomes the state of a sprint that has not begun', () => {
@@ -63,6 +64,7 @@ describe('a goal-driven sprint', () => {
         costUsd: 0,
         usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
         activeMs: 0,
+        withoutProgress: 0,
       },
     })
   })

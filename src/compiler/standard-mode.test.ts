@@ -12,6 +12,18 @@ const promptsOf = (sprint: string, workflows: Files) =>
 const noItems = 'workflow: w\n'
 const eachStep = 'name: Mini\nphases:\n  - {id: work, for-each: step}\n'
 
+const fixing = (prompt: string) => `name: Fix\nphases:\n  - id: go\n    prompt: '${prompt}'\n`
+
+const chain = (length: number): Files =>
+  Object.fromEntries(
+    Array.from({ length }, (_, index) => [
+      `w${index}`,
+      index === length - 1
+        ? 'name: End\nphases: [{id: z, prompt: p}]\n'
+        : `name: N\nphases: [{id: p, workflow: w${index + 1}}]\n`,
+    ]),
+  )
+
 describe('a sprint with phases', () => {
   it('works on each item of a collection', () => {
     const sprint = `
@@ -107,7 +119,6 @@ per-iteration-hooks: [{id: lint, run: make lint}]
 
 describe('template variables', () => {
   const each = 'name: W\nphases: [{id: all, for-each: bug, workflow: fix}]\n'
-  const fixing = (prompt: string) => `name: Fix\nphases:\n  - id: go\n    prompt: '${prompt}'\n`
 
   it('are replaced when the sprint is compiled', () => {
     const prompt =
@@ -205,7 +216,7 @@ phases:
     ])
     const { diagnostics } = compiling(`workflow: w\nagent: claude\n${items}`, { w, item }, { agents })
 
-    expect(errorsOf(diagnostics)).toEqual(['AGENT_UNKNOWN SPRINT.yaml:3:56', 'INVALID_MODEL w.yaml:6:36'])
+    expect(errorsOf(diagnostics)).toEqual(['AGENT_UNKNOWN SPRINT.yaml:3:57', 'INVALID_MODEL w.yaml:6:36'])
   })
 })
 
@@ -271,26 +282,16 @@ phases:
 })
 
 describe('workflows in a chain', () => {
-  const chain = (length: number): Files =>
-    Object.fromEntries(
-      Array.from({ length }, (_, index) => [
-        `w${index}`,
-        index === length - 1
-          ? 'name: End\nphases: [{id: z, prompt: p}]\n'
-          : `name: N\nphases: [{id: p, workflow: w${index + 1}}]\n`,
-      ]),
-    )
-
   it('may be five, not six', () => {
     expect(phasesOf('workflow: w0\n', chain(5)).map(({ id }) => id)).toEqual(['p-p-p-p-z'])
-    expect(errorsOf(compiling('workflow: w0\n', chain(6)).diagnostics)).toEqual(['MAX_DEPTH_EXCEEDED w4.yaml:2:27'])
+    expect(errorsOf(compiling('workflow: w0\n', chain(6)).diagnostics)).toEqual(['MAX_DEPTH_EXCEEDED w4.yaml:2:28'])
   })
 
   it('may not come back to where they began', () => {
     const files = { a: 'name: A\nphases: [{id: p, workflow: b}]\n', b: 'name: B\nphases: [{id: p, workflow: a}]\n' }
     const { diagnostics } = compiling('workflow: a\n', files)
 
-    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED b.yaml:2:27'])
+    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED b.yaml:2:28'])
     expect(diagnostics[0]?.message).toContain('a -> b -> a')
   })
 
@@ -298,123 +299,6 @@ describe('workflows in a chain', () => {
     const files = { w: eachStep, self: 'name: S\nphases: [{id: x, workflow: w}]\n' }
     const { diagnostics } = compiling('workflow: w\ncollections: {step: [{prompt: a, workflow: self}]}\n', files)
 
-    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED self.yaml:2:27'])
-  })
-})
-
-describe('dependencies', () => {
-  const items = (list: string) => `workflow: w\ncollections: {step: [${list}]}\n`
-
-  it('become a graph', () => {
-    const progress = compiled(
-      items('{prompt: p, id: a}, {prompt: q, depends-on: [a]}, {prompt: r, id: c, depends-on: [step-1, a, a]}'),
-      {
-        w: eachStep,
-      },
-    )
-
-    expect(progress.dependencyGraph).toEqual([
-      {
-        phaseId: 'work',
-        nodes: [
-          { id: 'a', dependsOn: [], blockedBy: [] },
-          { id: 'step-1', dependsOn: ['a'], blockedBy: ['a'] },
-          { id: 'c', dependsOn: ['step-1', 'a'], blockedBy: ['step-1', 'a'] },
-        ],
-      },
-    ])
-    expect(progress.phases?.[0]?.steps?.map(({ dependsOn }) => dependsOn)).toEqual([undefined, ['a'], ['step-1', 'a']])
-  })
-
-  it('let items run at the same time where a phase or the sprint says so', () => {
-    const phase = 'name: W\nphases: [{id: work, for-each: step, parallel: true}]\n'
-    const { progress, diagnostics } = compiling(items('{prompt: p}'), { w: phase })
-
-    expect(warningsOf(diagnostics)).toEqual(['PARALLEL_FOREACH_WARNING w.yaml:2:39'])
-    expect(progress).toMatchObject({
-      phases: [{ id: 'work', parallel: true }],
-      parallelExecution: { enabled: true, maxConcurrency: 4, onDependencyFailure: 'skip-dependents' },
-    })
-    const whole = `${items('{prompt: p}')}parallel-execution: {enabled: true, max-concurrency: 2, on-dependency-failure: continue}\n`
-    expect(compiled(whole, { w: eachStep })).toMatchObject({
-      phases: [{ id: 'work', parallel: true }],
-      parallelExecution: { enabled: true, maxConcurrency: 2, onDependencyFailure: 'continue' },
-    })
-  })
-
-  it('in a circle are told with the circle', () => {
-    const { diagnostics } = compiling(
-      items(
-        '{prompt: p, id: a, depends-on: [b]}, {prompt: q, id: b, depends-on: [c]}, {prompt: r, id: c, depends-on: [a]}',
-      ),
-      { w: eachStep },
-    )
-
-    expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      'DEPENDENCY_CIRCULAR Items depend on each other in a circle: a -> b -> c -> a',
-    ])
-  })
-})
-
-describe('a worktree', () => {
-  const worktree = (sprint: string, workflow = '') =>
-    compiled(`workflow: w\n${sprint}`, { w: `name: W\nphases: [{id: a, prompt: A}]\n${workflow}` }).worktree
-  const shared = 'worktree: {enabled: true, branch-prefix: "wip/", path-prefix: "../wts/", cleanup: never}\n'
-
-  it('has a branch and a folder named after the sprint', () => {
-    expect(worktree('worktree: {enabled: true}\n')).toEqual({
-      enabled: true,
-      branch: 'sprint/2026-03-04_big_thing',
-      path: '../2026-03-04_big_thing-worktree',
-      cleanup: 'on-complete',
-    })
-  })
-
-  it('can be asked for by the workflow', () => {
-    expect(worktree('', shared)).toEqual({
-      enabled: true,
-      branch: 'wip/2026-03-04_big_thing',
-      path: '../wts/2026-03-04_big_thing',
-      cleanup: 'never',
-    })
-  })
-
-  it('is as SPRINT.yaml says, with variables', () => {
-    const sprint =
-      'worktree: {enabled: true, branch: "f/{sprint-name}-{date}", path: "../x/{sprint-id}-{workflow}", cleanup: on-merge}\n'
-
-    expect(worktree(sprint, shared)).toEqual({
-      enabled: true,
-      branch: 'f/big_thing-2026-03-04',
-      path: '../x/2026-03-04_big_thing-w',
-      cleanup: 'on-merge',
-    })
-    expect(worktree('sprint-id: plain\nworktree: {enabled: true, branch: "{date}"}\n')).toMatchObject({
-      branch: '2026-03-05',
-    })
-  })
-
-  it('is not there when SPRINT.yaml does not want it', () => {
-    expect(worktree('worktree: {enabled: false}\n', shared)).toBeUndefined()
-  })
-
-  it.each([
-    'x;touch${IFS}PWNED;',
-    'a b',
-    '-x',
-    'a..b',
-    'a//b',
-    'x.lock',
-    '$(id)',
-    '`id`',
-    'a~b',
-    'end/',
-    '.hidden',
-    '@',
-  ])('refuses the branch %j', (branch) => {
-    const sprint = `workflow: w\nworktree: {enabled: true, branch: '${branch}'}\n`
-    const { diagnostics } = compiling(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\n' })
-
-    expect(errorsOf(diagnostics)).toEqual(['WORKTREE_INVALID_BRANCH_NAME SPRINT.yaml:2:35'])
+    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED self.yaml:2:28'])
   })
 })

@@ -16,7 +16,7 @@ export function validateWorkflow(
   source: Source,
   options: ValidateOptions = {},
 ): { readonly valid: boolean; readonly diagnostics: readonly Diagnostic[] } {
-  const { tell, all, failed } = collectDiagnostics()
+  const { tell, all, failed } = collectDiagnostics(source)
   const file = readOne(source, { tell, syntax: 'YAML_PARSE_ERROR' })
   if (file) judge({ ...file, name: nameOf(source) }, options, tell)
   return { valid: !failed(), diagnostics: all() }

@@ -69,6 +69,8 @@ export const CheckResult = fileObject({
 })
 export type CheckResult = z.output<typeof CheckResult>
 
+const CheckMark = fileObject({ name: z.string(), passed: z.boolean() })
+
 export const Verdict = z.enum([
   'continue',
   'accepted',
@@ -90,7 +92,15 @@ export const IterationRecord = fileObject({
   summary: z.string().optional(),
   /** Parts of the report that named unknown or finished steps, and why they were dropped. */
   rejected: z.array(z.string()).optional(),
-  checks: z.array(fileObject({ name: z.string(), passed: z.boolean() })).optional(),
+  checks: z.array(CheckMark).optional(),
+  /** Files that define a check and that the agent has changed. */
+  tampered: z.array(z.string()).optional(),
+  review: fileObject({ passed: z.boolean(), summary: z.string() }).optional(),
+  /** Whether the agent changed the work tree; absent if that was not looked at. */
+  changed: z.boolean().optional(),
+  /** The commit that holds the work tree as it was afterwards, if it had changed. */
+  checkpoint: z.string().optional(),
+  agent: z.string().optional(),
   attempts: z.int(),
   startedAt: Timestamp,
   endedAt: Timestamp,
@@ -104,14 +114,31 @@ export const LiveIteration = fileObject({
   number: z.int(),
   mode: Mode,
   step: Id.optional(),
-  stage: z.enum(['agent', 'waiting', 'checks', 'hooks']),
+  stage: z.enum(['agent', 'waiting', 'checks', 'review', 'hooks', 'checkpoint']),
   attempt: z.int(),
+  /** Who works on it; absent: the only one there is. */
+  agent: z.string().optional(),
   startedAt: Timestamp,
+  /** When the prompt of the live attempt was made: what came in later is not in it. */
+  promptedAt: Timestamp.optional(),
+  /** The next attempt goes on in this session and only asks for the report that was missing. */
+  repair: fileObject({ session: z.string(), reason: z.string() }).optional(),
+  /** A report was asked for again already; that is done once. */
+  repaired: z.boolean().optional(),
+  /** The prompt was too big for the agent: the next one is cut down. */
+  smallPrompt: z.boolean().optional(),
+  /** The attempt was ended to tell the agent something; the next one follows at once. */
+  retelling: z.boolean().optional(),
+  changed: z.boolean().optional(),
+  stepsChanged: z.boolean().optional(),
+  tampered: z.array(z.string()).optional(),
+  review: fileObject({ passed: z.boolean(), summary: z.string() }).optional(),
+  checkpoint: z.string().optional(),
   verdict: Verdict.optional(),
   summary: z.string().optional(),
   goalCompleteSummary: z.string().optional(),
   rejected: z.array(z.string()).optional(),
-  checks: z.array(fileObject({ name: z.string(), passed: z.boolean() })).optional(),
+  checks: z.array(CheckMark).optional(),
   costUsd: z.number().nullable(),
   usage: Usage,
 })
@@ -163,6 +190,8 @@ const Stats = fileObject({
   usage: Usage,
   /** Time in which an iteration was under way. */
   activeMs: z.number(),
+  /** Iterations in a row that changed neither files nor steps nor checks. */
+  withoutProgress: z.int().default(0),
 })
 
 /** `PROGRESS.yaml`: the whole state of a sprint, with the seeds' field names. */
@@ -210,11 +239,24 @@ export const Progress = fileObject({
   perIterationHooks: z.array(Hook),
   dynamicSteps: z.array(Step),
   live: z.array(LiveIteration).default([]),
-  pauseRequested: z.boolean().optional(),
+  /** How the sprint is to stop, and after what. */
+  stopRequested: fileObject({ as: z.enum(['paused', 'interrupted']), when: z.enum(['iteration', 'turn']) }).optional(),
   humanNeeded: HumanNeeded.optional(),
   /** What a person answered; the next prompt shows it. */
   answer: fileObject({ question: z.string(), answer: z.string(), at: Timestamp }).optional(),
+  /** What people told the agent while it worked; the next prompt shows it. */
+  messages: z.array(fileObject({ text: z.string(), at: Timestamp })).optional(),
   parked: fileObject({ reason: z.string(), until: Timestamp }).optional(),
+  /** The agents of the current run: first choice, then fallbacks. */
+  runAgents: z.array(z.string()).optional(),
+  /** Agents whose usage limit is not over. */
+  agentLimits: z.array(fileObject({ agent: z.string(), until: Timestamp })).optional(),
+  /** Attempts of the last hour that failed, for limits.failed-starts-per-hour. */
+  failedStarts: z.array(Timestamp).optional(),
+  /** What the checks said before the first iteration. */
+  baseline: z.array(CheckMark).optional(),
+  /** The files that define the checks, as they were at the start. */
+  checkFiles: z.array(fileObject({ file: z.string(), hash: z.string() })).optional(),
   /** What the checks said when they were last red; the next prompt shows it. */
   refusedBy: z.array(CheckResult).optional(),
   /** Output of failed hooks with `on-fail: feed-back`; the next prompt shows it. */

@@ -1,9 +1,10 @@
 import { unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { onAttemptEnded } from './attempt.ts'
-import { checksFor, onChecksEnded } from './checks.ts'
+import { checkName, checksFor, onChecksEnded, onReviewEnded } from './checks.ts'
+import { applyEdits } from './edits.ts'
 import type { Fact } from './fact.ts'
-import { isHookRunning, onHookEnded, runHooks } from './hooks.ts'
-import { beginIteration, rest } from './iteration.ts'
+import { isHookRunning, onCheckpointMade, onHookEnded, runHooks } from './hooks.ts'
+import { beginIteration, rest, restAs } from './iteration.ts'
 import { spentLimit } from './limits.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
@@ -26,12 +27,18 @@ function decide(progress: Progress, fact: Fact): Transition {
       return onChecksEnded(progress, fact)
     case 'hook-ended':
       return onHookEnded(progress, fact)
-    case 'pause-requested':
-      return onPauseRequested(progress)
-    case 'interrupted':
-      return onInterrupted(progress)
+    case 'review-ended':
+      return onReviewEnded(progress, fact)
+    case 'checkpoint-made':
+      return onCheckpointMade(progress, fact)
+    case 'stop-requested':
+      return onStopRequested(progress, fact)
     case 'answered':
       return onAnswered(progress, fact)
+    case 'told':
+      return onTold(progress, fact)
+    case 'edited':
+      return onEdited(progress, fact)
   }
 }
 
@@ -41,8 +48,8 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     const rested = tell({ type: 'sprint-rested', status: progress.status, reason: progress.reason })
     return { progress, orders: progress.status === 'completed' ? [...reopenHooks(progress), rested] : [rested] }
   }
-  const { reason: _reason, failure: _failure, pauseRequested: _pause, runLimits: _before, ...kept } = progress
-  const { at, runLimits, detectedChecks } = fact
+  const { reason: _reason, failure: _failure, stopRequested: _stop, runLimits: _before, ...kept } = progress
+  const { at, runLimits, detectedChecks, agents } = fact
   const { limits, parked, stats, doneWhen = detectedChecks } = progress
   const configured = limits.iterations === 'off' ? unlimitedIterations : limits.iterations
   const running: Progress = {
@@ -50,15 +57,20 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     status: parked ? 'parked' : 'in-progress',
     ...(doneWhen && { doneWhen: [...doneWhen] }),
     ...(runLimits && { runLimits }),
+    ...(agents && { runAgents: [...agents] }),
     stats: { ...stats, startedAt: stats.startedAt ?? at, maxIterations: runLimits?.iterations ?? configured },
   }
   const told = tell({ type: 'sprint-started', resumed: stats.startedAt !== null })
   return andThen([told, ...reopen(running)], goOn(running, at))
 }
 
-/** The next iteration, or what follows in one that was interrupted between two of its hooks. */
+/** The baseline, the next iteration, or what follows in one that was stopped between two of its hooks. */
 function goOn(progress: Progress, at: number): Transition {
-  if (progress.live.length === 0) return beginIteration(progress, at)
+  const { doneWhen = [], baseline, stats, live: lives } = progress
+  if (lives.length === 0 && doneWhen.length > 0 && !baseline && stats.currentIteration === 0) {
+    return { progress, orders: [{ type: 'run-checks', iteration: 0, names: doneWhen.map(checkName) }] }
+  }
+  if (lives.length === 0) return beginIteration(progress, at)
   return progress.live
     .filter(({ stage, number }) => stage === 'hooks' && !isHookRunning(progress, number))
     .reduce<Transition>((so, live) => andThen(so.orders, runHooks(so.progress, live, at)), { progress, orders: [] })
@@ -86,6 +98,10 @@ function reopenIteration(progress: Progress, live: LiveIteration): Order[] {
       ]
     case 'checks':
       return [{ type: 'run-checks', iteration, names: checksFor(progress, live) }]
+    case 'review':
+      return [{ type: 'run-review', iteration }]
+    case 'checkpoint':
+      return [{ type: 'make-checkpoint', iteration }]
     case 'hooks':
       return []
   }
@@ -100,31 +116,50 @@ function onWaitEnded(progress: Progress, fact: Extract<Fact, { type: 'wait-ended
   if (limit) return rest(kept, 'limit-reached', limit)
   const { number: iteration, attempt } = live
   return {
-    progress: withLive({ ...kept, status: 'in-progress' }, { ...live, stage: 'agent' }),
+    progress: withLive({ ...kept, status: 'in-progress' }, { ...live, stage: 'agent', promptedAt: fact.at }),
     orders: [{ type: 'run-attempt', iteration, attempt }],
   }
 }
 
-/** The iteration under way is finished first. One that only waits for its next attempt is left as it is. */
-function onPauseRequested(progress: Progress): Transition {
-  if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
-  if (progress.live.some(({ stage }) => stage !== 'waiting')) {
-    return { progress: { ...progress, pauseRequested: true }, orders: [] }
+/**
+ * After the iteration or the turn: what is under way goes on until then; what only waits for its next attempt is left as it
+ * is. Now: everything is ended, and the iteration gets another attempt in the next run. A sprint that rests already (only its
+ * hooks still run) goes on resting: a reached goal stays reached, an open question stays open.
+ */
+function onStopRequested(progress: Progress, { as, when }: Extract<Fact, { type: 'stop-requested' }>): Transition {
+  const { status, live } = progress
+  const busy = live.some(({ stage }) => stage !== 'waiting') || (live.length === 0 && !progress.baseline)
+  const running = status === 'in-progress' || status === 'parked'
+  if (when === 'now') {
+    const abort: Order = { type: 'abort', what: 'all' }
+    if (!running && !(status === 'blocked' && busy)) return { progress, orders: [abort] }
+    return andThen([abort], restAs(progress, as))
   }
-  return andThen([{ type: 'abort', what: 'waits' }], rest(progress, 'paused', 'paused on request'))
+  if (!running) return { progress, orders: [] }
+  if (busy) return { progress: { ...progress, stopRequested: { as, when } }, orders: [] }
+  return andThen([{ type: 'abort', what: 'waits' }], restAs(progress, as))
 }
 
-/**
- * Everything is ended now; the iteration under way gets another attempt when the sprint is resumed. A sprint that rests
- * already (only its hooks still run) goes on resting: a reached goal stays reached, an open question stays open.
- */
-function onInterrupted(progress: Progress): Transition {
-  const abort: Order = { type: 'abort', what: 'all' }
-  const { status, live } = progress
-  const finishing = status === 'blocked' && live.some(({ stage }) => stage !== 'waiting')
-  if (status !== 'in-progress' && status !== 'parked' && !finishing) return { progress, orders: [abort] }
-  return andThen([abort], rest(progress, 'interrupted', 'interrupted by a signal'))
+/** For the next prompt; or the attempt is ended, and a new one is told at once. */
+function onTold(progress: Progress, { at, text, now }: Extract<Fact, { type: 'told' }>): Transition {
+  const told: Progress = { ...progress, messages: [...(progress.messages ?? []), { text, at }] }
+  const working = told.live.filter(({ stage }) => stage === 'agent')
+  if (!now || working.length === 0 || told.status !== 'in-progress') return { progress: told, orders: [] }
+  const retelling = working.reduce((so, live) => withLive(so, { ...live, retelling: true }), told)
+  return { progress: retelling, orders: [{ type: 'abort', what: 'attempts' }] }
 }
+
+/** Somebody has changed PROGRESS.yaml while the sprint runs. */
+function onEdited(progress: Progress, { at, edits, refused }: Extract<Fact, { type: 'edited' }>): Transition {
+  const edited = applyEdits(progress, edits, { at, iteration: progress.stats.currentIteration })
+  const orders = [
+    ...edits.map((edit) => `taken over from PROGRESS.yaml: ${edit.kind}`).map((text) => note('info', text)),
+    ...refused.map((reason) => note('warning', `not taken over from PROGRESS.yaml: ${reason}`)),
+  ]
+  return { progress: edited, orders }
+}
+
+const note = (level: 'info' | 'warning', text: string): Order => tell({ type: 'note', level, text })
 
 function onAnswered(progress: Progress, fact: Extract<Fact, { type: 'answered' }>): Transition {
   const { humanNeeded, reason: _reason, ...kept } = progress

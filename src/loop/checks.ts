@@ -1,9 +1,11 @@
+import type { SprintEvent } from '../contract/events.ts'
 import type { CheckResult, LiveIteration, Progress } from '../contract/progress.ts'
 import type { Check } from '../contract/settings.ts'
 import type { Fact } from './fact.ts'
 import { runHooks } from './hooks.ts'
+import { beginIteration, isStopped, restAs } from './iteration.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
-import { andThen, tell, type Transition } from './order.ts'
+import { andThen, tell, type Order, type Transition } from './order.ts'
 
 export const checkName = (check: Check): string => check.name ?? check.run
 
@@ -13,28 +15,86 @@ export const checksFor = (progress: Progress, live: LiveIteration): string[] =>
     .filter((check) => check.eachIteration || live.goalCompleteSummary !== undefined)
     .map((check) => checkName(check))
 
-export function onChecksEnded(progress: Progress, fact: Extract<Fact, { type: 'checks-ended' }>): Transition {
+/** After the agent's turn: the checks that are due, else straight on. */
+export function thenChecks(progress: Progress, live: LiveIteration, at: number): Transition {
+  const names = checksFor(progress, live)
+  if (names.length > 0) {
+    const checking = withLive(progress, { ...live, stage: 'checks' })
+    const order: Order = { type: 'run-checks', iteration: live.number, names }
+    return { progress: checking, orders: isStopped(progress) ? [] : [order] }
+  }
+  return thenReview(progress, live, at)
+}
+
+type ChecksEnded = Extract<Fact, { type: 'checks-ended' }>
+
+export function onChecksEnded(progress: Progress, fact: ChecksEnded): Transition {
+  if (fact.iteration === 0) return onBaseline(progress, fact)
   const before = liveIteration(progress, fact.iteration, fact)
   if (before.stage !== 'checks') throw illegal(progress, fact, 'no check is running')
   const missing = checksFor(progress, before).filter((name) => !fact.results.some((result) => result.name === name))
   if (missing.length > 0) throw illegal(progress, fact, `there is no result of ${missing.join(', ')}`)
   const red = fact.results.filter((result) => !result.passed)
-  const checks = fact.results.map(({ name, passed }) => ({ name, passed }))
-  const live: LiveIteration = { ...before, checks }
+  const { tampered = [] } = fact
+  const live: LiveIteration = {
+    ...before,
+    checks: marks(fact),
+    ...(tampered.length > 0 && { tampered: [...tampered] }),
+  }
   const known = withLive(red.length > 0 ? { ...progress, refusedBy: red } : progress, live)
-  if (live.goalCompleteSummary === undefined) return runHooks(known, live, fact.at)
-  if (red.length === 0)
-    return accept(
-      known,
-      live,
-      fact.at,
-      checks.map(({ name }) => name),
-    )
-  return refuse(known, live, fact.at, red)
+  const told = tampered.length > 0 ? [tell(tamperedNote(tampered))] : []
+  if (live.goalCompleteSummary === undefined || red.length === 0) return andThen(told, thenReview(known, live, fact.at))
+  const reason = red.map(({ name, reason: why, exitCode }) => `${name}: ${why ?? `exit code ${exitCode}`}`).join('; ')
+  return andThen(told, refuse(known, live, fact.at, { by: red.map(({ name }) => name), reason }))
+}
+
+const marks = ({ results }: ChecksEnded) => results.map(({ name, passed }) => ({ name, passed }))
+
+const tamperedNote = (files: readonly string[]): SprintEvent => ({
+  type: 'note',
+  level: 'warning',
+  text: `the agent changed what defines the checks: ${files.join(', ')}`,
+})
+
+/** What the checks say before anything was changed: a check that was red already is known for it. */
+function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
+  if (progress.baseline) throw illegal(progress, fact, 'there is a baseline already')
+  const { checkFiles } = fact
+  const known: Progress = { ...progress, baseline: marks(fact), ...(checkFiles && { checkFiles }) }
+  if (progress.status !== 'in-progress') return { progress: known, orders: [] }
+  if (progress.stopRequested) return restAs(known, progress.stopRequested.as)
+  return beginIteration(known, fact.at)
+}
+
+/** With green checks a second agent has its say, if there is one. */
+function thenReview(progress: Progress, live: LiveIteration, at: number): Transition {
+  if (live.goalCompleteSummary === undefined) return runHooks(progress, live, at)
+  if (!progress.review) return accept(progress, live, at)
+  const reviewing = withLive(progress, { ...live, stage: 'review' })
+  return { progress: reviewing, orders: isStopped(progress) ? [] : [{ type: 'run-review', iteration: live.number }] }
+}
+
+export function onReviewEnded(progress: Progress, fact: Extract<Fact, { type: 'review-ended' }>): Transition {
+  const before = liveIteration(progress, fact.iteration, fact)
+  if (before.stage !== 'review') throw illegal(progress, fact, 'no review is under way')
+  const { passed, summary, at } = fact
+  const live: LiveIteration = { ...before, review: { passed, summary } }
+  if (passed) return accept(progress, live, at)
+  const result: CheckResult = {
+    name: 'review',
+    passed,
+    exitCode: null,
+    durationMs: 0,
+    output: summary,
+    reason: 'the reviewer is not convinced',
+  }
+  const known: Progress = { ...progress, refusedBy: [...(progress.refusedBy ?? []), result] }
+  return refuse(known, live, at, { by: ['review'], reason: summary })
 }
 
 /** The goal counts as reached. Without any check that could have refused it, the exit says so. */
-export function accept(progress: Progress, live: LiveIteration, at: number, by: readonly string[]): Transition {
+function accept(progress: Progress, live: LiveIteration, at: number): Transition {
+  const by = [...(live.checks ?? []).map(({ name }) => name), ...(live.review ? ['review'] : [])]
   const summary = live.goalCompleteSummary ?? ''
   const openSteps = progress.dynamicSteps.filter((step) => step.status === 'pending').map((step) => step.id)
   const accepted: Progress = {
@@ -47,15 +107,15 @@ export function accept(progress: Progress, live: LiveIteration, at: number, by: 
       ...(openSteps.length > 0 && { openSteps }),
     },
   }
-  const told = tell({ type: 'claim-accepted', iteration: live.number, by: [...by], summary })
+  const told = tell({ type: 'claim-accepted', iteration: live.number, by, summary })
   return andThen([told], runHooks(accepted, { ...live, verdict: 'accepted' }, at))
 }
 
+type Refusal = { readonly by: readonly string[]; readonly reason: string }
+
 /** A red check refuses the claim; what it printed is in the next prompt. */
-function refuse(progress: Progress, live: LiveIteration, at: number, red: readonly CheckResult[]): Transition {
-  const by = red.map(({ name }) => name)
-  const reason = red.map(({ name, reason: why, exitCode }) => `${name}: ${why ?? `exit code ${exitCode}`}`).join('; ')
-  const told = tell({ type: 'claim-refused', iteration: live.number, by, reason })
+function refuse(progress: Progress, live: LiveIteration, at: number, { by, reason }: Refusal): Transition {
+  const told = tell({ type: 'claim-refused', iteration: live.number, by: [...by], reason })
   const { goalCompleteSummary: _claim, ...open } = live
   return andThen([told], runHooks(progress, { ...open, verdict: 'refused' }, at))
 }

@@ -1,12 +1,14 @@
+import type { Edit } from '../contract/edit.ts'
 import type { FailureClass, Usage } from '../contract/outcome.ts'
-import type { CheckResult, RunLimits } from '../contract/progress.ts'
+import type { CheckResult, Progress, RunLimits } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import type { Check } from '../contract/settings.ts'
 
 /** How an attempt ended, as far as the loop cares. */
 export type AttemptEnd =
   | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'malformed'; readonly reason: string }
+  /** `session`: where the agent can be asked for the report again. */
+  | { readonly kind: 'malformed'; readonly reason: string; readonly session?: string | undefined }
   | {
       readonly kind: 'failed'
       readonly class: FailureClass
@@ -24,6 +26,8 @@ export type Fact =
       readonly runLimits?: RunLimits | undefined
       /** Checks found in the project; taken if the sprint names none. */
       readonly detectedChecks?: readonly Check[] | undefined
+      /** Who works in this run: first choice, then fallbacks. */
+      readonly agents?: readonly string[] | undefined
     }
   | {
       readonly type: 'attempt-ended'
@@ -34,6 +38,8 @@ export type Fact =
       readonly usage: Usage
       /** Absent: unpriced. */
       readonly costUsd?: number | undefined
+      /** Whether the work tree is another one than before the attempt; absent if that was not looked at. */
+      readonly changed?: boolean | undefined
       /** In [0, 1): spreads the retries of many sprints. */
       readonly random: number
     }
@@ -43,6 +49,23 @@ export type Fact =
       readonly at: number
       readonly iteration: number
       readonly results: readonly CheckResult[]
+      /** At the baseline (iteration 0): the files that define the checks. */
+      readonly checkFiles?: Progress['checkFiles']
+      /** Later: those of them that are no longer what they were. */
+      readonly tampered?: readonly string[] | undefined
+    }
+  | {
+      readonly type: 'review-ended'
+      readonly at: number
+      readonly iteration: number
+      readonly passed: boolean
+      readonly summary: string
+    }
+  | {
+      readonly type: 'checkpoint-made'
+      readonly at: number
+      readonly iteration: number
+      readonly commit?: string | undefined
     }
   | {
       readonly type: 'hook-ended'
@@ -54,6 +77,18 @@ export type Fact =
       /** The last part of what a failed hook printed. */
       readonly output?: string | undefined
     }
-  | { readonly type: 'pause-requested'; readonly at: number }
-  | { readonly type: 'interrupted'; readonly at: number }
+  | {
+      readonly type: 'stop-requested'
+      readonly at: number
+      readonly as: 'paused' | 'interrupted'
+      /** After the iteration, after the agent's turn (checks and hooks are left to the next run), or now. */
+      readonly when: 'iteration' | 'turn' | 'now'
+    }
   | { readonly type: 'answered'; readonly at: number; readonly answer: string }
+  | { readonly type: 'told'; readonly at: number; readonly text: string; readonly now: boolean }
+  | {
+      readonly type: 'edited'
+      readonly at: number
+      readonly edits: readonly Edit[]
+      readonly refused: readonly string[]
+    }

@@ -1,31 +1,36 @@
 import { shown, type HookTask, type LiveIteration, type Progress } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
 import type { Fact } from './fact.ts'
-import { endIteration, rest } from './iteration.ts'
-import { illegal, withLive } from './live.ts'
+import { endIteration, isStopped, rest } from './iteration.ts'
+import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 
 /**
- * After the agent and the checks: sequential hooks one by one, then the parallel ones at once, then the iteration is over.
- * In an interrupted sprint all that is left to the next run.
+ * After the agent and the checks: sequential hooks one by one, a checkpoint, then the parallel hooks at once, and the
+ * iteration is over.
+ * In a stopped sprint all that is left to the next run.
  */
 export function runHooks(progress: Progress, live: LiveIteration, at: number): Transition {
-  if (progress.status === 'interrupted') {
-    return { progress: withLive(progress, { ...live, stage: 'hooks' }), orders: [] }
-  }
+  if (isStopped(progress)) return { progress: withLive(progress, { ...live, stage: 'hooks' }), orders: [] }
   const enabled = progress.perIterationHooks.filter((hook) => hook.enabled)
   const sequential = enabled.find((hook) => !hook.parallel && !taskOf(progress, live.number, hook.id))
   if (sequential) {
     const waiting = withLive(progress, { ...live, stage: 'hooks' })
     return startHooks(waiting, live.number, [sequential], at)
   }
-  const started = startHooks(
-    progress,
-    live.number,
-    enabled.filter((hook) => hook.parallel),
-    at,
-  )
+  if (progress.checkpoint !== false && live.stage !== 'checkpoint') {
+    const keeping = withLive(progress, { ...live, stage: 'checkpoint' })
+    return { progress: keeping, orders: [{ type: 'make-checkpoint', iteration: live.number }] }
+  }
+  const parallel = enabled.filter((hook) => hook.parallel)
+  const started = startHooks(progress, live.number, parallel, at)
   return andThen(started.orders, endIteration(started.progress, live, at))
+}
+
+export function onCheckpointMade(progress: Progress, fact: Extract<Fact, { type: 'checkpoint-made' }>): Transition {
+  const live = liveIteration(progress, fact.iteration, fact)
+  if (live.stage !== 'checkpoint') throw illegal(progress, fact, 'no checkpoint is being made')
+  return runHooks(progress, { ...live, ...(fact.commit !== undefined && { checkpoint: fact.commit }) }, fact.at)
 }
 
 function startHooks(progress: Progress, iteration: number, hooks: readonly Hook[], at: number): Transition {

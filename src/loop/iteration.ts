@@ -6,7 +6,8 @@ import {
   type Progress,
   type SprintStatus,
 } from '../contract/progress.ts'
-import { reachedLimit } from './limits.ts'
+import { chooseAgent } from './agents.ts'
+import { isStuck, reachedLimit } from './limits.ts'
 import { chooseMode } from './mode.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 
@@ -19,13 +20,16 @@ export function beginIteration(progress: Progress, at: number, pause?: Pause): T
   if (limit) return rest(progress, 'limit-reached', limit)
   const number = progress.stats.currentIteration + 1
   const { mode, step, idleCount } = chooseMode(progress)
+  const { agent } = chooseAgent(progress, at)
   const live: LiveIteration = {
     number,
     mode,
     ...(step && { step: step.id }),
     stage: pause ? 'waiting' : 'agent',
     attempt: 1,
+    ...(agent !== undefined && { agent }),
     startedAt: at,
+    ...(!pause && { promptedAt: at }),
     costUsd: 0,
     usage: noUsage,
   }
@@ -44,13 +48,15 @@ export function beginIteration(progress: Progress, at: number, pause?: Pause): T
 
 /** Writes the receipt of an iteration and goes on, or rests. */
 export function endIteration(progress: Progress, live: LiveIteration, at: number, pause?: Pause): Transition {
-  const { stage: _stage, attempt, goalCompleteSummary: _claim, verdict = 'failed', ...kept } = live
-  const record: IterationRecord = { ...kept, verdict, attempts: attempt, endedAt: at }
+  const record = recordOf(live, at)
+  const { verdict } = record
+  const { stats } = progress
+  const withoutProgress = madeProgress(progress, live) ? 0 : stats.withoutProgress + 1
   const ended: Progress = {
     ...progress,
     live: progress.live.filter(({ number }) => number !== live.number),
     iterations: [...progress.iterations, record].slice(-shown.iterations),
-    stats: { ...progress.stats, activeMs: progress.stats.activeMs + (at - live.startedAt) },
+    stats: { ...stats, activeMs: stats.activeMs + (at - live.startedAt), withoutProgress },
   }
   const told = tell({
     type: 'iteration-ended',
@@ -61,6 +67,34 @@ export function endIteration(progress: Progress, live: LiveIteration, at: number
     costUsd: live.costUsd,
   })
   return andThen([told], afterIteration(ended, record, at, pause))
+}
+
+const recordOf = ({ number, mode, step, verdict = 'failed', ...live }: LiveIteration, at: number): IterationRecord => ({
+  number,
+  mode,
+  ...(step !== undefined && { step }),
+  verdict,
+  ...(live.summary !== undefined && { summary: live.summary }),
+  ...(live.rejected && { rejected: live.rejected }),
+  ...(live.checks && { checks: live.checks }),
+  ...(live.tampered && { tampered: live.tampered }),
+  ...(live.review && { review: live.review }),
+  ...(live.changed !== undefined && { changed: live.changed }),
+  ...(live.checkpoint !== undefined && { checkpoint: live.checkpoint }),
+  ...(live.agent !== undefined && { agent: live.agent }),
+  attempts: live.attempt,
+  startedAt: live.startedAt,
+  endedAt: at,
+  costUsd: live.costUsd,
+  usage: live.usage,
+})
+
+/** Files, steps or checks are not what they were. Where the files were not looked at, the agent gets the benefit of the doubt. */
+function madeProgress({ limits, iterations, baseline = [] }: Progress, live: LiveIteration): boolean {
+  if (limits.noProgress === 'off' || live.changed !== false || live.stepsChanged === true) return true
+  if (!live.checks) return false
+  const before = iterations.findLast(({ checks }) => checks)?.checks ?? baseline
+  return live.checks.some(({ name, passed }) => before.find((check) => check.name === name)?.passed !== passed)
 }
 
 function afterIteration(progress: Progress, record: IterationRecord, at: number, pause?: Pause): Transition {
@@ -74,16 +108,34 @@ function afterIteration(progress: Progress, record: IterationRecord, at: number,
   }
   if (progress.status === 'blocked') return rest(progress, 'blocked', progress.reason)
   if (progress.status !== 'in-progress') return { progress, orders: [] }
-  if (progress.pauseRequested) return rest(progress, 'paused', 'paused on request')
+  if (progress.stopRequested) return restAs(progress, progress.stopRequested.as)
+  if (isStuck(progress) && record.mode === 'reflecting') return askWhatToDo(progress, record, at)
   return beginIteration(progress, at, pause)
 }
+
+/** It has reflected, and still nothing has changed. */
+function askWhatToDo(progress: Progress, { number, summary = '' }: IterationRecord, at: number): Transition {
+  const reason = `No progress in ${progress.stats.withoutProgress} iterations: no file, step or check has changed`
+  const details = `The last thing the agent said: ${summary}`
+  const humanNeeded = { reason, details, askedAt: at }
+  const asked = tell({ type: 'question-asked', iteration: number, reason, details })
+  const again = { ...progress, humanNeeded, stats: { ...progress.stats, withoutProgress: 0 } }
+  return andThen([asked], rest(again, 'needs-human', reason))
+}
+
+/** On request, not by itself. */
+export const restAs = (progress: Progress, as: 'paused' | 'interrupted'): Transition =>
+  rest(progress, as, `${as} on request`)
+
+/** Nothing more is ordered in a sprint that was stopped in the middle of an iteration. */
+export const isStopped = ({ status }: Progress): boolean => status === 'interrupted' || status === 'paused'
 
 /**
  * The sprint stops here for now: nothing new is ordered. What still runs (hooks in the background) is waited for. A usage
  * limit that is not over is kept: the next run goes on waiting for it.
  */
 export function rest(progress: Progress, status: SprintStatus, reason?: string): Transition {
-  const { reason: _before, pauseRequested: _pause, ...kept } = progress
+  const { reason: _before, stopRequested: _stop, ...kept } = progress
   return {
     progress: { ...kept, status, ...(reason !== undefined && { reason }) },
     orders: [tell({ type: 'sprint-rested', status, reason })],

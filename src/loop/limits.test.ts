@@ -13,10 +13,17 @@ import {
   waitEnds,
   work,
 } from '../../test/support/builders.ts'
+import { noUsage } from '../contract/outcome.ts'
 import { unlimitedIterations } from '../contract/progress.ts'
 import { reachedLimit } from './limits.ts'
 
-const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+const spend = (costUsd: number) => attemptEnded({ kind: 'report', report: aReport() }, { costUsd })
+
+const use = (inputTokens: number, outputTokens: number) =>
+  attemptEnded(
+    { kind: 'report', report: aReport() },
+    { usage: { ...noUsage, inputTokens, outputTokens, cacheReadTokens: 5000 } },
+  )
 
 it('finds no limit reached where none is set', () => {
   expect(
@@ -99,8 +106,6 @@ describe('the number of iterations', () => {
 })
 
 describe('money', () => {
-  const spend = (costUsd: number | undefined) => attemptEnded({ kind: 'report', report: aReport() }, { costUsd })
-
   it('ends the sprint once it is spent', () => {
     const { progress } = after(aProgress({ limits: { usd: 1 } }), started(), spend(0.6), spend(0.4))
 
@@ -137,12 +142,6 @@ describe('money', () => {
 })
 
 describe('tokens', () => {
-  const use = (inputTokens: number, outputTokens: number) =>
-    attemptEnded(
-      { kind: 'report', report: aReport() },
-      { usage: { ...usage, inputTokens, outputTokens, cacheReadTokens: 5000 } },
-    )
-
   it('are input and output, without the cache', () => {
     const once = after(aProgress({ limits: { tokens: 100 } }), started(), use(30, 20)).progress
     const twice = after(once, use(30, 20)).progress

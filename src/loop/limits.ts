@@ -1,5 +1,6 @@
 import { formatDuration } from '../contract/time.ts'
-import type { Progress } from '../contract/progress.ts'
+import type { Usage } from '../contract/outcome.ts'
+import type { LiveIteration, Progress } from '../contract/progress.ts'
 
 /** The limit that forbids another iteration, in one sentence; undefined if there is none. */
 export function reachedLimit(progress: Progress): string | undefined {
@@ -15,10 +16,32 @@ export function spentLimit({ limits, runLimits = {}, stats }: Progress): string 
   if (usd !== 'off' && stats.costUsd !== null && stats.costUsd >= usd) {
     return `$${stats.costUsd.toFixed(2)} of $${usd} spent (limits.usd)`
   }
-  const tokens = stats.usage.inputTokens + stats.usage.outputTokens
+  const tokens = tokensOf(stats.usage)
   if (limits.tokens !== 'off' && tokens >= limits.tokens) return `${tokens} of ${limits.tokens} tokens (limits.tokens)`
   if (duration !== 'off' && stats.activeMs >= duration) {
     return `${formatDuration(duration)} of work (limits.duration)`
   }
   return undefined
 }
+
+/** Nothing has changed for as many iterations as limits.no-progress allows. */
+export const isStuck = ({ limits, stats }: Progress): boolean =>
+  limits.noProgress !== 'off' && stats.withoutProgress >= limits.noProgress
+
+/** How much the attempt that begins now may still use; absent: as much as it likes. */
+export function budgetOf(progress: Progress, live: LiveIteration): { readonly usd?: number; readonly tokens?: number } {
+  const { limits, runLimits = {}, stats } = progress
+  const usd = least([
+    left(runLimits.usd ?? limits.usd, stats.costUsd ?? 0),
+    left(limits.iterationUsd, live.costUsd ?? 0),
+  ])
+  const tokens = least([left(limits.tokens, tokensOf(stats.usage)), left(limits.iterationTokens, tokensOf(live.usage))])
+  return { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) }
+}
+
+const left = (limit: number | 'off', used: number): number | undefined => (limit === 'off' ? undefined : limit - used)
+
+const least = (amounts: readonly (number | undefined)[]): number | undefined =>
+  amounts.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a))
+
+const tokensOf = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens

@@ -1,9 +1,15 @@
 import type { Mode, Progress, Step } from '../contract/progress.ts'
+import { isStuck } from './limits.ts'
 
 type Choice = { readonly mode: Mode; readonly step?: Step; readonly idleCount: number }
 
-/** Pending steps: executing. None: planning, and reflecting once there have been none for `idle-threshold` iterations. */
-export function chooseMode({ ralph, dynamicSteps, stats }: Progress): Choice {
+/**
+ * Pending steps: executing. None: planning, and reflecting once there have been none for `idle-threshold` iterations. An agent
+ * that has not got anywhere for `limits.no-progress` iterations reflects too, whatever is pending.
+ */
+export function chooseMode(progress: Progress): Choice {
+  const { ralph, dynamicSteps, stats } = progress
+  if (isStuck(progress)) return { mode: 'reflecting', idleCount: ralph.idleCount }
   const step = dynamicSteps.find(({ status }) => status === 'pending')
   if (step) return { mode: 'executing', step, idleCount: 0 }
   const idleCount = ralph.idleCount + 1

@@ -4,10 +4,13 @@ import type { Progress } from '../contract/progress.ts'
 /** What the runtime must do next. Each order but `tell` and `abort` is answered by one fact. A run is over when no order is open. */
 export type Order =
   | { readonly type: 'run-attempt'; readonly iteration: number; readonly attempt: number }
+  /** Iteration 0 is the baseline, before anything was changed. */
   | { readonly type: 'run-checks'; readonly iteration: number; readonly names: readonly string[] }
+  | { readonly type: 'run-review'; readonly iteration: number }
+  | { readonly type: 'make-checkpoint'; readonly iteration: number }
   | { readonly type: 'run-hook'; readonly iteration: number; readonly hookId: string }
   | { readonly type: 'wait'; readonly iteration: number; readonly until: number; readonly reason: string }
-  | { readonly type: 'abort'; readonly what: 'waits' | 'all' }
+  | { readonly type: 'abort'; readonly what: 'waits' | 'attempts' | 'all' }
   | { readonly type: 'tell'; readonly event: SprintEvent }
 
 export type Transition = { readonly progress: Progress; readonly orders: readonly Order[] }

@@ -1,36 +1,48 @@
 import type { FailureClass } from '../contract/outcome.ts'
+import type { Progress } from '../contract/progress.ts'
 
-/** What the loop does about each class of failure: the only such table. */
 type Policy =
   /** Wait until the limit is over; not a failure, not counted. Unknown when: `probeMs`; over already, it says: `soonestMs`. */
   | { readonly action: 'park'; readonly probeMs: number; readonly soonestMs: number }
-  /** Try again after a growing pause, at most `tries` times in a row. */
-  | { readonly action: 'retry'; readonly firstMs: number; readonly tries: number }
+  /** Try again after a growing pause, at most `tries` times in a row; then the sprint stops, or a person is asked. */
+  | { readonly action: 'retry'; readonly firstMs: number; readonly tries: number; readonly then: 'stop' | 'ask' }
   /** A person has to do something first. */
   | { readonly action: 'ask' }
   | { readonly action: 'stop' }
 
 const longestPauseMs = 300_000
 
-const policies: Record<FailureClass, Policy> = {
+/** What the loop does about each class of failure: the only such table. */
+const policies = {
   usage_limit: { action: 'park', probeMs: 1_800_000, soonestMs: 60_000 },
-  rate_limit: { action: 'retry', firstMs: 5000, tries: 20 },
-  overloaded: { action: 'retry', firstMs: 2000, tries: 20 },
-  network: { action: 'retry', firstMs: 2000, tries: 20 },
-  crash: { action: 'retry', firstMs: 2000, tries: 5 },
-  hang: { action: 'retry', firstMs: 2000, tries: 3 },
-  output_cap: { action: 'retry', firstMs: 2000, tries: 2 },
-  protocol: { action: 'retry', firstMs: 2000, tries: 5 },
-  max_turns: { action: 'retry', firstMs: 2000, tries: 3 },
-  unknown: { action: 'retry', firstMs: 2000, tries: 5 },
-  context: { action: 'retry', firstMs: 2000, tries: 2 },
+  rate_limit: { action: 'retry', firstMs: 5000, tries: 20, then: 'stop' },
+  overloaded: { action: 'retry', firstMs: 2000, tries: 20, then: 'stop' },
+  network: { action: 'retry', firstMs: 2000, tries: 20, then: 'stop' },
+  crash: { action: 'retry', firstMs: 2000, tries: 5, then: 'stop' },
+  hang: { action: 'retry', firstMs: 2000, tries: 3, then: 'stop' },
+  output_cap: { action: 'retry', firstMs: 2000, tries: 2, then: 'stop' },
+  protocol: { action: 'retry', firstMs: 2000, tries: 5, then: 'stop' },
+  max_turns: { action: 'retry', firstMs: 2000, tries: 3, then: 'stop' },
+  unknown: { action: 'retry', firstMs: 2000, tries: 5, then: 'stop' },
+  context: { action: 'retry', firstMs: 2000, tries: 2, then: 'ask' },
   auth: { action: 'ask' },
   tool_denied: { action: 'ask' },
+  /** Only where it is not our own: a limit of ours ends the iteration or the sprint. */
   budget: { action: 'ask' },
   not_found: { action: 'stop' },
-}
+} as const satisfies Record<FailureClass, Policy>
 
 export const policyFor = (failure: FailureClass): Policy => policies[failure]
+
+export const parking = policies.usage_limit
+
+/** No fault starts the agent more often than limits.failed-starts-per-hour, whatever its own pauses are. */
+export function soonestStart({ limits, failedStarts = [] }: Progress, at: number): number {
+  const [oldest] = failedStarts
+  if (oldest === undefined || failedStarts.length < limits.failedStartsPerHour) return at
+  const free = oldest + 3_600_000
+  return free > at ? free : at
+}
 
 /** Twice as long each time, spread by a quarter, never longer than five minutes. */
 export function pauseMs(firstMs: number, failuresInARow: number, random: number): number {

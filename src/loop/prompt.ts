@@ -1,4 +1,5 @@
 import type { LiveIteration, Mode, Progress, Step } from '../contract/progress.ts'
+import { isStuck } from './limits.ts'
 
 /** How much of each list a prompt shows, so that its size does not grow with the sprint. */
 const most = {
@@ -9,36 +10,46 @@ const most = {
   outputCharacters: 8000,
 }
 
-export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step'>
+export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt'> & {
+  /** What earlier iterations have learned (LEARNINGS.md of the sprint). */
+  readonly notes?: string | undefined
+}
 
 /** The prompt of one iteration. The agent starts with a fresh context, so everything it must know is in here. */
 export function buildPrompt(progress: Progress, iteration: PromptFor): string {
+  const background = iteration.smallPrompt ? [] : [learnings(iteration.notes)]
   const sections = [
     heading(progress, iteration),
     `## Goal\n\n${progress.goal.trim()}`,
     ...bodies[iteration.mode](progress, iteration),
-    refusals(progress),
+    stuck(progress),
+    refusals(progress, iteration.smallPrompt ? most.outputCharacters / 4 : most.outputCharacters),
     feedback(progress),
     answer(progress),
+    messages(progress),
+    ...background,
     rules(progress),
     reporting,
   ]
-  return `${sections.filter((section) => section !== undefined).join('\n\n')}\n`
+  return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
+
+/** Goals, steps and outputs can contain anything, also the older form of a report. An echo of it must not be one. */
+const withoutOlderForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
 
 const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string | undefined)[]> = {
   planning: (progress) => [task('planning'), extra(progress.ralph.goalPrompt), completedSteps(progress)],
-  executing: (progress, { step }) => [
+  executing: (progress, { step, smallPrompt }) => [
     currentStep(progress, step),
     task('executing'),
-    pendingSteps(progress, step),
-    completedSteps(progress),
+    ...(smallPrompt ? [] : [pendingSteps(progress, step), completedSteps(progress)]),
   ],
-  reflecting: (progress) => [
+  reflecting: (progress, { number }) => [
     task('reflecting'),
     extra(progress.ralph.reflectionPrompt),
+    pendingSteps(progress, undefined),
     completedSteps(progress),
-    minIterations(progress),
+    minIterations(progress, number),
   ],
 }
 
@@ -52,7 +63,7 @@ const tasks: Record<Mode, string> = {
 
 1. Look at the project as it is now, before you decide anything.
 2. Break the goal into concrete steps, each small enough to be done well in one session and with a result that can be checked.
-3. Report the steps in the order in which they are to be done. You may do the first one now; then report it as completed too.`,
+3. Report the steps in the order in which they are to be done. You may do the first one now; then leave it out of pendingSteps.`,
   executing: `## Your task
 
 Do this one step and do it well: look at the code first, make the change, and verify it (run the tests, try it out). If it is
@@ -60,7 +71,7 @@ already done, say so and report it as completed. If you find that more is needed
 doing them now. Then stop.`,
   reflecting: `## Your task
 
-No steps have been pending for a while. Look at the project as it is now and decide:
+Stop and think: the work does not go on by itself. Look at the project as it is now and decide:
 
 - The goal is fully reached, every criterion in it: verify it yourself, then report goal-complete.
 - Something is missing: report it as new steps.
@@ -96,7 +107,8 @@ function completedSteps(progress: Progress): string | undefined {
   return `## Completed steps\n\n${note}${bounded(last, most.completedSteps)}`
 }
 
-const line = ({ id, prompt }: Step): string => `- ${id}: ${clip(prompt.trim().replaceAll(/\s*\n\s*/g, ' '), 300)}`
+/** Cut before its lines are joined: a step can be a megabyte of blanks, and joining is quadratic in them. */
+const line = ({ id, prompt }: Step): string => `- ${id}: ${clip(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
 
 function bounded(lines: readonly string[], count: number): string {
   let size = 0
@@ -105,13 +117,14 @@ function bounded(lines: readonly string[], count: number): string {
   return [...fitting, ...(left > 0 ? [`- (and ${left} more)`] : [])].join('\n')
 }
 
-function refusals({ refusedBy = [] }: Progress): string | undefined {
+function refusals({ refusedBy = [], baseline = [] }: Progress, characters: number): string | undefined {
   if (refusedBy.length === 0) return undefined
-  const share = most.outputCharacters / refusedBy.length
+  const share = characters / refusedBy.length
+  const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
   return refusedBy
     .map(({ name, output, reason, exitCode }) => {
       const why = reason ?? `exit code ${exitCode}`
-      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}). The goal is not reached before it passes. Its output ends with:\n\n${quoted(clipStart(output, share))}`
+      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was red before the sprint began too' : ''}). The goal is not reached before it passes. Its output ends with:\n\n${quoted(clipStart(output, share))}`
     })
     .join('\n\n')
 }
@@ -126,11 +139,27 @@ function feedback({ feedback: failed = [] }: Progress): string | undefined {
 
 function answer({ answer: given }: Progress): string | undefined {
   if (!given) return undefined
-  return `## A person answered\n\nQuestion: ${given.question}\n\nAnswer: ${clip(given.answer, most.stepCharacters)}`
+  return `## A person answered\n\nQuestion: ${clip(given.question, most.stepCharacters)}\n\nAnswer: ${clip(given.answer, most.stepCharacters)}`
 }
 
-function minIterations({ ralph, stats }: Progress): string | undefined {
-  if (stats.currentIteration >= ralph.minIterations) return undefined
+function messages({ messages: said = [] }: Progress): string | undefined {
+  if (said.length === 0) return undefined
+  return `## A person says\n\n${said.map(({ text }) => clip(text.trim(), most.stepCharacters)).join('\n\n')}`
+}
+
+function stuck(progress: Progress): string | undefined {
+  if (!isStuck(progress)) return undefined
+  return `## No progress\n\nIn the last ${progress.stats.withoutProgress} iterations no file, step or check has changed. Whatever was tried does not work: find out why, and plan another way as new steps, or ask a person.`
+}
+
+function learnings(notes: string | undefined): string | undefined {
+  const text = notes?.trim()
+  if (!text) return undefined
+  return `## Learned in earlier iterations\n\n${quoted(clip(text, most.listCharacters))}`
+}
+
+function minIterations({ ralph }: Progress, number: number): string | undefined {
+  if (number >= ralph.minIterations) return undefined
   return `goal-complete is accepted from iteration ${ralph.minIterations} on. Until then look deeper: edge cases, tests, documentation.`
 }
 
@@ -175,6 +204,16 @@ End your final message with exactly one fenced JSON block of this form and nothi
 - continue: there is more to do. pendingSteps gives the order of what is to be done next; steps that you leave out stay pending behind them.
 - goal-complete: the whole goal is reached and you have verified it.
 - needs-human: you cannot go on without a decision or something that only a person can give.`
+
+/** Asks, in the same session, only for the report that was missing. */
+export const buildRepairPrompt = (reason: string): string => `Your last message had no valid report: ${oneLine(reason)}.
+
+Do not do any more work. Answer with the report about the work that you have just done, and with nothing else.
+
+${reporting}
+`
+
+const oneLine = (text: string): string => clip(text, 300).replaceAll(/\s+/g, ' ')
 
 /** Untrusted text in a fence that it cannot close. */
 function quoted(text: string): string {

@@ -4,37 +4,44 @@ export type ReadReport =
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'malformed'; readonly reason: string }
 
-/** The older way to say goal-complete. Our own prompts never contain it. */
-const olderForm = /^[ \t]*RALPH_COMPLETE:[ \t]*(\S.*)$/gm
+/** The older way to say goal-complete. Our own prompts never contain it; what a person wrote gets a blank before the colon. */
+const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
+
+/** Backticks after an opening fence of backticks make it code within a line. */
+const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
 
 /**
  * Finds the report in an agent's final message: the driver's structured output, else the last fenced block that is a valid
- * report, else the older one-line form. What stands in the prompt word for word is an echo and reports nothing.
+ * report, else the older one-line form. What stands in the prompt, blanks aside, is an echo and reports nothing.
  */
 export function readReport(finalMessage: string, prompt: string, structured?: unknown): ReadReport {
   if (structured !== undefined && structured !== null) {
     const parsed = Report.safeParse(structured)
     if (parsed.success) return { kind: 'report', report: parsed.data }
   }
-  const blocks = fencedBlocks(finalMessage).filter((block) => !prompt.includes(block.trim()))
+  const asked = withoutBlanks(prompt)
+  const isEcho = (text: string) => asked.includes(withoutBlanks(text))
+  const blocks = fencedBlocks(finalMessage).filter((block) => !isEcho(block))
   let problem: string | undefined
   for (const block of blocks.toReversed()) {
     const read = readBlock(block)
     if (read.kind === 'report') return read
     problem ??= read.reason
   }
-  const older = [...finalMessage.matchAll(olderForm)].findLast(([line]) => !prompt.includes(line.trim()))?.[1]?.trim()
+  const older = [...finalMessage.matchAll(olderForm)].findLast(([line]) => !isEcho(line))?.[1]?.trim()
   if (older) return { kind: 'report', report: claim(older) }
   if (finalMessage.trim() === '') return { kind: 'malformed', reason: 'the final message is empty' }
   return { kind: 'malformed', reason: problem ?? 'the final message has no ```json block with a report' }
 }
 
+const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, '')
+
 /** The texts of the outermost fenced blocks; what is fenced inside another block is quoted, not said. */
-function fencedBlocks(text: string): string[] {
+export function fencedBlocks(text: string): string[] {
   const blocks: string[] = []
   let open: { readonly fence: string; readonly json: boolean; readonly lines: string[] } | undefined
   for (const line of text.split('\n')) {
-    const [, fence = '', info = ''] = /^\s*(`{3,}|~{3,})\s*(\S*)/.exec(line) ?? []
+    const [, fence = '', info = ''] = fenceLine.exec(line) ?? []
     if (!open) {
       if (fence) open = { fence, json: info === '' || info.toLowerCase() === 'json', lines: [] }
     } else if (fence.startsWith(open.fence) && info === '') {

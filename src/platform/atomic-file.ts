@@ -7,7 +7,7 @@ let written = 0
  * Replaces a file so that a reader, a crash or a power cut sees the old text or the new one, never a part. Both the file and
  * its folder are synced: without the folder the last replacement can be lost.
  */
-export async function writeFileAtomic(path: string, text: string): Promise<void> {
+export async function writeFileAtomic(path: string, text: string | Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}.${++written}.tmp`
   try {
     await withFile(temporary, 'w', async (file) => {

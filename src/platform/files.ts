@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +28,10 @@ export const readBytes = (path: string): Promise<Buffer> => readFile(path)
 export const moveFile = (from: string, to: string): Promise<void> => rename(from, to)
 
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+
+export const realPath = (path: string): string => realpathSync(path)
 
 export const exists = (path: string): boolean => existsSync(path)
 
@@ -70,6 +74,12 @@ export async function listFolder(path: string): Promise<string[]> {
     if (isMissing(error)) return []
     throw unreadable(path, error)
   }
+}
+
+/** Changes with every write, also by rename. */
+export function fileSignature(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found && `${found.ino} ${found.size} ${found.mtimeNs}`
 }
 
 /** No error if it is not there. */

@@ -8,7 +8,7 @@ import { isAlive, parseStartTime, processId, signal, sweep, type ProcessId } fro
 import { openTail, type Tail } from './tail.ts'
 
 /** Why the supervisor ended a process that did not end by itself. */
-export type Ended = 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap'
+export type Ended = 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap' | 'budget'
 
 export type SupervisedProcess = {
   /** A folder of its own for pid, stdin, stdout, stderr and exit code. If it is there already, what runs in it is joined. */

@@ -6,8 +6,16 @@ import type { Fact } from '../loop/fact.ts'
 /** The loop's view of the outside world. Adapters implement these; the runtime never imports an adapter. */
 export interface Ports {
   readonly store: ProgressStore
-  readonly agent: AgentRunner
+  /** The agent of that name, or the first choice; with another model if one is given. */
+  readonly agents: (name: string | undefined, model?: string) => AgentRunner
   readonly shell: ShellRunner
+  readonly workspace: Workspace
+  readonly projectFiles: ProjectFiles
+  readonly limits: AccountLimits
+  /** What earlier iterations have learned. */
+  readonly notes: () => Promise<string | undefined>
+  /** Holds hooks back, so that only a few run at the same time. */
+  readonly hookSlots: <T>(run: () => Promise<T>) => Promise<T>
   readonly clock: Clock
   /** In [0, 1). */
   readonly random: () => number
@@ -27,6 +35,10 @@ export type AgentRequest = {
   readonly transcript: string
   readonly prompt: string
   readonly timeouts: { readonly idle: number; readonly attempt: number; readonly afterResult: number }
+  /** The attempt is ended when it has used more; absent: as much as it likes. */
+  readonly budget: { readonly usd?: number; readonly tokens?: number }
+  /** The session to go on in. */
+  readonly resume?: string | undefined
   readonly onEvent: (event: AgentEvent) => void
 }
 
@@ -70,4 +82,19 @@ export interface Workspace {
   readonly fingerprint: () => Promise<string>
   /** Keeps the files as they are now; undefined if nothing has changed since the last time, or nothing can be kept. */
   readonly checkpoint: (iteration: number, message: string) => Promise<string | undefined>
+}
+
+/** Files of the project that define the checks. */
+export interface ProjectFiles {
+  readonly isFile: (name: string) => boolean
+  readonly hash: (name: string) => Promise<string>
+  /** Keeps a copy where the agent has no reason to look; returns its hash. */
+  readonly keep: (name: string) => Promise<string>
+  readonly putBack: (name: string) => Promise<void>
+}
+
+/** Usage limits of the user's accounts, shared by all sprints on this machine. */
+export interface AccountLimits {
+  readonly until: (agent: string) => Promise<number | undefined>
+  readonly note: (agent: string, until: number) => Promise<void>
 }

@@ -19,7 +19,7 @@ export interface SprintRun {
 export function runSprint(loaded: Progress, ports: Ports, first: Fact): SprintRun {
   const facts: Fact[] = [first]
   const open = new Set<Promise<unknown>>()
-  const aborts = { waits: new AbortController(), all: new AbortController() }
+  const aborts = { waits: new AbortController(), attempts: new AbortController(), all: new AbortController() }
   let progress = loaded
   let wake = nothing
 
@@ -32,11 +32,11 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact): SprintRu
     if (order.type === 'tell') return ports.observe(order.event)
     if (order.type === 'abort') {
       aborts[order.what].abort()
-      if (order.what === 'waits') aborts.waits = new AbortController()
+      if (order.what !== 'all') aborts[order.what] = new AbortController()
       return
     }
-    const signal = order.type === 'wait' ? AbortSignal.any([aborts.waits.signal, aborts.all.signal]) : aborts.all.signal
-    const work = perform(order, progress, ports, signal)
+    const signal = AbortSignal.any([aborts.all.signal, ...signalsFor(order, aborts)])
+    const work = perform(order, { progress, ports, signal })
       .then((fact) => fact && facts.push(fact), failed)
       .finally(() => {
         open.delete(work)
@@ -72,3 +72,10 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact): SprintRu
 }
 
 const nothing = () => {}
+
+type Aborts = Readonly<Record<'waits' | 'attempts', AbortController>>
+
+function signalsFor(order: Order, aborts: Aborts): AbortSignal[] {
+  if (order.type === 'wait') return [aborts.waits.signal]
+  return order.type === 'run-attempt' ? [aborts.attempts.signal] : []
+}

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Edit } from '../contract/edit.ts'
-import { Progress } from '../contract/progress.ts'
+import { Progress, SprintStatus, type Step } from '../contract/progress.ts'
 
 /** Only what may be edited is read strictly enough to be believed; an agent's `yq` line may get a date wrong. */
 const Edited = z.looseObject({
@@ -20,6 +20,8 @@ export type OutsideEdit =
       readonly rev: number
       readonly edits: readonly Edit[]
       readonly refused: readonly string[]
+      /** The base with their changes: what their next edit is to be compared with if they have not read ours in between. */
+      readonly seen?: Progress
     }
 
 /**
@@ -55,7 +57,24 @@ export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress 
     rev: theirs.rev,
     edits: [...steps.edits, ...status.edits],
     refused: [...steps.refused, ...status.refused, ...otherFields(base, theirs)],
+    seen: {
+      ...base,
+      dynamicSteps: theirs['dynamic-steps'].map((step) => asStep(step, base)),
+      status: statusOf(theirs.status, base),
+    },
   }
+}
+
+const asStep = ({ id, prompt, status }: TheirStep, { dynamicSteps, stats }: Progress): Step => ({
+  ...(dynamicSteps.find((step) => step.id === id) ?? { addedAt: 0, addedInIteration: stats.currentIteration }),
+  id,
+  prompt,
+  status,
+})
+
+const statusOf = (status: string, base: Progress): Progress['status'] => {
+  const known = SprintStatus.safeParse(status)
+  return known.success ? known.data : base.status
 }
 
 type Found = { readonly edits: Edit[]; readonly refused: string[] }

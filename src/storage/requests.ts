@@ -11,7 +11,6 @@ export const Request = z.discriminatedUnion('type', [
     as: z.enum(['paused', 'interrupted']),
     when: z.enum(['iteration', 'turn', 'now']),
   }),
-  z.object({ type: z.literal('answer'), answer: z.string() }),
   z.object({ type: z.literal('tell'), text: z.string(), now: z.boolean() }),
 ])
 export type Request = z.infer<typeof Request>

@@ -8,11 +8,14 @@ import { isErrno, makeFolder } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { openJournal, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
 import { progressPath, readProgressFile } from './progress-file.ts'
-import { projectTo, type Projection } from './projection.ts'
+import { projectTo, type Edited, type Projection } from './projection.ts'
 
 /** The state of one sprint, owned by this process until it is closed. */
 export interface SprintStore extends ProgressStore {
   readonly flush: () => Promise<void>
+  /** Looks whether PROGRESS.yaml was edited from outside. */
+  readonly look: () => Promise<void>
+  readonly onEdited: (listener: (edited: Edited) => void) => void
   readonly close: () => Promise<void>
 }
 
@@ -83,6 +86,8 @@ function storeOf(options: StoreOptions, held: Held): SprintStore {
       }
     },
     flush: projection.flush,
+    look: projection.look,
+    onEdited: projection.onEdited,
     async close() {
       await projection.close()
       await journal.close()

@@ -30,9 +30,9 @@ it('C11: runs hooks in their order, in the background or not, and records how ea
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
   const calls = await sprint.calls()
+  const inTurn = calls.filter(({ prompt }) => !prompt.startsWith('B '))
   const transcript = (iteration: number) => sprint.at('s', 'transcripts', `iteration-${iteration}.jsonl`)
-  const inTurn = calls.map(({ prompt }) => (prompt.startsWith('# Ralph') ? 'agent' : prompt.trim()))
-  expect(inTurn.filter((prompt) => !prompt.startsWith('B '))).toEqual([
+  expect(inTurn.map(({ prompt }) => (prompt.startsWith('# Ralph') ? 'agent' : prompt.trim()))).toEqual([
     'agent',
     `A 1 hooked ${transcript(1)}`,
     'C 1',
@@ -42,10 +42,8 @@ it('C11: runs hooks in their order, in the background or not, and records how ea
     'C 2',
     expect.stringMatching(/^\/x:y\b/),
   ])
-  for (const [index, call] of calls.filter(({ prompt }) => !prompt.startsWith('B ')).entries())
-    expect(call.startedAt).toBeGreaterThanOrEqual(
-      endOf(calls.filter(({ prompt }) => !prompt.startsWith('B '))[index - 1]),
-    )
+  for (const [index, { startedAt }] of inTurn.slice(1).entries())
+    expect(startedAt).toBeGreaterThanOrEqual(endOf(inTurn[index]))
   for (const { prompt, sees } of calls.filter(({ prompt: text }) => text.startsWith('A ')))
     expect(sees).toEqual({ [transcript(Number(prompt.split(' ')[1]))]: expect.stringContaining('"type":"result"') })
 
@@ -117,4 +115,4 @@ it('C12: four parallel hooks over 15 iterations lose neither a task nor a step',
   expect(progress.iterations?.map(({ number }) => number)).toEqual(Array.from({ length: 15 }, (_, index) => index + 1))
 })
 
-const endOf = (call: { readonly endedAt?: number } | undefined): number => call?.endedAt ?? 0
+const endOf = (call: { readonly endedAt?: number } | undefined): number => call?.endedAt ?? Number.NaN

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { aSprint, type TestSprint } from '../support/sprint.ts'
 
-const promptOf = async (sprint: Awaited<ReturnType<typeof aSprint>>, ...args: readonly string[]) => {
+const promptOf = async (sprint: TestSprint, ...args: readonly string[]) => {
   const { exitCode, stdout, stderr } = await sprint.ralph('prompt', 's', ...args)
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   return stdout

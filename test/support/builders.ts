@@ -20,7 +20,7 @@ export const noon = Date.UTC(2026, 0, 18, 12)
 type Groups = 'ralph' | 'limits' | 'timeouts' | 'stats'
 type ProgressGiven = Partial<Omit<Progress, Groups>> & { readonly [G in Groups]?: Partial<Progress[G]> }
 
-/** A sprint that was compiled and never run, but for what is named. */
+/** A sprint that was compiled and never run, but for what is named: no checkpoints, and its baseline is known. */
 export function aProgress({ ralph, limits, timeouts, stats, ...given }: ProgressGiven = {}): Progress {
   const { dynamicSteps: steps = [], live = [] } = given
   return {
@@ -37,6 +37,8 @@ export function aProgress({ ralph, limits, timeouts, stats, ...given }: Progress
     iterations: [],
     hookTasks: [],
     ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
+    checkpoint: false,
+    baseline: [],
     ...given,
     ralph: { idleThreshold: 3, minIterations: 0, idleCount: 0, ...ralph },
     limits: { ...defaultLimits, ...limits },
@@ -51,6 +53,7 @@ export function aProgress({ ralph, limits, timeouts, stats, ...given }: Progress
       costUsd: 0,
       usage: noUsage,
       activeMs: 0,
+      withoutProgress: 0,
       ...stats,
     },
   }
@@ -132,14 +135,10 @@ type ReportGiven =
 /** A valid report, `continue` if no status is named. */
 export function aReport(given: ReportGiven = {}): Report {
   const said = { summary: 'did something', completedStepIds: [], pendingSteps: [] }
-  switch (given.status) {
-    case 'goal-complete':
-      return { ...said, goalCompleteSummary: 'all done', ...given }
-    case 'needs-human':
-      return { ...said, humanNeeded: { reason: 'no key', details: 'see .env' }, ...given }
-    default:
-      return { ...said, ...given, status: 'continue' }
-  }
+  if (given.status === 'goal-complete') return { ...said, goalCompleteSummary: 'all done', ...given }
+  if (given.status === 'needs-human')
+    return { ...said, humanNeeded: { reason: 'no key', details: 'see .env' }, ...given }
+  return { ...said, ...given, status: 'continue' }
 }
 
 /** New steps with these texts, as a report names them. */
@@ -196,8 +195,8 @@ export const waitEnds =
   (at = noon): Play =>
   ({ live: [live] }) => ({ type: 'wait-ended', at, iteration: live?.number ?? 0 })
 
-export const pauseRequested: Fact = { type: 'pause-requested', at: noon }
-export const interrupted: Fact = { type: 'interrupted', at: noon }
+export const pauseRequested: Fact = { type: 'stop-requested', at: noon, as: 'paused', when: 'iteration' }
+export const interrupted: Fact = { type: 'stop-requested', at: noon, as: 'interrupted', when: 'now' }
 export const answered = (answer: string): Fact => ({ type: 'answered', at: noon, answer })
 
 /** Where a sprint stands after these facts, and what the last of them ordered. Nothing that went in may have changed. */

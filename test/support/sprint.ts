@@ -25,6 +25,9 @@ export type Play = {
   readonly report?: Readonly<Record<string, unknown>>
   /** The final message, word for word. */
   readonly text?: string
+  /** Its final message is its prompt. */
+  readonly echoes?: boolean
+  /** Gives its answer, but does not exit. */
   readonly lingers?: boolean
   readonly exit?: number
 }

@@ -3,7 +3,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
 import { exists } from '../../platform/files.ts'
 import { makeSprintFolder, openSprintFolder, sprintPath } from '../../storage/sprint-folder.ts'
-import { chooseAgent } from '../choose-agent.ts'
+import { chooseAgents } from '../choose-agent.ts'
 import { command, positiveNumber } from '../command.ts'
 import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
@@ -87,7 +87,7 @@ async function sprintFolder(
   if (goal.trim() === '')
     throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint: 'say what is to be reached' })
   // Asked for again later: here so that no folder is left behind when there is no agent to work in it.
-  chooseAgent(agent, io)
+  chooseAgents(agent === undefined ? undefined : [agent], io)
   if (given === undefined) {
     const folder = await newSprint({ name: freeName(slug(goal), io), goal, agent }, io)
     io.printError(`new sprint in ${shownPath(folder, io)}`)

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { bridge } from './bridge.ts'
+import { parseOptions } from './options.ts'
+import { wireLog } from './wire-log.ts'
+
+/** An agent of a few lines: it answers each request with what the given functions return. */
+const anAgent = (answers: string) => `
+  const answers = ${answers}
+  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+  const update = (update) => send({ method: 'session/update', params: { sessionId: 's-1', update } })
+  const say = (text) => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
+  const waiting = new Map()
+  const ask = (method, params) => new Promise((done) => { waiting.set(String(waiting.size), done); send({ id: String(waiting.size - 1), method, params }) })
+  let rest = ''
+  process.stdin.on('data', async (data) => {
+    const lines = (rest + data).split('\\n')
+    rest = lines.pop()
+    for (const line of lines) {
+      const { id, method, params, result } = JSON.parse(line)
+      if (method === undefined) waiting.get(id)?.(result)
+      else if (answers[method]) void Promise.resolve(answers[method](params, { send, say, ask, update })).then((result) => id !== undefined && send({ id, ...result }))
+    }
+  })
+  process.stdin.on('end', () => process.exit())`
+
+const greeting = `
+  initialize: () => ({ result: { protocolVersion: 1, agentCapabilities: { loadSession: true }, authMethods: [] } }),
+  'session/new': () => ({ result: { sessionId: 's-1' } }),`
+
+async function run(
+  script: string,
+  {
+    args = [],
+    prompt = 'Hello',
+    stop = new AbortController().signal,
+  }: { args?: string[]; prompt?: string; stop?: AbortSignal } = {},
+) {
+  const lines: string[] = []
+  const log = wireLog(
+    (line) => void lines.push(line),
+    () => 0,
+  )
+  const options = parseOptions([
+    '--cwd',
+    process.cwd(),
+    '--grace-ms',
+    '200',
+    ...args,
+    '--',
+    process.execPath,
+    '-e',
+    script,
+  ])
+  const code = await bridge(options, prompt, log, stop)
+  return { code, log: lines.map((line) => JSON.parse(line)) }
+}
+
+describe('a turn over the protocol', () => {
+  it('is written down message by message', async () => {
+    const { code, log } = await run(
+      anAgent(
+        `{ ${greeting} 'session/prompt': async ({ prompt }, { say }) => { say(prompt[0].text + '!'); return { result: { stopReason: 'end_turn' } } } }`,
+      ),
+    )
+
+    expect(code).toBe(0)
+    expect(log.map(({ dir, m }) => `${dir} ${m.method ?? `answer ${m.id}`}`)).toEqual([
+      '-> initialize',
+      '<- answer 0',
+      '-> session/new',
+      '<- answer 1',
+      '-> session/prompt',
+      '<- session/update',
+      '<- answer 2',
+    ])
+    expect(log[5].m.params.update.content.text).toBe('Hello!')
+  })
+
+  it('allows what it is asked to allow', async () => {
+    const { log } = await run(
+      anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
+        const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't' }, options: [
+          { optionId: 'no', name: 'No', kind: 'reject_once' }, { optionId: 'always', name: 'Always', kind: 'allow_always' }, { optionId: 'yes', name: 'Yes', kind: 'allow_once' }] })
+        say(outcome.optionId); return { result: { stopReason: 'end_turn' } } } }`),
+    )
+
+    expect(log.at(-2).m.params.update.content.text).toBe('yes')
+  })
+
+  it('never lets an agent wait for an answer that nobody can give', async () => {
+    const { code, log } = await run(
+      anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
+        const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't', title: 'rm -rf' }, options: [{ optionId: 'no', name: 'No', kind: 'reject_once' }] })
+        say(outcome.outcome); return { result: { stopReason: 'end_turn' } } } }`),
+    )
+
+    expect(code).toBe(0)
+    expect(log.at(-2).m.params.update.content.text).toBe('cancelled')
+    expect(log.find((entry) => entry.bridge === 'unanswered').reason).toContain('rm -rf')
+  })
+
+  it('loads the session that is to be resumed', async () => {
+    const { log } = await run(
+      anAgent(
+        `{ ${greeting} 'session/load': () => ({ result: {} }), 'session/prompt': () => ({ result: { stopReason: 'end_turn' } }) }`,
+      ),
+      { args: ['--resume', 's-7'] },
+    )
+
+    expect(log[2].m).toMatchObject({ method: 'session/load', params: { sessionId: 's-7', cwd: process.cwd() } })
+    expect(log[4].m.params.sessionId).toBe('s-7')
+  })
+
+  it('refuses a model that the agent does not have', async () => {
+    const { code, log } = await run(
+      anAgent(
+        `{ ${greeting} 'session/new': () => ({ result: { sessionId: 's-1', configOptions: [{ id: 'm', name: 'Model', category: 'model', type: 'select', currentValue: 'a', options: [{ value: 'a', name: 'A' }] }] } }) }`,
+      ),
+      { args: ['--model', 'b'] },
+    )
+
+    expect(code).toBe(1)
+    expect(log.at(-1)).toEqual({ t: 0, bridge: 'refused', reason: 'the agent has no model "b"; it has a' })
+  })
+
+  it('refuses another version of the protocol', async () => {
+    const { log } = await run(anAgent(`{ initialize: () => ({ result: { protocolVersion: 9 } }) }`))
+
+    expect(log.at(-1)).toMatchObject({ bridge: 'refused' })
+  })
+
+  it('ends when the agent does', async () => {
+    const { code, log } = await run(anAgent(`{ ${greeting} 'session/prompt': () => process.exit(3) }`))
+
+    expect(code).toBe(1)
+    expect(log.at(-1)).toEqual({ t: 0, bridge: 'agent-exited', reason: 'the agent ended with exit code 3' })
+  })
+
+  it('says when the program cannot be started', async () => {
+    const lines: string[] = []
+    const options = parseOptions(['--', '/no/such/agent'])
+    const code = await bridge(
+      options,
+      '',
+      wireLog(
+        (line) => void lines.push(line),
+        () => 0,
+      ),
+      new AbortController().signal,
+    )
+
+    expect(code).toBe(127)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ bridge: 'not-found' })
+  })
+
+  it('cancels the turn when it is told to stop', async () => {
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 500)
+    const { log } = await run(
+      anAgent(
+        `{ ${greeting} 'session/prompt': () => new Promise((done) => (answers.stop = done)), 'session/cancel': () => answers.stop({ result: { stopReason: 'cancelled' } }) }`,
+      ),
+      { stop: stop.signal },
+    )
+
+    expect(log.at(-1).m.result.stopReason).toBe('cancelled')
+  })
+
+  it('ends an agent that neither cancels nor ends', async () => {
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 300)
+    const started = performance.now()
+    const { code } = await run(
+      `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); ${anAgent(`{ ${greeting} 'session/prompt': () => new Promise(() => {}) }`).replace("process.stdin.on('end', () => process.exit())", '')}`,
+      { stop: stop.signal },
+    )
+
+    expect(code).toBe(143)
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+})

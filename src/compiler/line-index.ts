@@ -1,0 +1,34 @@
+import type { Diagnostic, Source } from './diagnostics.ts'
+
+/** A longer line is not quoted. */
+const quotedLine = 2000
+
+export type Spot = Pick<Diagnostic, 'place' | 'sourceLine'>
+
+/** From offsets in a text to lines and columns, which both begin at 1. */
+export function lineIndex({ file, text }: Source) {
+  let starts: number[] | undefined
+  return {
+    at(offset: number): Spot {
+      starts ??= lineStarts(text)
+      let low = 0
+      let high = starts.length - 1
+      while (low < high) {
+        const middle = (low + high + 1) >> 1
+        if ((starts[middle] ?? 0) <= offset) low = middle
+        else high = middle - 1
+      }
+      const start = starts[low] ?? 0
+      const end = text.indexOf('\n', start)
+      const place = { file, line: low + 1, column: offset - start + 1 }
+      const sourceLine = text.slice(start, end === -1 ? text.length : end).replace(/\r$/, '')
+      return sourceLine.length > quotedLine ? { place } : { place, sourceLine }
+    },
+  }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}

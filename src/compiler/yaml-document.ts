@@ -1,0 +1,98 @@
+import { Composer, Lexer, type Node, Parser } from 'yaml'
+
+/** What a file may cost us at most. Legitimate files are far below; a hostile one is refused before it is built. */
+export const fileLimits = {
+  bytes: 1_048_576,
+  lines: 100_000,
+  depth: 100,
+  /** Outside of lists. */
+  lexemes: 25_000,
+  /** Items of all lists that are fields, or fields of fields: where a sprint is allowed to be long. */
+  items: 12_000,
+  /** What is more than this in one item counts as if it stood outside. */
+  lexemesOfItem: 300,
+  lexemesInAll: 400_000,
+  aliases: 100,
+  /** Nodes that aliases stand for, all together. */
+  aliasedNodes: 10_000,
+  /** Told one by one. */
+  syntaxErrors: 20,
+} as const
+
+/** Why a text is not one YAML document that we take. */
+export type Trouble = { readonly offset: number; readonly message: string }
+
+export type Composed = { readonly document: Node | null; readonly troubles: readonly Trouble[] }
+
+/** The nodes of a YAML text. What is too large in any way is refused before it is built. */
+export function composeDocument(text: string): Composed {
+  if (exceedsBytes(text)) return refuse(0, 'The file is larger than 1 MiB')
+  if (exceedsLines(text)) return refuse(0, 'The file has too many lines')
+  return compose(text)
+}
+
+/** Strings are UTF-16; a file is measured in UTF-8. */
+function exceedsBytes(text: string): boolean {
+  if (text.length > fileLimits.bytes) return true
+  let bytes = text.length
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
+  }
+  return bytes > fileLimits.bytes
+}
+
+function exceedsLines(text: string): boolean {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at !== -1 && lines <= fileLimits.lines; at = text.indexOf('\n', at + 1)) lines += 1
+  return lines > fileLimits.lines
+}
+
+/** Lexer, parser and composer are driven by hand so that depth and size are judged before anything large is built. */
+function compose(text: string): Composed {
+  const parser = new Parser()
+  const composer = new Composer({ schema: 'core', stringKeys: true, uniqueKeys: false, prettyErrors: false })
+  const tokens = []
+  const weigh = scale()
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token)
+    if (parser.stack.length > fileLimits.depth) return refuse(parser.offset, 'The file is nested too deeply')
+    if (weigh(parser.stack) === 'too-heavy') return refuse(parser.offset, 'The file has too many parts')
+  }
+  for (const token of parser.end()) tokens.push(token)
+  const [document, second] = [...composer.compose(tokens, true, text.length)]
+  if (second) return refuse(second.range[0], 'The file contains more than one YAML document')
+  const wrong = [...(document?.errors ?? []), ...(document?.warnings ?? [])]
+  const troubles = wrong
+    .slice(0, fileLimits.syntaxErrors)
+    .map(({ pos, message }) => ({ offset: pos[0], message: `Invalid YAML: ${message}` }))
+  return { document: document?.contents ?? null, troubles }
+}
+
+/** Follows the parser from lexeme to lexeme. A long list of small items is fine; the same amount of anything else is not. */
+function scale(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
+  let inAll = 0
+  let outside = 0
+  let items = 0
+  let lexemesOfItem = 0
+  let list: unknown
+  let length = 0
+  return (stack) => {
+    inAll += 1
+    const [, root, first, second] = stack
+    const current = root?.type !== 'block-map' ? undefined : first?.type === 'block-seq' ? first : second
+    if (current?.type !== 'block-seq') outside += 1
+    else if (current === list && current.items.length === length)
+      outside += ++lexemesOfItem > fileLimits.lexemesOfItem ? 1 : 0
+    else {
+      list = current
+      length = current.items.length
+      lexemesOfItem = 0
+      items += 1
+    }
+    const { lexemes, items: maxItems, lexemesInAll } = fileLimits
+    return outside > lexemes || items > maxItems || inAll > lexemesInAll ? 'too-heavy' : 'fine'
+  }
+}
+
+const refuse = (offset: number, message: string): Composed => ({ document: null, troubles: [{ offset, message }] })

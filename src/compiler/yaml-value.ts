@@ -1,0 +1,137 @@
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
+import { fileLimits, type Trouble } from './yaml-document.ts'
+
+export type Path = readonly (string | number)[]
+
+export type YamlValue = {
+  readonly value: unknown
+  readonly troubles: readonly Trouble[]
+  /** Where the value at `path` begins, or its key; if there is none, the nearest thing around it. */
+  readonly offsetOf: (path: Path, part: 'key' | 'value') => number
+}
+
+/**
+ * Plain data out of the nodes, and where each part of it stood. The nodes themselves are let go: they are many times
+ * larger than what is kept.
+ */
+export function toValue(document: Node | null): YamlValue {
+  const conversion: Conversion = {
+    positions: new Map(),
+    anchors: new Map(),
+    troubles: [],
+    nodes: 0,
+    aliases: 0,
+    aliasedNodes: 0,
+  }
+  const value = convert(document, conversion)
+  const { positions, troubles } = conversion
+  return { value, troubles, offsetOf: (path, part) => findOffset({ value, positions, path, part }) }
+}
+
+/** Of a list: where its items begin. Of a map: its keys, where they begin, and where their values begin. */
+type Position =
+  | { readonly start: number; readonly items: readonly number[] }
+  | { readonly start: number; readonly keys: string[]; readonly keyAt: number[]; readonly valueAt: number[] }
+
+type Conversion = {
+  readonly positions: Map<object, Position>
+  readonly anchors: Map<string, { readonly value: unknown; readonly weight: number }>
+  readonly troubles: Trouble[]
+  /** Met so far, with those that aliases stand for. */
+  nodes: number
+  aliases: number
+  aliasedNodes: number
+}
+
+function convert(node: unknown, conversion: Conversion): unknown {
+  if (isAlias(node)) return resolveAlias(node.source, startOf(node), conversion)
+  const before = conversion.nodes++
+  const value = isScalar(node)
+    ? scalarValue(node.value, node.source)
+    : isSeq(node)
+      ? listValue(node, conversion)
+      : isMap(node)
+        ? mapValue(node, conversion)
+        : null
+  if ((isScalar(node) || isSeq(node) || isMap(node)) && node.anchor !== undefined)
+    conversion.anchors.set(node.anchor, { value, weight: conversion.nodes - before })
+  return value
+}
+
+function scalarValue(value: unknown, source: string | undefined): unknown {
+  const plain = value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return plain ? value : (source ?? null)
+}
+
+function listValue(node: YAMLSeq, conversion: Conversion): unknown[] {
+  const value = node.items.map((item) => convert(item, conversion))
+  conversion.positions.set(value, { start: startOf(node), items: node.items.map(startOf) })
+  return value
+}
+
+function mapValue(node: YAMLMap, conversion: Conversion): object {
+  const value: Record<string, unknown> = {}
+  const position = { start: startOf(node), keys: [] as string[], keyAt: [] as number[], valueAt: [] as number[] }
+  for (const pair of node.items) {
+    const key = keyOf(pair)
+    const offset = startOf(pair.key)
+    if (key === '__proto__') conversion.troubles.push({ offset, message: '"__proto__" is not allowed as a key' })
+    else if (Object.hasOwn(value, key)) conversion.troubles.push({ offset, message: `The key "${key}" appears twice` })
+    else {
+      value[key] = convert(pair.value, conversion)
+      position.keys.push(key)
+      position.keyAt.push(offset)
+      position.valueAt.push(startOf(pair.value) || offset)
+    }
+  }
+  conversion.positions.set(value, position)
+  return value
+}
+
+/** `stringKeys` makes every key a text. */
+const keyOf = ({ key }: Pair): string => (isScalar(key) && typeof key.value === 'string' ? key.value : '')
+
+const startOf = (node: unknown): number =>
+  isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0
+
+/** Aliases share what they stand for, but whoever walks through the data walks through it again each time. */
+function resolveAlias(name: string, offset: number, conversion: Conversion): unknown {
+  const { anchors, troubles } = conversion
+  const target = anchors.get(name)
+  conversion.aliases += 1
+  conversion.aliasedNodes += target?.weight ?? 0
+  conversion.nodes += target?.weight ?? 1
+  if (!target) troubles.push({ offset, message: `The alias "*${name}" has no anchor before it` })
+  if (conversion.aliases === fileLimits.aliases + 1)
+    troubles.push({ offset, message: 'The file uses too many aliases' })
+  if (conversion.aliasedNodes <= fileLimits.aliasedNodes) return target?.value ?? null
+  conversion.aliasedNodes = Number.NEGATIVE_INFINITY
+  troubles.push({ offset, message: 'The aliases of the file stand for too much' })
+  return null
+}
+
+type Wanted = {
+  readonly value: unknown
+  readonly positions: ReadonlyMap<object, Position>
+  readonly path: Path
+  readonly part: 'key' | 'value'
+}
+
+function findOffset({ value, positions, path, part }: Wanted): number {
+  let current = value
+  let offset = typeof value === 'object' && value !== null ? (positions.get(value)?.start ?? 0) : 0
+  for (const [index, segment] of path.entries()) {
+    if (typeof current !== 'object' || current === null) return offset
+    const position = positions.get(current)
+    if (!position) return offset
+    if ('items' in position) offset = position.items[Number(segment)] ?? offset
+    else {
+      const at = position.keys.indexOf(String(segment))
+      if (at === -1) return offset
+      const wanted = part === 'key' && index === path.length - 1 ? position.keyAt : position.valueAt
+      offset = wanted[at] ?? offset
+    }
+    current = Object.hasOwn(current, segment) ? Reflect.get(current, segment) : undefined
+  }
+  return offset
+}

@@ -1,0 +1,20 @@
+import type { Progress } from '../contract/progress.ts'
+
+/** The first choice whose usage limit is over; if none is, the one whose limit ends first, and when. */
+export function chooseAgent(
+  { runAgents = [], agentLimits = [] }: Progress,
+  at: number,
+): { readonly agent?: string; readonly until?: number } {
+  const limits = new Map(agentLimits.map(({ agent, until }) => [agent, until]))
+  const free = runAgents.find((agent) => (limits.get(agent) ?? 0) <= at)
+  if (free !== undefined) return { agent: free }
+  const [soonest] = agentLimits.filter(({ agent }) => runAgents.includes(agent)).toSorted((a, b) => a.until - b.until)
+  return soonest ?? {}
+}
+
+/** Remembers that an agent has reached its limit; limits that are over are forgotten. */
+export function withAgentLimit(progress: Progress, agent: string | undefined, until: number, at: number): Progress {
+  if (agent === undefined) return progress
+  const others = (progress.agentLimits ?? []).filter((limit) => limit.agent !== agent && limit.until > at)
+  return { ...progress, agentLimits: [...others, { agent, until }] }
+}

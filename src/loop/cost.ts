@@ -1,0 +1,21 @@
+import type { Usage } from '../contract/outcome.ts'
+import type { LiveIteration, Progress } from '../contract/progress.ts'
+import { withLive } from './live.ts'
+
+type Spent = { readonly usage: Usage; readonly costUsd?: number | undefined }
+
+/** Adds what an attempt cost. An attempt without a price makes the sum unknown, not zero. */
+export function withCost(progress: Progress, live: LiveIteration, { usage, costUsd }: Spent) {
+  const plus = (sum: number | null) => (sum === null || costUsd === undefined ? null : sum + costUsd)
+  const counted: LiveIteration = { ...live, usage: addUsage(live.usage, usage), costUsd: plus(live.costUsd) }
+  const { stats } = progress
+  const total = { ...stats, usage: addUsage(stats.usage, usage), costUsd: plus(stats.costUsd) }
+  return { progress: withLive({ ...progress, stats: total }, counted), live: counted }
+}
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+  cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+})

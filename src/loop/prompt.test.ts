@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { aCheck, aLive, aProgress, aStep, noon, red, steps } from '../../test/support/builders.ts'
+import { unlimitedIterations, type Mode, type Progress } from '../contract/progress.ts'
+import { buildPrompt, type PromptFor } from './prompt.ts'
+
+const prompt = (progress: Progress, iteration: Partial<PromptFor> = {}) => buildPrompt(progress, aLive(iteration))
+
+/** What stands under a heading, up to the next one. */
+function section(text: string, heading: string): string | undefined {
+  const [, after] = text.split(`\n## ${heading}\n`)
+  return after?.split('\n## ')[0]?.trim()
+}
+
+describe('every prompt', () => {
+  it.each<[Mode, RegExp]>([
+    ['planning', /Break the goal into concrete steps/],
+    ['executing', /Do this one step/],
+    ['reflecting', /decide:/],
+  ])('says the goal, the task (%s) and how to report', (mode, task) => {
+    const text = prompt(aProgress({ goal: '\n  Build login.\nAll tests pass.\n', dynamicSteps: steps('alpha') }), {
+      mode,
+      step: 'step-0',
+    })
+
+    expect(text).toMatch(new RegExp(`^# Ralph: ${mode}\n\nSprint 2026-01-18_sprint, iteration 1\\.`))
+    expect(section(text, 'Goal')).toBe('Build login.\nAll tests pass.')
+    expect(section(text, 'Your task')).toMatch(task)
+    expect(section(text, 'Report')).toContain('exactly one fenced JSON block')
+  })
+
+  it.each([
+    [7, 'iteration 3 of at most 7.'],
+    [unlimitedIterations, 'iteration 3.'],
+  ])('says how many iterations there may be, if that is limited (%i)', (maxIterations, said) => {
+    expect(prompt(aProgress({ stats: { maxIterations } }), { number: 3 })).toContain(said)
+  })
+
+  it('names the checks that a claim will be put to', () => {
+    const doneWhen = [aCheck({ name: 'unit tests', run: 'npm test' }), aCheck({ run: 'tsc' })]
+
+    expect(section(prompt(aProgress({ doneWhen })), 'Rules')).toContain(
+      'accepts it only if all pass:\n  - unit tests: `npm test`\n  - `tsc`',
+    )
+  })
+})
+
+describe('the planning prompt', () => {
+  it('has the goal-prompt of the workflow', () => {
+    expect(prompt(aProgress({ ralph: { goalPrompt: 'Think in vertical slices.' } }))).toContain(
+      'Think in vertical slices.',
+    )
+  })
+
+  it('has what is completed already', () => {
+    const progress = aProgress({ dynamicSteps: [aStep({ prompt: 'alpha', status: 'completed' })] })
+
+    expect(section(prompt(progress), 'Completed steps')).toBe('- step-0: alpha')
+  })
+})
+
+describe('the executing prompt', () => {
+  it('has the whole text of the current step, and the other pending ones in one line each', () => {
+    const dynamicSteps = steps('alpha\n\n  - with a list\n', 'beta\n  in\r\n two lines', `${'x'.repeat(299)}yz`)
+    const text = prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
+
+    expect(section(text, 'Current step: step-0')).toBe('alpha\n\n  - with a list')
+    expect(section(text, 'Other pending steps (for orientation, not for now)')).toBe(
+      `- step-1: beta in two lines\n- step-2: ${'x'.repeat(299)}y…`,
+    )
+  })
+
+  it('keeps hostile text of a step byte for byte', () => {
+    const text = `a $(id) \`b\` \\ ' {{x}} $& $1 "quoted"`
+
+    expect(prompt(aProgress({ dynamicSteps: steps(text) }), { mode: 'executing', step: 'step-0' })).toContain(text)
+  })
+
+  it('stays small with 700 pending steps of 200 characters (C2)', () => {
+    const dynamicSteps = steps(...Array.from({ length: 700 }, () => 'x'.repeat(200)))
+    const text = prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
+
+    expect(text.length).toBeLessThan(20_000)
+    expect(text).toContain('- (and 649 more)')
+  })
+
+  it('stays small with a thousand completed steps, and shows the last ones', () => {
+    const done = Array.from({ length: 1000 }, (_, n) =>
+      aStep({ id: `step-${n + 500}`, status: 'completed', prompt: 'x'.repeat(5000) }),
+    )
+    const dynamicSteps = [...done, aStep({ id: 'step-1500' })]
+    const text = prompt(aProgress({ dynamicSteps, stats: { completedSteps: 1500 } }), {
+      mode: 'executing',
+      step: 'step-1500',
+    })
+
+    expect(text.length).toBeLessThan(20_000)
+    expect(section(text, 'Completed steps')).toMatch(/^- \(1480 earlier ones\)\n- step-1480: x+…\n/)
+    expect(text).toContain('- step-1499: ')
+  })
+
+  it('is made quickly whatever the steps are', () => {
+    const blanks = `a${' '.repeat(200_000)}b`
+    const began = performance.now()
+    prompt(aProgress({ dynamicSteps: steps('alpha', blanks, blanks, blanks) }), { mode: 'executing', step: 'step-0' })
+
+    expect(performance.now() - began).toBeLessThan(3000)
+  })
+})
+
+describe('the reflecting prompt', () => {
+  it('has the reflection-prompt of the workflow', () => {
+    const progress = aProgress({ ralph: { reflectionPrompt: 'Be your own harshest critic.' } })
+
+    expect(prompt(progress, { mode: 'reflecting' })).toContain('Be your own harshest critic.')
+  })
+
+  it.each([
+    [4, true],
+    [5, false],
+  ])('of iteration %i says whether it is too early for goal-complete: %s', (number, early) => {
+    const text = prompt(aProgress({ ralph: { minIterations: 5 } }), { mode: 'reflecting', number })
+
+    expect(text.includes('goal-complete is accepted from iteration 5 on.')).toBe(early)
+  })
+})
+
+const refused = (output: string) =>
+  section(prompt(aProgress({ refusedBy: [red('unit tests', output)] })), 'Refused: unit tests')
+
+describe('the output of a red check', () => {
+  it('is quoted, with the reason', () => {
+    expect(refused('1 failing\n')).toMatch(/\(exit code 1\)[^]*\n```text\n1 failing\n```$/)
+  })
+
+  it.each([
+    ['```', '````'],
+    ['`````', '``````'],
+    ['x ```` y', '`````'],
+    ['``', '```'],
+  ])('cannot close its fence: %s is put between %s', (output, fence) => {
+    expect(refused(`before\n${output}\nafter`)).toContain(`\n${fence}text\nbefore\n${output}\nafter\n${fence}`)
+  })
+
+  it('is cut at the start if it is long', () => {
+    const said = refused(`${'early '.repeat(10_000)}the end`) ?? ''
+
+    expect(said.length).toBeLessThan(9000)
+    expect(said).toMatch(/```text\n….*the end\n```$/)
+  })
+
+  it('shares the room with the others', () => {
+    const refusedBy = ['a', 'b', 'c', 'd'].map((name) => red(name, `${name} `.repeat(50_000)))
+
+    expect(prompt(aProgress({ refusedBy })).length).toBeLessThan(15_000)
+  })
+})
+
+it('has the output of hooks that failed, quoted', () => {
+  const text = prompt(aProgress({ feedback: [{ hookId: 'lint', output: '``` no-unused-vars' }] }))
+
+  expect(section(text, 'Hook lint failed')).toBe('````text\n``` no-unused-vars\n````')
+})
+
+it('has what a person answered, with the question', () => {
+  const text = prompt(aProgress({ answer: { question: 'Which port?', answer: 'Port 8080.', at: noon } }))
+
+  expect(section(text, 'A person answered')).toBe('Question: Which port?\n\nAnswer: Port 8080.')
+})

@@ -1,0 +1,53 @@
+import type { Hook } from '../contract/settings.ts'
+import type { Fact } from '../loop/fact.ts'
+import { fillHookPrompt } from '../contract/hook-prompt.ts'
+import type { Context, Doing } from './perform.ts'
+
+type HookEnd = { readonly exitCode: number | null; readonly error?: string; readonly output?: string }
+
+/** One hook of one iteration: a shell command, a prompt, or a slash command of the agent. */
+export async function runHook({ iteration, hookId }: Doing<'run-hook'>, context: Context): Promise<Fact> {
+  const hook = context.progress.perIterationHooks.find(({ id }) => id === hookId)
+  const end = hook
+    ? await context.ports.hookSlots(() => runKnownHook(hook, iteration, context))
+    : { exitCode: null, error: 'the hook is no longer configured' }
+  return { type: 'hook-ended', at: context.ports.clock.now(), iteration, hookId, ...end }
+}
+
+async function runKnownHook(hook: Hook, iteration: number, context: Context): Promise<HookEnd> {
+  const { progress, ports, signal } = context
+  const attempt = `${iteration}-hook-${hook.id}`
+  const transcript = `iter-${iteration}-${hook.id}.jsonl`
+  const timeoutMs = hook.timeout ?? progress.timeouts.hook
+  const variables = hookVariables(iteration, context)
+  if (hook.run !== undefined) {
+    const end = await ports.shell.run({ attempt, transcript, command: hook.run, timeoutMs, env: variables }, signal)
+    return { exitCode: end.exitCode, output: end.output, ...(end.error !== undefined && { error: end.error }) }
+  }
+  const prompt = hook.prompt ?? `/${hook.workflow} ${variables.ITERATION_TRANSCRIPT}`
+  const outcome = await ports.agents(undefined).run(
+    {
+      attempt,
+      transcript,
+      prompt: fillHookPrompt(prompt, variables),
+      timeouts: { idle: timeoutMs, attempt: timeoutMs, afterResult: progress.timeouts.afterResult },
+      budget: {},
+      onEvent: () => {},
+    },
+    signal,
+  )
+  if (outcome.status === 'ok') return { exitCode: 0 }
+  return { exitCode: outcome.exitCode ?? null, error: outcome.reason ?? outcome.status, output: outcome.text }
+}
+
+function hookVariables(iteration: number, { progress, ports }: Context) {
+  const at =
+    progress.live.find(({ number }) => number === iteration) ??
+    progress.iterations.findLast(({ number }) => number === iteration)
+  return {
+    ITERATION_TRANSCRIPT: ports.agents(undefined).transcriptPath(`iteration-${iteration}.jsonl`),
+    SPRINT_ID: progress.sprintId,
+    ITERATION: String(iteration),
+    PHASE_ID: at?.step ?? at?.mode ?? '',
+  }
+}

@@ -1,0 +1,105 @@
+import { expect, it } from 'vitest'
+import { aSprint, until } from '../support/sprint.ts'
+
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
+
+it('an agent that lies is refused, and what the check printed is in the next prompt', async () => {
+  const sprint = await aSprint({
+    sprint: { 'done-when': [{ run: 'echo "$((1 + 2)) of 4 are red" && test -f fixed', name: 'unit tests' }] },
+    answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
+  })
+
+  const { exitCode, stdout } = await sprint.run()
+
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/refused by unit tests[\s\S]*accepted by unit tests/)
+  const [first, second] = (await sprint.calls()).map(({ prompt }) => prompt)
+  expect(first).not.toContain('3 of 4 are red')
+  expect(second).toContain('3 of 4 are red')
+  expect((await sprint.iterations()).map(({ verdict, checks }) => ({ verdict, checks }))).toEqual([
+    { verdict: 'refused', checks: [{ name: 'unit tests', passed: false }] },
+    { verdict: 'accepted', checks: [{ name: 'unit tests', passed: true }] },
+  ])
+})
+
+it('a usage limit is waited out: no start before the reset, and no iteration counted', async () => {
+  const resetsAt = Math.ceil(Date.now() / 1000) + 3
+  const limit = { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false }
+  const refusal = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit reached' }
+  const sprint = await aSprint({
+    answers: {
+      1: {
+        lines: [{ type: 'rate_limit_event', rate_limit_info: limit }, refusal].map((e) => JSON.stringify(e)),
+        exit: 1,
+      },
+      2: goalComplete,
+    },
+  })
+  const run = sprint.startRun()
+  await until(
+    'the sprint to be parked',
+    async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
+  )
+  expect((await sprint.progress()).parked?.until).toBe(new Date(resetsAt * 1000).toISOString())
+
+  expect(await run.ended).toMatchObject({ exitCode: 0 })
+
+  const calls = await sprint.calls()
+  expect(calls).toHaveLength(2)
+  expect(calls[1]?.startedAt).toBeGreaterThanOrEqual(resetsAt * 1000)
+  expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 })])
+})
+
+it('an agent that echoes its prompt has reported nothing', async () => {
+  const sprint = await aSprint({ sprint: { steps: ['alpha'] }, answers: { '*': { echoes: true } } })
+
+  expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
+
+  const progress = await sprint.progress()
+  expect(progress['dynamic-steps']).toEqual([expect.objectContaining({ prompt: 'alpha', status: 'pending' })])
+  expect(progress.iterations).toEqual([expect.objectContaining({ verdict: 'malformed' })])
+})
+
+it('an agent that hangs is ended in time, with everything it has started, and tried again', async () => {
+  const sprint = await aSprint({
+    sprint: { timeouts: { idle: '1s' } },
+    answers: { 1: { run: 'setsid sleep 600 & sleep 600' }, 2: goalComplete },
+  })
+
+  const { exitCode, stdout } = await sprint.run()
+
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/hang: .*printed nothing/)
+  expect(sprint.processes()).toEqual([])
+  expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, attempts: 2 })])
+})
+
+it('an agent that has answered but does not exit is ended, and its answer counts', async () => {
+  const sprint = await aSprint({
+    sprint: { timeouts: { 'after-result': '1s' } },
+    answers: { 1: { report: goalComplete, lingers: true } },
+  })
+  const started = performance.now()
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  expect(performance.now() - started).toBeLessThan(5000)
+  expect(sprint.processes()).toEqual([])
+  expect(await sprint.calls()).toHaveLength(1)
+})
+
+it('the agent sees only what it may see of the environment, and works in the project', async () => {
+  const sprint = await aSprint({
+    env: { ANTHROPIC_API_KEY: 'k', FLAVOUR_A: 'x', SECRET_TOKEN: 's', CLAUDECODE: '1' },
+    sprint: { env: { pass: ['FLAVOUR_*'] } },
+    answers: { 1: goalComplete },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  const [call] = await sprint.calls()
+  expect(call?.cwd).toBe(sprint.at())
+  expect(call?.env).toEqual(expect.arrayContaining(['PATH', 'HOME', 'ANTHROPIC_API_KEY', 'FLAVOUR_A']))
+  expect(call?.env).not.toContain('SECRET_TOKEN')
+  expect(call?.env).not.toContain('CLAUDECODE')
+})
