@@ -37,7 +37,7 @@ const lastWordsMs = 200
 
 async function noteDeath(agent: AgentProcess, log: WireLog): Promise<void> {
   const how = await Promise.race([agent.exited, sleep(lastWordsMs, undefined)])
-  if (how !== undefined) log.note('agent-exited', how)
+  if (how !== undefined) log.note('agent-exited', `the agent ended with ${how}`)
 }
 
 async function start(options: Options, log: WireLog): Promise<AgentProcess | undefined> {

@@ -52,8 +52,9 @@ function readCommand(): Reader {
   let readers = languages.map((read) => read())
   let speaker: Reader | undefined
 
-  /** The first reader that understands a line reads all of them. */
+  /** The first reader that understands a line reads all of them. A huge line is no way to find out. */
   const understand = (line: string): readonly AgentEvent[] => {
+    if (!speaker && line.length > 1024 * 1024) return [{ kind: 'raw', line }]
     for (const reader of readers) {
       const events = reader.parse(line)
       if (events.every(({ kind }) => kind === 'raw')) continue

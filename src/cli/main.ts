@@ -23,6 +23,21 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'Answer the question a sprint waits for',
     load: async () => (await import('./commands/answer.ts')).answer,
   },
+  resume: {
+    summary: 'Go on with a sprint (the same as run)',
+    load: async () => (await import('./commands/run.ts')).resume,
+  },
+  pause: { summary: 'Pause a running sprint', load: async () => (await import('./commands/stop.ts')).pause },
+  stop: { summary: 'Stop a running sprint', load: async () => (await import('./commands/stop.ts')).stop },
+  tell: { summary: 'Tell the agent something', load: async () => (await import('./commands/tell.ts')).tell },
+  diff: {
+    summary: 'Show what an iteration, or the whole sprint, has changed',
+    load: async () => (await import('./commands/diff.ts')).diff,
+  },
+  restore: {
+    summary: 'Put the files back to what they were after an iteration',
+    load: async () => (await import('./commands/restore.ts')).restore,
+  },
   prompt: {
     summary: 'Print the prompt that would be sent next',
     load: async () => (await import('./commands/prompt.ts')).prompt,

@@ -85,6 +85,7 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   }
   const model = options.model ?? loaded.model
   const ports = await wire({ sprintDir, project, progress, drivers, model, store: keep, observe: view.show }, io)
+  if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = givenLimits(options.limits)
   const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, detectedChecks, agents })
@@ -94,7 +95,7 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
     view.close()
   })
   await store.flush()
-  if (options.json !== true) printEnd(ended, { sprintDir, project }, io)
+  if (options.json !== true) printEnd(ended, sprintDir, io)
   return ended
 }
 

@@ -29,8 +29,7 @@ export function printEnd(
   place: { readonly sprintDir: string; readonly project: string },
   io: Io,
 ): void {
-  const { sprintDir, project } = place
-  for (const line of summaryLines(progress, placesOf(sprintDir, project, io), io)) io.print(line)
+  for (const line of summaryLines(progress, placesOf(sprintDir, io), io)) io.print(line)
   for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
 }
 
@@ -66,10 +65,10 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
 }
 
-const placesOf = (sprintDir: string, project: string, io: Io): Record<string, string> => ({
+const placesOf = (sprintDir: string, io: Io): Record<string, string> => ({
   progress: shownPath(progressPath(sprintDir), io),
   transcripts: shownPath(join(sprintDir, 'transcripts'), io),
-  diff: `git -C ${shownPath(project, io)} diff`,
+  diff: `ralph diff ${shownPath(sprintDir, io)}`,
 })
 
 function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {

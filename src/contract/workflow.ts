@@ -15,8 +15,8 @@ const WorkflowWorktree = fileObject({
 /** `.claude/workflows/<name>.yaml`: a reusable way of working. */
 export const Workflow = fileObject({
   name: z.string().min(1).describe('What people call this workflow'),
-  description: z.string().optional(),
-  schemaVersion: z.union([z.string(), z.number()]).optional(),
+  description: z.string().optional().describe('What it is good for'),
+  schemaVersion: z.union([z.string(), z.number()]).optional().describe('Version of the format; "2.0"'),
   mode: SprintMode.optional().describe('ralph: goal-driven; standard: phases (the default)'),
   phases: z.array(Phase).optional().describe('Standard mode: what is done, in this order'),
   worktree: WorkflowWorktree.optional().describe('Sprints work in a git worktree of their own'),

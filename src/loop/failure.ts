@@ -64,7 +64,7 @@ export function onFailed(progress: Progress, live: LiveIteration, end: Failed, f
   }
   const waiting = withLive(failed, again)
   const told = failedAttempt(live, end, fact.at)
-  if (policy.action === 'ask' || (policy.action === 'retry' && policy.then === 'ask')) {
+  if (policy.action === 'ask' || (policy.action === 'retry' && policy.after === 'ask')) {
     const humanNeeded = { reason: end.reason, details: `The agent cannot work (${end.class}).`, askedAt: fact.at }
     const asked = tell({ type: 'question-asked', iteration: live.number, ...humanNeeded })
     return andThen([told, asked], rest({ ...waiting, humanNeeded }, 'needs-human', end.reason))

@@ -5,7 +5,7 @@ type Policy =
   /** Wait until the limit is over; not a failure, not counted. Unknown when: `probeMs`; over already, it says: `soonestMs`. */
   | { readonly action: 'park'; readonly probeMs: number; readonly soonestMs: number }
   /** Try again after a growing pause, at most `tries` times in a row; then the sprint stops, or a person is asked. */
-  | { readonly action: 'retry'; readonly firstMs: number; readonly tries: number; readonly then: 'stop' | 'ask' }
+  | { readonly action: 'retry'; readonly firstMs: number; readonly tries: number; readonly after: 'stop' | 'ask' }
   /** A person has to do something first. */
   | { readonly action: 'ask' }
   | { readonly action: 'stop' }
@@ -15,16 +15,16 @@ const longestPauseMs = 300_000
 /** What the loop does about each class of failure: the only such table. */
 const policies = {
   usage_limit: { action: 'park', probeMs: 1_800_000, soonestMs: 60_000 },
-  rate_limit: { action: 'retry', firstMs: 5000, tries: 20, then: 'stop' },
-  overloaded: { action: 'retry', firstMs: 2000, tries: 20, then: 'stop' },
-  network: { action: 'retry', firstMs: 2000, tries: 20, then: 'stop' },
-  crash: { action: 'retry', firstMs: 2000, tries: 5, then: 'stop' },
-  hang: { action: 'retry', firstMs: 2000, tries: 3, then: 'stop' },
-  output_cap: { action: 'retry', firstMs: 2000, tries: 2, then: 'stop' },
-  protocol: { action: 'retry', firstMs: 2000, tries: 5, then: 'stop' },
-  max_turns: { action: 'retry', firstMs: 2000, tries: 3, then: 'stop' },
-  unknown: { action: 'retry', firstMs: 2000, tries: 5, then: 'stop' },
-  context: { action: 'retry', firstMs: 2000, tries: 2, then: 'ask' },
+  rate_limit: { action: 'retry', firstMs: 5000, tries: 20, after: 'stop' },
+  overloaded: { action: 'retry', firstMs: 2000, tries: 20, after: 'stop' },
+  network: { action: 'retry', firstMs: 2000, tries: 20, after: 'stop' },
+  crash: { action: 'retry', firstMs: 2000, tries: 5, after: 'stop' },
+  hang: { action: 'retry', firstMs: 2000, tries: 3, after: 'stop' },
+  output_cap: { action: 'retry', firstMs: 2000, tries: 2, after: 'stop' },
+  protocol: { action: 'retry', firstMs: 2000, tries: 5, after: 'stop' },
+  max_turns: { action: 'retry', firstMs: 2000, tries: 3, after: 'stop' },
+  unknown: { action: 'retry', firstMs: 2000, tries: 5, after: 'stop' },
+  context: { action: 'retry', firstMs: 2000, tries: 2, after: 'ask' },
   auth: { action: 'ask' },
   tool_denied: { action: 'ask' },
   /** Only where it is not our own: a limit of ours ends the iteration or the sprint. */

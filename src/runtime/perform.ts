@@ -1,17 +1,10 @@
-import { RalphError } from '../contract/errors.ts'
-import type { LiveIteration, Progress } from '../contract/progress.ts'
+import type { Progress } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
-import type { Order } from '../loop/order.ts'
+import type { Context, Doing, Work } from './context.ts'
 import { runAttempt } from './run-attempt.ts'
 import { runChecks } from './run-checks.ts'
 import { runHook } from './run-hook.ts'
 import { runReview } from './run-review.ts'
-import type { Ports } from './ports.ts'
-
-export type Work = Exclude<Order, { type: 'tell' } | { type: 'abort' }>
-export type Doing<T extends Work['type']> = Extract<Work, { type: T }>
-/** What an order is carried out with: the progress as it was when it was given. */
-export type Context = { readonly progress: Progress; readonly ports: Ports; readonly signal: AbortSignal }
 
 /** Carries out one order and says what happened. Nothing happened if it was aborted and is to be ordered again. */
 export function perform(order: Work, context: Context): Promise<Fact | undefined> {
@@ -51,10 +44,4 @@ function messageOf(progress: Progress, iteration: number): string {
   const live = progress.live.find(({ number }) => number === iteration)
   const step = live?.step === undefined ? '' : ` ${live.step}`
   return `Ralph ${progress.sprintId}: iteration ${iteration}${step}\n\n${live?.summary ?? ''}\n`
-}
-
-export function liveOf(progress: Progress, iteration: number): LiveIteration {
-  const live = progress.live.find(({ number }) => number === iteration)
-  if (!live) throw new RalphError('INTERNAL', `iteration ${iteration} is not under way`)
-  return live
 }

@@ -78,6 +78,8 @@ export interface Clock {
 
 /** The files that the agent works on. */
 export interface Workspace {
+  /** Keeps the files as they are before the first iteration, as checkpoint 0. */
+  readonly start: () => Promise<void>
   /** Changes whenever a file or a HEAD does. */
   readonly fingerprint: () => Promise<string>
   /** Keeps the files as they are now; undefined if nothing has changed since the last time, or nothing can be kept. */

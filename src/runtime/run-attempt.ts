@@ -5,7 +5,7 @@ import { budgetOf } from '../loop/limits.ts'
 import { buildPrompt, buildRepairPrompt } from '../loop/prompt.ts'
 import { readReport } from '../loop/read-report.ts'
 import { noUsage } from '../contract/outcome.ts'
-import { liveOf, type Context, type Doing } from './perform.ts'
+import { liveOf, type Context, type Doing } from './context.ts'
 import type { AgentRunner } from './ports.ts'
 
 /** One process of the agent for an iteration: prompt in, report out. */

@@ -3,7 +3,7 @@ import type { Check } from '../contract/settings.ts'
 import { checkName } from '../loop/checks.ts'
 import type { Fact } from '../loop/fact.ts'
 import { definingFiles } from './defining-files.ts'
-import type { Context, Doing } from './perform.ts'
+import type { Context, Doing } from './context.ts'
 import { ranNoTests } from './vacuous.ts'
 
 /** Runs the checks one after the other, outside the agent's process and reach. */

@@ -1,7 +1,7 @@
 import type { Hook } from '../contract/settings.ts'
 import type { Fact } from '../loop/fact.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
-import type { Context, Doing } from './perform.ts'
+import type { Context, Doing } from './context.ts'
 
 type HookEnd = { readonly exitCode: number | null; readonly error?: string; readonly output?: string }
 

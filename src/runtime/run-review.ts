@@ -1,6 +1,6 @@
 import type { Fact } from '../loop/fact.ts'
 import { buildReviewPrompt, readReview } from '../loop/review.ts'
-import { liveOf, type Context, type Doing } from './perform.ts'
+import { liveOf, type Context, type Doing } from './context.ts'
 
 /** A second agent looks at the work and says whether the goal's criteria are met. What it cannot say is a no. */
 export async function runReview({ iteration }: Doing<'run-review'>, context: Context): Promise<Fact | undefined> {

@@ -3,7 +3,7 @@ import { RalphError } from '../contract/errors.ts'
 import { isFolder, makeFolder, readTextIfThere, writeNewFile, exists } from '../platform/files.ts'
 
 /** Only what a person wrote belongs into the project's repository. */
-const gitignore = '*\n!SPRINT.yaml\n!SCENARIO.yaml\n!.gitignore\n'
+const gitignore = '*\n!SPRINT.yaml\n'
 
 export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT.yaml')
 

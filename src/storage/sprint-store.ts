@@ -4,7 +4,7 @@ import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { lockFile, type FileLock } from '../platform/file-lock.ts'
-import { isErrno, makeFolder } from '../platform/files.ts'
+import { exists, isErrno, makeFolder } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { openJournal, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
 import { progressPath, readProgressFile } from './progress-file.ts'
@@ -96,9 +96,11 @@ function storeOf(options: StoreOptions, held: Held): SprintStore {
   }
 }
 
+const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
+
 function takeLock({ sprintDir, now }: StoreOptions): FileLock {
   const about = `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`
-  const taken = lockFile(join(sprintDir, '.lock'), about)
+  const taken = lockFile(lockPath(sprintDir), about)
   if ('lock' in taken) return taken.lock
   throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {
     place: { file: sprintDir },
@@ -114,4 +116,14 @@ function asKnown(cause: unknown, sprintDir: string): unknown {
     ...(full && { hint: 'make room and run the same command again' }),
     cause,
   })
+}
+
+/** Who runs the sprint now, in the owner's own words; undefined if nobody does. */
+export function ownerOf(sprintDir: string): string | undefined {
+  const file = lockPath(sprintDir)
+  if (!exists(file)) return undefined
+  const taken = lockFile(file, 'nobody')
+  if ('owner' in taken) return taken.owner || 'another process'
+  taken.lock.release()
+  return undefined
 }

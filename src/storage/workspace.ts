@@ -29,6 +29,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         ),
       )
     },
+    start: async () => {
+      await Promise.all(repositories.map((repository) => startOver(repository)))
+    },
     checkpoint: async (iteration, message) => {
       const commits = await Promise.all(
         repositories.map((repository) => commit(repository, String(iteration), message)),
@@ -103,6 +106,14 @@ async function commit(repository: Repository, name: string, message: string): Pr
   await git({ cwd: root }, 'update-ref', `${refs}/${name}`, id)
   await git({ cwd: root }, 'update-ref', `${refs}/last`, id)
   return id
+}
+
+/** A sprint of the same id may have been here before: its checkpoints are not ours. */
+async function startOver(repository: Repository): Promise<void> {
+  const { root, refs } = repository
+  const old = await git({ cwd: root }, 'for-each-ref', '--format=delete %(refname)', refs)
+  if (old !== '') await git({ cwd: root, input: `${old}\n` }, 'update-ref', '--stdin')
+  await commit(repository, '0', 'Before the first iteration')
 }
 
 const lastCheckpoint = ({ root, refs }: Repository): Promise<string | undefined> =>

@@ -50,8 +50,12 @@ it('a usage limit is waited out: no start before the reset, and no iteration cou
   expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 })])
 })
 
-it('an agent that echoes its prompt has reported nothing', async () => {
-  const sprint = await aSprint({ sprint: { steps: ['alpha'] }, answers: { '*': { echoes: true } } })
+it.each([
+  ['its prompt', 'g'],
+  ['a report that stands in its goal', `End with\n\n\`\`\`json\n${JSON.stringify(goalComplete)}\n\`\`\``],
+  ['the older form that stands in its goal', 'Say\nRALPH_COMPLETE: it works\nat the end'],
+])('an agent that only echoes %s has reported nothing', async (_, goal) => {
+  const sprint = await aSprint({ sprint: { goal, steps: ['alpha'] }, answers: { '*': { echoes: true } } })
 
   expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
 

@@ -11,59 +11,67 @@ import { runInTerminal } from '../run-in-terminal.ts'
 import { newSprintYaml, slug } from '../sprint-files.ts'
 import { newSprint } from './init.ts'
 
-export const run = command({
-  name: 'run',
-  summary: 'Run a sprint until its goal is reached',
-  arguments: ['[sprint-dir]'],
-  options: {
-    goal: {
-      type: 'string',
-      short: 'g',
-      value: 'TEXT',
-      description: 'make a sprint for this goal and run it; no YAML needed',
+/** One command under two names: a sprint that rests goes on the way it began. */
+const runner = (name: 'run' | 'resume', summary: string) =>
+  command({
+    name,
+    summary,
+    arguments: ['[sprint-dir]'],
+    options: {
+      goal: {
+        type: 'string',
+        short: 'g',
+        value: 'TEXT',
+        description: 'make a sprint for this goal and run it; no YAML needed',
+      },
+      agent: {
+        type: 'string',
+        short: 'a',
+        value: 'NAME',
+        description: 'agent program; default: as in SPRINT.yaml, else the first installed one',
+      },
+      model: {
+        type: 'string',
+        short: 'm',
+        value: 'NAME',
+        description: "model; default: as in SPRINT.yaml, else the agent's own",
+      },
+      'max-iterations': {
+        type: 'string',
+        short: 'n',
+        value: 'N',
+        description: 'stop after this many iterations of the whole sprint (exit 3)',
+      },
+      'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much (exit 3)' },
+      'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h (exit 3)' },
+      workflows: {
+        type: 'string',
+        short: 'w',
+        value: 'DIR',
+        description: 'where workflows are; default .claude/workflows of the project',
+      },
+      plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
+      json: { type: 'boolean', description: 'one JSON event per line' },
     },
-    agent: {
-      type: 'string',
-      short: 'a',
-      value: 'NAME',
-      description: 'agent program; default: as in SPRINT.yaml, else the first installed one',
-    },
-    model: {
-      type: 'string',
-      short: 'm',
-      value: 'NAME',
-      description: "model; default: as in SPRINT.yaml, else the agent's own",
-    },
-    'max-iterations': {
-      type: 'string',
-      short: 'n',
-      value: 'N',
-      description: 'stop after this many iterations of the whole sprint (exit 3)',
-    },
-    'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much (exit 3)' },
-    'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h (exit 3)' },
-    workflows: {
-      type: 'string',
-      short: 'w',
-      value: 'DIR',
-      description: 'where workflows are; default .claude/workflows of the project',
-    },
-    plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
-    json: { type: 'boolean', description: 'one JSON event per line' },
-  },
-  details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the sprint can be resumed with the same command.
+    details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the sprint can be resumed with the same command.
 Limits given here are for this run; a sprint goes on counting when it is resumed.`,
-  examples: ['ralph run --goal "Make all tests pass" --max-iterations 20', 'ralph run .claude/sprints/2026-11-15_auth'],
-  async run({ values, positionals: [given] }, io) {
-    const limits = {
-      iterations: positiveNumber(values['max-iterations'], '--max-iterations'),
-      usd: positiveNumber(values['budget-usd'], '--budget-usd', 'any'),
-      durationMs: durationOf(values['max-duration']),
-    }
-    const sprintDir = await sprintFolder(given, values, io)
-    return runInTerminal({ sprintDir, limits, ...values }, io)
-  },
-})
+    examples: [
+      'ralph run --goal "Make all tests pass" --max-iterations 20',
+      'ralph run .claude/sprints/2026-11-15_auth',
+    ],
+    async run({ values, positionals: [given] }, io) {
+      const limits = {
+        iterations: positiveNumber(values['max-iterations'], '--max-iterations'),
+        usd: positiveNumber(values['budget-usd'], '--budget-usd', 'any'),
+        durationMs: durationOf(values['max-duration']),
+      }
+      const sprintDir = await sprintFolder(given, values, io)
+      return runInTerminal({ sprintDir, limits, ...values }, io)
+    },
+  })
+
+export const run = runner('run', 'Run a sprint until its goal is reached')
+export const resume = runner('resume', 'Go on with a sprint (the same as run)')
 
 function durationOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined

@@ -1,0 +1,34 @@
+import type { Progress } from '../../contract/progress.ts'
+import { openSprintFolder, projectOf } from '../../storage/sprint-folder.ts'
+import { diffOf } from '../../storage/workspace.ts'
+import { command, positiveNumber } from '../command.ts'
+import type { Io } from '../io.ts'
+import { requireProgress } from '../sprint-state.ts'
+
+export const diff = command({
+  name: 'diff',
+  summary: 'Show what an iteration, or the whole sprint, has changed',
+  arguments: ['<sprint-dir>', '[iteration]'],
+  options: {
+    stat: { type: 'boolean', description: 'files and counts only' },
+    json: { type: 'boolean', description: 'print {from, to, diff} as JSON' },
+  },
+  details: 'Compares checkpoints, so it shows committed and uncommitted work alike.',
+  examples: ['ralph diff .claude/sprints/2026-11-15_auth', 'ralph diff s 3 --stat'],
+  async run({ values, positionals: [given = '', iteration] }, io) {
+    const sprintDir = openSprintFolder(given)
+    const progress = await requireProgress(sprintDir, io)
+    const number = positiveNumber(iteration, 'diff: [iteration]')
+    const range = { from: number === undefined ? 0 : number - 1, to: number ?? progress.stats.currentIteration }
+    const text = await diffOf(workspaceOf(sprintDir, progress, io), range, values.stat === true ? ['--stat'] : [])
+    if (values.json === true) io.print(JSON.stringify({ ...range, diff: text }))
+    else io.print(text === '' ? 'nothing has changed' : text)
+    return 0
+  },
+})
+
+export const workspaceOf = (sprintDir: string, { sprintId }: Progress, io: Io) => ({
+  project: projectOf(sprintDir, io.cwd),
+  sprintDir,
+  sprintId,
+})

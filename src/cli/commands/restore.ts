@@ -1,0 +1,38 @@
+import { RalphError } from '../../contract/errors.ts'
+import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import { restore as restoreFiles } from '../../storage/workspace.ts'
+import { command } from '../command.ts'
+import { requireProgress } from '../sprint-state.ts'
+import { workspaceOf } from './diff.ts'
+
+export const restore = command({
+  name: 'restore',
+  summary: 'Put the files back to what they were after an iteration',
+  arguments: ['<sprint-dir>', '<iteration>'],
+  options: { json: { type: 'boolean', description: 'print {restored, saved} as JSON' } },
+  details: `0 is the state before the first iteration. What is replaced is itself kept as a checkpoint first.
+Your commits, your index and your branch are not touched; only files are.`,
+  examples: ['ralph restore .claude/sprints/2026-11-15_auth 7'],
+  async run({ values, positionals: [given = '', iteration = ''] }, io) {
+    const sprintDir = openSprintFolder(given)
+    const number = Number(iteration)
+    if (!Number.isInteger(number) || number < 0) {
+      throw new RalphError('USAGE', `restore: "${iteration}" is not the number of an iteration`)
+    }
+    const owner = ownerOf(sprintDir)
+    if (owner !== undefined) {
+      throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${owner}`, {
+        place: { file: given },
+        hint: 'pause it first',
+      })
+    }
+    const progress = await requireProgress(sprintDir, io)
+    const workspace = workspaceOf(sprintDir, progress, io)
+    const saved = await restoreFiles(workspace, number, io.now())
+    const ref = `refs/ralph/${progress.sprintId}/${saved}`
+    if (values.json === true) io.print(JSON.stringify({ restored: number, saved: ref }))
+    else io.print(`the files are as they were after iteration ${number}; what was there before is kept in ${ref}`)
+    return 0
+  },
+})

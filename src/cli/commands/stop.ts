@@ -1,0 +1,60 @@
+import { RalphError } from '../../contract/errors.ts'
+import { postRequest } from '../../storage/requests.ts'
+import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import { command } from '../command.ts'
+
+const options = {
+  'after-iteration': { type: 'boolean', description: 'when the iteration with its checks and hooks is over (default)' },
+  'after-turn': {
+    type: 'boolean',
+    description: "when the agent's turn is over; checks and hooks are left to the next run",
+  },
+  now: { type: 'boolean', description: 'end the attempt at once; the next run makes another one' },
+  json: { type: 'boolean', description: 'print {requested, when} as JSON' },
+} as const
+
+type When = 'iteration' | 'turn' | 'now'
+type Values = { readonly 'after-iteration'?: boolean; readonly 'after-turn'?: boolean; readonly now?: boolean }
+
+/** Ways to end a run from another terminal; they differ in what the sprint is afterwards. */
+const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: string) =>
+  command({
+    name,
+    summary,
+    arguments: ['<sprint-dir>'],
+    options,
+    details: 'The sprint goes on with: ralph run <sprint-dir>',
+    examples: [`ralph ${name} .claude/sprints/2026-11-15_auth`, `ralph ${name} s --now`],
+    async run({ values, positionals: [given = ''] }, io) {
+      const sprintDir = openSprintFolder(given)
+      const when = whenOf(values)
+      const owner = ownerOf(sprintDir)
+      if (owner === undefined)
+        throw new RalphError('NOT_RUNNING', 'nobody runs this sprint', { place: { file: given } })
+      await postRequest(sprintDir, { type: 'stop', as, when }, io.now())
+      io.print(
+        values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
+      )
+      return 0
+    },
+  })
+
+const wording: Readonly<Record<When, string>> = {
+  iteration: 'after the iteration',
+  turn: "after the agent's turn",
+  now: 'now',
+}
+
+function whenOf(values: Values): When {
+  const given = [
+    ...(values['after-iteration'] === true ? ['iteration' as const] : []),
+    ...(values['after-turn'] === true ? ['turn' as const] : []),
+    ...(values.now === true ? ['now' as const] : []),
+  ]
+  if (given.length > 1) throw new RalphError('USAGE', 'give one of --after-iteration, --after-turn, --now')
+  return given[0] ?? 'iteration'
+}
+
+export const pause = stopper('pause', 'paused', 'Pause a running sprint')
+export const stop = stopper('stop', 'interrupted', 'Stop a running sprint')

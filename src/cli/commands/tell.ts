@@ -1,0 +1,32 @@
+import { RalphError } from '../../contract/errors.ts'
+import { postRequest } from '../../storage/requests.ts'
+import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import { command } from '../command.ts'
+import { recordFact } from '../sprint-state.ts'
+
+export const tell = command({
+  name: 'tell',
+  summary: 'Tell the agent something',
+  arguments: ['<sprint-dir>', '<text>'],
+  options: {
+    now: { type: 'boolean', description: 'interrupt the agent and start it again with the message' },
+    json: { type: 'boolean', description: 'print {told, now} as JSON' },
+  },
+  details: 'The message is in the prompt of the next iteration, also if nobody runs the sprint at the moment.',
+  examples: [
+    'ralph tell .claude/sprints/2026-11-15_auth "Use argon2, not bcrypt"',
+    'ralph tell s "Stop touching the schema" --now',
+  ],
+  async run({ values, positionals: [given = '', text = ''] }, io) {
+    const sprintDir = openSprintFolder(given)
+    const now = values.now === true
+    if (text.trim() === '') throw new RalphError('USAGE', 'tell: the message is empty')
+    const running = ownerOf(sprintDir) !== undefined
+    if (running) await postRequest(sprintDir, { type: 'tell', text, now }, io.now())
+    else await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
+    const when = running && now ? 'told now' : 'in the next prompt'
+    io.print(values.json === true ? JSON.stringify({ told: text, now: running && now }) : when)
+    return 0
+  },
+})

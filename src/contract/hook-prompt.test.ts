@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { fillHookPrompt, unknownHookVariables } from './hook-prompt.ts'
+
+const values = { ITERATION_TRANSCRIPT: 't/iteration-5.jsonl', SPRINT_ID: 'S1', ITERATION: '5', PHASE_ID: 'step-2' }
+
+describe('the prompt of a hook', () => {
+  it.each([
+    ['/x $ITERATION_TRANSCRIPT --sprint $SPRINT_ID', '/x t/iteration-5.jsonl --sprint S1'],
+    ['$ITERATION$ITERATION', '55'],
+    ['$ITERATION_$PHASE_ID', '5_step-2'],
+    ['${ITERATION}st ${SPRINT_ID}', '5st S1'],
+    ['$ITERATIONS $ITERATION_COUNT', '$ITERATIONS $ITERATION_COUNT'],
+    ['$HOME $PATH ${USER} $1 $ $$', '$HOME $PATH ${USER} $1 $ $$'],
+    ['$iteration', '$iteration'],
+  ])('%j becomes %j', (prompt, filled) => {
+    expect(fillHookPrompt(prompt, values)).toBe(filled)
+  })
+
+  it('is filled in one pass: a value is not looked into, nor read as a pattern', () => {
+    expect(fillHookPrompt('$PHASE_ID', { ...values, PHASE_ID: '$SPRINT_ID $& $1' })).toBe('$SPRINT_ID $& $1')
+  })
+
+  it('is looked through for variables that nobody knows', () => {
+    expect(
+      unknownHookVariables('$ITERATION $ITERATIONS ${HOME} $HOME $HOME $5 costs, ${ITERATION_TRANSCRIPT}'),
+    ).toEqual(['$ITERATIONS', '${HOME}', '$HOME'])
+    expect(unknownHookVariables('nothing')).toEqual([])
+  })
+})

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A program to talk to: what it is told and what it says are pipes of ours, its stderr is ours. */
+export type PipedProcess = {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** How it ended, in words. */
+  readonly exited: Promise<string>
+  /** End of input, then TERM, then KILL, with a grace after each. */
+  readonly end: (graceMs: number) => Promise<void>
+}
+
+/** Rejects with ENOENT or EACCES if the program cannot be started. */
+export async function startPiped(file: string, args: readonly string[], cwd: string): Promise<PipedProcess> {
+  const child = spawn(file, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  // A program that is gone is told by its exit; writing to it must not be an error on top.
+  child.stdin.on('error', () => {})
+  await once(child, 'spawn')
+  const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? `exit code ${code}`))
+  const isOver = (ms: number) => Promise.race([exited.then(() => true), sleep(ms, false, { ref: false })])
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    exited,
+    end: async (graceMs) => {
+      child.stdin.end()
+      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+        if (await isOver(graceMs)) return
+        child.kill(signal)
+      }
+      await isOver(graceMs)
+    },
+  }
+}
