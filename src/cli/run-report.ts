@@ -24,11 +24,7 @@ export function printHead(
 }
 
 /** How it ended, where everything is, and what to do next. */
-export function printEnd(
-  progress: Progress,
-  place: { readonly sprintDir: string; readonly project: string },
-  io: Io,
-): void {
+export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
   for (const line of summaryLines(progress, placesOf(sprintDir, io), io)) io.print(line)
   for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
 }

@@ -218,6 +218,14 @@ describe('a workflow', () => {
     ])
   })
 
+  it('is refused when that happens in the workflow of an item', () => {
+    const w = 'name: W\nphases: [{id: work, for-each: step, workflow: item}]\n'
+    const item = 'name: I\nphases: [{id: a, workflow: x}, {id: a-b, workflow: x}]\n'
+    const x = 'name: X\nphases: [{id: b-c, prompt: p}, {id: c, prompt: q}]\n'
+
+    expect(judged(w, { item, x })).toEqual(['DUPLICATE_PHASE_ID x.yaml:2:36'])
+  })
+
   it('is refused when an item of it should work on items', () => {
     const w = 'name: W\nphases: [{id: work, for-each: step, workflow: inner}]\n'
 

@@ -1,9 +1,12 @@
+import { toKebab } from '../contract/file-object.ts'
+import { promptVariables, unknownPromptVariables } from '../contract/prompt-parts.ts'
 import type { Sprint } from '../contract/sprint.ts'
 import type { Workflow } from '../contract/workflow.ts'
 import { checkAgents, checkModel } from './choice.ts'
 import type { Compilation, FileOf } from './compilation.ts'
 import type { Settings } from '../contract/settings.ts'
-import { errorAt, type Parsed, writtenAt } from './parse.ts'
+import { errorAt, type Parsed, warningAt, writtenAt } from './parse.ts'
+import { didYouMean } from './suggest.ts'
 
 /** What only shows when the sprint, its workflow and the settings of the user are seen together. */
 export function check(compilation: Compilation, config: FileOf<Settings> | undefined): void {
@@ -11,6 +14,7 @@ export function check(compilation: Compilation, config: FileOf<Settings> | undef
   checkConfig(compilation)
   checkHonoured(compilation, config)
   checkChoices(compilation, config)
+  checkPromptParts(compilation)
 }
 
 /** Fields that one of the two modes has no use for: refused, never ignored. */
@@ -105,4 +109,16 @@ function checkChoices(
   }
   const chooser = files.find(({ value }) => value.model !== undefined)
   if (chooser) checkModel(settings, { parsed: chooser.parsed, path: ['model'] }, input.agents, tell)
+}
+
+function checkPromptParts({ sprint, main, input, tell }: Compilation): void {
+  for (const { value, parsed } of [sprint, main])
+    for (const [name, text] of Object.entries(value.prompts ?? {}))
+      for (const raw of unknownPromptVariables(text ?? '')) {
+        const at = { parsed, path: ['prompts', toKebab(name)], part: { text: raw } }
+        const known = promptVariables.map((each) => `{{${each}}}`)
+        const message = `${raw} refers to nothing, and stays as it is`
+        const found = { code: 'UNRESOLVED_VARIABLES' as const, message, ...didYouMean(raw, known) }
+        tell(input.strict === true ? errorAt(at, found) : warningAt(at, found))
+      }
 }

@@ -4,7 +4,17 @@ import { checkAgents, checkModel, chosen, over } from './choice.ts'
 import { type Collection, itemIds } from './collections.ts'
 import { unknownText } from './decode.ts'
 import { checkDependencies, dependencyGraph } from './dependencies.ts'
-import { checkChoice, emitChoice, emitFlow, type Expander, fillPrompt, type Objects, scopeOf } from './expander.ts'
+import {
+  checkChoice,
+  checkUnique,
+  emitChoice,
+  emitFlow,
+  type Expander,
+  fillPrompt,
+  type Objects,
+  promptAt,
+  scopeOf,
+} from './expander.ts'
 import { type FlatPhase, inline, resolveInner } from './inline.ts'
 import { type At, errorAt } from './parse.ts'
 import { didYouMean } from './suggest.ts'
@@ -91,7 +101,7 @@ type SubPhase = {
 function expandSubPhase({ inner, position, item, phase, objects }: SubPhase, expander: Expander) {
   const { compilation, inlining } = expander
   const scope = scopeOf({ id: inner.id, index: position }, compilation, objects)
-  const prompt = fillPrompt(inner.prompt ?? [], scope, inner.at, expander)
+  const prompt = fillPrompt(inner.prompt ?? [], scope, promptAt(inner), expander)
   if (!spend(inlining.budget, { subPhases: 1 })) return undefined
   const choice = over(chosen(item), over(inner.own, over(phase.own, over(inner.fallback, phase.fallback))))
   const compiled: CompiledSubPhase = {
@@ -99,7 +109,7 @@ function expandSubPhase({ inner, position, item, phase, objects }: SubPhase, exp
     prompt,
     status: 'pending',
     ...emitChoice(choice, compilation),
-    ...emitFlow(inner.flow),
+    ...emitFlow(inner, scope, expander),
   }
   return compiled
 }
@@ -146,6 +156,7 @@ function loadItemPhases({ name, key, fromItem, at, phase }: Wanted, expander: Ex
   const known = itemPhases.get(key)
   if (known) return known
   const flat = inner ? inline(inner, { chain: phase.chain, prefix: '', own: {}, fallback: {} }, inlining) : []
+  checkUnique(flat, compilation)
   for (const sub of flat) checkSubPhase(sub, expander)
   for (const sub of flat) checkChoice(sub, compilation)
   const usable = flat.filter((sub) => !sub.forEach)

@@ -5,7 +5,16 @@ import { collectionsOf } from './collections.ts'
 import type { Compilation } from './compilation.ts'
 import { unknownText } from './decode.ts'
 import { expandItems } from './expand-items.ts'
-import { checkChoice, emitChoice, emitFlow, type Expander, fillPrompt, scopeOf } from './expander.ts'
+import {
+  checkChoice,
+  checkUnique,
+  emitChoice,
+  emitFlow,
+  type Expander,
+  fillPrompt,
+  promptAt,
+  scopeOf,
+} from './expander.ts'
 import { type FlatPhase, inline, topLevel } from './inline.ts'
 import { type At, errorAt, warningAt, writtenAt } from './parse.ts'
 import { didYouMean } from './suggest.ts'
@@ -26,7 +35,7 @@ export function expand(compilation: Compilation): Expansion {
   }
   const flat = inline(main, topLevel, inlining)
   checkCollections(flat, expander)
-  checkUnique(flat, expander)
+  checkUnique(flat, compilation)
   const phases = inlining.budget.exceeded ? [] : flat.map((phase, index) => expandPhase(phase, index, expander))
   if (inlining.budget.exceeded) tell(tooLarge({ parsed: sprint.parsed, path: ['workflow'] }))
   return { phases, graphs: expander.graphs }
@@ -34,8 +43,9 @@ export function expand(compilation: Compilation): Expansion {
 
 function expandPhase(phase: FlatPhase, index: number, expander: Expander): CompiledPhase {
   checkChoice(phase, expander.compilation)
-  const choice = over(phase.own, phase.fallback)
-  const work = { status: 'pending' as const, ...emitChoice(choice, expander.compilation), ...emitFlow(phase.flow) }
+  const scope = scopeOf({ id: phase.id, index }, expander.compilation)
+  const choice = emitChoice(over(phase.own, phase.fallback), expander.compilation)
+  const work = { status: 'pending' as const, ...choice, ...emitFlow(phase, scope, expander) }
   if (phase.forEach) {
     const everywhere = expander.compilation.settings.parallelExecution?.enabled === true
     return {
@@ -45,8 +55,7 @@ function expandPhase(phase: FlatPhase, index: number, expander: Expander): Compi
       steps: expandItems(phase, phase.forEach, expander),
     }
   }
-  const scope = scopeOf({ id: phase.id, index }, expander.compilation)
-  return { id: phase.id, prompt: fillPrompt(phase.prompt ?? [], scope, phase.at, expander), ...work }
+  return { id: phase.id, prompt: fillPrompt(phase.prompt ?? [], scope, promptAt(phase), expander), ...work }
 }
 
 function checkCollections(flat: readonly FlatPhase[], { compilation, collections }: Expander): void {
@@ -76,21 +85,6 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
     if (wanted.has(name) || wanted.has(unknownText)) continue
     const message = `No phase works on the collection "${name}"`
     tell(warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }))
-  }
-}
-
-/** Within one file this has been checked; inserted phases can still meet others of the same name. */
-function checkUnique(flat: readonly FlatPhase[], { compilation }: Expander): void {
-  const seen = new Map<string, FlatPhase>()
-  for (const phase of flat) {
-    const before = seen.get(phase.id)
-    if (before && before.at.parsed !== phase.at.parsed) {
-      const message = `Two phases have the id "${phase.id}" after the workflows are put together`
-      compilation.tell(
-        errorAt({ ...phase.at, path: [...phase.at.path, 'id'] }, { code: 'DUPLICATE_PHASE_ID', message }),
-      )
-    }
-    seen.set(phase.id, phase)
   }
 }
 

@@ -3,10 +3,12 @@ import { spend } from './budget.ts'
 import { checkAgents, checkModel, type Choice, chosen, over } from './choice.ts'
 import type { Collection } from './collections.ts'
 import { type Compilation, nameInId } from './compilation.ts'
-import type { FlatPhase, Flow, Inlining } from './inline.ts'
+import { unknownText } from './decode.ts'
+import { defined } from './defined.ts'
+import type { FlatPhase, Inlining } from './inline.ts'
 import { type At, errorAt, warningAt } from './parse.ts'
 import { didYouMean } from './suggest.ts'
-import { fillTemplate, type Scope, type Template, type Variable } from './template.ts'
+import { fillTemplate, parseTemplate, type Scope, type Template, type Variable } from './template.ts'
 
 /** What is at hand while phases and items are put together. */
 export type Expander = {
@@ -31,17 +33,43 @@ export function checkChoice({ own, fallback, at }: FlatPhase, { input, settings,
 /** The model is always written out; the agents only where they are not those of the sprint. */
 export function emitChoice({ model, agent }: Choice, { settings }: Compilation) {
   const differs = agent !== undefined && agent.join() !== settings.agent?.join()
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(settings.model !== undefined && model === undefined && { model: settings.model }),
-    ...(differs && { agent: [...agent] }),
-  }
+  return { ...defined({ model: model ?? settings.model }), ...(differs && { agent: [...agent] }) }
 }
 
-export function emitFlow({ gate, ...rest }: Flow) {
-  if (!gate) return rest
+/** The prompt of a gate is filled like any other; its script is not, since a shell would run what is put in. */
+export function emitFlow({ flow, gatePrompt, at }: FlatPhase, scope: Scope, filling: Filling) {
+  const { gate, ...rest } = flow
+  if (!gate || !gatePrompt) return rest
   const { script, timeout, onFail } = gate
-  return { ...rest, gate: { script, onFailPrompt: onFail.prompt, maxRetries: onFail.maxRetries, timeout } }
+  const onFailPrompt = fillPrompt(
+    gatePrompt,
+    scope,
+    { ...at, path: [...at.path, 'gate', 'on-fail', 'prompt'] },
+    filling,
+  )
+  for (const part of parseTemplate(script))
+    if (typeof part !== 'string' && scope.has(part.object)) tellUnfilled(part, at, filling)
+  return { ...rest, gate: { script, onFailPrompt, maxRetries: onFail.maxRetries, timeout } }
+}
+
+function tellUnfilled({ raw }: Variable, at: At, { compilation }: Filling): void {
+  const place = { ...at, path: [...at.path, 'gate', 'script'], part: { text: raw } }
+  const message = `${raw} is not replaced in a script`
+  const hint = 'a script is told $SPRINT_ID, $PHASE_ID and $ATTEMPT_NUMBER'
+  compilation.tell(warningAt(place, { code: 'UNRESOLVED_VARIABLES', message, hint }))
+}
+
+export const promptAt = ({ at }: FlatPhase): At => ({ ...at, path: [...at.path, 'prompt'] })
+
+/** Within one file this has been told already, in the same words; inserted phases can still meet others of the same name. */
+export function checkUnique(flat: readonly FlatPhase[], { tell }: Compilation): void {
+  const seen = new Set<string>()
+  for (const { id, at } of flat) {
+    const message = `Two phases have the id "${id}"`
+    if (seen.has(id) && !id.includes(unknownText))
+      tell(errorAt({ ...at, path: [...at.path, 'id'] }, { code: 'DUPLICATE_PHASE_ID', message }))
+    seen.add(id)
+  }
 }
 
 export type Objects = readonly (readonly [string, Readonly<Record<string, unknown>>])[]
@@ -55,7 +83,7 @@ export function scopeOf(phase: { id: string; index: number }, compilation: Compi
 
 export type Filling = Pick<Expander, 'unknown' | 'compilation'> & { readonly inlining: Pick<Inlining, 'budget'> }
 
-/** The text of a prompt; nothing once the sprint has become too large. Unknown variables are told once. */
+/** The text of the prompt at `at`; nothing once the sprint has become too large. Unknown variables are told once. */
 export function fillPrompt(template: Template, scope: Scope, at: At, filling: Filling): string {
   const { compilation, unknown, inlining } = filling
   if (inlining.budget.exceeded) return ''
@@ -71,7 +99,7 @@ function tellUnknown(variable: Variable, scope: Scope, at: At, { tell, input, an
   const { raw, object, path } = variable
   const known = scope.get(object)
   if (anyItemField === true && known !== undefined && known === scope.get('item')) return
-  const place = { ...at, path: [...at.path, 'prompt'], part: { text: raw } }
+  const place = { ...at, part: { text: raw } }
   const found = {
     code: 'UNRESOLVED_VARIABLES' as const,
     message: known ? `${raw} has no value here` : `${raw} refers to nothing, and stays as it is`,

@@ -1,7 +1,7 @@
 import type { Hook } from '../contract/settings.ts'
 import { newBudget } from './budget.ts'
 import type { Compilation } from './compilation.ts'
-import { fillPrompt, scopeOf } from './expander.ts'
+import { fillPrompt, promptAt, scopeOf } from './expander.ts'
 import { inline, resolveInner, topLevel } from './inline.ts'
 import { type At, errorAt } from './parse.ts'
 import type { Variable } from './template.ts'
@@ -29,9 +29,9 @@ export function localHookPrompt({ hook, at }: PlacedHook, compilation: Compilati
   }
   const filling = { compilation: { ...compilation, tell: quiet }, inlining, unknown: new Set<Variable>() }
   return phases
-    .map(({ id, prompt, at: from }, index) => {
-      const scope = scopeOf({ id, index }, compilation)
-      return fillPrompt(prompt ?? [], scope, from, filling).trim()
+    .map((phase, index) => {
+      const scope = scopeOf({ id: phase.id, index }, compilation)
+      return fillPrompt(phase.prompt ?? [], scope, promptAt(phase), filling).trim()
     })
     .join('\n\n')
 }

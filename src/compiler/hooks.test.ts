@@ -79,6 +79,7 @@ describe('hooks of SPRINT.yaml', () => {
     ['an unknown on-fail', '  docs: {on-fail: panic}\n', 'INVALID_HOOK SPRINT.yaml:4:19'],
     ['a timeout that is no duration', '  docs: {timeout: soon}\n', 'INVALID_HOOK SPRINT.yaml:4:19'],
     ['hooks that are neither map nor list', '  x\n', 'INVALID_HOOKS SPRINT.yaml:4:3'],
+    ['another id in an override', '  docs: {id: x, enabled: true}\n', 'INVALID_HOOK SPRINT.yaml:4:9'],
     ['an id that would leave its folder', '  - {id: ../../x, prompt: p}\n', 'INVALID_ID SPRINT.yaml:4:5'],
     ['__proto__ as an id', '  - {id: __proto__, prompt: p}\n', 'INVALID_ID SPRINT.yaml:4:5'],
     ['__proto__ as a key', '  __proto__: {enabled: true}\n', 'SPRINT_LOAD_ERROR SPRINT.yaml:4:3'],

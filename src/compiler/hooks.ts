@@ -23,6 +23,8 @@ export function mergeHooks(compilation: Compilation): Hook[] {
     const at = { parsed: sprint.parsed, path }
     if (id === undefined) tell(errorAt(at, { code: 'MISSING_HOOK_ID', message: 'Per-iteration hook must have an id' }))
     else if (given.has(id)) tell(duplicate(at, id))
+    else if (entry.fields.id !== undefined && entry.fields.id !== id)
+      tell(errorAt(at, { code: 'INVALID_HOOK', message: `The override of "${id}" cannot give it another id` }))
     else {
       given.add(id)
       const merged = applyOverride(hooks.get(id), { ...entry, id, at })

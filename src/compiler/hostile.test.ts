@@ -110,6 +110,18 @@ describe('a sprint that becomes too large', () => {
   })
 })
 
+describe('an unusual but honest file', () => {
+  it.each([
+    ['a byte order mark', '\ufeffworkflow: ralph\ngoal: g\n'],
+    ['the line ends of Windows', 'workflow: ralph\r\ngoal: |\r\n  g\r\n'],
+    ['a few aliases', 'workflow: ralph\ngoal: &g g\nname: *g\n'],
+    ['comments and a document start', '# x\n---\nworkflow: ralph # y\ngoal: g\n...\n'],
+    ['a long goal', `workflow: ralph\ngoal: |\n${'  [x] {y}, - z: &a *b "c" \n'.repeat(30_000)}`],
+  ])('with %s compiles', (_, sprint) => {
+    expect(compiled(sprint).mode).toBe('ralph')
+  })
+})
+
 describe('a file with very many mistakes', () => {
   it('is answered with the first ones, and that there are more', () => {
     const sprint = `workflow: w\ncollections:\n  step:\n${'    - {id: 5}\n'.repeat(5000)}`

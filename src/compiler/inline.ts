@@ -17,6 +17,8 @@ export type FlatPhase = {
   readonly id: string
   readonly at: At
   readonly prompt?: Template
+  /** What the agent is asked when the gate of the phase fails. */
+  readonly gatePrompt?: Template
   readonly forEach?: { readonly type: string; readonly collection: string; readonly workflow?: string }
   /** Model and agent as said at the phase or at the phases around it. */
   readonly own: Choice
@@ -72,9 +74,14 @@ function flat({ phase, ...rest }: Parts): FlatPhase {
     ...(forEach !== undefined && {
       forEach: { type: forEach, collection: collection ?? forEach, ...(workflow !== undefined && { workflow }) },
     }),
-    flow: flowOf(phase),
+    ...withGate(flowOf(phase)),
   }
 }
+
+const withGate = (flow: Flow): Pick<FlatPhase, 'flow' | 'gatePrompt'> => ({
+  flow,
+  ...(flow.gate && { gatePrompt: parseTemplate(flow.gate.onFail.prompt) }),
+})
 
 const flowOf = ({ parallel, waitForParallel, break: stop, gate }: Phase): Flow => ({
   ...(parallel === true && { parallel }),
@@ -165,6 +172,7 @@ function bracket(phases: readonly FlatPhase[], { phase, at, tell }: Bracket): Fl
   return phases.map((inner, index) => {
     const before = index === 0 && flow.waitForParallel ? { waitForParallel: true } : {}
     const { gate, break: stop } = index === last ? flow : {}
-    return { ...inner, flow: { ...inner.flow, ...before, ...(gate && { gate }), ...(stop && { break: stop }) } }
+    const whole = { ...inner.flow, ...before, ...(gate && { gate }), ...(stop && { break: stop }) }
+    return { ...inner, ...withGate(whole) }
   })
 }

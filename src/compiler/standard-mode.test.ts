@@ -145,6 +145,27 @@ describe('template variables', () => {
     expect(promptsOf(sprint, { w: each, fix })).toEqual(['3 ["a","b"] 7 {"line":7}'])
   })
 
+  it('are replaced in the prompt of a gate, but not in its script, where a shell would run them', () => {
+    const fix =
+      'name: F\nphases: [{id: go, prompt: p, gate: {script: "test {{item.id}}", on-fail: {prompt: "Fix {{item.id}}"}}}]\n'
+    const { progress, diagnostics } = compiling('workflow: w\ncollections: {bug: [{prompt: p}]}\n', { w: each, fix })
+
+    expect(progress?.phases?.[0]?.steps?.[0]?.phases[0]?.gate).toMatchObject({
+      script: 'test {{item.id}}',
+      onFailPrompt: 'Fix bug-0',
+    })
+    expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES fix.yaml:2:55'])
+  })
+
+  it('in parts of the prompt are left for the run, and checked', () => {
+    const sprint = 'workflow: w\ncollections: {bug: [{prompt: p}]}\nprompts: {header: "{{sprint-id}} {{sprint-idd}}"}\n'
+    const { progress, diagnostics } = compiling(sprint, { w: each, fix: fixing('x') })
+
+    expect(progress?.prompts).toEqual({ header: '{{sprint-id}} {{sprint-idd}}' })
+    expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES SPRINT.yaml:3:34'])
+    expect(diagnostics[0]?.hint).toBe('did you mean "{{sprint-id}}"?')
+  })
+
   describe('that are unknown', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: p}, {prompt: q}]}\n'
     const files = { w: each, fix: fixing('a {{item.nope}} b {{zzz.q}} {{constructor.name}}') }

@@ -1,20 +1,12 @@
-import type { Edit } from '../contract/edit.ts'
 import type { Progress } from '../contract/progress.ts'
-import { copyFileTo, fileSignature, readTextIfThere } from '../platform/files.ts'
-import { readOutsideEdit } from './outside-edit.ts'
+import { watchEdits, type Edited } from './edit-watch.ts'
 import { progressPath, writeProgressFile } from './progress-file.ts'
 
 /** A short sprint is shown as it happens; a fast one is shown once a second. */
 const burst = 10
 const everyMs = 1000
-/** How long an edit may be half-written before it counts as unreadable. */
-const patienceMs = 2000
-/** Edits are compared with what their author had read, if that is not too long ago. */
-const keptBases = 100
 
-export type Edited = { readonly edits: readonly Edit[]; readonly refused: readonly string[] }
-
-/** Keeps PROGRESS.yaml in step with the journal, without writing it for every change, and notices when somebody else writes it. */
+/** Keeps PROGRESS.yaml in step with the journal, without writing it for every change, and never over somebody's edit. */
 export interface Projection {
   /** Shows the progress now if that was not done too often lately, else within a second. */
   readonly update: (progress: Progress) => Promise<void>
@@ -27,89 +19,63 @@ export interface Projection {
 }
 
 export function projectTo(sprintDir: string): Projection {
-  const file = progressPath(sprintDir)
-  const bases = new Map<number, Progress>()
+  const watch = watchEdits(progressPath(sprintDir))
   const mayWrite = atMost(burst, everyMs)
+  const inTurn = oneAtATime()
   let latest: Progress | undefined
-  let written: string | undefined
-  let unreadableSince: number | undefined
   let timer: NodeJS.Timeout | undefined
-  let work: Promise<unknown> = Promise.resolve()
   let failure: unknown
-  let tellEdited: (edited: Edited) => void = () => {}
+  let tellEdited: (edited: Edited) => void = ignore
 
-  /** False while somebody's edit is half-written. */
-  const lookNow = async (): Promise<boolean> => {
-    const signature = fileSignature(file)
-    if (written === undefined || signature === undefined || signature === written) return true
-    const edit = readOutsideEdit((await readTextIfThere(file)) ?? '', (rev) => bases.get(rev))
-    if (edit.kind === 'edited') {
-      written = signature
-      unreadableSince = undefined
-      if (edit.seen) bases.set(edit.rev, edit.seen)
-      if (edit.edits.length + edit.refused.length > 0) tellEdited(edit)
-      return true
-    }
-    unreadableSince ??= performance.now()
-    if (performance.now() - unreadableSince < patienceMs) return false
-    const aside = `${file}.refused-${Date.now()}`
-    await copyFileTo(file, aside)
-    written = signature
-    unreadableSince = undefined
-    tellEdited({ edits: [], refused: [`it cannot be read (${edit.reason}); what was written is kept in ${aside}`] })
-    return true
+  const look = async (): Promise<'free' | 'unfinished'> => {
+    const found = await watch.look()
+    if (found === 'unfinished') return 'unfinished'
+    if (found !== 'untouched' && found.edits.length + found.refused.length > 0) tellEdited(found)
+    return 'free'
   }
-
-  const writeNow = async (progress: Progress) => {
-    await writeProgressFile(sprintDir, progress)
-    written = fileSignature(file)
-    bases.set(progress.rev, progress)
-    for (const rev of bases.keys()) {
-      if (bases.size <= keptBases) break
-      bases.delete(rev)
-    }
-  }
-
-  /** One thing at a time; what is shown is always the latest. */
-  const enqueue = (step: () => Promise<void>): Promise<void> => {
-    const done = work.catch(() => {}).then(step)
-    work = done
-    return done
-  }
-  const write = (final: boolean) =>
-    enqueue(async () => {
+  const write = (urgency: 'may wait' | 'must') =>
+    inTurn(async () => {
       clearTimeout(timer)
       timer = undefined
-      const readable = await lookNow()
+      const state = await look()
       const progress = latest
       if (!progress) return
-      if (!readable && !final) return later()
+      if (state === 'unfinished' && urgency === 'may wait') return later()
       latest = undefined
-      await writeNow(progress)
+      await writeProgressFile(sprintDir, progress)
+      watch.wrote(progress)
     })
   const later = () => {
     timer ??= setTimeout(() => {
-      write(false).catch((error: unknown) => (failure = error))
+      write('may wait').catch((error: unknown) => (failure = error))
     }, everyMs)
   }
   return {
     async update(progress) {
       if (failure) throw failure
       latest = progress
-      if (mayWrite()) return write(false)
+      if (mayWrite()) return write('may wait')
       later()
     },
-    flush: () => write(false),
-    look: () => enqueue(async () => void (await lookNow())),
+    flush: () => write('may wait'),
+    look: () => inTurn(async () => void (await look())),
     onEdited: (listener) => (tellEdited = listener),
     async close() {
-      await write(true)
+      await write('must')
       clearTimeout(timer)
     },
   }
 }
 
-/** A bucket of tokens: `burst` at once, then one per `everyMs`. */
+const ignore = (): void => {}
+
+/** Each work begins when the one before is over, however that went. */
+function oneAtATime(): (work: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return (work) => (last = last.catch(ignore).then(work))
+}
+
+/** A bucket of tokens: `size` at once, then one per `refillMs`. */
 function atMost(size: number, refillMs: number): () => boolean {
   let tokens = size
   let refilled = performance.now()

@@ -8,7 +8,8 @@ import { exists, isErrno, makeFolder } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { openJournal, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
 import { progressPath, readProgressFile } from './progress-file.ts'
-import { projectTo, type Edited, type Projection } from './projection.ts'
+import type { Edited } from './edit-watch.ts'
+import { projectTo, type Projection } from './projection.ts'
 
 /** The state of one sprint, owned by this process until it is closed. */
 export interface SprintStore extends ProgressStore {

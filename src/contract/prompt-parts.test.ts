@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { fillPromptPart, unknownPromptVariables } from './prompt-parts.ts'
+
+describe('a part of a prompt', () => {
+  it('is filled in one pass, empty where there is no value', () => {
+    const text = '{{sprint-id}} {{ phase.index }}/{{phase.total}} [{{error}}] {{step.prompt}} {{nope}} {{item.x}}'
+
+    expect(
+      fillPromptPart(text, { 'sprint-id': 'S', 'phase.index': '1', 'phase.total': '3', 'step.prompt': '{{error}} $&' }),
+    ).toBe('S 1/3 [] {{error}} $& {{nope}} {{item.x}}')
+  })
+
+  it('is looked through for variables that nobody knows', () => {
+    expect(unknownPromptVariables('{{sprint-id}} {{ nope }} {{phase.name}} {{ nope }} {{}}')).toEqual([
+      '{{ nope }}',
+      '{{phase.name}}',
+    ])
+  })
+})
