@@ -84,7 +84,7 @@ function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentReques
 
   const onLine = (line: string) => {
     for (const event of reader.parse(line)) {
-      if (event.kind !== 'raw') lastSign = performance.now()
+      if (event.kind !== 'raw' || !isPing(event.line)) lastSign = performance.now()
       if (event.kind === 'terminal') resultAt = performance.now()
       if (event.kind === 'session') model = event.model ?? model
       if (event.kind === 'usage') overspent = isOver(budget, event.usage, model)
@@ -119,6 +119,9 @@ function isOver({ usd, tokens }: AgentRequest['budget'], usage: Usage, model: st
   if (tokens !== undefined && usage.inputTokens + usage.outputTokens > tokens) return true
   return usd !== undefined && (estimateUsd(model, usage) ?? 0) > usd
 }
+
+/** Lines that only say that the program is still there; one that says so for ever hangs all the same. */
+const isPing = (line: string): boolean => /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
 
 function noteTool(openTools: Set<string>, event: AgentEvent): void {
   if (event.kind !== 'tool') return

@@ -14,6 +14,7 @@ import { openWorkspace } from '../storage/workspace.ts'
 import { driverOf } from './choose-agent.ts'
 import { ralphHome } from './compile-sprint.ts'
 import type { Io } from './io.ts'
+import { notifier } from './notifier.ts'
 
 /** Hooks that may run at the same time. */
 const hookSlots = 4
@@ -36,18 +37,20 @@ export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
   const agent = (driver: Driver, model: string | undefined) =>
     superviseAgent({ ...place, driver, model, pass: progress.env?.pass ?? [] })
   const [first] = drivers
+  const shell = superviseShell(place)
   return {
     store,
     agents: (name, model) => {
       if (name === undefined || name === first.name) return agent(first, model ?? wiring.model)
       return agent(drivers.find((driver) => driver.name === name) ?? driverOf(name, io), model)
     },
-    shell: superviseShell(place),
+    shell,
     workspace: await openWorkspace({ project, sprintDir, sprintId: progress.sprintId }),
     projectFiles: projectFiles(project, sprintDir),
     limits: accountLimits(ralphHome(io)),
     notes: () => readTextIfThere(join(sprintDir, 'LEARNINGS.md')),
     hookSlots: slots(hookSlots),
+    notify: notifier(shell, io),
     clock: systemClock,
     random: Math.random,
     observe,

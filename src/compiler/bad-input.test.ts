@@ -223,7 +223,7 @@ describe('a workflow', () => {
     const item = 'name: I\nphases: [{id: a, workflow: x}, {id: a-b, workflow: x}]\n'
     const x = 'name: X\nphases: [{id: b-c, prompt: p}, {id: c, prompt: q}]\n'
 
-    expect(judged(w, { item, x })).toEqual(['DUPLICATE_PHASE_ID x.yaml:2:36'])
+    expect(judged(w, { item, x })).toEqual(['DUPLICATE_PHASE_ID x.yaml:2:37'])
   })
 
   it('is refused when an item of it should work on items', () => {

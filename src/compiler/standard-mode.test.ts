@@ -154,7 +154,7 @@ describe('template variables', () => {
       script: 'test {{item.id}}',
       onFailPrompt: 'Fix bug-0',
     })
-    expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES fix.yaml:2:55'])
+    expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES fix.yaml:2:51'])
   })
 
   it('in parts of the prompt are left for the run, and checked', () => {

@@ -13,7 +13,7 @@ export const schemaVersion = 1
 export const unlimitedIterations = 1_000_000
 
 /** How much history PROGRESS.yaml shows; the journal has all. */
-export const shown = { completedSteps: 1000, hookTasks: 1000, iterations: 100 } as const
+export const shown = { completedSteps: 1000, hookTasks: 1000, iterations: 100, notifications: 50 } as const
 
 export const SprintStatus = z.enum([
   'not-started',
@@ -261,6 +261,12 @@ export const Progress = fileObject({
   refusedBy: z.array(CheckResult).optional(),
   /** Output of failed hooks with `on-fail: feed-back`; the next prompt shows it. */
   feedback: z.array(fileObject({ hookId: Id, output: z.string() })).optional(),
+  /** Who was told what, and whether it arrived: the last ones. */
+  notifications: z
+    .array(
+      fileObject({ at: Timestamp, to: z.string(), about: z.string(), sent: z.boolean(), error: z.string().optional() }),
+    )
+    .optional(),
   iterations: z.array(IterationRecord).default([]),
   hookTasks: z.array(HookTask),
   ralphExit: RalphExit,

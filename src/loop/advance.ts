@@ -1,4 +1,4 @@
-import { unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
+import { shown, unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { onAttemptEnded } from './attempt.ts'
 import { checkName, checksFor, onChecksEnded, onReviewEnded } from './checks.ts'
 import { applyEdits } from './edits.ts'
@@ -33,6 +33,8 @@ function decide(progress: Progress, fact: Fact): Transition {
       return onCheckpointMade(progress, fact)
     case 'stop-requested':
       return onStopRequested(progress, fact)
+    case 'notified':
+      return onNotified(progress, fact)
     case 'answered':
       return onAnswered(progress, fact)
     case 'told':
@@ -160,6 +162,13 @@ function onEdited(progress: Progress, { at, edits, refused }: Extract<Fact, { ty
 }
 
 const note = (level: 'info' | 'warning', text: string): Order => tell({ type: 'note', level, text })
+
+function onNotified(progress: Progress, { results }: Extract<Fact, { type: 'notified' }>): Transition {
+  const notifications = [...(progress.notifications ?? []), ...results].slice(-shown.notifications)
+  const failed = results.filter(({ sent }) => !sent)
+  const orders = failed.map(({ to, error = '' }) => note('warning', `${to} could not be told: ${error}`))
+  return { progress: { ...progress, notifications }, orders }
+}
 
 function onAnswered(progress: Progress, fact: Extract<Fact, { type: 'answered' }>): Transition {
   const { humanNeeded, reason: _reason, ...kept } = progress

@@ -84,6 +84,7 @@ export type Fact =
       /** After the iteration, after the agent's turn (checks and hooks are left to the next run), or now. */
       readonly when: 'iteration' | 'turn' | 'now'
     }
+  | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
   | { readonly type: 'answered'; readonly at: number; readonly answer: string }
   | { readonly type: 'told'; readonly at: number; readonly text: string; readonly now: boolean }
   | {

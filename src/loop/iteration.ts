@@ -136,8 +136,13 @@ export const isStopped = ({ status }: Progress): boolean => status === 'interrup
  */
 export function rest(progress: Progress, status: SprintStatus, reason?: string): Transition {
   const { reason: _before, stopRequested: _stop, ...kept } = progress
-  return {
-    progress: { ...kept, status, ...(reason !== undefined && { reason }) },
-    orders: [tell({ type: 'sprint-rested', status, reason })],
-  }
+  const rested: Progress = { ...kept, status, ...(reason !== undefined && { reason }) }
+  return { progress: rested, orders: [...notifying(rested), tell({ type: 'sprint-rested', status, reason })] }
+}
+
+/** People want to know when it ends or needs them, not when they have stopped it themselves. */
+function notifying({ notify = [], status, reason, ralphExit, sprintId }: Progress): Order[] {
+  if (notify.length === 0 || status === 'paused' || status === 'interrupted') return []
+  const text = reason ?? ralphExit.finalSummary ?? ''
+  return [{ type: 'notify', about: status, text: `${sprintId}: ${status}${text === '' ? '' : `: ${text}`}` }]
 }

@@ -1,5 +1,5 @@
 import type { SprintEvent } from '../contract/events.ts'
-import type { Progress } from '../contract/progress.ts'
+import type { Progress, SprintStatus } from '../contract/progress.ts'
 
 /** What the runtime must do next. Each order but `tell` and `abort` is answered by one fact. A run is over when no order is open. */
 export type Order =
@@ -10,6 +10,7 @@ export type Order =
   | { readonly type: 'make-checkpoint'; readonly iteration: number }
   | { readonly type: 'run-hook'; readonly iteration: number; readonly hookId: string }
   | { readonly type: 'wait'; readonly iteration: number; readonly until: number; readonly reason: string }
+  | { readonly type: 'notify'; readonly about: SprintStatus; readonly text: string }
   | { readonly type: 'abort'; readonly what: 'waits' | 'attempts' | 'all' }
   | { readonly type: 'tell'; readonly event: SprintEvent }
 

@@ -1,3 +1,5 @@
+import { isAscii, isUtf8, transcode } from 'node:buffer'
+
 const newline = 10
 
 /** Lines longer than this are cut: one of 700 MB must not take the process with it. */
@@ -16,7 +18,7 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
     size += part.length
   }
   const flush = () => {
-    if (size > 0) onLine(parts.length === 1 ? (parts[0]?.toString() ?? '') : Buffer.concat(parts).toString())
+    if (size > 0) onLine(decode(Buffer.concat(parts)))
     parts = []
     size = 0
   }
@@ -25,7 +27,7 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
       let start = 0
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         if (size === 0) {
-          if (end > start) onLine(chunk.toString('utf8', start, end - start > cap ? start + cap : end))
+          if (end > start) onLine(decode(chunk.subarray(start, end - start > cap ? start + cap : end)))
         } else {
           keep(chunk.subarray(start, end))
           flush()
@@ -38,3 +40,9 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
     end: flush,
   }
 }
+
+/** Node 20 decodes UTF-8 at half of this speed as soon as there is one character beyond ASCII. */
+const decode = (bytes: Buffer): string =>
+  bytes.length > 256 && !isAscii(bytes) && isUtf8(bytes)
+    ? transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
+    : bytes.toString()

@@ -19,6 +19,8 @@ export function perform(order: Work, context: Context): Promise<Fact | undefined
       return runHook(order, context)
     case 'make-checkpoint':
       return makeCheckpoint(order, context)
+    case 'notify':
+      return notify(order, context)
     case 'wait':
       return wait(order, context)
   }
@@ -27,6 +29,21 @@ export function perform(order: Work, context: Context): Promise<Fact | undefined
 async function wait({ iteration, until }: Doing<'wait'>, { ports, signal }: Context): Promise<Fact | undefined> {
   await ports.clock.waitUntil(until, signal)
   return signal.aborted ? undefined : { type: 'wait-ended', at: ports.clock.now(), iteration }
+}
+
+/** Nobody's telephone stops a sprint: what could not be told is recorded. */
+async function notify({ about, text }: Doing<'notify'>, { progress, ports }: Context): Promise<Fact> {
+  const results = await Promise.all(
+    (progress.notify ?? []).map(async (target) => {
+      const error = await ports.notify(target, { about, text, sprintId: progress.sprintId }).then(
+        () => undefined,
+        (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+      )
+      const to = target === 'desktop' ? target : 'webhook' in target ? target.webhook : target.run
+      return { at: ports.clock.now(), to, about, sent: error === undefined, ...(error !== undefined && { error }) }
+    }),
+  )
+  return { type: 'notified', at: ports.clock.now(), results }
 }
 
 /** A repository in trouble costs the checkpoint, not the sprint. */

@@ -1,6 +1,6 @@
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
-import type { Progress } from '../contract/progress.ts'
+import type { Progress, SprintStatus } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
 
 /** The loop's view of the outside world. Adapters implement these; the runtime never imports an adapter. */
@@ -16,6 +16,8 @@ export interface Ports {
   readonly notes: () => Promise<string | undefined>
   /** Holds hooks back, so that only a few run at the same time. */
   readonly hookSlots: <T>(run: () => Promise<T>) => Promise<T>
+  /** Rejects with the reason if it could not be delivered. */
+  readonly notify: (target: NotifyTarget, message: Notification) => Promise<void>
   readonly clock: Clock
   /** In [0, 1). */
   readonly random: () => number
@@ -100,3 +102,7 @@ export interface AccountLimits {
   readonly until: (agent: string) => Promise<number | undefined>
   readonly note: (agent: string, until: number) => Promise<void>
 }
+
+export type NotifyTarget = NonNullable<Progress['notify']>[number]
+
+export type Notification = { readonly sprintId: string; readonly about: SprintStatus; readonly text: string }

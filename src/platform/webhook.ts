@@ -1,0 +1,97 @@
+import { createHmac } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { request } from 'node:https'
+import { BlockList, isIP, isIPv6 } from 'node:net'
+
+const timeoutMs = 5000
+
+/** Addresses that only mean something inside a machine or a network: a webhook must not be a way in. */
+const internal = new BlockList()
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  internal.addSubnet(network, prefix, 'ipv4')
+}
+for (const [network, prefix] of [
+  ['::', 128],
+  ['::1', 128],
+  ['64:ff9b::', 96],
+  ['100::', 64],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  internal.addSubnet(network, prefix, 'ipv6')
+}
+
+export function isInternal(address: string): boolean {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return isInternal(mapped)
+  if (isIP(address) === 0) return true
+  return internal.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+export type WebhookOptions = {
+  /** Signs the body: the receiver can tell that it is from us. */
+  readonly secret?: string | undefined
+  /** Whether an address may be called. */
+  readonly allows?: (address: string) => boolean
+}
+
+/**
+ * Posts a JSON body. The name is resolved once, the address that was checked is the one that is called, and no redirect is
+ * followed. Rejects with a reason for people.
+ */
+export async function postWebhook(
+  url: string,
+  body: string,
+  { secret, allows = (address) => !isInternal(address) }: WebhookOptions = {},
+): Promise<void> {
+  const target = new URL(url)
+  if (target.protocol !== 'https:') throw new Error(`only https is called, not ${target.protocol}`)
+  const host = target.hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(host) ? [{ address: host, family: isIPv6(host) ? 6 : 4 }] : await lookup(host, { all: true })
+  const refused = addresses.find(({ address }) => !allows(address))
+  const [first] = addresses
+  if (refused || !first) throw new Error(`${host} is an internal address (${refused?.address ?? 'none'})`)
+  const signature =
+    secret === undefined
+      ? {}
+      : { 'x-ralph-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...signature }
+  await new Promise<void>((resolve, reject) => {
+    const call = request(target, {
+      method: 'POST',
+      headers,
+      timeout: timeoutMs,
+      lookup: (_name, options, done) => {
+        if (options.all) done(null, [first])
+        else done(null, first.address, first.family)
+      },
+    })
+    call.on('response', (response) => {
+      response.resume()
+      const { statusCode = 0 } = response
+      if (statusCode >= 200 && statusCode < 300) resolve()
+      else reject(new Error(`it answered ${statusCode}`))
+    })
+    call.on('timeout', () => call.destroy(new Error(`no answer in ${timeoutMs / 1000} s`)))
+    call.on('error', reject)
+    call.end(body)
+  })
+}
