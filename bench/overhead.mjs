@@ -16,7 +16,11 @@ try {
   execFileSync('cc', ['-O2', '-o', agent, join(here, 'agent.c')])
 } catch {
   console.log('no C compiler: the agent is a Node program, so ratios are smaller than they are')
-  const source = execFileSync('sed', ['-n', 's/^  puts(\\(".*"\\));$/console.log(\\1)/p', join(here, 'agent.c')]).toString()
+  const source = execFileSync('sed', [
+    '-n',
+    's/^  puts(\\(".*"\\));$/console.log(\\1)/p',
+    join(here, 'agent.c'),
+  ]).toString()
   writeFileSync(agent, `#!/usr/bin/env node\n${source}`, { mode: 0o755 })
 }
 
@@ -24,7 +28,10 @@ try {
 function measure(file, args, options = {}) {
   const before = process.resourceUsage()
   const started = performance.now()
-  const { status, stderr } = spawnSync(file, args, { ...options, env: { ...process.env, PATH: `${work}:${process.env.PATH}`, IS_SANDBOX: '1' } })
+  const { status, stderr } = spawnSync(file, args, {
+    ...options,
+    env: { ...process.env, PATH: `${work}:${process.env.PATH}`, IS_SANDBOX: '1' },
+  })
   const wall = performance.now() - started
   void before
   return { wall, status, stderr: String(stderr) }
@@ -37,13 +44,19 @@ function cpuOf(command) {
     cwd: work,
   })
   const children = String(stdout).trim().split('\n').at(-1) ?? ''
-  return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + Number(m) * 60_000 + Number(s) * 1000, 0)
+  return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+    (sum, [, m, s]) => sum + Number(m) * 60_000 + Number(s) * 1000,
+    0,
+  )
 }
 
 function sprint(name, n) {
   const dir = join(work, name)
   mkdirSync(dir, { recursive: true })
-  writeFileSync(join(dir, 'SPRINT.yaml'), `workflow: ralph\ngoal: g\nagent: claude\ndone-when: []\ncheckpoint: false\nlimits: {iterations: ${n}, no-progress: off}\nralph: {idle-threshold: 1000000}\n`)
+  writeFileSync(
+    join(dir, 'SPRINT.yaml'),
+    `workflow: ralph\ngoal: g\nagent: claude\ndone-when: []\ncheckpoint: false\nlimits: {iterations: ${n}, no-progress: off}\nralph: {idle-threshold: 1000000}\n`,
+  )
   return dir
 }
 
@@ -64,7 +77,10 @@ const loop = run(iterations + 1, 'loop')
 const floor = bare(iterations)
 const per = (a, b) => ((a - b) / iterations).toFixed(2)
 console.table({
-  'bare loop': { 'wall ms/iteration': (floor.wall / iterations).toFixed(2), 'cpu ms/iteration': (floor.cpu / iterations).toFixed(2) },
+  'bare loop': {
+    'wall ms/iteration': (floor.wall / iterations).toFixed(2),
+    'cpu ms/iteration': (floor.cpu / iterations).toFixed(2),
+  },
   ralph: { 'wall ms/iteration': per(loop.wall, start.wall), 'cpu ms/iteration': per(loop.cpu, start.cpu) },
 })
 console.log(`start and one iteration: ${start.wall.toFixed(0)} ms`)

@@ -10,7 +10,11 @@ for (const [path, { optionalDependencies = {}, dev, engines }] of Object.entries
   for (const [name, version] of Object.entries(optionalDependencies)) {
     const key = `node_modules/${name}`
     if (known(key)) continue
-    const [os, cpu, abi = ''] = name.split('/').at(-1).replace(/^binding-/, '').split('-')
+    const [os, cpu, abi = ''] = name
+      .split('/')
+      .at(-1)
+      .replace(/^binding-/, '')
+      .split('-')
     const wasm = os === 'wasm32'
     const libc = os !== 'linux' ? undefined : { gnu: 'glibc', musl: 'musl' }[abi]
     packages[key] = {

@@ -1,16 +1,10 @@
 import type { Usage } from '../contract/outcome.ts'
+import type { Price } from '../contract/settings.ts'
 
-/** List prices in USD per million tokens, as published on the day below. Providers' own figures always win over these. */
-export const pricesOf = '2026-11-15'
-
-type Price = {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-}
-
-/** The first pattern that matches the model's name counts. */
+/**
+ * List prices in USD per million tokens, as we knew them on 2026-11-15; the first pattern that matches the model's name counts.
+ * What a provider reports always wins over these, and so does `prices:` in SPRINT.yaml or ~/.ralph/config.yaml.
+ */
 const prices: readonly (readonly [RegExp, Price])[] = [
   [/opus/, { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }],
   [/sonnet/, { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }],
@@ -23,8 +17,15 @@ const prices: readonly (readonly [RegExp, Price])[] = [
 ]
 
 /** What the tokens cost by list price; undefined if the model is not known, which is not zero. */
-export function estimateUsd(model: string | undefined, usage: Usage): number | undefined {
-  const price = prices.find(([pattern]) => model !== undefined && pattern.test(model.toLowerCase()))?.[1]
+export function estimateUsd(
+  model: string | undefined,
+  usage: Usage,
+  own: Readonly<Record<string, Price>> = {},
+): number | undefined {
+  const name = model?.toLowerCase()
+  if (name === undefined) return undefined
+  const given = Object.entries(own).find(([part]) => name.includes(part.toLowerCase()))?.[1]
+  const price = given ?? prices.find(([pattern]) => pattern.test(name))?.[1]
   if (!price) return undefined
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const millionths =

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
+import type { Price } from '../contract/settings.ts'
 import { isFile, makeFolder, pointTo, readTextSyncIfThere, realPath } from '../platform/files.ts'
 import { lineSplitter } from '../platform/line-splitter.ts'
 import { findProgram } from '../platform/programs.ts'
@@ -24,6 +25,7 @@ export type AgentOptions = Place & {
   readonly model?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly pass: readonly string[]
+  readonly prices?: Readonly<Record<string, Price>> | undefined
 }
 
 /** Turns what a driver knows into an agent that the runtime can run. With the shell, the only thing that starts programs. */
@@ -46,7 +48,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
       const found = findProgram(invocation.file, env['PATH'] ?? '', cwd)
       if (!found) throw notFound(driver)
       const file = driver.native?.(realPath(found), isFile) ?? found
-      const watch = watchAttempt(driver, request, model)
+      const watch = watchAttempt(driver, request, options)
       const { code, ended } = await superviseProcess({
         folder,
         file,
@@ -61,8 +63,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         signal,
       })
       const outcome = watch.finish({ folder, code, ended })
-      const costUsd = outcome.costUsd ?? estimateUsd(watch.model(), outcome.usage)
-      return { ...outcome, exitCode: code, ...(costUsd !== undefined && { costUsd }) }
+      return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
     },
   }
 }
@@ -73,12 +74,12 @@ export const notFound = (driver: Driver): RalphError =>
   })
 
 /** Reads the output as it comes and keeps the three clocks: silence, length, lingering after the result. */
-function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentRequest, asked: string | undefined) {
+function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentRequest, options: AgentOptions) {
   const reader = driver.read()
   const started = performance.now()
   let lastSign = started
   let resultAt: number | undefined
-  let model = asked
+  let { model } = options
   let overspent = false
   const openTools = new Set<string>()
 
@@ -87,7 +88,7 @@ function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentReques
       if (event.kind !== 'raw' || !isPing(event.line)) lastSign = performance.now()
       if (event.kind === 'terminal') resultAt = performance.now()
       if (event.kind === 'session') model = event.model ?? model
-      if (event.kind === 'usage') overspent = isOver(budget, event.usage, model)
+      if (event.kind === 'usage') overspent = isOver(budget, event.usage, { model, prices: options.prices })
       noteTool(openTools, event)
       onEvent(event)
     }
@@ -114,10 +115,22 @@ function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentReques
   }
 }
 
+/** The provider's own figure, else one by list price, and then it says so. */
+function priced(outcome: Outcome, model: string | undefined, prices: AgentOptions['prices']): Outcome {
+  const known = { ...outcome, ...(model !== undefined && { model }) }
+  if (outcome.costUsd !== undefined) return known
+  const costUsd = estimateUsd(model, outcome.usage, prices)
+  return costUsd === undefined ? known : { ...known, costUsd, costEstimated: true }
+}
+
 /** Money is only known at the end; until then it is estimated by list price, and a model without one has no price. */
-function isOver({ usd, tokens }: AgentRequest['budget'], usage: Usage, model: string | undefined): boolean {
+function isOver(
+  { usd, tokens }: AgentRequest['budget'],
+  usage: Usage,
+  { model, prices }: Pick<AgentOptions, 'model' | 'prices'>,
+): boolean {
   if (tokens !== undefined && usage.inputTokens + usage.outputTokens > tokens) return true
-  return usd !== undefined && (estimateUsd(model, usage) ?? 0) > usd
+  return usd !== undefined && (estimateUsd(model, usage, prices) ?? 0) > usd
 }
 
 /** Lines that only say that the program is still there; one that says so for ever hangs all the same. */

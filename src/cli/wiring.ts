@@ -35,7 +35,7 @@ export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
   const { sprintDir, project, progress, drivers, store, observe } = wiring
   const place = { sprintDir, cwd: project, env: io.env }
   const agent = (driver: Driver, model: string | undefined) =>
-    superviseAgent({ ...place, driver, model, pass: progress.env?.pass ?? [] })
+    superviseAgent({ ...place, driver, model, pass: progress.env?.pass ?? [], prices: progress.prices })
   const [first] = drivers
   const shell = superviseShell(place)
   return {

@@ -20,7 +20,7 @@ export function emit(compilation: Compilation, { hooks, worktree, steps, expansi
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
   const { goalPrompt, reflectionPrompt } = main.value
-  const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify } = settings
+  const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices } = settings
   return {
     schemaVersion,
     rev: 0,
@@ -31,7 +31,7 @@ export function emit(compilation: Compilation, { hooks, worktree, steps, expansi
     mode: main.value.mode ?? 'standard',
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...defined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
-    ...defined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, worktree }),
+    ...defined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
     limits,
     timeouts,
     ...(expansion && emitPhases(compilation, expansion)),
@@ -47,7 +47,7 @@ export function emit(compilation: Compilation, { hooks, worktree, steps, expansi
 
 function emitPhases({ settings }: Compilation, { phases, graphs }: Expansion): Partial<Progress> {
   const { retry, prompts, parallelExecution } = settings
-  const first = phases[0]?.steps
+  const first = phases[0]?.steps?.length ? 0 : null
   return {
     phases: [...phases],
     ...(graphs.length > 0 && { dependencyGraph: [...graphs] }),
@@ -55,7 +55,7 @@ function emitPhases({ settings }: Compilation, { phases, graphs }: Expansion): P
       parallelExecution: parallelExecution?.enabled === true ? parallelExecution : defaultParallel,
     }),
     ...defined({ retry, prompts }),
-    current: { phase: 0, step: first ? 0 : null, subPhase: first ? 0 : null },
+    current: { phase: 0, step: first, subPhase: first },
   }
 }
 

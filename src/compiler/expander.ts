@@ -23,11 +23,12 @@ export type Expander = {
 }
 
 /** Only where a phase says something itself: what the sprint and its workflow say is checked once. */
-export function checkChoice({ own, fallback, at }: FlatPhase, { input, settings, tell }: Compilation): void {
-  if (own.model === undefined && own.agent === undefined) return
-  checkAgents(own, at, input.agents, tell)
+export function checkChoice({ own, ownAt, fallback }: FlatPhase, { input, settings, tell }: Compilation): void {
+  if (!ownAt) return
+  checkAgents(own, ownAt, input.agents, tell)
+  const field = own.model === undefined ? 'agent' : 'model'
   const whole = over(own, over(fallback, chosen(settings)))
-  checkModel(whole, { ...at, path: [...at.path, own.model === undefined ? 'agent' : 'model'] }, input.agents, tell)
+  checkModel(whole, { ...ownAt, path: [...ownAt.path, field] }, input.agents, tell)
 }
 
 /** The model is always written out; the agents only where they are not those of the sprint. */

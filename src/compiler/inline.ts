@@ -1,8 +1,7 @@
 import type { Phase } from '../contract/phases.ts'
 import type { Workflow } from '../contract/workflow.ts'
 import { type Budget, spend } from './budget.ts'
-import type { Choice } from './choice.ts'
-import { chosen, over } from './choice.ts'
+import { type Choice, chosen, over } from './choice.ts'
 import { unknownText } from './decode.ts'
 import type { Tell } from './diagnostics.ts'
 import { type At, errorAt, warningAt } from './parse.ts'
@@ -10,7 +9,7 @@ import { type Library, type LoadedWorkflow, resolve } from './resolve.ts'
 import { parseTemplate, type Template } from './template.ts'
 
 /** Workflows within workflows, counted with the one that the sprint names. */
-export const maxDepth = 5
+const maxDepth = 5
 
 /** A phase as it will run: what it refers to is put in its place. */
 export type FlatPhase = {
@@ -22,6 +21,8 @@ export type FlatPhase = {
   readonly forEach?: { readonly type: string; readonly collection: string; readonly workflow?: string }
   /** Model and agent as said at the phase or at the phases around it. */
   readonly own: Choice
+  /** Where that is said, if it is. */
+  readonly ownAt?: At
   /** Model and agent as said by the sprint or the workflow. */
   readonly fallback: Choice
   readonly flow: Flow
@@ -43,6 +44,7 @@ type Around = {
   readonly chain: readonly string[]
   readonly prefix: string
   readonly own: Choice
+  readonly ownAt?: At
   readonly fallback: Choice
 }
 
@@ -56,15 +58,16 @@ export function inline(workflow: LoadedWorkflow, around: Around, inlining: Inlin
     if (inlining.budget.exceeded) return []
     const at = { parsed: workflow.parsed, path: ['phases', index] }
     const id = `${around.prefix}${phase.id}`
-    const own = over(chosen(phase), around.own)
+    const said = phase.model !== undefined || phase.agent !== undefined ? at : around.ownAt
+    const choice = { own: over(chosen(phase), around.own), fallback, ...(said && { ownAt: said }) }
     if (phase.workflow !== undefined && phase.forEach === undefined && phase.prompt === undefined)
-      return insert(phase, at, { chain, prefix: `${id}-`, own, fallback }, inlining)
+      return insert(phase, at, { chain, prefix: `${id}-`, ...choice }, inlining)
     if (!spend(inlining.budget, { phases: 1 })) return []
-    return [flat({ phase, at, id, chain, own, fallback })]
+    return [flat({ phase, at, id, chain, ...choice })]
   })
 }
 
-type Parts = Pick<FlatPhase, 'at' | 'id' | 'chain' | 'own' | 'fallback'> & { readonly phase: Phase }
+type Parts = Pick<FlatPhase, 'at' | 'id' | 'chain' | 'own' | 'ownAt' | 'fallback'> & { readonly phase: Phase }
 
 function flat({ phase, ...rest }: Parts): FlatPhase {
   const { forEach, collection, workflow, prompt } = phase

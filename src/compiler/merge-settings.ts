@@ -22,6 +22,7 @@ export function mergeSettings(layers: Layers) {
       sandbox: first('sandbox'),
       env: first('env'),
       notify: first('notify'),
+      prices: first('prices'),
       retry: first('retry'),
       parallelExecution: first('parallelExecution'),
       prompts: first('prompts'),

@@ -13,7 +13,7 @@ export function judge(file: FileKind, finding: Finding): { readonly code: ErrorC
   return { code, message: message ?? describe(finding, problem) }
 }
 
-export function problemOf({ issue, actual }: Finding): Problem {
+function problemOf({ issue, actual }: Finding): Problem {
   if (actual === undefined) return 'missing'
   if (typeof actual === 'string' && actual.trim() === '') return 'empty'
   if (issue.code === 'invalid_value') return typeof actual === 'string' ? 'value' : 'type'

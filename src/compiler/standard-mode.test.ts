@@ -81,6 +81,11 @@ collections:
     expect(phasesOf('workflow: w\ncollections: {step: []}\n', { w: eachStep })).toEqual([
       { id: 'work', status: 'pending', steps: [] },
     ])
+    expect(compiled('workflow: w\ncollections: {step: []}\n', { w: eachStep }).current).toEqual({
+      phase: 0,
+      step: null,
+      subPhase: null,
+    })
   })
 
   it('can name another collection, and give the items a prompt of the phase', () => {
@@ -228,6 +233,15 @@ phases:
       ],
       [undefined, undefined],
     ])
+  })
+
+  it('of an inserting phase are checked where they are written', () => {
+    const agents = new Map([['claude', { models: ['opus'], slashCommands: true }]])
+    const inserting = 'name: W\nphases: [{id: a, workflow: inner, model: gpt, agent: cloud}]\n'
+    const inner = 'name: I\nphases: [{id: b, prompt: p}, {id: c, prompt: q}]\n'
+    const { diagnostics } = compiling(noItems, { w: inserting, inner }, { agents })
+
+    expect(errorsOf(diagnostics)).toEqual(['AGENT_UNKNOWN w.yaml:2:54'])
   })
 
   it('are checked wherever they are written', () => {

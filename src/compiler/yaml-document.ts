@@ -6,7 +6,7 @@ export const fileLimits = {
   lines: 100_000,
   depth: 100,
   /** Outside of lists. */
-  lexemes: 25_000,
+  lexemes: 15_000,
   /** Items of all lists that are fields, or fields of fields: where a sprint is allowed to be long. */
   items: 12_000,
   /** What is more than this in one item counts as if it stood outside. */

@@ -48,6 +48,9 @@ export const Outcome = fileObject({
   usage: Usage,
   /** Absent means unpriced, which is not zero. */
   costUsd: z.number().optional(),
+  /** The price is by our own list, not by the provider. */
+  costEstimated: z.boolean().optional(),
+  model: z.string().optional(),
   resumable: z.boolean().default(false),
   /** As the process ended; null if it was killed or is unknown. */
   exitCode: z.int().nullable().optional(),

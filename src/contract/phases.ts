@@ -73,7 +73,7 @@ export const CollectionItem = z.codec(z.looseObject(itemFields), z.custom<Collec
   encode: ({ fields, prompt }) => ({ ...fields, prompt }),
 })
 
-export const WorkStatus = z.enum(['pending', 'in-progress', 'completed', 'blocked', 'skipped', 'failed'])
+const WorkStatus = z.enum(['pending', 'in-progress', 'completed', 'blocked', 'skipped', 'failed'])
 
 const work = {
   status: WorkStatus,

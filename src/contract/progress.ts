@@ -3,7 +3,7 @@ import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
 import { CompiledPhase, CompiledWorktree, Current, DependencyGraph } from './phases.ts'
-import { Check, Hook, Limits, Notify, ParallelExecution, Prompts, Retry, Timeouts } from './settings.ts'
+import { Check, Hook, Limits, Notify, Price, ParallelExecution, Prompts, Retry, Timeouts } from './settings.ts'
 import { Timestamp } from './time.ts'
 import { SprintMode } from './workflow.ts'
 
@@ -101,6 +101,9 @@ export const IterationRecord = fileObject({
   /** The commit that holds the work tree as it was afterwards, if it had changed. */
   checkpoint: z.string().optional(),
   agent: z.string().optional(),
+  model: z.string().optional(),
+  /** The cost, or a part of it, is by our own price list. */
+  costEstimated: z.boolean().optional(),
   attempts: z.int(),
   startedAt: Timestamp,
   endedAt: Timestamp,
@@ -118,6 +121,8 @@ export const LiveIteration = fileObject({
   attempt: z.int(),
   /** Who works on it; absent: the only one there is. */
   agent: z.string().optional(),
+  model: z.string().optional(),
+  costEstimated: z.boolean().optional(),
   startedAt: Timestamp,
   /** When the prompt of the live attempt was made: what came in later is not in it. */
   promptedAt: Timestamp.optional(),
@@ -224,6 +229,7 @@ export const Progress = fileObject({
   }).optional(),
   timeouts: Timeouts,
   env: fileObject({ pass: z.array(z.string()) }).optional(),
+  prices: z.record(z.string(), Price).optional(),
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional(),
   checkpoint: z.boolean().optional(),
   sandbox: z.enum(['auto', 'required', 'off']).optional(),

@@ -19,7 +19,7 @@ export const Check = fileObject({
 })
 export type Check = z.output<typeof Check>
 
-export const onFail = z.enum(['record', 'feed-back', 'block'])
+const onFail = z.enum(['record', 'feed-back', 'block'])
 
 export const Hook = fileObject({
   id: Id.describe('Unique name of the hook'),
@@ -87,10 +87,19 @@ export type Timeouts = z.output<typeof Timeouts>
 
 export const defaultTimeouts: Timeouts = { idle: 600_000, attempt: 3_600_000, afterResult: 60_000, hook: 600_000 }
 
-export const Ralph = fileObject({
+const Ralph = fileObject({
   idleThreshold: z.int().min(1).optional().describe('Iterations without pending steps before reflecting; default 3'),
   minIterations: count.optional().describe('goal-complete is accepted from this iteration on; default 0'),
 })
+
+/** USD per million tokens. */
+export const Price = fileObject({
+  input: z.number().min(0),
+  output: z.number().min(0),
+  cacheRead: z.number().min(0).default(0),
+  cacheWrite: z.number().min(0).default(0),
+})
+export type Price = z.output<typeof Price>
 
 export const Notify = z.union([z.literal('desktop'), fileObject({ webhook: z.url() }), fileObject({ run: text })])
 
@@ -147,6 +156,10 @@ export const settings = {
   retry: eitherSpelling(retry).optional().describe('Standard mode: when a failed phase is tried again'),
   parallelExecution: eitherSpelling(parallelExecution).optional().describe('Standard mode: items at the same time'),
   prompts: Prompts.optional().describe('Standard mode: parts of the prompt that are put in your words'),
+  prices: z
+    .record(z.string(), Price)
+    .optional()
+    .describe('USD per million tokens, by a part of the model name; wins over the built-in list'),
   notify: z.array(Notify).optional().describe('Who is told when a human is needed or the sprint ends'),
 }
 

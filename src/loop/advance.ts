@@ -158,7 +158,8 @@ function onEdited(progress: Progress, { at, edits, refused }: Extract<Fact, { ty
     ...edits.map((edit) => `taken over from PROGRESS.yaml: ${edit.kind}`).map((text) => note('info', text)),
     ...refused.map((reason) => note('warning', `not taken over from PROGRESS.yaml: ${reason}`)),
   ]
-  return { progress: edited, orders }
+  if (!edits.some(({ kind }) => kind === 'pause')) return { progress: edited, orders }
+  return andThen(orders, onStopRequested(edited, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
 }
 
 const note = (level: 'info' | 'warning', text: string): Order => tell({ type: 'note', level, text })

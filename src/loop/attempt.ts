@@ -4,7 +4,7 @@ import { thenChecks } from './checks.ts'
 import { withCost } from './cost.ts'
 import type { Fact } from './fact.ts'
 import { nextAttempt, onFailed, onMalformed } from './failure.ts'
-import { restAs } from './iteration.ts'
+import { rest, restAs } from './iteration.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 import { applySteps } from './steps.ts'
@@ -35,6 +35,7 @@ const withChange = (live: LiveIteration, { changed }: AttemptEnded): LiveIterati
 /** Ended on request: by a stop, whose next run goes on here, or to tell the agent something, which it is told at once. */
 function onAborted(progress: Progress, live: LiveIteration, at: number): Transition {
   const again = nextAttempt(live)
+  if (progress.status === 'blocked') return rest(withLive(progress, again), 'blocked', progress.reason)
   if (!live.retelling || progress.status !== 'in-progress') return { progress: withLive(progress, again), orders: [] }
   const { retelling: _retelling, ...told } = again
   return {
@@ -96,7 +97,7 @@ function afterTurn(progress: Progress, live: LiveIteration, at: number): Transit
  */
 function forget(progress: Progress, { startedAt, promptedAt = startedAt }: LiveIteration): Progress {
   const { failure: _failure, refusedBy: _refusedBy, feedback = [], answer: _answer, messages = [], ...kept } = progress
-  const since = ({ completedAt }: HookTask) => completedAt !== undefined && completedAt > startedAt
+  const since = ({ completedAt }: HookTask) => completedAt !== undefined && completedAt > promptedAt
   const untold = feedback.filter(({ hookId }) => kept.hookTasks.some((task) => task.hookId === hookId && since(task)))
   const unread = messages.filter(({ at }) => at > promptedAt)
   return { ...kept, ...(untold.length > 0 && { feedback: untold }), ...(unread.length > 0 && { messages: unread }) }

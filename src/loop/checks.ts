@@ -59,6 +59,7 @@ const tamperedNote = (files: readonly string[]): SprintEvent => ({
 /** What the checks say before anything was changed: a check that was red already is known for it. */
 function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
   if (progress.baseline) throw illegal(progress, fact, 'there is a baseline already')
+  if (progress.stats.currentIteration > 0) throw illegal(progress, fact, 'it is too late for a baseline')
   const { checkFiles } = fact
   const known: Progress = { ...progress, baseline: marks(fact), ...(checkFiles && { checkFiles }) }
   if (progress.status !== 'in-progress') return { progress: known, orders: [] }

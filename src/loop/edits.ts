@@ -44,7 +44,7 @@ function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): P
     case 'steps-ordered':
       return { ...progress, dynamicSteps: ordered(steps, edit.ids) }
     case 'pause':
-      return { ...progress, stopRequested: { as: 'paused', when: 'iteration' } }
+      return progress
     case 'needs-human':
       return { ...progress, humanNeeded: { reason: edit.reason, details: edit.details, askedAt: at } }
   }

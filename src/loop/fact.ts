@@ -38,6 +38,8 @@ export type Fact =
       readonly usage: Usage
       /** Absent: unpriced. */
       readonly costUsd?: number | undefined
+      readonly costEstimated?: boolean | undefined
+      readonly model?: string | undefined
       /** Whether the work tree is another one than before the attempt; absent if that was not looked at. */
       readonly changed?: boolean | undefined
       /** In [0, 1): spreads the retries of many sprints. */

@@ -82,6 +82,8 @@ const recordOf = ({ number, mode, step, verdict = 'failed', ...live }: LiveItera
   ...(live.changed !== undefined && { changed: live.changed }),
   ...(live.checkpoint !== undefined && { checkpoint: live.checkpoint }),
   ...(live.agent !== undefined && { agent: live.agent }),
+  ...(live.model !== undefined && { model: live.model }),
+  ...(live.costEstimated && { costEstimated: live.costEstimated }),
   attempts: live.attempt,
   startedAt: live.startedAt,
   endedAt: at,
@@ -109,7 +111,8 @@ function afterIteration(progress: Progress, record: IterationRecord, at: number,
   if (progress.status === 'blocked') return rest(progress, 'blocked', progress.reason)
   if (progress.status !== 'in-progress') return { progress, orders: [] }
   if (progress.stopRequested) return restAs(progress, progress.stopRequested.as)
-  if (isStuck(progress) && record.mode === 'reflecting') return askWhatToDo(progress, record, at)
+  const stuck = isStuck(progress) && record.mode === 'reflecting'
+  if (stuck && !reachedLimit(progress)) return askWhatToDo(progress, record, at)
   return beginIteration(progress, at, pause)
 }
 

@@ -44,6 +44,8 @@ export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, c
     end: endOf(outcome, prompt, live, progress),
     usage: outcome.usage,
     costUsd: outcome.costUsd,
+    costEstimated: outcome.costEstimated,
+    model: outcome.model,
     changed: before === undefined ? undefined : before !== after,
     random: ports.random(),
   }

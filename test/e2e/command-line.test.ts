@@ -1,23 +1,27 @@
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { root } from '../support/paths.ts'
-import { aSprint } from '../support/sprint.ts'
+import { ralphProgram, root } from '../support/paths.ts'
+import { aSprint, until } from '../support/sprint.ts'
 
-const commands = ['init', 'compile', 'run', 'status', 'answer', 'prompt', 'demo']
+/** Every command that the help lists: a new one is held to the same rules. */
+const commands = [
+  ...execFileSync(process.execPath, [ralphProgram, '--help'], { encoding: 'utf8' }).matchAll(/^ {2}([a-z-]+) {2,}\S/gm),
+].map(([, name = '']) => name)
+const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 const fine = (output: unknown) => ({ exitCode: 0, stderr: '', output })
 const refused = (line: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.stringMatching(line) })
 
-it('lists every command and what it is for', async () => {
+it('lists the commands, and does nothing without one', async () => {
   const { ralph } = await aSprint()
+  const asked = await ralph('--help')
 
-  const { exitCode, stdout, stderr } = await ralph('--help')
-
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-  const listed = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name)
-  expect(listed).toEqual(expect.arrayContaining(commands))
+  expect(commands).toEqual(expect.arrayContaining(['init', 'compile', 'run', 'status', 'prompt', 'demo']))
+  expect(asked).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await ralph()).toEqual({ ...asked, exitCode: 1 })
 })
 
 it('tells its version', async () => {
@@ -97,31 +101,70 @@ it('answers every command with JSON when asked to', async () => {
   const sprint = await aSprint({
     answers: {
       1: { status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which?', details: 'a or b' } },
+      2: { waits: 'go', report: proceed },
+      3: { waits: 'go on', report: proceed },
       '*': goalComplete,
     },
   })
-  const json = async (...args: readonly string[]) => {
+  const tried = new Set<string>()
+  const json = async (...args: readonly [string, ...string[]]) => {
+    tried.add(args[0])
     const { exitCode, stdout, stderr } = await sprint.ralph(...args, '--json')
     return { exitCode, stderr, output: linesOf(stdout) }
+  }
+  /** A command for a sprint that runs, and how that run then ends. */
+  const meanwhile = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
+    tried.add(resume)
+    const before = (await sprint.calls()).length
+    const run = sprint.start(resume, 's', '--json')
+    await sprint.called(before + 1)
+    const asked = await json(stop, 's')
+    await sprint.release(release)
+    const { exitCode, stdout } = await run.ended
+    return { asked, exitCode, last: linesOf(stdout).at(-1) }
   }
 
   expect(await json('compile', 's', '-w', 'wf')).toEqual(fine([{ valid: true, diagnostics: [] }]))
   expect(await json('prompt', 's')).toEqual(
-    fine([{ iteration: 1, number: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') }]),
+    fine([expect.objectContaining({ iteration: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') })]),
   )
   const asked = await json('run', 's')
   expect(asked).toMatchObject({ exitCode: 2, stderr: '' })
   expect(asked.output).toContainEqual(expect.objectContaining({ type: 'question-asked', reason: 'Which?' }))
   expect(await json('answer', 's', 'a')).toEqual(fine([{ question: 'Which?', answer: 'a' }]))
-  const { output } = await json('run', 's')
-  expect(output.at(-1)).toMatchObject({ type: 'sprint-rested', status: 'completed', at: expect.any(String) })
+  expect(await meanwhile('run', 'pause', 'go')).toEqual({
+    asked: fine([{ requested: 'paused', when: 'iteration' }]),
+    exitCode: 0,
+    last: expect.objectContaining({ type: 'sprint-rested', status: 'paused', at: expect.any(String) }),
+  })
+  expect(await meanwhile('resume', 'stop', 'go on')).toEqual({
+    asked: fine([{ requested: 'interrupted', when: 'iteration' }]),
+    exitCode: 130,
+    last: expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
+  })
+  expect(await json('tell', 's', 'hurry')).toEqual(fine([{ told: 'hurry', now: false }]))
+  expect(await json('diff', 's')).toEqual(fine([{ from: 0, to: 3, diff: '' }]))
+  expect(await json('restore', 's', '0')).toEqual(fine([{ restored: 0, saved: expect.any(String) }]))
   expect(await json('status', 's')).toEqual(
-    fine([{ folder: 's', progress: expect.objectContaining({ status: 'completed', 'dynamic-steps': [] }) }]),
+    fine([{ folder: 's', progress: expect.objectContaining({ status: 'interrupted', 'dynamic-steps': [] }) }]),
   )
   expect(await json('init', 'auth', '--goal', 'x')).toEqual(
     fine([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
   )
   expect(await json('status')).toEqual(fine([[{ folder: expect.any(String), progress: null }]]))
+  expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
+})
+
+it('shows the demo as JSON, one event per line', async () => {
+  const sprint = await aSprint()
+  const run = sprint.start('demo', 'pancakes', '--fast', '--json')
+  await until('the agent to say something', () => run.printed().includes('"type":"agent"'))
+  run.signal('SIGTERM')
+
+  const { exitCode, stdout, stderr } = await run.ended
+
+  expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '' })
+  for (const event of linesOf(stdout)) expect(event).toMatchObject({ at: expect.any(String), type: expect.any(String) })
 })
 
 it.each([
@@ -131,6 +174,12 @@ it.each([
   ['status', ['status', 'nowhere'], 'SPRINT_NOT_FOUND'],
   ['answer', ['answer', 's', 'x'], 'PROGRESS_NOT_FOUND'],
   ['prompt', ['prompt', 's'], 'PROGRESS_NOT_FOUND'],
+  ['resume', ['resume', 'nowhere'], 'SPRINT_NOT_FOUND'],
+  ['pause', ['pause', 's'], 'NOT_RUNNING'],
+  ['stop', ['stop', 's'], 'NOT_RUNNING'],
+  ['tell', ['tell', 's', 'x'], 'PROGRESS_NOT_FOUND'],
+  ['diff', ['diff', 's'], 'PROGRESS_NOT_FOUND'],
+  ['restore', ['restore', 's', '0'], 'PROGRESS_NOT_FOUND'],
   ['demo', ['demo', 's'], 'SPRINT_EXISTS'],
 ] as const)('ralph %s --json tells an error as JSON too', async (_, args, code) => {
   const { ralph } = await aSprint()

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { aSprint, until } from '../support/sprint.ts'
 
+const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
 
 it('an agent that lies is refused, and what the check printed is in the next prompt', async () => {
@@ -62,6 +63,22 @@ it.each([
   const progress = await sprint.progress()
   expect(progress['dynamic-steps']).toEqual([expect.objectContaining({ prompt: 'alpha', status: 'pending' })])
   expect(progress.iterations).toEqual([expect.objectContaining({ verdict: 'malformed' })])
+})
+
+it('an agent that gets nothing done is asked to reflect, then a human is asked', async () => {
+  const sprint = await aSprint({
+    sprint: { limits: { 'no-progress': 2 }, ralph: { 'idle-threshold': 10 } },
+    answers: { 1: { run: 'echo x > new.txt', report: proceed }, '*': proceed },
+  })
+
+  expect(await sprint.run('--max-iterations', '9')).toMatchObject({ exitCode: 2 })
+
+  const progress = await sprint.progress()
+  expect(progress).toMatchObject({
+    status: 'needs-human',
+    'human-needed': { reason: expect.stringMatching(/progress/) },
+  })
+  expect(progress.iterations?.map(({ mode }) => mode)).toEqual(['planning', 'planning', 'planning', 'reflecting'])
 })
 
 it('an agent that hangs is ended in time, with everything it has started, and tried again', async () => {

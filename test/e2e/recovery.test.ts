@@ -1,16 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { isRunning, kill } from '../support/processes.ts'
-import { aSprint, until, type RawProgress, type TestSprint } from '../support/sprint.ts'
+import { aSprint, until, type RawProgress, type Running, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on', pendingSteps: [{ id: null, prompt: 'more' }] }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('C8: a pause ends after the iteration, and the next run goes on counting', async () => {
+it.each([
+  ['Ctrl-C', async (_: TestSprint, run: Running) => run.signal('SIGINT')],
+  [
+    'ralph pause',
+    async (sprint: TestSprint) => expect(await sprint.ralph('pause', 's')).toMatchObject({ exitCode: 0 }),
+  ],
+])('C8: a pause by %s comes after the iteration, and the next run goes on counting', async (_, pauseIt) => {
   const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const run = sprint.startRun()
   await sprint.called(2)
-  run.signal('SIGINT')
+  await pauseIt(sprint, run)
   await sprint.release('go')
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })
