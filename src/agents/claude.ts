@@ -23,6 +23,23 @@ export const claudeSettings = {
 export const claude: Driver = {
   name: 'claude',
   program: 'claude',
+  models: [
+    'opus',
+    'sonnet',
+    'haiku',
+    'opusplan',
+    'default',
+    'best',
+    'opus[1m]',
+    'sonnet[1m]',
+    'claude-*',
+    'anthropic.*',
+    'us.anthropic.*',
+    'eu.anthropic.*',
+    'global.anthropic.*',
+    'arn:aws:*',
+  ],
+  slashCommands: true,
   env: [
     'ANTHROPIC_*',
     'CLAUDE_CONFIG_DIR',

@@ -13,6 +13,7 @@ import { minusUsage } from './usage.ts'
 export const codex: Driver = {
   name: 'codex',
   program: 'codex',
+  models: ['gpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
   command: ({ model, resume }) => ({
     file: 'codex',

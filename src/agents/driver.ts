@@ -47,6 +47,10 @@ export interface Driver {
   readonly name: string
   /** The program that is looked up on PATH. */
   readonly program: string
+  /** Names of models that it takes, `*` at the end for any rest; absent: any. */
+  readonly models?: readonly string[]
+  /** Whether a prompt can be a command of a plugin, `/plugin:command`. */
+  readonly slashCommands?: true
   /** Environment variables that it may see, as NAME or PREFIX_*; everything else is withheld. */
   readonly env: readonly string[]
   readonly command: (spec: RunSpec) => Invocation

@@ -15,6 +15,7 @@ export const geminiSettings = { GEMINI_CLI_NO_RELAUNCH: 'true' }
 export const gemini: Driver = {
   name: 'gemini',
   program: 'gemini',
+  models: ['gemini-*', 'auto', 'pro', 'flash', 'flash-lite'],
   env: ['GEMINI_API_KEY', 'GEMINI_MODEL', 'GEMINI_CLI_HOME', 'GOOGLE_*', 'CLOUDSDK_*', 'GCLOUD_PROJECT'],
   command: ({ model, resume }) => ({
     file: 'gemini',

@@ -1,4 +1,5 @@
 import { basename, join, relative } from 'node:path'
+import type { CompileInput } from '../compiler/compilation.ts'
 import { compile } from '../compiler/compile.ts'
 import { formatDiagnostic, isError, type Diagnostic, type Source } from '../compiler/diagnostics.ts'
 import { drivers } from '../agents/registry.ts'
@@ -22,17 +23,30 @@ export async function compileSprint(sprintDir: string, options: CompileOptions, 
   const config = readSource(join(ralphHome(io), 'config.yaml'), io)
   return compile({
     sprint: { file: join(shown, 'SPRINT.yaml'), text },
-    readWorkflow: (name) =>
-      readSource(join(folder, `${name}.yaml`), io) ??
-      readSource(join(folder, `${name}.yml`), io) ??
-      readSource(assetPath(`workflows/${name}.yaml`), io),
+    ...compileInputs(folder, io),
     defaultSprintId: defaultSprintId(sprintDir, io.now()),
     at: io.now(),
-    agents: new Map([...drivers.keys()].map((name) => [name, { slashCommands: name === 'claude' }])),
     ...(config && { userConfig: config }),
     strict: options.strict === true,
   })
 }
+
+/** Where workflows come from, and which agents there are. */
+export const compileInputs = (
+  workflows: string,
+  io: Io,
+): Pick<CompileInput, 'readWorkflow' | 'agents' | 'notHonoured'> => ({
+  readWorkflow: (name) =>
+    readSource(join(workflows, `${name}.yaml`), io) ??
+    readSource(join(workflows, `${name}.yml`), io) ??
+    readSource(assetPath(`workflows/${name}.yaml`), io),
+  agents: new Map(
+    [...drivers].map(([name, { models, slashCommands = false }]) => [
+      name,
+      { slashCommands, ...(models && { models }) },
+    ]),
+  ),
+})
 
 /** Prints what the compiler found, one line each; a terminal shows the source too. True if none of it is an error. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): boolean {

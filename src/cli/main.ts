@@ -17,6 +17,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'Check SPRINT.yaml and its workflow, write PROGRESS.yaml',
     load: async () => (await import('./commands/compile.ts')).compileCommand,
   },
+  validate: {
+    summary: 'Check a workflow file by itself',
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
   run: { summary: 'Run a sprint until its goal is reached', load: async () => (await import('./commands/run.ts')).run },
   status: { summary: 'Show where sprints stand', load: async () => (await import('./commands/status.ts')).status },
   answer: {

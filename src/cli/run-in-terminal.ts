@@ -8,12 +8,12 @@ import { runSprint } from '../runtime/run-sprint.ts'
 import { hideState, projectOf } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgents } from './choose-agent.ts'
-import { compileSprint, printDiagnostics } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { listen } from './obey.ts'
+import { readySprint, type Ready } from './ready-sprint.ts'
 import { printEnd, printHead } from './run-report.ts'
-import { fold, loadProgress } from './sprint-state.ts'
+import { fold } from './sprint-state.ts'
 import { jsonView, plainView } from './view.ts'
 import { wire } from './wiring.ts'
 
@@ -30,34 +30,39 @@ export type RunOptions = {
 /** Runs a sprint in front of a person or a program, and says how it ended by the exit code. */
 export async function runInTerminal(options: RunOptions, io: Io): Promise<number> {
   const { sprintDir } = options
-  const ready = await loadSprint(options, io)
+  const ready = await readySprint(options, io)
   if (!ready) return 1
-  const agents = chooseAgents(options.agent === undefined ? ready.agent : [options.agent], io)
+  const asked =
+    ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled.agent : ready.progress.agent
+  const agents = chooseAgents(options.agent === undefined ? asked : [options.agent], io)
   await hideState(sprintDir)
   const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
-    hasRun(known) ? known : ready,
+    known && known.status !== 'not-started' ? known : ready.progress,
   )
   if (!opened) return 1
   try {
-    const ended = await runOpened(options, { ...opened, ...agents }, io)
+    const progress = await takeOver(opened, ready, options.json === true, io)
+    const ended = await runOpened(options, { ...opened, ...agents, progress }, io)
     return exitCodes[ended.status]
   } finally {
     await opened.store.close()
   }
 }
 
-/** The progress of a sprint that has run, else SPRINT.yaml compiled; undefined if it has errors. */
-async function loadSprint({ sprintDir, workflows, json }: RunOptions, io: Io): Promise<Progress | undefined> {
-  const before = await loadProgress(sprintDir)
-  if (hasRun(before)) return before
-  const { progress, diagnostics } = await compileSprint(sprintDir, { workflows }, io)
-  if (json !== true) printDiagnostics(diagnostics, io)
-  else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: progress !== undefined, diagnostics }))
+/** A changed SPRINT.yaml changes the sprint before it goes on, and that is said. */
+async function takeOver(
+  opened: { readonly store: SprintStore; readonly progress: Progress },
+  ready: Ready,
+  quiet: boolean,
+  io: Io,
+): Promise<Progress> {
+  if (!ready.recompiled) return opened.progress
+  const { fact, changes } = ready.recompiled
+  const progress = fold(opened.progress, fact)
+  await opened.store.save(progress, fact)
+  if (!quiet) io.print(`SPRINT.yaml has changed since the last run: ${changes.join('; ')}`)
   return progress
 }
-
-const hasRun = (progress: Progress | undefined): progress is Progress =>
-  progress !== undefined && progress.status !== 'not-started'
 
 type Opened = {
   readonly store: SprintStore

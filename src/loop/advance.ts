@@ -8,6 +8,7 @@ import { beginIteration, rest, restAs } from './iteration.ts'
 import { spentLimit } from './limits.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
+import { recompile } from './recompile.ts'
 
 /** The whole loop in one function: from where we are and what happened, to where we go and what to do next. */
 export function advance(progress: Progress, fact: Fact): Transition {
@@ -35,6 +36,8 @@ function decide(progress: Progress, fact: Fact): Transition {
       return onStopRequested(progress, fact)
     case 'notified':
       return onNotified(progress, fact)
+    case 'recompiled':
+      return { progress: recompile(progress, fact.compiled, fact.at).progress, orders: [] }
     case 'answered':
       return onAnswered(progress, fact)
     case 'told':

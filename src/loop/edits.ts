@@ -4,7 +4,10 @@ import type { Progress, Step } from '../contract/progress.ts'
 
 type Moment = { readonly at: number; readonly iteration: number }
 
-/** Applies edits from outside to the steps, three-way: they say what was changed, and the progress may have gone on meanwhile. */
+/**
+ * Applies edits from outside to the steps, three-way: they say what was changed, and the progress may have gone on meanwhile.
+ * A pause is not applied here: it is a stop like any other.
+ */
 export function applyEdits(progress: Progress, edits: readonly Edit[], moment: Moment): Progress {
   return edits.reduce((edited, edit) => applyEdit(edited, edit, moment), progress)
 }

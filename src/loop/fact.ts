@@ -87,6 +87,8 @@ export type Fact =
       readonly when: 'iteration' | 'turn' | 'now'
     }
   | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
+  /** SPRINT.yaml or its workflows were changed; `compiled` is what they say now. */
+  | { readonly type: 'recompiled'; readonly at: number; readonly compiled: Progress }
   | { readonly type: 'answered'; readonly at: number; readonly answer: string }
   | { readonly type: 'told'; readonly at: number; readonly text: string; readonly now: boolean }
   | {

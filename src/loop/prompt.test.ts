@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { aCheck, aLive, aProgress, aStep, noon, red, steps } from '../../test/support/builders.ts'
 import { unlimitedIterations, type Mode, type Progress } from '../contract/progress.ts'
-import { buildPrompt, type PromptFor } from './prompt.ts'
+import { buildPrompt, buildRepairPrompt, type PromptFor } from './prompt.ts'
+import { readReport } from './read-report.ts'
 
 const prompt = (progress: Progress, iteration: Partial<PromptFor> = {}) => buildPrompt(progress, aLive(iteration))
 
@@ -165,4 +166,30 @@ it('has what a person answered, with the question', () => {
   const text = prompt(aProgress({ answer: { question: 'Which port?', answer: 'Port 8080.', at: noon } }))
 
   expect(section(text, 'A person answered')).toBe('Question: Which port?\n\nAnswer: Port 8080.')
+})
+
+it('has what earlier iterations have learned, quoted and bounded', () => {
+  const text = prompt(aProgress(), { notes: `use pnpm\n${'x'.repeat(100_000)}` })
+
+  expect(section(text, 'Learned in earlier iterations')).toMatch(/^```text\nuse pnpm\nx+…\n```$/)
+  expect(text.length).toBeLessThan(20_000)
+})
+
+it('leaves out what is only good to know if the agent said that its prompt was too long', () => {
+  const progress = aProgress({
+    dynamicSteps: [aStep({ id: 'step-9', status: 'completed' }), ...steps('alpha', 'beta')],
+    refusedBy: [red('unit tests', 'x'.repeat(50_000))],
+  })
+  const text = prompt(progress, { mode: 'executing', step: 'step-0', smallPrompt: true, notes: 'use pnpm' })
+
+  expect(section(text, 'Current step: step-0')).toBe('alpha')
+  expect(text).not.toMatch(/Other pending steps|Completed steps|Learned in earlier/)
+  expect(text.length).toBeLessThan(7000)
+})
+
+it('asks again for a missing report in a way that is none itself', () => {
+  const text = buildRepairPrompt('the last fenced block\nis not JSON')
+
+  expect(text).toContain('no valid report: the last fenced block is not JSON.')
+  expect(readReport(text, '')).toMatchObject({ kind: 'malformed' })
 })

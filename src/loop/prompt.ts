@@ -216,7 +216,7 @@ ${reporting}
 const oneLine = (text: string): string => clip(text, 300).replaceAll(/\s+/g, ' ')
 
 /** Untrusted text in a fence that it cannot close. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   const longest = [...text.matchAll(/`{3,}/g)].reduce((size, [run]) => (run.length > size ? run.length : size), 2)
   const ticks = '`'.repeat(longest + 1)
   return `${ticks}text\n${text.trimEnd()}\n${ticks}`

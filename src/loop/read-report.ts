@@ -19,8 +19,7 @@ export function readReport(finalMessage: string, prompt: string, structured?: un
     const parsed = Report.safeParse(structured)
     if (parsed.success) return { kind: 'report', report: parsed.data }
   }
-  const asked = withoutBlanks(prompt)
-  const isEcho = (text: string) => asked.includes(withoutBlanks(text))
+  const isEcho = echoOf(prompt)
   const blocks = fencedBlocks(finalMessage).filter((block) => !isEcho(block))
   let problem: string | undefined
   for (const block of blocks.toReversed()) {
@@ -32,6 +31,12 @@ export function readReport(finalMessage: string, prompt: string, structured?: un
   if (older) return { kind: 'report', report: claim(older) }
   if (finalMessage.trim() === '') return { kind: 'malformed', reason: 'the final message is empty' }
   return { kind: 'malformed', reason: problem ?? 'the final message has no ```json block with a report' }
+}
+
+/** Whether a text stands in the prompt, blanks aside. */
+export function echoOf(prompt: string): (text: string) => boolean {
+  const asked = withoutBlanks(prompt)
+  return (text) => asked.includes(withoutBlanks(text))
 }
 
 const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, '')

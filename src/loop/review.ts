@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Progress } from '../contract/progress.ts'
-import { fencedBlocks } from './read-report.ts'
+import { quoted } from './prompt.ts'
+import { echoOf, fencedBlocks } from './read-report.ts'
 
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })
 
@@ -16,7 +17,7 @@ ${goal.trim()}
 
 ## What the other agent says
 
-${claim.trim()}
+${quoted(claim.trim())}
 
 ## Verdict
 
@@ -27,9 +28,11 @@ End your final message with exactly one fenced JSON block of this form and nothi
 \`\`\`
 `
 
-/** A reviewer who does not say clearly that it passes has not passed it. */
-export function readReview(finalMessage: string): { readonly passed: boolean; readonly summary: string } {
+/** A reviewer who does not say clearly that it passes has not passed it. What stands in the prompt is an echo, no verdict. */
+export function readReview(finalMessage: string, prompt = ''): { readonly passed: boolean; readonly summary: string } {
+  const isEcho = echoOf(prompt)
   for (const block of fencedBlocks(finalMessage).toReversed()) {
+    if (isEcho(block)) continue
     try {
       const parsed = Review.safeParse(JSON.parse(block))
       if (parsed.success) return { passed: parsed.data.verdict === 'pass', summary: parsed.data.summary }

@@ -1,42 +1,65 @@
 import { open, type FileHandle } from 'node:fs/promises'
+import { isSameFile } from './files.ts'
 
 /** A file that only grows, and whose every append is on the disk before it is acknowledged. */
 export interface AppendFile {
-  /** Resolves when the text is durable. Appends that wait at the same time share one sync. */
+  /** Resolves when the text is durable. Appends that wait at the same time share one sync. Of one that is refused nothing is left. */
   readonly append: (text: string) => Promise<void>
   readonly size: () => number
+  /** False if the path leads elsewhere by now: what is appended would be found by nobody. */
+  readonly isInPlace: () => boolean
   readonly close: () => Promise<void>
 }
+
+/** What of an open file is used here. */
+export type AppendTarget = Pick<FileHandle, 'write' | 'datasync' | 'truncate' | 'close'>
 
 type Waiting = { readonly bytes: Buffer; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
 /** Opens the file at the size that is known to be good; what is behind it is cut off. */
 export async function openAppendFile(path: string, goodBytes: number): Promise<AppendFile> {
   const file = await open(path, 'r+')
-  let size = goodBytes
-  let queue: Waiting[] = []
-  let flushing: Promise<void> | undefined
-  const { size: found } = await file.stat()
-  if (found !== goodBytes) {
+  const { size } = await file.stat()
+  if (size !== goodBytes) {
     await file.truncate(goodBytes)
     await file.sync()
   }
+  return { ...appendTo(file, goodBytes), isInPlace: () => isSameFile(file.fd, path) }
+}
 
+export function appendTo(file: AppendTarget, goodBytes: number): Omit<AppendFile, 'isInPlace'> {
+  let size = goodBytes
+  let queue: Waiting[] = []
+  let flushing: Promise<void> | undefined
+  let broken: { readonly error: unknown } | undefined
+
+  const write = async (bytes: Buffer) => {
+    if (broken) throw broken.error
+    try {
+      await writeAll(file, bytes, size)
+    } catch (error) {
+      // A full disk can take a part of a record without complaint: cut it off, or the next append would follow it.
+      await file.truncate(size).catch(() => (broken = { error }))
+      throw error
+    }
+    try {
+      await file.datasync()
+    } catch (error) {
+      // What the disk holds now is unknown, and a second sync would not tell: only reading it again does.
+      broken = { error }
+      await file.truncate(size).catch(() => {})
+      throw error
+    }
+    size += bytes.length
+  }
   const flush = async () => {
     while (queue.length > 0) {
       const batch = queue
       queue = []
-      const bytes = Buffer.concat(batch.map((waiting) => waiting.bytes))
-      try {
-        await writeAll(file, bytes, size)
-        await file.datasync()
-        size += bytes.length
-        for (const { resolve } of batch) resolve()
-      } catch (error) {
-        // A full disk can take a part of a record without complaint: cut it off, or the next append would follow it.
-        await file.truncate(size).catch(() => {})
-        for (const { reject } of batch) reject(error)
-      }
+      await write(Buffer.concat(batch.map(({ bytes }) => bytes))).then(
+        () => batch.forEach(({ resolve }) => resolve()),
+        (error: unknown) => batch.forEach(({ reject }) => reject(error)),
+      )
     }
     flushing = undefined
   }
@@ -55,10 +78,12 @@ export async function openAppendFile(path: string, goodBytes: number): Promise<A
 }
 
 /** A write may take only a part, and says so only by its number. */
-async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+async function writeAll(file: AppendTarget, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
-    if (bytesWritten === 0) throw new Error('the disk takes no more bytes')
+    if (bytesWritten === 0) throw diskFull()
     written += bytesWritten
   }
 }
+
+const diskFull = (): Error => Object.assign(new Error('the disk takes no more bytes'), { code: 'ENOSPC' })

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { tryLock } from 'fs-native-extensions'
+import { isSameFile, readTextSyncIfThere } from './files.ts'
 
 /** A lock that the kernel gives back when the process is gone, however it went. */
 export interface FileLock {
@@ -13,26 +14,44 @@ export type LockResult =
   /** `owner`: what the owner wrote about itself. */
   | { readonly owner: string }
 
-/** Takes the lock at once or tells who has it. What is written into the file is for people; the lock is the kernel's. */
+/** Somebody who only looks has the lock for a moment, and an owner needs one to write its name. */
+const patienceMs = 100
+const pauseMs = 5
+
+/** Takes the lock or tells who has it, in a fraction of a second. What is written into the file is for people; the lock is the kernel's. */
 export function lockFile(path: string, about: string): LockResult {
+  const deadline = performance.now() + patienceMs
   for (;;) {
-    const fd = openSync(path, 'a+', 0o600)
-    if (!tryLock(fd)) {
-      closeSync(fd)
-      return { owner: readFileSync(path, 'utf8').trim() }
-    }
-    if (isSameFile(fd, path)) {
+    const fd = tryOpenLocked(path)
+    if (fd !== undefined) {
       ftruncateSync(fd)
       writeSync(fd, `${about}\n`)
       return { lock: { isHeld: () => isSameFile(fd, path), release: () => closeSync(fd) } }
     }
-    // Deleted between open and lock: take the one that is there now.
-    closeSync(fd)
+    if (performance.now() > deadline) return { owner: readOwner(path) }
+    Atomics.wait(never, 0, 0, pauseMs)
   }
 }
 
-function isSameFile(fd: number, path: string): boolean {
-  const mine = fstatSync(fd)
-  const there = statSync(path, { throwIfNoEntry: false })
-  return there !== undefined && there.ino === mine.ino && there.dev === mine.dev
+const never = new Int32Array(new SharedArrayBuffer(4))
+
+/** What the owner wrote about itself; undefined if nobody has the lock. */
+export function lockOwner(path: string): string | undefined {
+  const fd = tryOpenLocked(path)
+  if (fd === undefined) return readOwner(path)
+  closeSync(fd)
+  return undefined
 }
+
+/** A lock on the file that is there now: one that was deleted between open and lock is of no use. */
+function tryOpenLocked(path: string): number | undefined {
+  for (;;) {
+    const fd = openSync(path, 'a+', 0o600)
+    if (tryLock(fd) && isSameFile(fd, path)) return fd
+    const gone = !isSameFile(fd, path)
+    closeSync(fd)
+    if (!gone) return undefined
+  }
+}
+
+const readOwner = (path: string): string => (readTextSyncIfThere(path) ?? '').trim()

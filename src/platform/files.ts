@@ -1,5 +1,18 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { accessSync, constants, existsSync, fstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  statfs,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
@@ -21,6 +34,31 @@ export function readTextSyncIfThere(path: string): string | undefined {
     if (isMissing(error)) return undefined
     throw unreadable(path, error)
   }
+}
+
+/** The last part of a file that may be of any size; empty if there is none. */
+export async function readTail(path: string, bytes: number): Promise<string> {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw unreadable(path, error)
+  })
+  if (!file) return ''
+  try {
+    const { size } = await file.stat()
+    const length = Math.min(size, bytes)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+export type DiskSpace = { readonly freeBytes: number; readonly totalBytes: number }
+
+/** What is left for ordinary users on the disk that holds a path. */
+export async function diskSpace(path: string): Promise<DiskSpace> {
+  const { bavail, blocks, bsize } = await statfs(path)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 export const readBytes = (path: string): Promise<Buffer> => readFile(path)
@@ -82,6 +120,13 @@ export function fileSignature(path: string): string | undefined {
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`
 }
 
+/** Whether the path still leads to the open file. */
+export function isSameFile(fd: number, path: string): boolean {
+  const mine = fstatSync(fd)
+  const there = statSync(path, { throwIfNoEntry: false })
+  return there !== undefined && there.ino === mine.ino && there.dev === mine.dev
+}
+
 /** No error if it is not there. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
@@ -124,7 +169,16 @@ export const isErrno = (error: unknown, code: string): boolean =>
 const unreadable = (path: string, cause: unknown): RalphError =>
   new RalphError('FILE_UNREADABLE', `cannot read: ${reason(cause)}`, { place: { file: path }, cause })
 
-const unwritable = (path: string, cause: unknown): RalphError =>
-  new RalphError('FILE_UNWRITABLE', `cannot write: ${reason(cause)}`, { place: { file: path }, cause })
+/** A full disk has a code of its own: there is something to be done about it, and then it goes on. */
+export function unwritable(path: string, cause: unknown): RalphError {
+  if (cause instanceof RalphError) return cause
+  const details = { place: { file: path }, cause }
+  if (!isDiskFull(cause)) return new RalphError('FILE_UNWRITABLE', `cannot write: ${reason(cause)}`, details)
+  const hint = 'make room and run the same command again'
+  return new RalphError('DISK_FULL', `cannot write: ${reason(cause)}`, { ...details, hint })
+}
+
+export const isDiskFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => isErrno(error, code))
 
 const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -49,13 +49,13 @@ it('takes "ralph help run" for "ralph run --help"', async () => {
   expect(await ralph('help', 'run')).toEqual(await ralph('run', '--help'))
 })
 
-it.each(commands)('ralph %s refuses a flag that it does not know, in both spellings', async (name) => {
+it.each(commands)('ralph %s refuses a flag that it does not know', async (name) => {
   const sprint = await aSprint()
   const before = await sprint.contents()
-  const line = new RegExp(`^error USAGE  ${name}: .*--frobnicate.*ralph ${name} --help.*\n$`)
 
-  expect(await sprint.ralph(name, 's', '--frobnicate')).toEqual(refused(line))
-  expect(await sprint.ralph(name, 's', '--frobnicate=1')).toEqual(refused(line))
+  expect(await sprint.ralph(name, 's', '--frobnicate=1')).toEqual(
+    refused(new RegExp(`^error USAGE  ${name}: .*--frobnicate.*ralph ${name} --help.*\n$`)),
+  )
   expect(await sprint.contents()).toEqual(before)
 })
 
@@ -65,6 +65,7 @@ it.each([
     ['compile', 's', '--workflow', 'wf'],
     /^error USAGE  .*did you mean --workflows\?.*\n$/,
   ],
+  ['a flag that it does not know', ['run', 's', '--frobnicate'], /^error USAGE  .*--frobnicate.*ralph run --help.*\n$/],
   ['a value for a flag that takes none', ['compile', 's', '--strict=yes'], /^error USAGE  .*--strict.*\n$/],
   ['a flag without its value', ['run', 's', '--max-iterations'], /^error USAGE  .*--max-iterations.*\n$/],
   ['a number that is none', ['run', 's', '--max-iterations=many'], /^error USAGE  .*--max-iterations .*"many".*\n$/],
@@ -106,6 +107,7 @@ it('answers every command with JSON when asked to', async () => {
       '*': goalComplete,
     },
   })
+  execFileSync('git', ['init', '--quiet'], { cwd: sprint.at() })
   const tried = new Set<string>()
   const json = async (...args: readonly [string, ...string[]]) => {
     tried.add(args[0])
@@ -119,6 +121,7 @@ it('answers every command with JSON when asked to', async () => {
     const run = sprint.start(resume, 's', '--json')
     await sprint.called(before + 1)
     const asked = await json(stop, 's')
+    await sprint.heard()
     await sprint.release(release)
     const { exitCode, stdout } = await run.ended
     return { asked, exitCode, last: linesOf(stdout).at(-1) }

@@ -46,15 +46,16 @@ it('takes another mode and another iteration number, and changes nothing', async
   expect(await sprint.contents()).toEqual(before)
 })
 
-it.each(['planning', 'executing', 'reflecting'])('never contains what a report is read from (%s)', async (mode) => {
+it('never contains what a report is read from, in any mode', async () => {
   const sprint = await aSprint({ sprint: { steps: ['alpha'] } })
   await sprint.compile()
 
-  const prompt = await promptOf(sprint, '--mode', mode)
-
-  expect(prompt).not.toContain('RALPH_COMPLETE:')
-  const blocks = [...prompt.matchAll(/```json\n([\s\S]*?)```/g)].map(([, block = '']) => JSON.parse(block).status)
-  expect(blocks).toEqual([expect.stringMatching(/^<.*>$/)])
+  for (const mode of ['planning', 'executing', 'reflecting']) {
+    const prompt = await promptOf(sprint, '--mode', mode)
+    expect(prompt).not.toContain('RALPH_COMPLETE:')
+    const statuses = [...prompt.matchAll(/```json\n([\s\S]*?)```/g)].map(([, block = '']) => JSON.parse(block).status)
+    expect(statuses).toEqual([expect.stringMatching(/^<.*>$/)])
+  }
 })
 
 it.each([

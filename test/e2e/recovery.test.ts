@@ -10,7 +10,10 @@ it.each([
   ['Ctrl-C', async (_: TestSprint, run: Running) => run.signal('SIGINT')],
   [
     'ralph pause',
-    async (sprint: TestSprint) => expect(await sprint.ralph('pause', 's')).toMatchObject({ exitCode: 0 }),
+    async (sprint: TestSprint) => {
+      expect(await sprint.ralph('pause', 's')).toMatchObject({ exitCode: 0 })
+      await sprint.heard()
+    },
   ],
 ])('C8: a pause by %s comes after the iteration, and the next run goes on counting', async (_, pauseIt) => {
   const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })

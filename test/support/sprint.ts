@@ -125,6 +125,8 @@ export async function aSprint({ sprint = {}, workflow = {}, files = {}, answers 
     calls,
     /** Resolves when the agent has been called so often. */
     called: (count: number) => until(`call ${count}`, async () => (await calls()).length >= count),
+    /** Resolves when the run has taken up what another command asked of it. */
+    heard: () => until('the request to be taken', async () => (await readdir(at('s', 'requests'))).length === 0),
     /** Lets a call go on that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),

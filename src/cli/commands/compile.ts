@@ -1,9 +1,13 @@
+import { z } from 'zod'
 import { isError } from '../../compiler/diagnostics.ts'
+import { Progress } from '../../contract/progress.ts'
 import { progressPath } from '../../storage/progress-file.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
 import { hideState, openSprintFolder } from '../../storage/sprint-folder.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
 import { command } from '../command.ts'
 import { compileSprint, printDiagnostics, shownPath } from '../compile-sprint.ts'
+import type { Io } from '../io.ts'
+import { freshFolder, readySprint, type Ready } from '../ready-sprint.ts'
 import { fold } from '../sprint-state.ts'
 
 export const compileCommand = command({
@@ -19,29 +23,63 @@ export const compileCommand = command({
     },
     strict: { type: 'boolean', description: 'unknown template variables are errors' },
     'dry-run': { type: 'boolean', description: 'check only, write nothing' },
-    json: { type: 'boolean', description: 'print {valid, diagnostics} as JSON' },
+    fresh: { type: 'boolean', description: 'start anew in a new folder beside this one, which stays as it is' },
+    json: { type: 'boolean', description: 'print {valid, diagnostics} as JSON; with --dry-run also the progress' },
   },
-  details: 'A sprint that has run keeps its progress: only one that has not started is compiled again.',
-  examples: ['ralph compile .claude/sprints/2026-11-15_auth', 'ralph compile s --dry-run --json'],
+  details:
+    'A sprint that has run keeps its history: a changed SPRINT.yaml changes its configuration, and what is different is shown.',
+  examples: [
+    'ralph compile .claude/sprints/2026-11-15_auth',
+    'ralph compile s --dry-run --json',
+    'ralph compile s --fresh',
+  ],
   async run({ values, positionals: [given = ''] }, io) {
-    const sprintDir = openSprintFolder(given)
-    const { progress, diagnostics } = await compileSprint(sprintDir, values, io)
-    const valid = !diagnostics.some(isError)
-    if (values.json === true) io.print(JSON.stringify({ valid, diagnostics }))
-    else printDiagnostics(diagnostics, io)
-    if (!progress) return 1
-    if (values['dry-run'] === true) return 0
-    const file = shownPath(progressPath(sprintDir), io)
+    const opened = openSprintFolder(given)
+    if (values['dry-run'] === true) return check(opened, values, io)
+    const sprintDir = values.fresh === true ? await freshFolder(opened) : opened
+    const ready = await readySprint({ sprintDir, ...values }, io)
+    if (!ready) return 1
     await hideState(sprintDir)
-    const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
-      known && known.status !== 'not-started' ? known : progress,
-    )
-    await opened?.store.close()
-    if (opened && opened.progress !== progress) {
-      if (values.json !== true) io.print(`${file} is kept: the sprint has run (${opened.progress.status})`)
-      return 0
-    }
-    if (values.json !== true) io.print(`${file} written: ${progress.mode} mode, ${progress.sprintId}`)
+    await write(sprintDir, ready, io)
+    if (values.json === true)
+      io.print(
+        JSON.stringify({ valid: true, folder: shownPath(sprintDir, io), changes: ready.recompiled?.changes ?? [] }),
+      )
+    else for (const line of said(sprintDir, ready, io)) io.print(line)
     return 0
   },
 })
+
+async function check(
+  sprintDir: string,
+  values: { readonly workflows?: string; readonly strict?: boolean; readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  const { progress, diagnostics } = await compileSprint(sprintDir, values, io)
+  const valid = !diagnostics.some(isError)
+  if (values.json !== true) printDiagnostics(diagnostics, io)
+  else io.print(JSON.stringify({ valid, diagnostics, progress: progress ? z.encode(Progress, progress) : null }))
+  return valid ? 0 : 1
+}
+
+async function write(sprintDir: string, { progress, recompiled }: Ready, io: Io): Promise<void> {
+  const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
+    known && known.status !== 'not-started' ? known : progress,
+  )
+  if (!opened) return
+  try {
+    if (recompiled) await opened.store.save(fold(opened.progress, recompiled.fact), recompiled.fact)
+  } finally {
+    await opened.store.close()
+  }
+}
+
+function said(sprintDir: string, { progress, recompiled }: Ready, io: Io): string[] {
+  const file = shownPath(progressPath(sprintDir), io)
+  if (progress.status === 'not-started') return [`${file} written: ${progress.mode} mode, ${progress.sprintId}`]
+  if (!recompiled) return [`${file} is kept: the sprint has run (${progress.status}), and nothing has changed`]
+  return [
+    `${file} keeps its history (${progress.status}); changed:`,
+    ...recompiled.changes.map((change) => `  ${change}`),
+  ]
+}

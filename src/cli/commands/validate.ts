@@ -1,0 +1,38 @@
+import { join, resolve } from 'node:path'
+import { isError } from '../../compiler/diagnostics.ts'
+import { validateWorkflow } from '../../compiler/validate.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { readTextIfThere } from '../../platform/files.ts'
+import { command } from '../command.ts'
+import { compileInputs, printDiagnostics } from '../compile-sprint.ts'
+
+export const validate = command({
+  name: 'validate',
+  summary: 'Check a workflow file by itself',
+  arguments: ['<workflow.yaml>'],
+  options: {
+    strict: { type: 'boolean', description: 'unknown template variables are errors' },
+    json: { type: 'boolean', description: 'print {valid, errors, warnings} as JSON' },
+  },
+  examples: ['ralph validate .claude/workflows/release.yaml'],
+  async run({ values, positionals: [given = ''] }, io) {
+    const file = resolve(io.cwd, given)
+    const text = await readTextIfThere(file)
+    if (text === undefined) {
+      throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place: { file: given } })
+    }
+    const { diagnostics } = validateWorkflow(
+      { file: given, text },
+      { ...compileInputs(join(file, '..'), io), strict: values.strict === true },
+    )
+    const valid = !diagnostics.some(isError)
+    if (values.json === true) {
+      const errors = diagnostics.filter(isError)
+      io.print(JSON.stringify({ valid, errors, warnings: diagnostics.filter((found) => !isError(found)) }))
+    } else {
+      printDiagnostics(diagnostics, io)
+      if (valid) io.print(`${given} is valid`)
+    }
+    return valid ? 0 : 1
+  },
+})

@@ -1,0 +1,72 @@
+import { RalphError } from '../contract/errors.ts'
+import type { Progress } from '../contract/progress.ts'
+import type { Fact } from '../loop/fact.ts'
+import { recompile } from '../loop/recompile.ts'
+import { copyFileTo, exists, isFile, listFolder, makeFolder } from '../platform/files.ts'
+import { join } from 'node:path'
+import { sprintPath } from '../storage/sprint-folder.ts'
+import { compileSprint, printDiagnostics } from './compile-sprint.ts'
+import type { Io } from './io.ts'
+import { loadProgress } from './sprint-state.ts'
+
+export type Ready = {
+  /** The state that a store is to be opened with. */
+  readonly progress: Progress
+  /** For a sprint that has run and whose SPRINT.yaml was changed since: what to record, and what is different. */
+  readonly recompiled?: { readonly fact: Fact; readonly changes: readonly string[] }
+}
+
+type Options = {
+  readonly sprintDir: string
+  readonly workflows?: string | undefined
+  readonly strict?: boolean | undefined
+  readonly json?: boolean | undefined
+}
+
+/** Compiles SPRINT.yaml and brings it together with what has happened so far; undefined, and the errors printed, if it is wrong. */
+export async function readySprint(options: Options, io: Io): Promise<Ready | undefined> {
+  const { sprintDir } = options
+  const before = await loadProgress(sprintDir)
+  const hasRun = before !== undefined && before.status !== 'not-started'
+  // A PROGRESS.yaml that came from elsewhere can be run without the file it was made from.
+  if (hasRun && !exists(sprintPath(sprintDir))) return { progress: before }
+  const { progress: compiled, diagnostics } = await compileSprint(sprintDir, options, io)
+  if (options.json !== true) printDiagnostics(diagnostics, io)
+  else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: compiled !== undefined, diagnostics }))
+  if (!compiled) return undefined
+  if (!hasRun) return { progress: compiled }
+  if (before.mode !== compiled.mode) throw otherMode(before, compiled, sprintDir)
+  const at = io.now()
+  const { changes } = recompile(before, compiled, at)
+  if (changes.length === 0) return { progress: before }
+  return { progress: before, recompiled: { fact: { type: 'recompiled', at, compiled }, changes } }
+}
+
+const otherMode = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>
+  new RalphError(
+    'NOT_SUPPORTED',
+    `the sprint has run in ${before.mode} mode and cannot go on in ${compiled.mode} mode`,
+    {
+      place: { file: sprintPath(sprintDir) },
+      hint: 'start anew beside it with: ralph compile <sprint-dir> --fresh',
+    },
+  )
+
+/** A new folder beside the old one, with what a person wrote in it and none of its history. */
+export async function freshFolder(sprintDir: string): Promise<string> {
+  const folder = freeFolder(sprintDir)
+  await makeFolder(folder)
+  for (const name of (await listFolder(sprintDir)).filter(
+    (file) => /^[A-Z]+\.yaml$/.test(file) && file !== 'PROGRESS.yaml',
+  )) {
+    if (isFile(join(sprintDir, name))) await copyFileTo(join(sprintDir, name), join(folder, name))
+  }
+  return folder
+}
+
+function freeFolder(sprintDir: string): string {
+  for (let n = 2; ; n++) {
+    const folder = `${sprintDir}-${n}`
+    if (!exists(folder)) return folder
+  }
+}

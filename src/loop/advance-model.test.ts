@@ -1,0 +1,387 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import {
+  aCheck,
+  aHook,
+  aHookTask,
+  aLive,
+  answered,
+  aProgress,
+  aReport,
+  frozen,
+  green,
+  noon,
+  red,
+  started,
+  told,
+  work,
+} from '../../test/support/builders.ts'
+import type { Edit } from '../contract/edit.ts'
+import { FailureClass, noUsage } from '../contract/outcome.ts'
+import { Progress, shown, type Step } from '../contract/progress.ts'
+import type { Report } from '../contract/report.ts'
+import { advance } from './advance.ts'
+import { checkName } from './checks.ts'
+import type { AttemptEnd, Fact } from './fact.ts'
+import type { Order } from './order.ts'
+
+/** One throw of the dice: which of the possible things happens, and how. */
+type Dice = { readonly which: number; readonly how: number; readonly at: number }
+
+/** What a runtime knows: the state, the orders that are open, and what observers were told so far. */
+type World = {
+  readonly progress: Progress
+  readonly history: readonly Fact[]
+  /** An order that was aborted can still be answered, or its answer never comes. */
+  readonly open: readonly { readonly order: Order; readonly aborted: boolean }[]
+  readonly startedIterations: readonly number[]
+  readonly endedIterations: readonly number[]
+  readonly addedSteps: readonly string[]
+  readonly completedSteps: readonly string[]
+}
+
+/** The run goes on. A blocked sprint finishes its iteration; one without an iteration waits for its baseline. */
+const isWorking = ({ status, live }: Progress) =>
+  status === 'in-progress' ||
+  status === 'parked' ||
+  (status === 'blocked' && live.some(({ stage }) => stage !== 'waiting'))
+
+/** An attempt or a hook always says how it ended. */
+const willBeAnswered = ({ order, aborted }: World['open'][number]) =>
+  !aborted || order.type === 'run-attempt' || order.type === 'run-hook'
+
+type Possible = { readonly fact?: Fact; readonly answers?: Order; readonly dies?: boolean }
+
+/** Everything that could happen next. Answers are likelier than what comes from outside. */
+function possible({ progress, open }: World, dice: Dice): readonly Possible[] {
+  const at = noon + dice.at
+  const answers = open.flatMap(({ order, aborted }): Possible[] => [
+    { fact: answer(order, progress, { ...dice, at }, aborted), answers: order },
+    ...(willBeAnswered({ order, aborted }) ? [] : [{ answers: order }]),
+  ])
+  const stops = (['iteration', 'turn', 'now'] as const).map((when): Possible => {
+    const as = dice.how % 2 === 0 ? 'paused' : 'interrupted'
+    return { fact: { type: 'stop-requested', at, as, when } }
+  })
+  const said: Possible[] = [
+    { fact: { type: 'told', at, text: 'mind the tests', now: dice.how % 2 === 0 } },
+    { fact: { type: 'edited', at, edits: [someEdit(progress, dice.how)], refused: [] } },
+  ]
+  const running = isWorking(progress) || open.length > 0
+  return [
+    ...Array.from({ length: 6 }, () => answers).flat(),
+    ...(running ? [...stops, ...said, { dies: true }] : [{ fact: started({ at, agents: ['claude', 'codex'] }) }]),
+    ...(progress.status === 'needs-human' ? [{ fact: answered('yes') }] : []),
+  ]
+}
+
+function answer(order: Order, progress: Progress, { how, at }: Dice, aborted: boolean): Fact {
+  switch (order.type) {
+    case 'run-attempt': {
+      const end = aborted && how % 3 > 0 ? { kind: 'aborted' as const } : attemptEnd(progress, how)
+      const costUsd = how % 7 === 0 ? undefined : 0.01
+      const usage = { ...noUsage, inputTokens: 1 }
+      return { ...order, type: 'attempt-ended', at, end, usage, costUsd, changed: how % 4 > 0, random: 0.5 }
+    }
+    case 'run-checks': {
+      const results = order.names.map((name, n) => ((how >> n) % 2 === 0 ? green(name) : red(name)))
+      return { type: 'checks-ended', at, iteration: order.iteration, results }
+    }
+    case 'run-review':
+      return { type: 'review-ended', at, iteration: order.iteration, passed: how % 2 === 0, summary: 'looked' }
+    case 'make-checkpoint':
+      return { type: 'checkpoint-made', at, iteration: order.iteration, commit: how % 2 === 0 ? 'c0ffee' : undefined }
+    case 'run-hook': {
+      const end = aborted ? { exitCode: null, error: 'aborted' } : { exitCode: how % 2 }
+      return { ...order, type: 'hook-ended', at, ...end }
+    }
+    case 'notify':
+      return { type: 'notified', at, results: [] }
+    case 'wait':
+      return { type: 'wait-ended', at, iteration: order.iteration }
+    case 'abort':
+    case 'tell':
+      throw new Error(`${order.type} is not answered`)
+  }
+}
+
+function someEdit({ dynamicSteps }: Progress, how: number): Edit {
+  const id = dynamicSteps[how % (dynamicSteps.length + 1)]?.id ?? 'unknown'
+  const edits: readonly Edit[] = [
+    { kind: 'step-added', prompt: 'x' },
+    { kind: 'step-completed', id },
+    { kind: 'step-reworded', id, prompt: 'y' },
+    { kind: 'steps-ordered', ids: [id, 'unknown'] },
+    { kind: 'pause' },
+    { kind: 'needs-human', reason: 'which one?', details: '' },
+  ]
+  return edits[(how >> 4) % edits.length] ?? { kind: 'pause' }
+}
+
+function attemptEnd(progress: Progress, how: number): AttemptEnd {
+  const kind = how % 10
+  const rest = (how - kind) / 10
+  if (kind === 0) return { kind: 'malformed', reason: 'no report', session: rest % 2 === 0 ? 'session' : undefined }
+  if (kind > 2) return { kind: 'report', report: someReport(progress, rest) }
+  const failure = FailureClass.options[rest % FailureClass.options.length] ?? 'crash'
+  const resetsAt = rest % 2 === 0 ? noon + how : undefined
+  return { kind: 'failed', class: failure, reason: failure, retryable: rest % 7 > 0, resetsAt }
+}
+
+/** Names known, unknown, new and repeated steps. */
+function someReport({ dynamicSteps, stats }: Progress, how: number): Report {
+  const ids = [...dynamicSteps.map(({ id }) => id), `step-${stats.totalSteps}`, 'unknown']
+  const id = (n: number) => ids[(how >> n) % ids.length] ?? 'unknown'
+  const steps = {
+    completedStepIds: how % 2 === 0 ? [id(1), id(2), id(1)] : [],
+    pendingSteps: [id(3), how % 3 === 0 ? null : id(4), null, id(3)]
+      .slice(how % 5)
+      .map((of) => ({ id: of, prompt: 'x' })),
+  }
+  const status = (['continue', 'continue', 'goal-complete', 'goal-complete', 'needs-human'] as const)[how % 5]
+  return aReport({ ...steps, status: status ?? 'continue' })
+}
+
+const newWorld = (progress: Progress): World => ({
+  progress,
+  open: [],
+  history: [],
+  startedIterations: [],
+  endedIterations: [],
+  addedSteps: [],
+  completedSteps: [],
+})
+
+function happen(world: World, dice: Dice): World {
+  const choices = possible(world, dice)
+  const { fact, answers, dies } = choices[dice.which % choices.length] ?? {}
+  if (dies) return take({ ...world, open: [] }, started({ at: noon + dice.at }))
+  const open = answers ? world.open.filter(({ order }) => order !== answers) : world.open
+  return fact ? take({ ...world, open }, fact) : { ...world, open }
+}
+
+/** One transition, with everything that must hold after any. */
+function take(before: World, fact: Fact): World {
+  const history = [...before.history, fact]
+  try {
+    const { progress, orders } = advance(frozen(before.progress), frozen(fact))
+    const after = { ...learn(before, progress, orders), history }
+    must('grow rev by one', progress.rev === before.progress.rev + 1)
+    mustKeepCount(after)
+    mustFinishHonestly(progress)
+    mustOrderRightly(before, after, { fact, orders })
+    return after
+  } catch (cause) {
+    throw new Error(`after\n${history.map((one) => JSON.stringify(one)).join('\n')}`, { cause })
+  }
+}
+
+/** Not `expect`: this is asked some hundred thousand times. */
+function must(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`it must ${what}`)
+}
+
+const abortedBy: Partial<Record<Order['type'], string>> = { wait: 'waits', 'run-attempt': 'attempts' }
+
+function learn(before: World, progress: Progress, orders: readonly Order[]): World {
+  const events = told(orders)
+  const abort = orders.find((order) => order.type === 'abort')?.what
+  const kept = before.open.map(({ order, aborted }) => ({
+    order,
+    aborted: aborted || abort === 'all' || (abort !== undefined && abort === abortedBy[order.type]),
+  }))
+  const added = work(orders).filter(({ type }) => type !== 'abort')
+  const of = <T>(pick: (event: (typeof events)[number]) => readonly T[]) => events.flatMap((event) => pick(event))
+  return {
+    ...before,
+    progress,
+    open: [...kept, ...added.map((order) => ({ order, aborted: false }))],
+    startedIterations: [
+      ...before.startedIterations,
+      ...of((event) => (event.type === 'iteration-started' ? [event.iteration] : [])),
+    ],
+    endedIterations: [
+      ...before.endedIterations,
+      ...of((event) => (event.type === 'iteration-ended' ? [event.iteration] : [])),
+    ],
+    addedSteps: [...before.addedSteps, ...fresh(before.addedSteps, idsOf(progress))],
+    completedSteps: [...before.completedSteps, ...fresh(before.completedSteps, idsOf(progress, 'completed'))],
+  }
+}
+
+const idsOf = ({ dynamicSteps }: Progress, status?: Step['status']) =>
+  dynamicSteps.filter((step) => status === undefined || step.status === status).map(({ id }) => id)
+
+/** In the order of their numbers. */
+const fresh = (known: readonly string[], ids: readonly string[]) =>
+  ids.filter((id) => !known.includes(id)).toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5)))
+
+const same = (a: readonly unknown[], b: readonly unknown[]) => a.join() === b.join()
+const unique = (values: readonly unknown[]) => new Set(values).size === values.length
+const upTo = (count: number, from: number) => Array.from({ length: count }, (_, n) => from + n)
+
+function mustKeepCount({ progress, ...seen }: World): void {
+  const { stats, live, iterations, hookTasks } = progress
+  const numbers = [...seen.endedIterations, ...live.map(({ number }) => number)].toSorted((a, b) => a - b)
+  const ids = idsOf(progress)
+
+  must('number iterations 1, 2, 3 …', same(seen.startedIterations, upTo(stats.currentIteration, 1)))
+  must('end each iteration once', same(numbers, seen.startedIterations))
+  must(
+    'never use an id twice',
+    same(
+      seen.addedSteps,
+      upTo(stats.totalSteps, 0).map((n) => `step-${n}`),
+    ),
+  )
+  must('lose no step', unique(ids) && same(ids.toSorted(), seen.addedSteps.toSorted()))
+  must(
+    'complete a step once and for ever',
+    same(idsOf(progress, 'completed').toSorted(), seen.completedSteps.toSorted()),
+  )
+  must('count completed steps', stats.completedSteps === seen.completedSteps.length)
+  must('bound its history', iterations.length <= shown.iterations)
+  must(
+    'bound the hook tasks',
+    hookTasks.length <= shown.hookTasks + hookTasks.filter(({ status }) => status === 'running').length,
+  )
+}
+
+function mustFinishHonestly({ status, iterations, ralph, ralphExit, doneWhen = [] }: Progress): void {
+  if (status !== 'completed') return
+  const { number, verdict, checks = [] } = iterations.at(-1) ?? {}
+  must('be completed by an accepted claim', verdict === 'accepted' && number === ralphExit.iteration)
+  must('respect min-iterations', (number ?? 0) >= ralph.minIterations)
+  must(
+    'see every check green',
+    doneWhen.every((check) => checks.some(({ name, passed }) => passed && name === checkName(check))),
+  )
+}
+
+type Taken = { readonly fact: Fact; readonly orders: readonly Order[] }
+
+function mustOrderRightly(before: World, after: World, { fact, orders }: Taken): void {
+  const open = after.open
+    .filter((one) => willBeAnswered(one) && one.order.type !== 'notify')
+    .map(({ order }) => JSON.stringify(order))
+  const attempts = after.open.flatMap(({ order }) => (order.type === 'run-attempt' ? [order.iteration] : []))
+  const rested = told(orders).flatMap((event) => (event.type === 'sprint-rested' ? [event.status] : []))
+  must('order nothing twice', unique(open))
+  must('have one live attempt per iteration', unique(attempts))
+  must(
+    'begin nothing once it is to stop',
+    !before.progress.stopRequested ||
+      fact.type === 'started' ||
+      !told(orders).some(({ type }) => type === 'iteration-started'),
+  )
+
+  if (isWorking(after.progress)) {
+    must('not say that it rests while it works', rested.length === 0)
+    must(
+      'go on with every iteration',
+      after.progress.live.every((live) => open.some((order) => order.startsWith(orderOf(live)))),
+    )
+    return
+  }
+  if (isWorking(before.progress) || fact.type === 'started') {
+    must('say that it rests', same(rested, [after.progress.status]))
+  }
+  const ordered = work(orders).filter(({ type }) => type !== 'abort' && type !== 'notify')
+  must(
+    'order no work at rest',
+    ordered.every(({ type }) => type === 'run-hook'),
+  )
+  must('order nothing new at rest', isWorking(before.progress) || fact.type === 'started' || ordered.length === 0)
+}
+
+/** The order that must be open while an iteration is in this stage; else it would never go on. */
+function orderOf({ stage, number: iteration }: Progress['live'][number]): string {
+  const types = {
+    agent: 'run-attempt',
+    waiting: 'wait',
+    checks: 'run-checks',
+    review: 'run-review',
+    hooks: 'run-hook',
+    checkpoint: 'make-checkpoint',
+  }
+  const type = types[stage]
+  return JSON.stringify({ type, iteration }).slice(0, -1)
+}
+
+const setup = fc.record({
+  idleThreshold: fc.integer({ min: 1, max: 3 }),
+  minIterations: fc.integer({ min: 0, max: 4 }),
+  /** Whether each check runs after every iteration. */
+  checks: fc.array(fc.boolean(), { maxLength: 2 }),
+  hooks: fc.array(
+    fc.record({
+      parallel: fc.boolean(),
+      onFail: fc.constantFrom('record', 'feed-back', 'block'),
+      enabled: fc.boolean(),
+    }),
+    { maxLength: 4 },
+  ),
+  iterations: fc.option(fc.integer({ min: 1, max: 40 }), { nil: 'off' as const }),
+  reviews: fc.boolean(),
+  checkpoint: fc.boolean(),
+  notifies: fc.boolean(),
+  /** Whether there is as much history as is kept. */
+  old: fc.nat(7).map((n) => n === 0),
+})
+type Setup = typeof setup extends fc.Arbitrary<infer T> ? T : never
+
+function sprintOf(given: Setup): Progress {
+  const { baseline: _known, ...unmeasured } = aProgress({
+    ralph: { idleThreshold: given.idleThreshold, minIterations: given.minIterations },
+    limits: { iterations: given.iterations },
+    doneWhen: given.checks.map((eachIteration, n) => aCheck({ run: `check ${n}`, eachIteration })),
+    perIterationHooks: given.hooks.map((hook, n) => aHook({ id: `hook ${n}`, ...hook })),
+    checkpoint: given.checkpoint,
+    ...(given.notifies && { notify: ['desktop'] }),
+    ...(given.reviews && { review: { agent: 'codex' } }),
+    ...(given.old && { hookTasks: oldTasks, iterations: oldIterations }),
+  })
+  return unmeasured
+}
+
+const oldTasks = Array.from({ length: shown.hookTasks }, () => aHookTask({ iteration: 0 }))
+const oldIterations = Array.from({ length: shown.iterations }, () => {
+  const { stage: _stage, attempt: attempts, ...live } = aLive({ number: 0 })
+  return { ...live, attempts, verdict: 'continue' as const, endedAt: noon }
+})
+
+const dice = fc.record({ which: fc.nat(), how: fc.nat(), at: fc.nat(1e9) })
+
+it('keeps its promises whatever happens, in any order', () => {
+  const statuses = new Set<string>()
+  fc.assert(
+    fc.property(setup, fc.array(dice, { minLength: 20, maxLength: 80 }), (given, throws) => {
+      const times = throws.map(({ at }) => at).toSorted((a, b) => a - b)
+      const end = throws.reduce(
+        (world, thrown, n) => {
+          const next = happen(world, { ...thrown, at: times[n] ?? 0 })
+          statuses.add(next.progress.status)
+          return next
+        },
+        newWorld(sprintOf(given)),
+      )
+
+      // A thousand old tasks make this slow and show nothing more.
+      const small = { ...end.progress, hookTasks: end.progress.hookTasks.slice(-20) }
+      expect(z.decode(Progress, z.encode(Progress, small))).toEqual(small)
+    }),
+    { seed: 20_260_118, numRuns: 1000 },
+  )
+  expect([...statuses].toSorted()).toEqual([
+    'blocked',
+    'completed',
+    'failed',
+    'in-progress',
+    'interrupted',
+    'limit-reached',
+    'needs-human',
+    'parked',
+    'paused',
+  ])
+}, 60_000)

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import {
+  aCheck,
+  after,
+  aLive,
+  aProgress,
+  checksEnd,
+  frozen,
+  green,
+  interrupted,
+  noon,
+  pauseRequested,
+  red,
+  reports,
+  started,
+  told,
+  work,
+} from '../../test/support/builders.ts'
+import type { CheckResult, Progress } from '../contract/progress.ts'
+import type { Fact } from './fact.ts'
+import { buildPrompt } from './prompt.ts'
+
+const unmeasured = (given: Parameters<typeof aProgress>[0]): Progress => {
+  const { baseline: _known, ...progress } = aProgress(given)
+  return frozen(progress)
+}
+const measured = (...results: readonly CheckResult[]): Fact => ({
+  type: 'checks-ended',
+  at: noon,
+  iteration: 0,
+  results,
+})
+const reviewed = (passed: boolean): Fact => ({
+  type: 'review-ended',
+  at: noon,
+  iteration: 1,
+  passed,
+  summary: 'I looked',
+})
+const claim = reports({ status: 'goal-complete' })
+
+describe('the baseline', () => {
+  const sprint = unmeasured({ doneWhen: [aCheck(), aCheck({ run: 'tsc' })] })
+  const measuring = after(sprint, started())
+
+  it('is taken before the first iteration, with every check', () => {
+    expect(work(measuring.orders)).toEqual([{ type: 'run-checks', iteration: 0, names: ['npm test', 'tsc'] }])
+    expect(measuring.progress).toMatchObject({ status: 'in-progress', live: [], stats: { currentIteration: 0 } })
+  })
+
+  it('is followed by the first iteration, red or green', () => {
+    const { progress, orders } = after(measuring.progress, measured(red(), green('tsc')))
+
+    expect(progress.baseline).toEqual([
+      { name: 'npm test', passed: false },
+      { name: 'tsc', passed: true },
+    ])
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+    expect(progress).not.toHaveProperty('refusedBy')
+  })
+
+  it('is not taken without checks', () => {
+    const { orders } = after(unmeasured({ doneWhen: [] }), started())
+
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+  })
+
+  it('is taken once', () => {
+    const known = after(measuring.progress, measured(green(), green('tsc'))).progress
+
+    expect(() => after(known, measured(green(), green('tsc')))).toThrow(
+      expect.objectContaining({ code: 'FACT_ILLEGAL' }),
+    )
+    expect(work(after(known, reports(), interrupted, started()).orders)).not.toMatchObject([{ type: 'run-checks' }])
+  })
+
+  it('cannot be taken once an iteration has begun', () => {
+    const begun = after(unmeasured({ doneWhen: [] }), started()).progress
+
+    expect(() => after(begun, measured())).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
+  })
+
+  it('is taken again after a crash or an interrupt', () => {
+    expect(work(after(measuring.progress, started()).orders)).toMatchObject([{ type: 'run-checks', iteration: 0 }])
+    expect(work(after(measuring.progress, interrupted, started()).orders)).toMatchObject([
+      { type: 'run-checks', iteration: 0 },
+    ])
+  })
+
+  it('is kept if it ends after an interrupt, and nothing follows', () => {
+    const { progress, orders } = after(measuring.progress, interrupted, measured(green(), green('tsc')))
+
+    expect(progress).toMatchObject({ status: 'interrupted', live: [] })
+    expect(orders).toEqual([])
+    expect(work(after(progress, started()).orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+  })
+
+  it('is finished before a pause', () => {
+    const paused = after(measuring.progress, pauseRequested)
+    const { progress, orders } = after(paused.progress, measured(green(), green('tsc')))
+
+    expect(paused.progress.status).toBe('in-progress')
+    expect(progress).toMatchObject({ status: 'paused', live: [] })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('lets the prompt say that a check was red before', () => {
+    const { progress } = after(measuring.progress, measured(red(), green('tsc')), claim, checksEnd(red(), red('tsc')))
+    const text = buildPrompt(progress, progress.live[0] ?? aLive())
+
+    expect(text).toMatch(/## Refused: npm test\n\n.*it was red before the sprint began too/)
+    expect(text).not.toMatch(/## Refused: tsc\n\n.*it was red before/)
+  })
+})
+
+describe('a review', () => {
+  const sprint = aProgress({ doneWhen: [aCheck()], review: { agent: 'codex' } })
+
+  it('follows green checks and can accept the claim', () => {
+    const reviewing = after(sprint, started(), claim, checksEnd(green()))
+    const { progress, orders } = after(reviewing.progress, reviewed(true))
+
+    expect(work(reviewing.orders)).toEqual([{ type: 'run-review', iteration: 1 }])
+    expect(progress).toMatchObject({
+      status: 'completed',
+      iterations: [{ verdict: 'accepted', review: { passed: true, summary: 'I looked' } }],
+    })
+    expect(told(orders)[0]).toMatchObject({ type: 'claim-accepted', by: ['npm test', 'review'] })
+  })
+
+  it('can refuse the claim; what it says is in the next prompt', () => {
+    const { progress, orders } = after(sprint, started(), claim, checksEnd(green()), reviewed(false))
+
+    expect(progress).toMatchObject({ status: 'in-progress', iterations: [{ verdict: 'refused' }] })
+    expect(told(orders)[0]).toMatchObject({ type: 'claim-refused', by: ['review'], reason: 'I looked' })
+    expect(buildPrompt(progress, progress.live[0] ?? aLive())).toMatch(/## Refused: review\n\n[^]*I looked/)
+  })
+
+  it('is not asked for when a check is red, nor without a claim', () => {
+    expect(work(after(sprint, started(), claim, checksEnd(red())).orders)).toMatchObject([{ type: 'run-attempt' }])
+    expect(work(after(sprint, started(), reports()).orders)).toMatchObject([{ type: 'run-attempt' }])
+  })
+
+  it('is enough for a claim that no check looks at', () => {
+    const { progress } = after(aProgress({ review: { agent: 'codex' } }), started(), claim, reviewed(true))
+
+    expect(progress.status).toBe('completed')
+    expect(progress.ralphExit).not.toHaveProperty('unchecked')
+  })
+
+  it('is asked for again after a crash', () => {
+    const { orders } = after(sprint, started(), claim, checksEnd(green()), started())
+
+    expect(work(orders)).toEqual([{ type: 'run-review', iteration: 1 }])
+  })
+
+  it('that nobody asked for is illegal', () => {
+    expect(() => after(sprint, started(), reviewed(true))).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
+  })
+})
+
+it('files of a check that the agent has changed are recorded and told', () => {
+  const sprint = aProgress({ doneWhen: [aCheck()] })
+  const ended: Fact = { type: 'checks-ended', at: noon, iteration: 1, results: [green()], tampered: ['package.json'] }
+  const { progress, orders } = after(sprint, started(), claim, ended)
+
+  expect(progress.iterations).toMatchObject([{ verdict: 'accepted', tampered: ['package.json'] }])
+  expect(told(orders)).toContainEqual({
+    type: 'note',
+    level: 'warning',
+    text: 'the agent changed what defines the checks: package.json',
+  })
+})

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { aProgress, aStep, frozen, noon, steps } from '../../test/support/builders.ts'
+import type { Edit } from '../contract/edit.ts'
+import type { Progress } from '../contract/progress.ts'
+import { applyEdits } from './edits.ts'
+
+const moment = { at: noon + 5000, iteration: 7 }
+const apply = (progress: Progress, ...edits: readonly Edit[]) => applyEdits(frozen(progress), frozen(edits), moment)
+const texts = ({ dynamicSteps }: Progress) => dynamicSteps.map(({ prompt }) => prompt)
+
+it('adds a step with a fresh id, at the end', () => {
+  const before = aProgress({ dynamicSteps: steps('alpha'), stats: { totalSteps: 9 } })
+  const after = apply(before, { kind: 'step-added', prompt: 'beta' })
+
+  expect(after.dynamicSteps.at(-1)).toEqual({
+    id: 'step-9',
+    prompt: 'beta',
+    status: 'pending',
+    addedAt: moment.at,
+    addedInIteration: 7,
+  })
+  expect(after.stats.totalSteps).toBe(10)
+})
+
+it('completes a pending step, once', () => {
+  const edit: Edit = { kind: 'step-completed', id: 'step-1' }
+  const after = apply(aProgress({ dynamicSteps: steps('alpha', 'beta') }), edit, edit)
+
+  expect(after.dynamicSteps).toEqual([
+    aStep({ id: 'step-1', prompt: 'beta', status: 'completed', completedAt: moment.at, completedInIteration: 7 }),
+    aStep({ id: 'step-0', prompt: 'alpha' }),
+  ])
+  expect(after.stats.completedSteps).toBe(1)
+})
+
+it('rewords a pending step and leaves a completed one as it was done', () => {
+  const before = aProgress({ dynamicSteps: [aStep({ status: 'completed', prompt: 'old' }), aStep({ id: 'step-1' })] })
+  const after = apply(
+    before,
+    { kind: 'step-reworded', id: 'step-0', prompt: 'new' },
+    { kind: 'step-reworded', id: 'step-1', prompt: 'new' },
+  )
+
+  expect(texts(after)).toEqual(['old', 'new'])
+})
+
+it('orders pending steps; the ones that the editor did not know stay behind, in their order', () => {
+  const before = aProgress({
+    dynamicSteps: [aStep({ status: 'completed', prompt: 'done' }), ...steps('a', 'b', 'c', 'd')],
+  })
+  const after = apply(before, { kind: 'steps-ordered', ids: ['step-3', 'gone', 'step-1'] })
+
+  expect(texts(after)).toEqual(['done', 'd', 'b', 'a', 'c'])
+})
+
+it.each<Edit>([
+  { kind: 'step-completed', id: 'unknown' },
+  { kind: 'step-reworded', id: 'unknown', prompt: 'x' },
+  { kind: 'steps-ordered', ids: ['unknown'] },
+])('changes nothing for steps that are not there: %j', (edit) => {
+  const before = aProgress({ dynamicSteps: steps('alpha', 'beta') })
+
+  expect(apply(before, edit)).toEqual(before)
+})

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  aProgress,
+  attemptEnded,
+  fails,
+  noon,
+  reports,
+  saysNothing,
+  started,
+  told,
+  waitEnds,
+  work,
+  type Play,
+} from '../../test/support/builders.ts'
+
+const minute = 60_000
+
+describe('a report that is missing', () => {
+  const mute = attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' })
+
+  it('is asked for once more in the same session and iteration, at once', () => {
+    const { progress, orders } = after(aProgress(), started(), mute)
+
+    expect(progress).toMatchObject({
+      live: [{ number: 1, stage: 'agent', attempt: 2, repair: { session: 'abc', reason: 'no block' } }],
+      iterations: [],
+    })
+    expect(progress).not.toHaveProperty('failure')
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+  })
+
+  it('that then comes counts as if it had come at once', () => {
+    const { progress } = after(aProgress(), started(), mute, reports())
+
+    expect(progress.iterations).toMatchObject([{ number: 1, verdict: 'continue', attempts: 2 }])
+  })
+
+  it('is asked for once only', () => {
+    const { progress, orders } = after(aProgress(), started(), mute, mute)
+
+    expect(progress.iterations).toMatchObject([{ number: 1, verdict: 'malformed', attempts: 2 }])
+    expect(work(orders)).toMatchObject([{ type: 'wait', iteration: 2 }])
+  })
+
+  it('is asked for again in the next iteration', () => {
+    const { orders } = after(aProgress(), started(), mute, mute, waitEnds(), mute)
+
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
+  })
+
+  it('is not asked for in a session that crashed over the question: the next attempt has the whole prompt', () => {
+    const { progress } = after(aProgress(), started(), mute, fails())
+
+    expect(progress.live).toMatchObject([{ number: 1, stage: 'waiting', attempt: 3 }])
+    expect(progress.live[0]).not.toHaveProperty('repair')
+  })
+})
+
+describe('a prompt that is too big', () => {
+  const tooBig = fails({ class: 'context', reason: 'too long', retryable: false })
+
+  it('is cut down for one more attempt', () => {
+    const { progress, orders } = after(aProgress(), started(), tooBig)
+
+    expect(progress.live).toMatchObject([{ stage: 'waiting', attempt: 2, smallPrompt: true }])
+    expect(work(orders)).toMatchObject([{ type: 'wait', iteration: 1 }])
+  })
+
+  it('asks a human if that does not help', () => {
+    const { progress } = after(aProgress(), started(), tooBig, waitEnds(), tooBig)
+
+    expect(progress).toMatchObject({ status: 'needs-human', reason: 'too long' })
+  })
+})
+
+describe('a budget', () => {
+  const overspent = (costUsd: number) =>
+    attemptEnded({ kind: 'failed', class: 'budget', reason: 'too expensive', retryable: false }, { costUsd })
+
+  it('of the sprint ends it, resumable', () => {
+    const { progress } = after(aProgress({ limits: { usd: 1 } }), started(), overspent(1.2))
+
+    expect(progress).toMatchObject({
+      status: 'limit-reached',
+      reason: '$1.20 of $1 spent (limits.usd)',
+      live: [{ number: 1, stage: 'waiting', attempt: 2 }],
+    })
+  })
+
+  it('of an iteration ends only that', () => {
+    const { progress } = after(aProgress({ limits: { iterationUsd: 1 } }), started(), overspent(1.2))
+
+    expect(progress).toMatchObject({
+      status: 'in-progress',
+      iterations: [{ number: 1, verdict: 'failed', summary: 'too expensive' }],
+      live: [{ number: 2 }],
+    })
+  })
+
+  it('that is none of ours asks a human', () => {
+    const { progress } = after(aProgress(), started(), overspent(0))
+
+    expect(progress).toMatchObject({ status: 'needs-human', reason: 'too expensive' })
+  })
+})
+
+describe('failed starts', () => {
+  it('are at most limits.failed-starts-per-hour, whatever fails', () => {
+    const sprint = aProgress({ limits: { failedStartsPerHour: 3 } })
+    const { progress, orders } = after(
+      sprint,
+      started(),
+      fails({ class: 'crash' }, noon),
+      waitEnds(noon + minute),
+      saysNothing(),
+      waitEnds(noon + 2 * minute),
+      fails({ class: 'network' }, noon + 2 * minute),
+    )
+
+    expect(progress.failedStarts).toEqual([noon, noon, noon + 2 * minute])
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + 60 * minute }])
+  })
+
+  it('count for an hour', () => {
+    const sprint = aProgress({ limits: { failedStartsPerHour: 2 } })
+    const late = noon + 61 * minute
+    const { orders } = after(sprint, started(), fails({}, noon), waitEnds(late), fails({}, late))
+
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: late + 4000 }])
+  })
+
+  it('are not usage limits', () => {
+    const { progress } = after(aProgress(), started(), fails({ class: 'usage_limit' }))
+
+    expect(progress).not.toHaveProperty('failedStarts')
+  })
+})
+
+describe('fallback agents', () => {
+  const limited = (hours: number, at = noon): Play =>
+    fails({ class: 'usage_limit', resetsAt: noon + hours * 60 * minute }, at)
+  const both = started({ agents: ['claude', 'codex'] })
+
+  it('take over the iteration when the first choice reaches its usage limit, and that is told', () => {
+    const { progress, orders } = after(aProgress(), both, limited(5))
+
+    expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, attempt: 2, agent: 'codex' }] })
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+    expect(told(orders)).toContainEqual({
+      type: 'note',
+      level: 'warning',
+      text: 'claude has reached its usage limit; codex goes on',
+    })
+  })
+
+  it('go on as long as the limit lasts; then the first choice is back', () => {
+    const during = after(aProgress(), both, limited(5), reports({}, noon + minute)).progress
+    const afterwards = after(during, reports({}, noon + 301 * minute)).progress
+
+    expect(during.live).toMatchObject([{ number: 2, agent: 'codex' }])
+    expect(afterwards.live).toMatchObject([{ number: 3, agent: 'claude' }])
+    expect(afterwards.iterations.map(({ agent }) => agent)).toEqual(['codex', 'codex'])
+  })
+
+  it('park the sprint when all are limited, until the first of them is free', () => {
+    const { progress, orders } = after(aProgress(), both, limited(5), limited(2))
+    const until = noon + 120 * minute
+
+    expect(progress).toMatchObject({ status: 'parked', parked: { until }, live: [{ attempt: 3, agent: 'codex' }] })
+    expect(work(orders)).toMatchObject([{ type: 'wait', until }])
+  })
+
+  it('do not take over for any other failure', () => {
+    const { progress } = after(aProgress(), both, fails())
+
+    expect(progress.live).toMatchObject([{ stage: 'waiting', agent: 'claude' }])
+  })
+})

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import {
+  after,
+  aHook,
+  aProgress,
+  hookEnds,
+  interrupted,
+  noon,
+  reports,
+  started,
+  work,
+} from '../../test/support/builders.ts'
+import type { Fact } from './fact.ts'
+
+const kept = (commit?: string): Fact => ({ type: 'checkpoint-made', at: noon, iteration: 1, commit })
+const sequential = aHook({ id: 'first' })
+const parallel = aHook({ id: 'background', parallel: true })
+const sprint = aProgress({ checkpoint: true, perIterationHooks: [parallel, sequential] })
+const keeping = after(sprint, started(), reports(), hookEnds('first'))
+
+it('a checkpoint is made after the sequential hooks and before the parallel ones', () => {
+  const { progress, orders } = after(keeping.progress, kept('c0ffee'))
+
+  expect(work(keeping.orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
+  expect(work(orders)).toEqual([
+    { type: 'run-hook', iteration: 1, hookId: 'background' },
+    { type: 'run-attempt', iteration: 2, attempt: 1 },
+  ])
+  expect(progress.iterations).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
+})
+
+it('an iteration that changed nothing has no checkpoint', () => {
+  expect(after(keeping.progress, kept()).progress.iterations[0]).not.toHaveProperty('checkpoint')
+})
+
+it('no checkpoint is made if that is switched off', () => {
+  const { orders } = after(aProgress({ checkpoint: false }), started(), reports())
+
+  expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+})
+
+it('a checkpoint is made again after a crash', () => {
+  expect(work(after(keeping.progress, started()).orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
+})
+
+it('a checkpoint that is made while the sprint is interrupted is kept; the rest is for the next run', () => {
+  const late = after(keeping.progress, interrupted, kept('c0ffee'))
+  const resumed = after(late.progress, started())
+
+  expect(late.progress.live).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
+  expect(work(late.orders)).toEqual([])
+  expect(after(resumed.progress, kept()).progress.iterations).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
+})
+
+it('a checkpoint that nobody ordered is illegal', () => {
+  expect(() => after(sprint, started(), kept())).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
+})

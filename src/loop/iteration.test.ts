@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import {
+  aCheck,
+  after,
+  aLive,
+  aProgress,
+  aReport,
+  attemptEnded,
+  checksEnd,
+  green,
+  newSteps,
+  noon,
+  red,
+  reports,
+  started,
+  steps,
+  waitEnds,
+  work,
+  type Play,
+} from '../../test/support/builders.ts'
+import { shown } from '../contract/progress.ts'
+import { buildPrompt } from './prompt.ts'
+
+/** The agent reports to continue, and the work tree is another one, or the same. */
+const works = (changed: boolean, report = aReport()): Play => attemptEnded({ kind: 'report', report }, { changed })
+const idles = works(false)
+const mute: Play = attemptEnded({ kind: 'malformed', reason: 'no report' }, { changed: false })
+const times = (count: number, ...plays: readonly Play[]) => Array.from({ length: count }, () => plays).flat()
+
+describe('iterations without progress', () => {
+  const sprint = aProgress({ dynamicSteps: steps('alpha'), limits: { noProgress: 3 } })
+
+  it('lead to one reflecting iteration that knows why, then to a human', () => {
+    const stuck = after(sprint, started(), ...times(3, idles)).progress
+    const { progress, orders } = after(stuck, idles)
+
+    expect(stuck.iterations.map(({ mode }) => mode)).toEqual(['executing', 'executing', 'executing'])
+    expect(stuck.live).toMatchObject([{ number: 4, mode: 'reflecting' }])
+    expect(buildPrompt(stuck, stuck.live[0] ?? aLive())).toContain('In the last 3 iterations no file, step or check')
+    expect(progress).toMatchObject({
+      status: 'needs-human',
+      reason: 'No progress in 4 iterations: no file, step or check has changed',
+      live: [],
+    })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('are forgotten when the reflection gets it going again', () => {
+    const plan = works(false, aReport({ pendingSteps: newSteps('another way') }))
+    const { progress } = after(sprint, started(), ...times(3, idles), plan)
+
+    expect(progress).toMatchObject({
+      status: 'in-progress',
+      live: [{ mode: 'executing' }],
+      stats: { withoutProgress: 0 },
+    })
+  })
+
+  it('are counted anew after a human has answered', () => {
+    const { progress } = after(
+      sprint,
+      started(),
+      ...times(4, idles),
+      { type: 'answered', at: noon, answer: 'go on' },
+      started(),
+    )
+
+    expect(progress).toMatchObject({ status: 'in-progress', live: [{ mode: 'executing' }] })
+  })
+
+  it('are not what a limit is asked about: the limit ends the sprint (C6)', () => {
+    const { progress } = after(
+      aProgress({ limits: { noProgress: 5, iterations: 5 } }),
+      started(),
+      ...times(4, mute, waitEnds()),
+      mute,
+    )
+
+    expect(progress).toMatchObject({ status: 'limit-reached', stats: { currentIteration: 5 } })
+  })
+
+  it.each<[string, Play[]]>([
+    ['a changed file', [works(true)]],
+    ['a new step', [works(false, aReport({ pendingSteps: newSteps('x') }))]],
+    ['a completed step', [works(false, aReport({ completedStepIds: ['step-0'] }))]],
+    ['a work tree that nobody looked at', [reports()]],
+  ])('are none with %s', (_, plays) => {
+    const { progress } = after(sprint, started(), idles, idles, ...plays)
+
+    expect(progress.stats.withoutProgress).toBe(0)
+  })
+
+  it.each([
+    ['turns red', [green('lint'), red('lint')], 0],
+    ['turns green', [red('lint'), green('lint')], 0],
+    ['stays green', [green('lint'), green('lint')], 3],
+    ['stays red', [red('lint'), red('lint')], 3],
+  ])('are counted by the checks too: one that %s', (_, [before = red(), then = red()], count) => {
+    const { progress } = after(
+      {
+        ...sprint,
+        doneWhen: [aCheck({ run: 'lint', eachIteration: true })],
+        baseline: [{ name: 'lint', passed: before.passed }],
+      },
+      started(),
+      ...times(2, idles, checksEnd(before)),
+      idles,
+      checksEnd(then),
+    )
+
+    expect(progress.stats.withoutProgress).toBe(count)
+  })
+
+  it('do not stop slow honest work: fifty iterations with one small change each', () => {
+    const { progress } = after(sprint, started(), ...times(50, works(true)))
+
+    expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 51, mode: 'executing' }] })
+  })
+
+  it('are not counted with no-progress: off', () => {
+    const { progress } = after(
+      { ...sprint, limits: { ...sprint.limits, noProgress: 'off' } },
+      started(),
+      ...times(30, idles),
+    )
+
+    expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 31, mode: 'executing' }] })
+  })
+})
+
+it('an attempt that changed something counts for its iteration, even if the next one did not', () => {
+  const failed = attemptEnded({ kind: 'failed', class: 'crash', reason: 'x', retryable: true }, { changed: true })
+  const { progress } = after(aProgress(), started(), failed, waitEnds(), idles)
+
+  expect(progress.iterations).toMatchObject([{ changed: true }])
+})
+
+it('the last hundred iterations are kept, and the numbers go on', () => {
+  const { progress } = after(aProgress(), started(), ...times(105, works(true)))
+
+  expect(progress.iterations).toHaveLength(shown.iterations)
+  expect(progress.iterations.at(0)).toMatchObject({ number: 6 })
+  expect(progress.live).toMatchObject([{ number: 106 }])
+})
+
+describe('people who want to be told', () => {
+  const sprint = aProgress({ notify: ['desktop'] })
+
+  it('are told when the sprint ends or needs them', () => {
+    expect(work(after(sprint, started(), reports({ status: 'goal-complete' })).orders)).toEqual([
+      { type: 'notify', about: 'completed', text: '2026-01-18_sprint: completed: all done' },
+    ])
+    expect(work(after(sprint, started(), reports({ status: 'needs-human' })).orders)).toEqual([
+      { type: 'notify', about: 'needs-human', text: '2026-01-18_sprint: needs-human: no key' },
+    ])
+  })
+
+  it('are not told what they did themselves', () => {
+    const stop = { type: 'stop-requested', at: noon, as: 'paused', when: 'now' } as const
+
+    expect(work(after(sprint, started(), stop).orders)).toEqual([{ type: 'abort', what: 'all' }])
+  })
+})

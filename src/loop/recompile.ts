@@ -1,0 +1,144 @@
+import { stepId } from '../contract/ids.ts'
+import type { CompiledPhase, CompiledStep } from '../contract/phases.ts'
+import type { Progress } from '../contract/progress.ts'
+
+/** What SPRINT.yaml and its workflows decide. Everything else is the sprint's own history. */
+const configured = [
+  'name',
+  'owner',
+  'created',
+  'workflow',
+  'goal',
+  'agent',
+  'model',
+  'doneWhen',
+  'review',
+  'limits',
+  'timeouts',
+  'env',
+  'prices',
+  'checkpoint',
+  'sandbox',
+  'notify',
+  'worktree',
+  'retry',
+  'prompts',
+  'parallelExecution',
+  'dependencyGraph',
+  'perIterationHooks',
+] as const satisfies readonly (keyof Progress)[]
+
+export type Recompiled = {
+  readonly progress: Progress
+  /** What is different now, in words. */
+  readonly changes: readonly string[]
+}
+
+/** Takes a changed SPRINT.yaml over into a sprint that has run: its configuration is new, its history stays. */
+export function recompile(progress: Progress, compiled: Progress, at: number): Recompiled {
+  const changes = configured
+    .filter(
+      (field) => !same(progress[field], compiled[field]) && !(field === 'doneWhen' && compiled.doneWhen === undefined),
+    )
+    .map((field) => describe(field, progress, compiled))
+  const { idleCount, goalCompleteAttemptedAt } = progress.ralph
+  const ralph = {
+    ...compiled.ralph,
+    idleCount,
+    ...(goalCompleteAttemptedAt !== undefined && { goalCompleteAttemptedAt }),
+  }
+  if (!same(progress.ralph, ralph)) changes.push('ralph (idle-threshold, min-iterations or prompts)')
+  const settled: Progress = { ...withFields(progress, compiled), ralph }
+  const steps = withGivenSteps(settled, compiled, at)
+  const phases = withPhases(steps.progress, compiled)
+  return { progress: phases.progress, changes: [...changes, ...steps.changes, ...phases.changes] }
+}
+
+function withFields(progress: Progress, compiled: Progress): Progress {
+  const kept: Record<string, unknown> = { ...progress }
+  for (const field of configured) {
+    if (compiled[field] !== undefined) kept[field] = compiled[field]
+    // Checks that were found in the project stay, as long as none are named.
+    else if (field !== 'doneWhen') delete kept[field]
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields as before, with values of the same fields
+  return kept as Progress
+}
+
+function describe(field: (typeof configured)[number], before: Progress, after: Progress): string {
+  const [old, now] = [before[field], after[field]]
+  if (isShort(old) && isShort(now)) return `${field}: ${show(old)} -> ${show(now)}`
+  return `${field} ${old === undefined ? 'added' : now === undefined ? 'removed' : 'changed'}`
+}
+
+const isShort = (value: unknown): boolean =>
+  value === undefined || (typeof value !== 'object' && show(value).length < 40)
+const show = (value: unknown): string => (value === undefined ? 'none' : (JSON.stringify(value) ?? ''))
+
+/** Steps that are named in SPRINT.yaml and were not known before become pending steps. */
+function withGivenSteps(progress: Progress, compiled: Progress, at: number): Recompiled {
+  const known = new Set(progress.dynamicSteps.map((step) => step.prompt))
+  const added = compiled.dynamicSteps.filter((step) => !known.has(step.prompt))
+  if (added.length === 0) return { progress, changes: [] }
+  const { stats } = progress
+  const steps = added.map(({ prompt }, index) => ({
+    id: stepId(stats.totalSteps + index),
+    prompt,
+    status: 'pending' as const,
+    addedAt: at,
+    addedInIteration: stats.currentIteration,
+  }))
+  return {
+    progress: {
+      ...progress,
+      dynamicSteps: [...progress.dynamicSteps, ...steps],
+      stats: { ...stats, totalSteps: stats.totalSteps + steps.length },
+    },
+    changes: steps.map(({ id }) => `${id} added`),
+  }
+}
+
+/** Phases and their steps are matched by id: what has run keeps its state, what has not is as it is written now. */
+function withPhases(progress: Progress, compiled: Progress): Recompiled {
+  if (!compiled.phases) return { progress, changes: [] }
+  const before = progress.phases ?? []
+  const phases = merged(before, compiled.phases, mergePhase)
+  const changes = [
+    ...compiled.phases
+      .filter(({ id }) => !before.some((phase) => phase.id === id))
+      .map(({ id }) => `phase ${id} added`),
+    ...before.filter(({ id }) => !phases.some((phase) => phase.id === id)).map(({ id }) => `phase ${id} removed`),
+  ]
+  const { totalSteps, totalPhases } = compiled.stats
+  const stats = { ...progress.stats, totalSteps, ...(totalPhases !== undefined && { totalPhases }) }
+  return { progress: { ...progress, phases, stats }, changes }
+}
+
+type Work = { readonly id: string; readonly status: CompiledPhase['status'] }
+
+/** In the new order; what has begun and is no longer written anywhere stays in front, as history. */
+function merged<T extends Work>(before: readonly T[], now: readonly T[], merge: (old: T, fresh: T) => T): T[] {
+  const known = new Map(before.map((work) => [work.id, work]))
+  const gone = before.filter(({ id, status }) => status !== 'pending' && !now.some((work) => work.id === id))
+  return [...gone, ...now.map((fresh) => merge(known.get(fresh.id) ?? fresh, fresh))]
+}
+
+const mergePhase = (old: CompiledPhase, fresh: CompiledPhase): CompiledPhase => {
+  if (!old.steps || !fresh.steps) return old.status === 'pending' ? fresh : old
+  return { ...(old.status === 'pending' ? fresh : old), steps: merged(old.steps, fresh.steps, mergeStep) }
+}
+
+const mergeStep = (old: CompiledStep, fresh: CompiledStep): CompiledStep => (old.status === 'pending' ? fresh : old)
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(canonical(a)) === JSON.stringify(canonical(b))
+
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, entry]) => entry !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, canonical(entry)]),
+  )
+}

@@ -1,0 +1,46 @@
+import type { Refusal, TokenCounts } from './turn.ts'
+
+/** What the model says, with its calls in the words of the program that asked. */
+export type Message = {
+  readonly text: string | undefined
+  readonly calls: readonly ToolCall[]
+  readonly usage: TokenCounts
+}
+
+/** `input` is a text for tools that take no JSON. */
+export type ToolCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> | string }
+
+export type ServerSentEvent = { readonly event?: string; readonly data: unknown }
+
+/** A parsed request. */
+export type Asked = { readonly path: string; readonly body: Body }
+export type Body = Readonly<Record<string, unknown>>
+
+/** The wire format of one API. */
+export type Dialect = {
+  readonly name: string
+  readonly answers: (path: string) => boolean
+  /** Names of the tools on offer; requests without any (titles, routing) are no turns of the agent. */
+  readonly tools: (body: Body) => readonly string[]
+  /** A streamed answer. */
+  readonly stream: (message: Message, asked: Asked) => readonly ServerSentEvent[]
+  /** The same in one piece; absent where no program asks for it. */
+  readonly whole?: (message: Message, asked: Asked) => unknown
+  /** What to say to a request that is no turn. */
+  readonly aside?: (asked: Asked) => string
+  readonly error: (refusal: Refusal) => unknown
+}
+
+let count = 0
+
+export const newId = (prefix: string): string => `${prefix}_${++count}`
+
+/** Small enough that an answer is more than one piece. */
+export const pieces = (text: string): readonly string[] => text.match(/[\s\S]{1,40}/g) ?? []
+
+export const objectsIn = (value: unknown): readonly Body[] => (Array.isArray(value) ? value.filter(isBody) : [])
+
+export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
+
+export const namesIn = (value: unknown): readonly string[] =>
+  objectsIn(value).flatMap(({ name }) => (typeof name === 'string' ? [name] : []))

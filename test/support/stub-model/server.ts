@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { anthropic } from './anthropic.ts'
+import { type Asked, type Body, type Dialect, isBody, type Message } from './dialect.ts'
+import { gemini } from './gemini.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
+import { toolCall } from './tools.ts'
+import { type Answer, defaultUsage, type Fault, type Refusal, type Turn } from './turn.ts'
+
+const dialects: readonly Dialect[] = [anthropic, openaiResponses, openaiChat, gemini]
+
+/** One request of an agent for its next turn. */
+export type Request = {
+  readonly at: number
+  /** The whole request as text: whatever the model was told is somewhere in it. */
+  readonly text: string
+  readonly turn: Turn
+}
+
+export type StubModel = {
+  readonly url: string
+  /** In the order of their arrival, without those that are no turns (titles, routing). */
+  readonly requests: readonly Request[]
+  /** What the server could not make sense of: a test that passes in spite of it is lucky. */
+  readonly surprises: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/**
+ * A model whose every word is written down before: one turn per request, and the last one again and again. Whoever asks gets
+ * the answer in the words of the API that was asked.
+ */
+export async function startStubModel(turns: readonly Turn[]): Promise<StubModel> {
+  const requests: Request[] = []
+  const surprises: string[] = []
+  const server = createServer((request, response) => {
+    void handle(request, response).catch((error: unknown) => {
+      surprises.push(String(error))
+      response.destroy()
+    })
+  })
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = new URL(request.url ?? '/', 'http://stub').pathname
+    const dialect = dialects.find(({ answers }) => answers(path))
+    if (request.method !== 'POST' || !dialect) return sendJson(response, 404, { error: { message: 'no such thing' } })
+    const body = await json(request)
+    const asked = { path, body: isBody(body) ? body : {} }
+    const offered = dialect.tools(asked.body)
+    if (offered.length === 0) return answer(response, aside(dialect, asked), { dialect, asked })
+    const turn = turns[Math.min(requests.length, turns.length - 1)] ?? { text: '' }
+    requests.push({ at: Date.now(), text: JSON.stringify(asked.body), turn })
+    if ('status' in turn) return refuse(response, turn, dialect)
+    const message = 'midway' in turn ? cutShort : messageOf(turn, offered)
+    return answer(response, message, { dialect, asked, ...('midway' in turn && { fault: turn }) })
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port, not on a pipe
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    surprises,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+const cutShort: Message = { text: 'I am going to say something and then '.repeat(3), calls: [], usage: defaultUsage }
+
+const messageOf = ({ text, calls = [], usage = defaultUsage }: Answer, offered: readonly string[]): Message => ({
+  text,
+  calls: calls.map((call) => toolCall(call, offered)),
+  usage,
+})
+
+const aside = (dialect: Dialect, asked: Asked): Message => ({
+  text: dialect.aside?.(asked) ?? 'A title',
+  calls: [],
+  usage: defaultUsage,
+})
+
+function refuse(response: ServerResponse, refusal: Refusal, dialect: Dialect): void {
+  sendJson(response, refusal.status, refusal.body ?? dialect.error(refusal), refusal.headers)
+}
+
+type Context = { readonly dialect: Dialect; readonly asked: Asked; readonly fault?: Fault }
+
+/** A fault strikes where the text has begun. */
+function answer(response: ServerResponse, message: Message, { dialect, asked, fault }: Context): void {
+  if (isWhole(asked) && dialect.whole) {
+    if (!fault) sendJson(response, 200, dialect.whole(message, asked))
+    else if (fault.midway === 'drop') response.destroy()
+    return
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const events = dialect.stream(message, asked)
+  for (const { event, data } of fault ? events.slice(0, 3) : events) {
+    const line = typeof data === 'string' ? data : JSON.stringify(data)
+    response.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${line}\n\n`)
+  }
+  if (!fault) response.end()
+  // The end of the writes first: what was said before the connection broke was heard.
+  else if (fault.midway === 'drop') response.write('', () => response.socket?.resetAndDestroy())
+}
+
+const isWhole = ({ path, body }: Asked): boolean =>
+  path.includes(':') ? path.endsWith(':generateContent') : body['stream'] !== true
+
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: Body = {}): void {
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  response.writeHead(status, { 'content-type': 'application/json', ...given })
+  response.end(JSON.stringify(body))
+}
