@@ -1,17 +1,21 @@
 import { stringify } from 'yaml'
+import { schemaPath } from './assets.ts'
 
-/** A new SPRINT.yaml: what was given, and what could be given, in comments. */
-export function newSprintYaml(given: {
+export type GivenSprint = {
   readonly goal: string
+  readonly steps?: readonly string[] | undefined
   readonly agent?: string | undefined
-  readonly workflow?: string | undefined
-}): string {
+}
+
+/** A new SPRINT.yaml: what was given, and what could be given, in comments. Its first line lets editors complete and check it. */
+export function newSprintYaml({ goal, steps = [], agent }: GivenSprint): string {
   const fields = {
-    workflow: given.workflow ?? 'ralph',
-    goal: given.goal,
-    ...(given.agent !== undefined && { agent: given.agent }),
+    workflow: 'ralph',
+    goal,
+    ...(steps.length > 0 && { steps }),
+    ...(agent !== undefined && { agent }),
   }
-  return `# yaml-language-server: $schema=https://unpkg.com/ralph-mode/schemas/sprint.schema.json
+  return `# yaml-language-server: $schema=${schemaPath('sprint.schema.json')}
 ${stringify(fields, { lineWidth: 0 }).trimEnd()}
 
 # Checks that Ralph runs itself before it believes that the goal is reached. Left out: they are detected (npm test, pytest …).

@@ -47,6 +47,8 @@ export type Setup = {
   readonly files?: Readonly<Record<string, string | null>>
   readonly answers?: Answers
   readonly env?: Readonly<Record<string, string>>
+  /** How long a run may take before the test gives it up. */
+  readonly patienceMs?: number
 }
 
 export type Ended = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
@@ -80,7 +82,8 @@ export type RawProgress = z.input<typeof Progress>
 export type TestSprint = Awaited<ReturnType<typeof aSprint>>
 
 /** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Gone after the test, with all that ran in it. */
-export async function aSprint({ sprint = {}, workflow = {}, files = {}, answers = {}, env = {} }: Setup = {}) {
+export async function aSprint(setup: Setup = {}) {
+  const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, patienceMs = usualPatienceMs } = setup
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
   const at = (...names: readonly string[]) => join(base, 'project', ...names)
   const running = new Set<Running>()
@@ -103,7 +106,7 @@ export async function aSprint({ sprint = {}, workflow = {}, files = {}, answers 
   await answer(answers)
 
   const start = (...args: readonly string[]): Running => {
-    const process = startRalph(args, at(), { ...environment(base), ...env })
+    const process = startRalph(args, at(), { ...environment(base), ...env }, patienceMs)
     running.add(process)
     return process
   }
@@ -143,16 +146,21 @@ const advice = { 'goal-prompt': 'Plan well.', 'reflection-prompt': 'Look again.'
 
 /** Looks again and again until it is so. */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + usualPatienceMs
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`)
     await pause(20)
   }
 }
 
-const patienceMs = 20_000
+const usualPatienceMs = 20_000
 
-function startRalph(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Running {
+function startRalph(
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  patienceMs: number,
+): Running {
   const child = spawn(process.execPath, [ralphProgram, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { importPlan } from './import-plan.ts'
+
+describe('a prd.json', () => {
+  it('becomes a goal with all stories and a step for each one that does not pass yet, by priority', () => {
+    const prd = {
+      project: 'Shop',
+      description: 'A small shop',
+      userStories: [
+        { id: 'US-1', title: 'Search', passes: true },
+        { id: 'US-2', title: 'Pay', priority: 2, acceptanceCriteria: ['card works'] },
+        { id: 'US-3', title: 'Cart', priority: 1, description: 'Things can be put in' },
+      ],
+    }
+
+    expect(importPlan('prd.json', JSON.stringify(prd))).toEqual({
+      goal: 'Shop\n\nA small shop\n\nStories:\n- Search\n- Pay\n- Cart',
+      steps: ['Cart\nThings can be put in', 'Pay\n- card works'],
+    })
+  })
+
+  it.each([
+    ['no JSON', '{'],
+    ['no stories', '{"stories": []}'],
+    ['nothing', ' '],
+  ])('that is %s is refused with its name', (_, text) => {
+    expect(() => importPlan('prd.json', text)).toThrow(
+      expect.objectContaining({ code: 'FILE_UNREADABLE', place: { file: 'prd.json' } }),
+    )
+  })
+})
+
+describe('a plan with checkboxes', () => {
+  it('becomes a goal and a step for each open box, with what is indented below it', () => {
+    const plan =
+      '# Plan\n\nBuild a parser.\n\n- [x] Lexer\n- [ ] Parser\n  - [ ] expressions\n  with errors\n* [ ] Docs\n\nThat is all.\n'
+
+    expect(importPlan('plan.md', plan)).toEqual({
+      goal: '# Plan\n\nBuild a parser.\n\nThat is all.',
+      steps: ['Parser\n- [ ] expressions\nwith errors', 'Docs'],
+    })
+  })
+})
+
+describe('a prompt', () => {
+  it('is the goal, word for word', () => {
+    expect(importPlan('PROMPT.md', 'Fix everything.\n\nAlways run the tests.\n')).toEqual({
+      goal: 'Fix everything.\n\nAlways run the tests.',
+      steps: [],
+    })
+  })
+})
