@@ -10,6 +10,7 @@ export interface Io {
   readonly isTerminal: boolean
   readonly color: boolean
   readonly columns: () => number
+  readonly rows: () => number
 }
 
 export const processIo: Io = {
@@ -22,6 +23,7 @@ export const processIo: Io = {
   isTerminal: process.stdout.isTTY && process.env['TERM'] !== 'dumb',
   color: wantsColor(process.env, process.stdout.isTTY),
   columns: () => process.stdout.columns ?? 100,
+  rows: () => process.stdout.rows ?? 24,
 }
 
 function wantsColor(env: Io['env'], isTerminal: boolean): boolean {

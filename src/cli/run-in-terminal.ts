@@ -10,6 +10,8 @@ import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgents } from './choose-agent.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
+import { attachKeys } from './live/attach-keys.ts'
+import { liveView } from './live/live-view.ts'
 import { listen } from './obey.ts'
 import { readySprint, type Ready } from './ready-sprint.ts'
 import { printEnd, printHead } from './run-report.ts'
@@ -79,8 +81,12 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   const project = projectOf(sprintDir, io.cwd)
   const detectedChecks = loaded.doneWhen ? undefined : detectChecks((name) => readTextSyncIfThere(join(project, name)))
   let progress = loaded
-  const view = options.json === true ? jsonView(io) : plainView(io, { steps: (id) => stepText(progress, id), project })
-  if (options.json !== true) printHead(loaded, { driver: drivers[0], found: detectedChecks }, io)
+  const current = () => progress
+  const isLive = options.json !== true && options.plain !== true && io.isTerminal
+  if (options.json !== true && !isLive) printHead(loaded, { driver: drivers[0], found: detectedChecks }, io)
+  const live = isLive ? liveView(io, { progress: current, agent: drivers[0].name, project }) : undefined
+  const view =
+    live ?? (options.json === true ? jsonView(io) : plainView(io, { steps: (id) => stepText(progress, id), project }))
   for (const text of warnings(opened, io)) view.show({ type: 'note', level: 'warning', text })
   const keep: ProgressStore = {
     async save(next, fact) {
@@ -95,8 +101,10 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   const runLimits = givenLimits(options.limits)
   const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, detectedChecks, agents })
   const stopListening = await listen({ sprintDir, run, store, view }, io)
+  const stopKeys = live && attachKeys({ view: live, run, sprintDir, progress: current }, io)
   const ended = await run.done.finally(() => {
     stopListening()
+    stopKeys?.()
     view.close()
   })
   await store.flush()

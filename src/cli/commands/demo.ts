@@ -32,7 +32,7 @@ The agent is a scripted program: it speaks Claude Code's protocol and really edi
     const sprintDir = await layOut(project)
     const env = values.fast === true ? { ...io.env, RALPH_SCRIPTED_PACE: '0' } : io.env
     const code = await runInTerminal(
-      { sprintDir, limits: noLimits, ...(values.json === true && { json: true }) },
+      { sprintDir, limits: noLimits, plain: true, ...(values.json === true && { json: true }) },
       { ...io, env },
     )
     if (values.json !== true) for (const line of closing(project, io)) io.print(line)

@@ -40,7 +40,7 @@ export const init = command({
       })
     }
     const given = await givenSprint(values, io)
-    const folder = await newSprint({ name: name ?? slug(given.name), ...given, agent: values.agent }, io)
+    const folder = await newSprint({ ...given, name: name ?? slug(given.name), agent: values.agent }, io)
     const shown = shownPath(folder, io)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: shown }))

@@ -1,0 +1,40 @@
+import type { Progress } from '../../contract/progress.ts'
+import type { SprintRun } from '../../runtime/run-sprint.ts'
+import { diffOf } from '../../storage/workspace.ts'
+import { workspaceOf } from '../commands/diff.ts'
+import { shownPath } from '../compile-sprint.ts'
+import type { Io } from '../io.ts'
+import { keyboard, readKeys } from './keys.ts'
+import type { LiveView } from './live-view.ts'
+
+type Attached = {
+  readonly view: LiveView
+  readonly run: SprintRun
+  readonly sprintDir: string
+  readonly progress: () => Progress
+}
+
+/** Lets the keys act on a run. Returns what gives the terminal back. */
+export function attachKeys({ view, run, sprintDir, progress }: Attached, io: Io): () => void {
+  const stop = (as: 'paused' | 'interrupted', when: 'iteration' | 'turn' | 'now') =>
+    run.send({ type: 'stop-requested', at: io.now(), as, when })
+  return readKeys(
+    keyboard({
+      pause: () => stop('paused', 'iteration'),
+      stop: (when) => stop('interrupted', when),
+      tell: (text, when) => run.send({ type: 'told', at: io.now(), text, now: when === 'now' }),
+      transcript: () => {
+        const { currentIteration } = progress().stats
+        view.footer(`transcript: ${shownPath(sprintDir, io)}/transcripts/iteration-${currentIteration}.jsonl`)
+      },
+      diff: () => {
+        const range = { from: 0, to: progress().stats.currentIteration }
+        diffOf(workspaceOf(sprintDir, progress(), io), range, ['--shortstat']).then(
+          (text) => view.footer(text.trim() === '' ? 'nothing has changed yet' : `since the start:${text}`),
+          (error: unknown) => view.footer(error instanceof Error ? error.message : 'no diff'),
+        )
+      },
+      say: view.footer,
+    }),
+  )
+}

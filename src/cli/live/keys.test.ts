@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { keyboard } from './keys.ts'
+
+/** Types keys one after the other; returns what was done. */
+function typed(...keys: readonly string[]): string[] {
+  const done: string[] = []
+  const press = keyboard({
+    pause: () => done.push('pause'),
+    stop: (when) => done.push(`stop ${when}`),
+    tell: (text) => done.push(`tell ${text}`),
+    transcript: () => done.push('transcript'),
+    diff: () => done.push('diff'),
+    say: () => {},
+  })
+  for (const key of keys) press(key)
+  return done
+}
+
+it.each([
+  ['p pauses', ['p'], ['pause']],
+  ['s and n stop now', ['s', 'n'], ['stop now']],
+  ['s and i stop after the iteration', ['s', 'i'], ['stop iteration']],
+  ['s and another key do nothing, and the keys work again', ['s', '\u001b', 'p'], ['pause']],
+  ['l and d look', ['l', 'd'], ['transcript', 'diff']],
+  ['t, a text and Enter tell it, also if it contains other keys', ['t', 's', 't', 'o', 'p', '\r'], ['tell stop']],
+  ['Backspace takes a whole emoji', ['t', 'a', '👩‍💻', '\u007f', '\r'], ['tell a']],
+  ['Esc cancels what was typed', ['t', 'x', '\u001b', 'p'], ['pause']],
+  ['an empty text is not told', ['t', ' ', '\r'], []],
+  ['arrows are no text', ['t', 'a', '\u001b[A', 'b', '\r'], ['tell ab']],
+  ['unknown keys do nothing', ['x', 'constructor'], []],
+])('%s', (_, keys, done) => {
+  expect(typed(...keys)).toEqual(done)
+})

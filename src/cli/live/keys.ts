@@ -1,0 +1,89 @@
+import { withoutLast } from './width.ts'
+
+/** What the keys of the live view do. */
+export interface KeyActions {
+  readonly pause: () => void
+  readonly stop: (when: 'iteration' | 'turn' | 'now') => void
+  readonly tell: (text: string, when: 'next' | 'now') => void
+  readonly transcript: () => void
+  readonly diff: () => void
+  /** The line below the view. */
+  readonly say: (text: string) => void
+}
+
+const help =
+  'p pause after this iteration · s stop … · t tell the agent · l transcript · d what has changed · Ctrl-C pause, twice: stop now'
+const stopMenu = 'stop: i after the iteration · t after the turn · n now · Esc not at all'
+
+type Typing = { readonly kind: 'keys' } | { readonly kind: 'stop' } | { readonly kind: 'tell'; readonly text: string }
+
+/** Turns keystrokes into actions: single keys, the stop menu, and a line of text for the agent. */
+export function keyboard(actions: KeyActions): (input: string) => void {
+  let typing: Typing = { kind: 'keys' }
+  const back = (said: string) => {
+    typing = { kind: 'keys' }
+    actions.say(said)
+  }
+  const onKey: Readonly<Record<string, () => void>> = {
+    p: () => {
+      actions.pause()
+      back('pausing after this iteration')
+    },
+    s: () => {
+      typing = { kind: 'stop' }
+      actions.say(stopMenu)
+    },
+    t: () => {
+      typing = { kind: 'tell', text: '' }
+      actions.say(tellLine(''))
+    },
+    l: actions.transcript,
+    d: actions.diff,
+    '?': () => actions.say(help),
+    '\u001b': () => actions.say(''),
+  }
+  const onStop = (key: string) => {
+    const when = ({ i: 'iteration', t: 'turn', n: 'now' } as const)[key]
+    if (when) actions.stop(when)
+    back(when ? `stopping ${when === 'now' ? 'now' : `after this ${when}`}` : '')
+  }
+  const onText = (input: string, text: string) => {
+    if (input === '\u001b') return back('')
+    if (input === '\r' || input === '\n') {
+      if (text.trim() !== '') actions.tell(text.trim(), 'next')
+      return back(text.trim() === '' ? '' : 'told; it is in the next prompt')
+    }
+    const next = input === '\u007f' || input === '\b' ? withoutLast(text) : text + printable(input)
+    typing = { kind: 'tell', text: next }
+    actions.say(tellLine(next))
+  }
+  return (input) => {
+    if (typing.kind === 'tell') return onText(input, typing.text)
+    if (typing.kind === 'stop') return onStop(input)
+    if (Object.hasOwn(onKey, input)) onKey[input]?.()
+  }
+}
+
+const tellLine = (text: string): string => `tell the agent (Enter sends, Esc cancels): ${text}▏`
+
+// oxlint-disable-next-line no-control-regex -- arrows and the like are no text
+const printable = (input: string): string => (/[\u0000-\u001f]/.test(input) ? '' : input)
+
+/** Reads keys one by one; Ctrl-C stays a signal. Gives the terminal back as it was. */
+export function readKeys(onKey: (input: string) => void): () => void {
+  const { stdin } = process
+  if (!stdin.isTTY) return () => {}
+  const onData = (data: Buffer) => {
+    const input = data.toString()
+    if (input === '\u0003') process.kill(process.pid, 'SIGINT')
+    else onKey(input)
+  }
+  stdin.setRawMode(true)
+  stdin.resume()
+  stdin.on('data', onData)
+  return () => {
+    stdin.off('data', onData)
+    stdin.setRawMode(false)
+    stdin.pause()
+  }
+}

@@ -1,0 +1,86 @@
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { oneLine } from '../paint.ts'
+
+/** What the live view shows, besides the progress itself: what is going on right now. */
+export type LiveState = {
+  readonly progress: Progress
+  readonly agent: string
+  readonly lastEventAt: number
+  /** What is being done, and since when. */
+  readonly doing?: { readonly text: string; readonly since: number }
+  /** The last thing that the agent said. */
+  readonly said?: string
+  readonly checks: ReadonlyMap<string, 'running' | 'passed' | 'failed'>
+  /** The last thing worth reading: a refusal, a warning, a failure. */
+  readonly notice?: string
+  /** A usage limit or a pause before the next attempt is waited for until then. */
+  readonly waitingUntil?: number
+}
+
+export const liveState = (progress: Progress, agent: string, at: number): LiveState => ({
+  progress,
+  agent,
+  lastEventAt: at,
+  checks: new Map(),
+})
+
+/** What an event changes; `doing` and `waitingUntil` as undefined end what was going on. */
+type Change = { readonly [K in keyof LiveState]?: LiveState[K] | undefined }
+type Changes = {
+  readonly [K in SprintEvent['type']]?: (
+    event: Extract<SprintEvent, { type: K }>,
+    at: number,
+    state: LiveState,
+  ) => Change
+}
+
+const changes: Changes = {
+  'attempt-started': ({ agent }, at) => ({ agent, doing: { text: 'thinking', since: at }, waitingUntil: undefined }),
+  agent: ({ event }, at) => fromAgent(event, at),
+  'attempt-failed': ({ class: failure, reason, retryInMs }, at) => ({
+    doing: undefined,
+    notice: `${failure.replace('_', ' ')}: ${oneLine(reason)}`,
+    waitingUntil: retryInMs === undefined ? undefined : at + retryInMs,
+  }),
+  'check-started': ({ name }, at, { checks }) => ({
+    checks: new Map(checks).set(name, 'running'),
+    doing: { text: `check ${name}`, since: at },
+  }),
+  'check-ended': ({ result: { name, passed } }, _at, { checks }) => ({
+    checks: new Map(checks).set(name, passed ? 'passed' : 'failed'),
+    doing: undefined,
+  }),
+  'hook-started': ({ hook, parallel }, at) => (parallel ? {} : { doing: { text: `hook ${hook}`, since: at } }),
+  'hook-ended': ({ hook, ok, error, exitCode }) =>
+    ok ? {} : { notice: `hook ${hook} failed: ${error ?? `exit code ${exitCode}`}` },
+  'claim-refused': ({ iteration, reason }) => ({ notice: `${iteration} refused: ${oneLine(reason)}` }),
+  'claim-accepted': ({ by }) => ({ notice: by.length > 0 ? `accepted by ${by.join(', ')}` : 'accepted, unchecked' }),
+  note: ({ text }) => ({ notice: text }),
+  'report-rejected': ({ reasons: [first = ''] }) => ({ notice: oneLine(first) }),
+  'iteration-ended': () => ({ doing: undefined }),
+}
+
+/** The state after an event. */
+export function after<T extends SprintEvent['type']>(
+  state: LiveState,
+  event: Extract<SprintEvent, { type: T }>,
+  at: number,
+): LiveState {
+  const change: Changes[T] = changes[event.type]
+  const { doing, waitingUntil, ...kept } = { ...state, ...change?.(event, at, state), lastEventAt: at }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the two fields taken out here may be undefined in a change
+  const next = kept as LiveState
+  return { ...next, ...(doing && { doing }), ...(waitingUntil !== undefined && { waitingUntil }) }
+}
+
+function fromAgent(event: Extract<SprintEvent, { type: 'agent' }>['event'], at: number): Change {
+  if (event.kind === 'tool' && event.phase === 'start') {
+    return { doing: { text: oneLine(`${event.name ?? 'tool'} ${event.argument ?? ''}`), since: at } }
+  }
+  if (event.kind === 'tool') return { doing: { text: 'thinking', since: at } }
+  if (event.kind === 'retry') return { notice: `the agent retries: ${oneLine(event.reason ?? '')}` }
+  if (event.kind !== 'text') return {}
+  const said = oneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+  return said === '' ? {} : { said }
+}

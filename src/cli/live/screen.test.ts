@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { aLive, aProgress, aStep, noon } from '../../../test/support/builders.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { noUsage } from '../../contract/outcome.ts'
+import { paintFor } from '../paint.ts'
+import { after, liveState, type LiveState } from './live-state.ts'
+import { screen } from './screen.ts'
+import { widthOf } from './width.ts'
+
+const paint = paintFor(false)
+
+const busy = (given: Partial<Progress> = {}): LiveState => {
+  const progress = aProgress({
+    status: 'in-progress',
+    goal: 'Build JWT authentication: registration, login, refresh, logout',
+    dynamicSteps: [
+      aStep({ id: 'step-0', prompt: 'Login with JWT', status: 'completed' }),
+      aStep({ id: 'step-1', prompt: 'Refresh: reject reuse' }),
+      aStep({ id: 'step-2', prompt: 'Logout revokes the family' }),
+    ],
+    live: [aLive({ number: 3, mode: 'executing', step: 'step-1' })],
+    iterations: [1, 2].map((number) => ({
+      number,
+      mode: 'executing',
+      verdict: number === 2 ? 'refused' : 'continue',
+      attempts: 1,
+      startedAt: noon,
+      endedAt: noon,
+      costUsd: 0,
+      usage: noUsage,
+    })),
+    doneWhen: [{ run: 'npm test', timeout: 1, eachIteration: false, protect: false }],
+    stats: { maxIterations: 40, costUsd: 3.18, activeMs: 2_460_000 },
+    limits: { usd: 10 },
+    ...given,
+  })
+  const started = after(
+    liveState(progress, 'claude', noon),
+    { type: 'attempt-started', iteration: 3, attempt: 1, agent: 'claude' },
+    noon,
+  )
+  return after(
+    started,
+    {
+      type: 'agent',
+      iteration: 3,
+      attempt: 1,
+      event: { kind: 'tool', phase: 'start', id: '1', name: 'Edit', argument: '/p/src/auth.ts' },
+    },
+    noon + 1000,
+  )
+}
+
+const shown = (state: LiveState, columns: number, rows = 24) =>
+  screen(state, { paint, size: { columns, rows }, now: noon + 5000, project: '/p' })
+
+describe('the live view', () => {
+  it('shows goal, state, counters, verdicts, steps and what the agent does', () => {
+    expect(shown(busy(), 120).join('\n')).toBe(
+      [
+        'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
+        'Build JWT authentication: registration, login, refresh, logout',
+        '',
+        'iteration 3/40 executing   41 min 0 s   $3.18 of $10 ▕███░░░░░░░▏   claude',
+        '1✓ 2✗ 3●',
+        '',
+        '✓ Login with JWT                                  now        Edit src/auth.ts  0:04',
+        '● Refresh: reject reuse                           done when  ○ npm test',
+        '○ Logout revokes the family',
+        '',
+        'p pause   s stop   t tell   l transcript   d diff   ? help',
+      ].join('\n'),
+    )
+  })
+
+  it.each([20, 40, 60, 80, 89, 90, 120, 200])('never has a line wider than %i columns', (columns) => {
+    const wide = busy({
+      goal: '認証システムを構築する 👩‍💻'.repeat(20),
+      sprintId: 'a-rather-long-name-for-a-sprint-that-goes-on-and-on',
+    })
+    const lines = shown({ ...wide, notice: '8 refused: npm test '.repeat(9), said: '日本語'.repeat(60) }, columns)
+
+    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([])
+  })
+
+  it.each([6, 8, 12, 24, 50])('never has more lines than a terminal of %i rows', (rows) => {
+    expect(shown(busy(), 80, rows).length).toBeLessThanOrEqual(rows)
+  })
+
+  it('counts down while the sprint is parked', () => {
+    const parked = busy({ status: 'parked', parked: { reason: 'limit', until: noon + 3_605_000 }, live: [] })
+
+    expect(shown(parked, 100)[0]).toContain('parked, 1 h 0 min left')
+  })
+
+  it('shows the open question with its details', () => {
+    const asked = busy({
+      status: 'needs-human',
+      humanNeeded: { reason: 'Which database?', details: 'Both exist', askedAt: noon },
+    })
+
+    expect(shown(asked, 100).join('\n')).toMatch(/\? Which database\?[\s\S]*Both exist/)
+  })
+
+  it('shows which checks pass, fail and run', () => {
+    const failed = after(
+      busy(),
+      {
+        type: 'check-ended',
+        iteration: 3,
+        result: { name: 'npm test', passed: false, exitCode: 1, durationMs: 1, output: '' },
+      },
+      noon,
+    )
+
+    expect(shown(failed, 100).join('\n')).toContain('✗ npm test')
+  })
+})
