@@ -30,15 +30,16 @@ function firstInstalled(io: Io): Driver {
   const found = installedAgents(io)[0]
   if (found) return found
   throw new RalphError('AGENT_NOT_FOUND', 'no agent program is on PATH', {
-    hint: `install one of ${known()
+    hint: `install one of ${realDrivers()
       .map(({ name }) => name)
       .join(', ')}; "ralph demo" needs none`,
   })
 }
 
-export const installedAgents = (io: Io): Driver[] => known().filter((driver) => isInstalled(driver, io))
+export const installedAgents = (io: Io): Driver[] => realDrivers().filter((driver) => isInstalled(driver, io))
 
-const known = (): Driver[] => [...drivers.values()].filter(({ name }) => name !== 'scripted')
+/** All but the one for demos and tests, which is part of ralph. */
+export const realDrivers = (): Driver[] => [...drivers.values()].filter(({ name }) => name !== 'scripted')
 
 const isInstalled = (driver: Driver, io: Io): boolean =>
   findProgram(driver.program, io.env['PATH'] ?? '', io.cwd) !== undefined

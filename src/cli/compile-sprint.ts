@@ -2,13 +2,13 @@ import { basename, join, relative } from 'node:path'
 import type { CompileInput } from '../compiler/compilation.ts'
 import { compile } from '../compiler/compile.ts'
 import { formatDiagnostic, isError, type Diagnostic, type Source } from '../compiler/diagnostics.ts'
-import { drivers } from '../agents/registry.ts'
 import { formatPlace } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import { readTextSyncIfThere } from '../platform/files.ts'
 import { defaultSprintId, projectOf, readSprint } from '../storage/sprint-folder.ts'
 import { assetPath } from './assets.ts'
 import type { Io } from './io.ts'
+import { knownAgents } from './known-agents.ts'
 import { oneLine } from './paint.ts'
 
 export type Compiled = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
@@ -40,12 +40,7 @@ export const compileInputs = (
     readSource(join(workflows, `${name}.yaml`), io) ??
     readSource(join(workflows, `${name}.yml`), io) ??
     readSource(assetPath(`workflows/${name}.yaml`), io),
-  agents: new Map(
-    [...drivers].map(([name, { models, slashCommands = false }]) => [
-      name,
-      { slashCommands, ...(models && { models }) },
-    ]),
-  ),
+  agents: knownAgents,
 })
 
 /** Prints what the compiler found, one line each; a terminal shows the source too. True if none of it is an error. */

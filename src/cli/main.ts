@@ -46,6 +46,14 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'Print the prompt that would be sent next',
     load: async () => (await import('./commands/prompt.ts')).prompt,
   },
+  agents: {
+    summary: 'Show which agents are installed and tested, and try one',
+    load: async () => (await import('./commands/agents.ts')).agents,
+  },
+  transcript: {
+    summary: 'Show what an agent said and did, from its recorded output',
+    load: async () => (await import('./commands/transcript.ts')).transcript,
+  },
   demo: {
     summary: 'Watch a sprint on a sample project, offline, without an agent or a key',
     load: async () => (await import('./commands/demo.ts')).demo,

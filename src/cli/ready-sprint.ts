@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../compiler/diagnostics.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
@@ -5,7 +6,7 @@ import { recompile } from '../loop/recompile.ts'
 import { copyFileTo, exists, isFile, listFolder, makeFolder } from '../platform/files.ts'
 import { join } from 'node:path'
 import { sprintPath } from '../storage/sprint-folder.ts'
-import { compileSprint, printDiagnostics } from './compile-sprint.ts'
+import { compileSprint } from './compile-sprint.ts'
 import type { Io } from './io.ts'
 import { loadProgress } from './sprint-state.ts'
 
@@ -20,26 +21,29 @@ type Options = {
   readonly sprintDir: string
   readonly workflows?: string | undefined
   readonly strict?: boolean | undefined
-  readonly json?: boolean | undefined
 }
 
-/** Compiles SPRINT.yaml and brings it together with what has happened so far; undefined, and the errors printed, if it is wrong. */
-export async function readySprint(options: Options, io: Io): Promise<Ready | undefined> {
+/** `ready` is absent if one of the diagnostics is an error. */
+type Readied = { readonly diagnostics: readonly Diagnostic[]; readonly ready?: Ready }
+
+/** Compiles SPRINT.yaml and brings it together with what has happened so far. */
+export async function readySprint(options: Options, io: Io): Promise<Readied> {
   const { sprintDir } = options
   const before = await loadProgress(sprintDir)
   const hasRun = before !== undefined && before.status !== 'not-started'
   // A PROGRESS.yaml that came from elsewhere can be run without the file it was made from.
-  if (hasRun && !exists(sprintPath(sprintDir))) return { progress: before }
+  if (hasRun && !exists(sprintPath(sprintDir))) return { diagnostics: [], ready: { progress: before } }
   const { progress: compiled, diagnostics } = await compileSprint(sprintDir, options, io)
-  if (options.json !== true) printDiagnostics(diagnostics, io)
-  else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: compiled !== undefined, diagnostics }))
-  if (!compiled) return undefined
-  if (!hasRun) return { progress: compiled }
+  if (!compiled) return { diagnostics }
+  if (!hasRun) return { diagnostics, ready: { progress: compiled } }
   if (before.mode !== compiled.mode) throw otherMode(before, compiled, sprintDir)
   const at = io.now()
   const { changes } = recompile(before, compiled, at)
-  if (changes.length === 0) return { progress: before }
-  return { progress: before, recompiled: { fact: { type: 'recompiled', at, compiled }, changes } }
+  if (changes.length === 0) return { diagnostics, ready: { progress: before } }
+  return {
+    diagnostics,
+    ready: { progress: before, recompiled: { fact: { type: 'recompiled', at, compiled }, changes } },
+  }
 }
 
 const otherMode = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>

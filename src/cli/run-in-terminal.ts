@@ -8,6 +8,7 @@ import { runSprint } from '../runtime/run-sprint.ts'
 import { hideState, projectOf } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgents } from './choose-agent.ts'
+import { printDiagnostics } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { attachKeys } from './live/attach-keys.ts'
@@ -32,7 +33,9 @@ export type RunOptions = {
 /** Runs a sprint in front of a person or a program, and says how it ended by the exit code. */
 export async function runInTerminal(options: RunOptions, io: Io): Promise<number> {
   const { sprintDir } = options
-  const ready = await readySprint(options, io)
+  const { diagnostics, ready } = await readySprint(options, io)
+  if (options.json !== true) printDiagnostics(diagnostics, io)
+  else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: ready !== undefined, diagnostics }))
   if (!ready) return 1
   const asked =
     ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled.agent : ready.progress.agent

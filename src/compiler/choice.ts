@@ -1,4 +1,4 @@
-import type { KnownAgent } from './compilation.ts'
+import type { KnownAgent, KnownAgents } from './compilation.ts'
 import { unknownText } from './decode.ts'
 import type { Diagnostic, Tell } from './diagnostics.ts'
 import { asList } from './merge-settings.ts'
@@ -17,7 +17,8 @@ export const chosen = ({ model, agent }: Chooser): Choice => ({
 
 /** The first one decides what it says; the second one the rest. */
 export const over = (first: Choice, second: Choice): Choice => ({ ...second, ...first })
-type Agents = ReadonlyMap<string, KnownAgent> | undefined
+
+type Agents = KnownAgents | undefined
 
 /** Names of agents as written at `at`, which is the map that has the field `agent`. */
 export function checkAgents({ agent }: Chooser, at: At, agents: Agents, tell: Tell): void {

@@ -12,6 +12,9 @@ export type KnownAgent = {
   readonly slashCommands: boolean
 }
 
+/** More names than can be listed may be known: of a family, such as `command:…`, any one. */
+export type KnownAgents = Pick<ReadonlyMap<string, KnownAgent>, 'has' | 'get' | 'keys' | 'values'>
+
 export type CompileInput = {
   readonly sprint: Source
   /** The workflow of that name, of the project or bundled; undefined if there is none. Only asked for plain names. */
@@ -23,7 +26,7 @@ export type CompileInput = {
   /** `~/.ralph/config.yaml`: settings of the lowest precedence. */
   readonly userConfig?: Source
   /** The drivers there are. Absent: names of agents and models are not checked. */
-  readonly agents?: ReadonlyMap<string, KnownAgent>
+  readonly agents?: KnownAgents
   /** Fields that this program does not honour (yet), such as `review`, and why: refused where they are written. */
   readonly notHonoured?: ReadonlyMap<string, string>
   /** Unknown template variables are errors. */

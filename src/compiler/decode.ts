@@ -88,7 +88,11 @@ function patchWrong(finding: Finding, { parsed, file, data, patches }: Patching)
   }
   const times = (patches.get(key) ?? 0) + 1
   patches.set(key, times)
-  setAt(data, path, times === 1 || actual === undefined ? substitute(issue, actual) : undefined)
+  setAt(
+    data,
+    path,
+    times === 1 || actual === undefined ? (likelyMode(path, data) ?? substitute(issue, actual)) : undefined,
+  )
   return known ? [] : [{ severity: 'error', ...judge(file, finding), ...parsed.locate(path) }]
 }
 
@@ -97,6 +101,12 @@ const mapsOfNames = new Set(['collections', 'per-iteration-hooks'])
 
 const isEmptyField = ({ actual, path }: Finding): boolean =>
   actual === null && typeof path.at(-1) === 'string' && !(path.length === 2 && mapsOfNames.has(String(path[0])))
+
+/** A workflow with an unknown mode is judged as what it looks like, so that one typo stays one error. */
+function likelyMode(path: Path, data: unknown): string | undefined {
+  if (path.length !== 1 || path[0] !== 'mode') return undefined
+  return valueAt(data, ['phases']) === undefined ? 'ralph' : 'standard'
+}
 
 function substitute(issue: z.core.$ZodIssue, actual: unknown): unknown {
   if (issue.code === 'invalid_value') return issue.values[0]

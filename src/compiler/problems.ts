@@ -43,7 +43,11 @@ const nouns = new Map([
   ['record', 'a map'],
 ])
 
+/** Messages of ours that say what is expected; those of zod begin with a capital letter. */
+const isNoun = (message: string): boolean => /^an? /.test(message)
+
 function expectation(issue: z.core.$ZodIssue): string {
+  if (isNoun(issue.message)) return `must be ${issue.message}`
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${nouns.get(issue.expected) ?? issue.expected}`

@@ -18,9 +18,11 @@ const unitMs = new Map([
 ])
 const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
 
+const durationText = 'a duration such as 500ms, 30s, 10m or 2h'
+
 /** A length of time: milliseconds inside, `500ms`, `30s`, `10m` or `2h` in files. */
 export const Duration = z.codec(
-  z.string().regex(durationPattern, { error: 'expected a duration such as 500ms, 30s, 10m or 2h' }),
+  z.string({ error: durationText }).regex(durationPattern, { error: durationText }),
   z.number(),
   { decode: parseDuration, encode: formatDuration },
 )

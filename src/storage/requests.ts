@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { listFolder, makeFolder, readTextIfThere, removeFile } from '../platform/files.ts'
+import { exists, listFolder, makeFolder, readTextIfThere, removeFile } from '../platform/files.ts'
 
 /** What another process asks of the one that runs the sprint. */
 export const Request = z.discriminatedUnion('type', [
@@ -16,14 +17,20 @@ export const Request = z.discriminatedUnion('type', [
 export type Request = z.infer<typeof Request>
 
 const pollMs = 200
+/** A process that owns the sprint looks several times a second; one that does not is stuck or gone. */
+const patienceMs = 5000
 
 const requestsFolder = (sprintDir: string): string => join(sprintDir, 'requests')
 
-/** Leaves a request for the process that runs the sprint. */
-export async function postRequest(sprintDir: string, request: Request, now: number): Promise<void> {
+/** Leaves a request for the process that runs the sprint, and waits until it has been taken; false if nobody did in time. */
+export async function postRequest(sprintDir: string, request: Request, now: number): Promise<boolean> {
   const folder = requestsFolder(sprintDir)
+  const file = join(folder, `${now}-${randomUUID()}.json`)
   await makeFolder(folder)
-  await writeFileAtomic(join(folder, `${now}-${randomUUID()}.json`), JSON.stringify(request))
+  await writeFileAtomic(file, JSON.stringify(request))
+  const deadline = performance.now() + patienceMs
+  while (exists(file) && performance.now() < deadline) await sleep(pollMs / 4)
+  return !exists(file)
 }
 
 /** Hands over requests in the order in which they came, each once. Old ones, of before this run, are dropped. */

@@ -24,7 +24,7 @@ export const compileCommand = command({
     strict: { type: 'boolean', description: 'unknown template variables are errors' },
     'dry-run': { type: 'boolean', description: 'check only, write nothing' },
     fresh: { type: 'boolean', description: 'start anew in a new folder beside this one, which stays as it is' },
-    json: { type: 'boolean', description: 'print {valid, diagnostics} as JSON; with --dry-run also the progress' },
+    json: { type: 'boolean', description: 'print {valid, diagnostics, …} as JSON; with --dry-run also the progress' },
   },
   details:
     'A sprint that has run keeps its history: a changed SPRINT.yaml changes its configuration, and what is different is shown.',
@@ -37,14 +37,17 @@ export const compileCommand = command({
     const opened = openSprintFolder(given)
     if (values['dry-run'] === true) return check(opened, values, io)
     const sprintDir = values.fresh === true ? await freshFolder(opened) : opened
-    const ready = await readySprint({ sprintDir, ...values }, io)
-    if (!ready) return 1
+    const { diagnostics, ready } = await readySprint({ sprintDir, ...values }, io)
+    if (values.json !== true) printDiagnostics(diagnostics, io)
+    if (!ready) {
+      if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
+      return 1
+    }
     await hideState(sprintDir)
     await write(sprintDir, ready, io)
-    if (values.json === true)
-      io.print(
-        JSON.stringify({ valid: true, folder: shownPath(sprintDir, io), changes: ready.recompiled?.changes ?? [] }),
-      )
+    const { changes = [] } = ready.recompiled ?? {}
+    const folder = shownPath(sprintDir, io)
+    if (values.json === true) io.print(JSON.stringify({ valid: true, diagnostics, folder, changes }))
     else for (const line of said(sprintDir, ready, io)) io.print(line)
     return 0
   },

@@ -32,12 +32,18 @@ const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: 
       const owner = ownerOf(sprintDir)
       if (owner === undefined)
         throw new RalphError('NOT_RUNNING', 'nobody runs this sprint', { place: { file: given } })
-      await postRequest(sprintDir, { type: 'stop', as, when }, io.now())
+      if (!(await postRequest(sprintDir, { type: 'stop', as, when }, io.now()))) throw noAnswer(owner, given)
       io.print(
         values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
       )
       return 0
     },
+  })
+
+export const noAnswer = (owner: string, given: string): RalphError =>
+  new RalphError('NOT_RUNNING', `${owner} runs this sprint but does not answer`, {
+    place: { file: given },
+    hint: 'is it stopped or stuck? the request stays for it',
   })
 
 const wording: Readonly<Record<When, string>> = {

@@ -4,6 +4,7 @@ import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { ownerOf } from '../../storage/sprint-store.ts'
 import { command } from '../command.ts'
 import { recordFact } from '../sprint-state.ts'
+import { noAnswer } from './stop.ts'
 
 export const tell = command({
   name: 'tell',
@@ -22,9 +23,11 @@ export const tell = command({
     const sprintDir = openSprintFolder(given)
     const now = values.now === true
     if (text.trim() === '') throw new RalphError('USAGE', 'tell: the message is empty')
-    const running = ownerOf(sprintDir) !== undefined
-    if (running) await postRequest(sprintDir, { type: 'tell', text, now }, io.now())
-    else await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
+    const owner = ownerOf(sprintDir)
+    const running = owner !== undefined
+    if (running) {
+      if (!(await postRequest(sprintDir, { type: 'tell', text, now }, io.now()))) throw noAnswer(owner, given)
+    } else await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
     const when = running && now ? 'told now' : 'in the next prompt'
     io.print(values.json === true ? JSON.stringify({ told: text, now: running && now }) : when)
     return 0

@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import type { Driver } from '../../agents/driver.ts'
+import { inspectAgent, type Inspection } from '../../agents/inspect.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { driverOf, realDrivers } from '../choose-agent.ts'
+import { command } from '../command.ts'
+import { inspectorFor } from '../inspector.ts'
+import type { Io } from '../io.ts'
+import { outcomeJson } from '../outcome-json.ts'
+import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
+import { tryAgent, type Trial } from '../try-agent.ts'
+
+export const agents = command({
+  name: 'agents',
+  summary: 'Show which agents are installed and tested, and try one',
+  arguments: ['[try]', '[name]'],
+  options: {
+    model: { type: 'string', short: 'm', value: 'NAME', description: "with try: the model; default: the agent's own" },
+    json: { type: 'boolean', description: 'print the same as JSON' },
+  },
+  details: `"ralph agents" asks each program for its version and looks for a login; nothing of that costs anything.
+"ralph agents try <name>" starts the agent in an empty folder and asks it for one word, as a sprint would. Exit code 0 if it answers.`,
+  examples: ['ralph agents', 'ralph agents try claude', 'ralph agents try "acp:my-agent --flag"'],
+  async run({ values, positionals: [verb, name] }, io) {
+    const json = values.json === true
+    if (verb === undefined) return list(json, io)
+    if (verb !== 'try' || name === undefined) {
+      const hint = `did you mean "ralph agents try ${verb === 'try' ? '<name>' : verb}"?`
+      throw new RalphError('USAGE', verb === 'try' ? 'agents: try which agent?' : `agents: what is "${verb}"?`, {
+        hint,
+      })
+    }
+    const trial = await tryAgent(driverOf(name, io), values.model, io)
+    if (json) io.print(JSON.stringify(trialJson(name, trial)))
+    else for (const line of trialLines(name, trial, io)) io.print(line)
+    return trial.stopped ? 130 : trial.answered ? 0 : 1
+  },
+})
+
+async function list(json: boolean, io: Io): Promise<number> {
+  const found = await Promise.all(
+    realDrivers().map(async (driver) => ({ driver, inspection: await inspectAgent(driver, inspectorFor(driver, io)) })),
+  )
+  if (json) io.print(JSON.stringify(found.map(inspectionJson)))
+  else for (const line of table(found, io)) io.print(line)
+  return 0
+}
+
+type Found = { readonly driver: Driver; readonly inspection: Inspection }
+
+const inspectionJson = ({ driver, inspection }: Found) => ({
+  name: inspection.name,
+  program: inspection.program,
+  way: inspection.way,
+  installed: inspection.path !== undefined,
+  path: inspection.path ?? null,
+  version: inspection.version ?? null,
+  tested: inspection.tested ?? null,
+  testedVersions: driver.about ? { from: driver.about.tested[0], below: driver.about.tested[1] } : null,
+  login: inspection.login,
+})
+
+const heads = ['agent', 'way', 'version', 'tested', 'logged in', 'program']
+
+function table(found: readonly Found[], io: Io): string[] {
+  const { bold, dim } = paintFor(io.color)
+  const rows = found.map(cells)
+  const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  const [first] = found.filter(({ inspection }) => inspection.path !== undefined)
+  return [
+    bold(line(heads)),
+    ...rows.map((row, index) => (found[index]?.inspection.path === undefined ? dim(line(row)) : line(row))),
+    '',
+    first
+      ? `see whether one works: ralph agents try ${first.driver.name}`
+      : 'none is installed; "ralph demo" shows a sprint without one',
+  ]
+}
+
+function cells({ driver, inspection }: Found): string[] {
+  const { name, way, path, program, version = 'unknown', tested, login } = inspection
+  if (path === undefined) return [name, way, '-', '-', '-', `${program} is not on PATH`]
+  return [name, way, version, testedCell(tested, driver), login, path]
+}
+
+function testedCell(tested: boolean | undefined, { about }: Driver): string {
+  if (tested === undefined) return 'unknown'
+  return tested || !about ? 'yes' : `no: ${about.tested[0]} up to ${about.tested[1]}`
+}
+
+const trialJson = (agent: string, { outcome, answered, durationMs }: Trial) => ({
+  agent,
+  answered,
+  ...outcomeJson(outcome),
+  reason: outcome.reason ?? null,
+  durationMs: Math.round(durationMs),
+})
+
+function trialLines(name: string, { outcome, answered, durationMs, folder }: Trial, io: Io): string[] {
+  const { green, red, dim } = paintFor(io.color)
+  const { usage, costUsd, reason = 'it gave no answer', class: failure } = outcome
+  const cost = costUsd === undefined ? 'unpriced' : `$${costUsd.toFixed(4)}`
+  const spent = `${humanDuration(durationMs)}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${cost}`
+  if (answered) return [`${green('✓')} ${name} answers: ${clip(oneLine(outcome.text), 200)}`, dim(`  ${spent}`)]
+  const what = [outcome.status, ...(failure ? [failure] : [])].join(', ')
+  return [
+    `${red('✗')} ${name} does not answer: ${what}: ${oneLine(reason)}`,
+    dim(`  ${spent}`),
+    dim(`  all that it printed: ${join(folder, 'transcripts', 'try.jsonl')}`),
+  ]
+}

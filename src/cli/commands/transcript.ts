@@ -1,0 +1,79 @@
+import { constants } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { Exit } from '../../agents/driver.ts'
+import { driverNamed } from '../../agents/registry.ts'
+import { readTranscript, transcriptPrinter } from '../../agents/transcript.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { nearest } from '../../contract/nearest.ts'
+import { attemptFiles, readEnded, readExit } from '../../platform/attempt-folder.ts'
+import { exists, isFolder, readTextSyncIfThere, realPath } from '../../platform/files.ts'
+import { readLines, writtenAt } from '../../platform/recorded-file.ts'
+import { command } from '../command.ts'
+import { outcomeJson } from '../outcome-json.ts'
+
+export const transcript = command({
+  name: 'transcript',
+  summary: 'Show what an agent said and did, from its recorded output',
+  arguments: ['<file>'],
+  options: {
+    agent: {
+      type: 'string',
+      short: 'a',
+      value: 'NAME',
+      description: 'the agent that printed it; default: found out from what it says',
+    },
+    exit: {
+      type: 'string',
+      value: 'CODE|SIGNAL',
+      description: 'how its process ended; default: as ralph has noted beside the file, else 0',
+    },
+    json: { type: 'boolean', description: 'print the outcome only, as one JSON object' },
+  },
+  details: `Shows text, tool calls with input and result, retries and limits as readable turns, then the outcome that ralph reads from them.`,
+  examples: [
+    'ralph transcript .claude/sprints/2026-11-15_auth/transcripts/iteration-3.jsonl',
+    'ralph transcript recorded.jsonl --agent codex --exit SIGTERM --json',
+  ],
+  async run({ values, positionals: [given = ''] }, io) {
+    const driver = driverNamed(values.agent ?? 'command')
+    const said = values.exit === undefined ? undefined : parseExit(values.exit)
+    const file = openable(resolve(io.cwd, given), given)
+    const printer = transcriptPrinter(io.print)
+    const reading = readTranscript(driver, values.json === true ? ignore : printer.event)
+    await readLines(file, reading.line)
+    const outcome = reading.end({ ...noted(file), ...said })
+    if (values.json === true) io.print(JSON.stringify(outcomeJson(outcome)))
+    else printer.end(outcome)
+    return 0
+  },
+})
+
+const ignore = () => {}
+
+function openable(path: string, given: string): string {
+  const place = { file: given }
+  if (!exists(path)) throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place })
+  if (isFolder(path)) throw new RalphError('FILE_UNREADABLE', 'this is a folder, not a file', { place })
+  return realPath(path)
+}
+
+/** How it ended, as far as the folder of an attempt says so. */
+function noted(file: string): Exit {
+  const folder = dirname(file)
+  const at = writtenAt(file)
+  if (file !== join(folder, attemptFiles.stdout)) return { code: 0, signal: null, stderrTail: '', at }
+  const ended = readEnded(folder)
+  const stderrTail = (readTextSyncIfThere(join(folder, attemptFiles.stderr)) ?? '').slice(-2000)
+  return { code: readExit(folder), signal: null, stderrTail, at, ...(ended && { ended }) }
+}
+
+function parseExit(text: string): Pick<Exit, 'code' | 'signal'> {
+  if (/^\d{1,3}$/.test(text) && Number(text) < 256) return { code: Number(text), signal: null }
+  const names = Object.keys(constants.signals)
+  const signal = names.find((name) => name === text || name === `SIG${text}`)
+  if (signal !== undefined) return { code: null, signal }
+  const meant = nearest(text, names)
+  throw new RalphError('USAGE', `--exit takes an exit code from 0 to 255 or a signal, not "${text}"`, {
+    hint: meant ? `did you mean ${meant}?` : 'such as 1 or SIGTERM',
+  })
+}

@@ -1,0 +1,25 @@
+import type { Driver } from '../agents/driver.ts'
+import { drivers, families, findDriver } from '../agents/registry.ts'
+import type { KnownAgent, KnownAgents } from '../compiler/compilation.ts'
+
+/** Every agent that SPRINT.yaml may name: those with a name of their own, and any program as `acp:…` or `command:…`. */
+export const knownAgents: KnownAgents = {
+  has: (name) => named(name) !== undefined,
+  get: (name) => {
+    const driver = named(name)
+    return driver && toKnown(driver)
+  },
+  keys: () => [...drivers.keys(), ...families].values(),
+  values: () => [...drivers.values()].map(toKnown).values(),
+}
+
+/** `command` alone is not yet an agent. */
+function named(name: string): Driver | undefined {
+  const driver = findDriver(name)
+  return driver?.program === '' ? undefined : driver
+}
+
+const toKnown = ({ models, slashCommands = false }: Driver): KnownAgent => ({
+  slashCommands,
+  ...(models && { models }),
+})
