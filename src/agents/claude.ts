@@ -77,6 +77,7 @@ export const claude: Driver = {
   }),
   about: {
     tested: ['2.1.0', '2.2.0'],
+    tellsVersion: true,
     login: {
       variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
       ask: ['auth', 'status'],
@@ -216,7 +217,8 @@ function onSession(seen: Stream, entry: JsonObject): AgentEvent[] {
   if (id === undefined || id === seen.sessionId) return []
   seen.sessionId = id
   const model = asText(entry['model'])
-  return [{ kind: 'session', id, ...(model !== undefined && { model }) }]
+  const version = asText(entry['claude_code_version'])
+  return [{ kind: 'session', id, ...(model !== undefined && { model }), ...(version !== undefined && { version }) }]
 }
 
 function onRetry(seen: Stream, entry: JsonObject): AgentEvent[] {

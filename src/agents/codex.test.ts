@@ -87,14 +87,15 @@ describe('what Codex says', () => {
     })
   })
 
-  it('names the end of a limit as a time of day, which is the next one after the end of the attempt', () => {
+  it('names the end of a limit as a time of day without its seconds, so it is over when that minute is', () => {
     const limit = stream('limitcodex')
     const at = new Date(2026, 10, 15, 18, 49, 6).getTime()
-    const later = new Date(2026, 10, 15, 21, 0).getTime()
+    const within = new Date(2026, 10, 15, 20, 49, 30).getTime()
+    const later = new Date(2026, 10, 15, 20, 51).getTime()
+    const over = new Date(2026, 10, 15, 20, 50).getTime()
     const resetsAt = (now: number) => replay(codex, { ...limit, exit: { ...limit.exit, at: now } }).outcome.resetsAt
 
-    expect(resetsAt(at)).toBe(new Date(2026, 10, 15, 20, 49).getTime())
-    expect(resetsAt(later)).toBe(new Date(2026, 10, 16, 20, 49).getTime())
+    expect([at, within, later].map(resetsAt)).toEqual([over, over, over])
     expect(replay(codex, limit).outcome.resetsAt).toBeUndefined()
   })
 

@@ -64,6 +64,12 @@ describe('what any program prints', () => {
     })
   })
 
+  it('may have lines of JSON in its text, such as a report', () => {
+    const lines = ['Done.', '```json', event({ status: 'continue', summary: 'on' }), '```']
+
+    expect(outcomeOf(lines)).toMatchObject({ status: 'ok', text: `${lines.join('\n')}\n` })
+  })
+
   it('may be the lines of Claude Code', () => {
     expect(outcomeOf(['a banner', event({ type: 'result', subtype: 'success', result: 'done' })])).toMatchObject({
       status: 'ok',

@@ -62,6 +62,8 @@ function readCommand(): Reader {
       readers = [reader]
       return events
     }
+    // A report on one line of its own, in the middle of plain text, is JSON too.
+    if (!speaker) printed.add(`${line}\n`)
     return [{ kind: 'raw', line }]
   }
   return {

@@ -70,6 +70,8 @@ export interface Driver {
 export type About = {
   /** From the first to below the second: the versions whose output we have seen. */
   readonly tested: readonly [from: string, below: string]
+  /** Its output names its version, so it need not be asked for it. */
+  readonly tellsVersion?: true
   readonly login?: {
     /** Any of them set: logged in. */
     readonly variables: readonly string[]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { claude } from './claude.ts'
-import { agentEnv } from './environment.ts'
+import { accountOf, agentEnv } from './environment.ts'
 
 const needy = { env: ['TOOL_KEY', 'TOOL_URL_*'] }
 
@@ -63,4 +63,19 @@ it('never passes the marks of the session that Ralph was started from, even if a
   }
 
   expect(agentEnv(claude, nested, ['CLAUDE*', '*', 'CLAUDECODE'], {})).toEqual({})
+})
+
+it('accounts differ by what their program sees of them, and by nothing else', () => {
+  const driver = { env: ['ANTHROPIC_*', 'CLAUDE_CONFIG_DIR'] }
+  const mine = { HOME: '/home/me', ANTHROPIC_API_KEY: 'a', TERM: 'xterm' }
+
+  expect(accountOf(driver, { ANTHROPIC_API_KEY: 'a', HOME: '/home/me', TERM: 'dumb', X: '1' })).toBe(
+    accountOf(driver, mine),
+  )
+  for (const other of [
+    { ...mine, ANTHROPIC_API_KEY: 'b' },
+    { ...mine, CLAUDE_CONFIG_DIR: '/work' },
+    { ...mine, HOME: '/home/you' },
+  ])
+    expect(accountOf(driver, other)).not.toBe(accountOf(driver, mine))
 })

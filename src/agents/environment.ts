@@ -71,6 +71,13 @@ export function agentEnv(
   return { ...env, ...extra }
 }
 
+/** Who pays, as far as the environment decides it: the user, and the keys and folders of the program. Not to be shown. */
+export function accountOf(driver: Pick<Driver, 'env'>, userEnv: Variables): string {
+  const decides = matcher(['HOME', ...driver.env])
+  const deciding = Object.entries(userEnv).filter(([name, value]) => value !== undefined && decides(name))
+  return JSON.stringify(deciding.toSorted())
+}
+
 function matcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((pattern) => !pattern.endsWith('*')))
   const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1))

@@ -38,16 +38,17 @@ const generalPatterns: Patterns = [
   [/disconnected|connect|network|socket|fetch failed|timed? ?out|error sending request/i, 'network'],
 ]
 
-/** When a limit ends, for programs that tell it only as a time of day of this machine: the next one after `now`. */
+/**
+ * When a limit ends, for programs that tell it only as a time of this machine: without its seconds, so it is the end of that
+ * minute, and without its day when it is today. A time that has gone by is over; it is not one of tomorrow.
+ */
 export function resetIn(message: string, now: number): number | undefined {
-  const named = /try again at (?:([A-Z][a-z]+ \d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}):(\d{2})\s?([AP]M)/.exec(
+  const named = /try again at (?:([A-Z][a-z]+ \d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}):(\d{2})\s?([AP]M)/i.exec(
     message,
   )
   if (!named) return undefined
-  const [, day, year, hour, minute, half] = named
+  const [, day, year, hour, minute, half = ''] = named
   const reset = day === undefined ? new Date(now) : new Date(`${day}, ${year}`)
   if (Number.isNaN(reset.getTime())) return undefined
-  reset.setHours((Number(hour) % 12) + (half === 'PM' ? 12 : 0), Number(minute), 0, 0)
-  if (day === undefined && reset.getTime() <= now) reset.setDate(reset.getDate() + 1)
-  return reset.getTime()
+  return reset.setHours((Number(hour) % 12) + (half.toUpperCase() === 'PM' ? 12 : 0), Number(minute) + 1, 0, 0)
 }

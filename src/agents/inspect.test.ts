@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import { gemini } from './gemini.ts'
-import { inspectAgent, type Inspector, versionWarning } from './inspect.ts'
+import { inspectAgent, type Inspector, versionOf, versionWarning } from './inspect.ts'
 import { driverNamed } from './registry.ts'
 
 const aMachine = (machine: Partial<Inspector> = {}): Inspector => ({
@@ -58,9 +58,21 @@ describe('what can be told of an agent program', () => {
     ] as const) {
       const inspection = await inspectAgent(claude, version(printed))
       expect([printed, inspection.tested]).toEqual([printed, tested])
-      expect(versionWarning(inspection, claude) === undefined).toBe(tested)
+      expect(versionWarning(claude, printed) === undefined).toBe(tested)
     }
     expect((await inspectAgent(claude, version('no digits'))).version).toBeUndefined()
+  })
+
+  it('is its version alone, by one call', async () => {
+    const calls: string[][] = []
+    const run: Inspector['run'] = async (_, args) => {
+      calls.push([...args])
+      return { code: 0, stdout: 'codex-cli 0.166.0' }
+    }
+
+    expect(await versionOf(codex, aMachine({ run }))).toBe('0.166.0')
+    expect(await versionOf(codex, aMachine({ find: () => undefined }))).toBeUndefined()
+    expect(calls).toEqual([['--version']])
   })
 
   it('is told of agents behind the protocol too', async () => {

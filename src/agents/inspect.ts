@@ -1,4 +1,4 @@
-import type { Driver } from './driver.ts'
+import type { About, Driver } from './driver.ts'
 
 /** What inspecting needs of the outside world. */
 export interface Inspector {
@@ -31,26 +31,32 @@ export async function inspectAgent(driver: Driver, inspector: Inspector): Promis
   const way = name.startsWith('acp') ? 'acp' : 'headless'
   const path = inspector.find(program)
   if (path === undefined) return { name, program, way, login: 'unknown' }
-  const [version, login] = await Promise.all([versionOf(path, inspector), loginOf(driver, path, inspector)])
+  const [version, login] = await Promise.all([askVersion(path, inspector), loginOf(driver, path, inspector)])
   return {
     name,
     program,
     way,
     path,
     ...(version !== undefined && { version }),
-    ...(version !== undefined && about && { tested: isWithin(version, about.tested) }),
+    ...(version !== undefined && about && { tested: isTested(version, about) }),
     login,
   }
 }
 
+/** The version of an installed copy: one short call. */
+export async function versionOf({ program }: Driver, inspector: Inspector): Promise<string | undefined> {
+  const path = inspector.find(program)
+  return path === undefined ? undefined : askVersion(path, inspector)
+}
+
 /** One line for a version whose output we do not know; it is used all the same. */
-export function versionWarning({ name, version, tested }: Inspection, { about }: Driver): string | undefined {
-  if (tested !== false || !about) return undefined
+export function versionWarning({ name, about }: Driver, version: string): string | undefined {
+  if (!about || isTested(version, about)) return undefined
   const [from, below] = about.tested
   return `${name} ${version} was not tested (tested: ${from} and later, before ${below}); if its output is not understood, that may be why`
 }
 
-async function versionOf(path: string, { run }: Inspector): Promise<string | undefined> {
+async function askVersion(path: string, { run }: Inspector): Promise<string | undefined> {
   const { code, stdout } = await run(path, ['--version'])
   return code === 0 ? /\b(\d+\.\d+\.\d+)/.exec(stdout)?.[1] : undefined
 }
@@ -65,7 +71,7 @@ async function loginOf({ about }: Driver, path: string, inspector: Inspector): P
   return code === 0 ? 'yes' : code === 1 ? 'no' : 'unknown'
 }
 
-const isWithin = (version: string, [from, below]: readonly [string, string]): boolean =>
+const isTested = (version: string, { tested: [from, below] }: About): boolean =>
   compare(version, from) >= 0 && compare(version, below) < 0
 
 function compare(a: string, b: string): number {

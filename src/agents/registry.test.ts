@@ -32,6 +32,6 @@ it('lists the agents that there are when nothing is near', () => {
   expect(refusalOf('zebra')).toMatchObject({
     code: 'AGENT_UNKNOWN',
     message: 'there is no agent "zebra"',
-    hint: `known agents: ${[...drivers.keys()].join(', ')}; any other program: command:<program> or acp:<program>`,
+    hint: `known agents: ${[...drivers.keys()].join(', ')}; any other program: acp:<program> or command:<program>`,
   })
 })

@@ -17,16 +17,23 @@ export const drivers: ReadonlyMap<string, Driver> = new Map(
 /** The ways to name any other program: `acp:my-agent --flag`, `command:./my-agent --flag`. */
 const drivenBy: Readonly<Record<string, (agent: string) => Driver>> = { acp, command }
 
-/** Throws AGENT_UNKNOWN for a name that no driver has. */
-export function driverNamed(name: string): Driver {
+/** How they are named where all names are listed. */
+export const families: readonly string[] = Object.keys(drivenBy).map((way) => `${way}:<program>`)
+
+export function findDriver(name: string): Driver | undefined {
   const driver = drivers.get(name)
   if (driver) return driver
   const [, way = '', agent = ''] = /^([a-z]+)(?:: *(.*))?$/s.exec(name) ?? []
-  const make = Object.hasOwn(drivenBy, way) ? drivenBy[way] : undefined
-  if (make) return make(agent)
+  return Object.hasOwn(drivenBy, way) ? drivenBy[way]?.(agent) : undefined
+}
+
+/** Throws AGENT_UNKNOWN for a name that no driver has. */
+export function driverNamed(name: string): Driver {
+  const driver = findDriver(name)
+  if (driver) return driver
   const names = [...drivers.keys()]
   const meant = nearest(name, names)
   throw new RalphError('AGENT_UNKNOWN', `there is no agent "${name}"${meant ? `; did you mean "${meant}"?` : ''}`, {
-    hint: `known agents: ${names.join(', ')}; any other program: command:<program> or acp:<program>`,
+    hint: `known agents: ${names.join(', ')}; any other program: ${families.join(' or ')}`,
   })
 }

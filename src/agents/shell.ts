@@ -1,8 +1,8 @@
-import { join } from 'node:path'
-import { exists } from '../platform/files.ts'
-import { superviseProcess, type Ended } from '../platform/supervised-process.ts'
+import type { AttemptState, Ended } from '../platform/attempt-folder.ts'
+import { attentiveClock } from '../platform/clock.ts'
+import { superviseProcess } from '../platform/supervised-process.ts'
 import type { ShellRunner } from '../runtime/ports.ts'
-import { attemptFolder, markOf, type Place } from './supervisor.ts'
+import { takeAttempt, type Place } from './attempt.ts'
 
 /** What is kept of the output in state and prompts; the whole is in the attempt's folder. */
 const keptBytes = 16 * 1024
@@ -12,11 +12,11 @@ export type ShellOptions = Place & { readonly env: Readonly<Record<string, strin
 
 /** Runs checks and `run:` hooks, with the user's own environment, under the same supervisor as agents. */
 export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
-  async run({ attempt, transcript, command, timeoutMs, env: extra = {} }, signal) {
-    const name = freeName(sprintDir, attempt)
-    const folder = await attemptFolder(sprintDir, name, transcript)
+  async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
+    const { folder, mark, show } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'nobody'])
     const tail = keepTail()
-    const started = performance.now()
+    const now = attentiveClock()
+    let started = now()
     const { code, ended, lost } = await superviseProcess({
       folder,
       file: '/bin/sh',
@@ -25,32 +25,33 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
       env: { ...defined(env), ...extra },
       stdin: '',
       files: {},
-      mark: markOf(sprintDir, name),
+      mark,
       onOutput: tail.push,
+      onJoined: (ranMs) => (started -= ranMs),
       overdue: (bytes) => {
         if (bytes > outputCapBytes) return 'output-cap'
-        return performance.now() - started > timeoutMs ? 'attempt' : undefined
+        return now() - started > timeoutMs ? 'attempt' : undefined
       },
       signal,
     })
+    await show()
     const error = whyNot(ended, lost, timeoutMs)
-    return { exitCode: code, output: tail.text(), durationMs: performance.now() - started, ...(error && { error }) }
+    return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }
   },
 })
+
+/** The states of an earlier attempt that are followed by a new one; in all others it is joined. */
+const leftTo: Readonly<Record<'nobody' | 'join' | 'repeat', readonly AttemptState[]>> = {
+  nobody: ['never-started', 'running', 'ended', 'aborted', 'lost'],
+  join: ['never-started', 'aborted'],
+  repeat: ['never-started', 'aborted', 'lost'],
+}
 
 function whyNot(ended: Ended | undefined, lost: boolean, timeoutMs: number): string | undefined {
   if (ended === 'attempt') return `timed out after ${timeoutMs / 1000} s`
   if (ended === 'output-cap') return 'printed more than 1 GiB'
   if (ended !== undefined) return ended
   return lost ? 'was killed' : undefined
-}
-
-/** Checks and hooks can run again for the same iteration; their folders are never used twice. */
-function freeName(sprintDir: string, attempt: string): string {
-  for (let n = 1; ; n++) {
-    const name = n === 1 ? attempt : `${attempt}.${n}`
-    if (!exists(join(sprintDir, 'attempts', name))) return name
-  }
 }
 
 function keepTail() {

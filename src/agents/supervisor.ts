@@ -3,22 +3,24 @@ import { RalphError } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Price } from '../contract/settings.ts'
-import { isFile, makeFolder, pointTo, readTextSyncIfThere, realPath } from '../platform/files.ts'
+import { attemptFiles, type Ended } from '../platform/attempt-folder.ts'
+import { attentiveClock } from '../platform/clock.ts'
+import { isFile, readTail, realPath } from '../platform/files.ts'
 import { lineSplitter } from '../platform/line-splitter.ts'
 import { findProgram } from '../platform/programs.ts'
-import { files, superviseProcess, type Ended } from '../platform/supervised-process.ts'
+import { superviseProcess } from '../platform/supervised-process.ts'
 import type { AgentRequest, AgentRunner } from '../runtime/ports.ts'
+import { takeAttempt, type Place } from './attempt.ts'
 import type { Driver } from './driver.ts'
 import { agentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
+import { wholeTexts } from './whole-texts.ts'
 
 /** The most that one attempt may print (DESIGN §6). */
 const outputCapBytes = 1024 ** 3
-const stderrTailCharacters = 2000
+const stderrTailBytes = 2000
 /** While a tool runs, or the context is compacted, an agent is silent for good reasons. */
 const patienceWithTools = 3
-
-export type Place = { readonly sprintDir: string; readonly cwd: string }
 
 export type AgentOptions = Place & {
   readonly driver: Driver
@@ -35,7 +37,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
     name: driver.name,
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
     async run(request, signal) {
-      const folder = await attemptFolder(sprintDir, request.attempt, request.transcript)
+      const { folder, mark, show } = await takeAttempt(sprintDir, request)
       const { resume } = request
       const invocation = driver.command({
         cwd,
@@ -57,12 +59,14 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         env,
         stdin: request.prompt,
         files: invocation.files ?? {},
-        mark: markOf(sprintDir, request.attempt),
+        mark,
         onOutput: watch.onOutput,
+        onJoined: watch.onJoined,
         overdue: watch.overdue,
         signal,
       })
-      const outcome = watch.finish({ folder, code, ended })
+      await show()
+      const outcome = await watch.finish({ folder, code, ended })
       return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
     },
   }
@@ -74,9 +78,12 @@ export const notFound = (driver: Driver): RalphError =>
   })
 
 /** Reads the output as it comes and keeps the three clocks: silence, length, lingering after the result. */
-function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentRequest, options: AgentOptions) {
-  const reader = driver.read()
-  const started = performance.now()
+function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: AgentRequest, options: AgentOptions) {
+  const reader = driver.read(used)
+  const whole = wholeTexts(onEvent)
+  const tell = driver.textInPieces ? whole.onEvent : onEvent
+  const now = attentiveClock()
+  let started = now()
   let lastSign = started
   let resultAt: number | undefined
   let { model } = options
@@ -85,31 +92,34 @@ function watchAttempt(driver: Driver, { timeouts, budget, onEvent }: AgentReques
 
   const onLine = (line: string) => {
     for (const event of reader.parse(line)) {
-      if (event.kind !== 'raw' || !isPing(event.line)) lastSign = performance.now()
-      if (event.kind === 'terminal') resultAt = performance.now()
+      if (event.kind !== 'raw' || !isPing(event.line)) lastSign = now()
+      if (event.kind === 'terminal') resultAt = now()
       if (event.kind === 'session') model = event.model ?? model
       if (event.kind === 'usage') overspent = isOver(budget, event.usage, { model, prices: options.prices })
       noteTool(openTools, event)
-      onEvent(event)
+      tell(event)
     }
   }
   const lines = lineSplitter(onLine)
   return {
     model: () => model,
     onOutput: lines.push,
+    onJoined: (ranMs: number) => (started -= ranMs),
     overdue: (bytes: number): Ended | undefined => {
-      const now = performance.now()
+      const at = now()
       const patience = openTools.size > 0 ? timeouts.idle * patienceWithTools : timeouts.idle
       if (bytes > outputCapBytes) return 'output-cap'
-      if (overspent && resultAt === undefined) return 'budget'
-      if (resultAt !== undefined && now - resultAt > timeouts.afterResult) return 'after-result'
-      if (now - started > timeouts.attempt) return 'attempt'
-      if (resultAt === undefined && now - lastSign > patience) return 'idle'
+      if (resultAt === undefined && (overspent || at - started > (budget.durationMs ?? Infinity))) return 'budget'
+      if (resultAt !== undefined && at - resultAt > timeouts.afterResult) return 'after-result'
+      if (at - started > timeouts.attempt) return 'attempt'
+      if (resultAt === undefined && at - lastSign > patience) return 'idle'
       return undefined
     },
-    finish({ folder, code, ended }: { folder: string; code: number | null; ended: Ended | undefined }): Outcome {
+    async finish(end: { folder: string; code: number | null; ended: Ended | undefined }): Promise<Outcome> {
+      const { folder, code, ended } = end
       lines.end()
-      const stderrTail = (readTextSyncIfThere(join(folder, files.stderr)) ?? '').slice(-stderrTailCharacters)
+      whole.end()
+      const stderrTail = await readTail(join(folder, attemptFiles.stderr), stderrTailBytes)
       return reader.finish({ code, signal: null, stderrTail, at: Date.now(), ...(ended && { ended }) })
     },
   }
@@ -141,16 +151,3 @@ function noteTool(openTools: Set<string>, event: AgentEvent): void {
   if (event.phase === 'start') openTools.add(event.id)
   else openTools.delete(event.id)
 }
-
-/** The attempt's folder, and the name under transcripts/ that the seeds know it by. */
-export async function attemptFolder(sprintDir: string, attempt: string, transcript?: string): Promise<string> {
-  await makeFolder(join(sprintDir, 'attempts'))
-  if (transcript !== undefined) {
-    await makeFolder(join(sprintDir, 'transcripts'))
-    await pointTo(join(sprintDir, 'transcripts', transcript), join('..', 'attempts', attempt, files.stdout))
-  }
-  return join(sprintDir, 'attempts', attempt)
-}
-
-/** Unique on this machine: everything that an attempt starts carries it. */
-export const markOf = (sprintDir: string, attempt: string): string => `${sprintDir}#${attempt}`

@@ -1,15 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { recorded } from '../../test/fixtures/transcripts/recorded.ts'
-import { noUsage } from '../contract/outcome.ts'
 import { command } from './command.ts'
+import type { Driver, Exit } from './driver.ts'
 import { driverNamed } from './registry.ts'
-import { readTranscript, renderTranscript } from './transcript.ts'
+import { readTranscript, transcriptPrinter } from './transcript.ts'
+
+const exit = { code: 0, signal: null, stderrTail: '' }
+
+function shown(driver: Driver, stream: readonly string[], how: Exit = exit): string[] {
+  const lines: string[] = []
+  const printer = transcriptPrinter((line) => void lines.push(line))
+  const transcript = readTranscript(driver, printer.event)
+  for (const line of stream) transcript.line(line)
+  printer.end(transcript.end(how))
+  return lines
+}
 
 const rendered = (agent: string, name: string) => {
   const stream = recorded(agent).find((one) => one.name === `${name}.jsonl`)!
-  return renderTranscript(readTranscript(driverNamed(agent), stream.lines, stream.exit)).join('\n')
+  return shown(driverNamed(agent), stream.lines, stream.exit).join('\n')
 }
-const exit = { code: 0, signal: null, stderrTail: '' }
 
 describe('a transcript for people', () => {
   it('shows text, tools with input and result, and the outcome', () => {
@@ -59,35 +69,35 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
   it('keeps lines that are no JSON, and counts the others that say nothing new', () => {
     const lines = ['Welcome!', '{"type":"system","subtype":"hook_started"}']
 
-    expect(renderTranscript(readTranscript(driverNamed('claude'), lines, exit)).slice(0, 3)).toEqual([
+    expect(shown(driverNamed('claude'), lines).slice(0, 3)).toEqual([
       '? Welcome!',
       '',
       '(1 line of the stream without news left out)',
     ])
   })
 
-  it('cuts long results', () => {
-    const output = Array.from({ length: 100 }, (_, n) => `line ${n}`).join('\n')
-    const event = { kind: 'tool' as const, phase: 'end' as const, id: 't', ok: true, output }
-    const outcome = { status: 'ok' as const, retryable: false, text: '', usage: noUsage, resumable: false }
+  it('shows plain text as it was printed', () => {
+    expect(shown(command('x'), ['one', 'two', 'three']).slice(0, 5)).toEqual(['', 'one', 'two', 'three', ''])
+  })
 
-    expect(renderTranscript({ events: [event], outcome }, 2).slice(0, 4)).toEqual([
+  it('cuts long results', () => {
+    const lines: string[] = []
+    const output = `${'x'.repeat(3000)}\n${Array.from({ length: 100 }, (_, n) => `line ${n}`).join('\n')}`
+    const printer = transcriptPrinter((line) => void lines.push(line), 2)
+    printer.event({ kind: 'tool', phase: 'end', id: 't', ok: true, output })
+
+    expect(lines).toEqual([
+      `  | ${'x'.repeat(2000)}… (1000 more characters)`,
       '  | line 0',
-      '  | line 1',
-      '  | … 98 more lines',
+      '  | … 99 more lines',
       '  . done',
     ])
   })
 
   it('passes nothing on that a terminal would obey', () => {
-    const { events, outcome } = readTranscript(
-      command('x'),
-      ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J'],
-      exit,
-    )
-    const shown = renderTranscript({ events, outcome }).join('\n')
+    const text = shown(command('x'), ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J']).join('\n')
 
-    expect(shown).not.toMatch(/(?!\n)\p{Cc}/u)
-    expect(shown).toContain('red text')
+    expect(text).not.toMatch(/(?!\n)\p{Cc}/u)
+    expect(text).toContain('red text')
   })
 })

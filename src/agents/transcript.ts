@@ -4,38 +4,42 @@ import type { Outcome } from '../contract/outcome.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import type { Driver, Exit } from './driver.ts'
 import { isObject } from './json.ts'
+import { wholeTexts } from './whole-texts.ts'
 
-export type Transcript = { readonly events: readonly AgentEvent[]; readonly outcome: Outcome }
-
-/** What a recorded stream says, read as it would have been read live. */
-export function readTranscript(driver: Driver, lines: Iterable<string>, exit: Exit): Transcript {
+/** Reads a recorded stream as it would have been read live, line by line; holds no more than one message of it. */
+export function readTranscript(driver: Driver, onEvent: (event: AgentEvent) => void) {
   const reader = driver.read()
-  const events: AgentEvent[] = []
-  for (const line of lines) {
-    if (line.trim() !== '') for (const event of reader.parse(line)) events.push(event)
+  const whole = wholeTexts(onEvent)
+  const tell = driver.textInPieces ? whole.onEvent : onEvent
+  return {
+    line: (line: string): void => {
+      if (line.trim() !== '') for (const event of reader.parse(line)) tell(event)
+    },
+    end: (exit: Exit): Outcome => {
+      whole.end()
+      return reader.finish(exit)
+    },
   }
-  return { events: driver.textInPieces ? joinTexts(events) : events, outcome: reader.finish(exit) }
 }
 
-/** Pieces of a message to the message that they are. */
-function joinTexts(events: readonly AgentEvent[]): AgentEvent[] {
-  const joined: AgentEvent[] = []
-  for (const event of events) {
-    const last = joined.at(-1)
-    if (event.kind === 'text' && last?.kind === 'text')
-      joined[joined.length - 1] = { kind: 'text', text: last.text + event.text }
-    else joined.push(event)
+/** Prints readable turns, line by line, without anything that a terminal would obey. */
+export function transcriptPrinter(print: (line: string) => void, mostLines = 20) {
+  let hidden = 0
+  let inText = false
+  return {
+    event: (event: AgentEvent): void => {
+      if (event.kind === 'raw' && isJson(event.line)) hidden++
+      const lines = renderEvent(event, mostLines)
+      // A program without a language of its own says its text line by line.
+      for (const line of inText && event.kind === 'text' ? lines.slice(1) : lines) print(line)
+      inText = event.kind === 'text' && event.text.endsWith('\n')
+    },
+    end: (outcome: Outcome): void => {
+      const lines = hidden === 1 ? 'line' : 'lines'
+      if (hidden > 0) for (const line of ['', `(${hidden} ${lines} of the stream without news left out)`]) print(line)
+      for (const line of ['', ...renderOutcome(outcome)]) print(line)
+    },
   }
-  return joined
-}
-
-/** Readable turns, one string per line, without anything that a terminal would obey. */
-export function renderTranscript({ events, outcome }: Transcript, mostLines = 20): string[] {
-  const lines = events.flatMap((event) => renderEvent(event, mostLines))
-  const hidden = events.filter((event) => event.kind === 'raw' && isJson(event.line)).length
-  const note =
-    hidden > 0 ? ['', `(${hidden} ${hidden === 1 ? 'line' : 'lines'} of the stream without news left out)`] : []
-  return [...lines, ...note, '', ...renderOutcome(outcome)]
 }
 
 function renderEvent(event: AgentEvent, mostLines: number): string[] {
@@ -111,10 +115,17 @@ function renderOutcome(outcome: Outcome): string[] {
 
 function block(text: string, indent: string, mostLines: number): string[] {
   const lines = clean(text).replace(/\n+$/, '').split('\n')
-  const shown = lines.slice(0, mostLines).map((line) => `${indent}${line}`)
+  const width = mostLines === Infinity ? Infinity : longestLine
+  const shown = lines.slice(0, mostLines).map((line) => `${indent}${clip(line, width)}`)
   const more = lines.length - shown.length
   return more > 0 ? [...shown, `${indent}… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown
 }
+
+/** Of what is not the agent's own words. */
+const longestLine = 2000
+
+const clip = (line: string, width: number): string =>
+  line.length <= width ? line : `${line.slice(0, width)}… (${line.length - width} more characters)`
 
 const isJson = (line: string): boolean => line.trimStart().startsWith('{')
 

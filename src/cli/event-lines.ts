@@ -1,4 +1,5 @@
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
+import type { WorkRef } from '../contract/phases.ts'
 import { clip, humanDuration, oneLine, type Paint } from './paint.ts'
 
 export type Look = {
@@ -16,9 +17,12 @@ type Lines = { readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent,
 const lines: Lines = {
   'sprint-started': ({ resumed }, { paint }) => (resumed ? [paint.dim('resumed')] : []),
   note: ({ level, text }, { paint }) => [level === 'warning' ? paint.yellow(`! ${text}`) : paint.dim(text)],
-  'iteration-started': ({ iteration, mode, step, stepPrompt = '' }, { paint, width }) => {
-    const what = step === undefined ? '' : `${step}  ${clip(oneLine(stepPrompt), width - 40)}`
-    return ['', `${paint.bold(`iteration ${iteration}`)}  ${paint.cyan(mode)}  ${what}`.trimEnd()]
+  'iteration-started': ({ iteration, mode, step, stepPrompt = '', work }, { paint, width }) => {
+    const prompt = clip(oneLine(stepPrompt), width - 40)
+    const what = step === undefined ? paint.cyan(mode) : `${paint.cyan(mode)}  ${step}  ${prompt}`
+    const fixes = work?.gateFix === undefined ? '' : '  its gate'
+    const shown = work ? `${paint.cyan(workName(work))}${fixes}  ${prompt}` : what
+    return ['', `${paint.bold(`iteration ${iteration}`)}  ${shown}`.trimEnd()]
   },
   'attempt-started': ({ attempt }, { paint }) => (attempt > 1 ? [paint.dim(`  attempt ${attempt}`)] : []),
   agent: ({ event }, look) => agentLines(event, look).map((line) => `  ${line}`),
@@ -50,6 +54,20 @@ const lines: Lines = {
   'claim-accepted': ({ by }, { paint }) => [
     paint.green(by.length > 0 ? `  accepted by ${by.join(', ')}` : '  accepted, unchecked: there is no check'),
   ],
+  'gate-started': () => [],
+  'gate-ended': ({ work, passed, attempts, of, exitCode, error, output }, { paint, width }) => {
+    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)
+    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clip(line, width - 8)}`))
+    return [`  gate of ${paint.bold(workName(work))}  ${how}  ${paint.dim(`run ${attempts} of ${of}`)}`, ...tail]
+  },
+  'work-ended': ({ work, status, text = '' }, { paint, width }) => {
+    if (work.subPhase !== undefined && status === 'completed') return []
+    const marks = { completed: paint.green('✓'), failed: paint.red('✗'), blocked: paint.red('✗'), skipped: '–' }
+    const what = work.step === undefined ? `phase ${workName(work)}` : workName(work)
+    const more = text === '' ? '' : paint.dim(`  ${clip(oneLine(text), width - what.length - 20)}`)
+    return [`  ${marks[status]} ${what} ${status}${more}`]
+  },
+  'breakpoint-reached': ({ work }, { paint }) => [paint.yellow(`  ■ breakpoint after ${workName(work)}`)],
   'hook-started': () => [],
   'hook-ended': ({ hook, ok, error, exitCode }, { paint }) => [
     `  hook ${hook}  ${ok ? paint.green('✓') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)}`,
@@ -69,6 +87,9 @@ export function linesOf<T extends SprintEvent['type']>(event: Extract<SprintEven
   const show: (event: Extract<SprintEvent, { type: T }>, look: Look) => string[] = lines[event.type]
   return show(event, look)
 }
+
+const workName = ({ phase, step, subPhase }: WorkRef): string =>
+  [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
 
 const stepLine = (id: string, { steps, width }: Look): string => `${id}  ${clip(oneLine(steps(id) ?? ''), width - 16)}`
 

@@ -21,6 +21,7 @@ it.each([
     'comand:./x',
     expect.stringMatching(/^3:8 AGENT_UNKNOWN .*known agents: claude, .*acp:<program>, command:<program>/),
   ],
+  [`'command:./x "y'`, expect.stringMatching(/^3:8 AGENT_UNKNOWN/)],
   ['command', expect.stringMatching(/^3:8 AGENT_UNKNOWN/)],
 ])('SPRINT.yaml may not name %s', (agent, diagnostic) => {
   expect(found(agent)).toEqual([diagnostic])

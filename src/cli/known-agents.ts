@@ -13,13 +13,17 @@ export const knownAgents: KnownAgents = {
   values: () => [...drivers.values()].map(toKnown).values(),
 }
 
-/** `command` alone is not yet an agent. */
+/** `command` alone is not yet an agent, and neither is one with a quote that is not closed. */
 function named(name: string): Driver | undefined {
-  const driver = findDriver(name)
-  return driver?.program === '' ? undefined : driver
+  try {
+    const driver = findDriver(name)
+    return driver?.program === '' ? undefined : driver
+  } catch {
+    return undefined
+  }
 }
 
-const toKnown = ({ models, slashCommands = false }: Driver): KnownAgent => ({
-  slashCommands,
+const toKnown = ({ models, slashCommands }: Driver): KnownAgent => ({
+  slashCommands: slashCommands === true,
   ...(models && { models }),
 })

@@ -23,6 +23,14 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   run: { summary: 'Run a sprint until its goal is reached', load: async () => (await import('./commands/run.ts')).run },
   status: { summary: 'Show where sprints stand', load: async () => (await import('./commands/status.ts')).status },
+  watch: {
+    summary: 'Watch a sprint that runs in another terminal',
+    load: async () => (await import('./commands/watch.ts')).watch,
+  },
+  logs: {
+    summary: 'Show what the agent said and did, iteration by iteration',
+    load: async () => (await import('./commands/logs.ts')).logs,
+  },
   answer: {
     summary: 'Answer the question a sprint waits for',
     load: async () => (await import('./commands/answer.ts')).answer,

@@ -20,8 +20,12 @@ const desktopCommand = (platform: NodeJS.Platform): string =>
     ? `osascript -e 'display notification (system attribute "RALPH_TEXT") with title "Ralph"'`
     : `notify-send Ralph "$RALPH_TEXT"`
 
-async function runCommand(command: string, { sprintId, about, text }: Notification, shell: ShellRunner): Promise<void> {
-  const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text }
+async function runCommand(command: string, message: Notification, shell: ShellRunner): Promise<void> {
+  const { sprintId, about, text, question } = message
+  const details = question
+    ? { RALPH_DETAILS: question.details, RALPH_OPTIONS: (question.options ?? []).join('\n') }
+    : {}
+  const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text, ...details }
   const attempt = 'notify'
   const { exitCode, error, output } = await shell.run(
     { attempt, command, timeoutMs: commandTimeoutMs, env },

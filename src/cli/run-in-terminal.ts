@@ -1,23 +1,24 @@
-import { join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
 import type { Progress, RunLimits } from '../contract/progress.ts'
-import { readTextSyncIfThere } from '../platform/files.ts'
-import { detectChecks } from '../runtime/detect-checks.ts'
+import { keepAwake } from '../platform/keep-awake.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { runSprint } from '../runtime/run-sprint.ts'
 import { hideState, projectOf } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgents } from './choose-agent.ts'
-import { printDiagnostics } from './compile-sprint.ts'
+import type { CiOutput } from './ci/ci-output.ts'
+import { printDiagnostics, shownPath } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { attachKeys } from './live/attach-keys.ts'
 import { liveView } from './live/live-view.ts'
 import { listen } from './obey.ts'
+import { placeOf } from './place.ts'
 import { readySprint, type Ready } from './ready-sprint.ts'
 import { printEnd, printHead } from './run-report.ts'
 import { fold } from './sprint-state.ts'
 import { jsonView, plainView } from './view.ts'
+import { watchVersions } from './version-watch.ts'
 import { wire } from './wiring.ts'
 
 export type RunOptions = {
@@ -28,14 +29,18 @@ export type RunOptions = {
   readonly workflows?: string
   readonly json?: boolean
   readonly plain?: boolean
+  readonly ci?: CiOutput | undefined
+  readonly keepAwake?: boolean
 }
 
 /** Runs a sprint in front of a person or a program, and says how it ended by the exit code. */
 export async function runInTerminal(options: RunOptions, io: Io): Promise<number> {
   const { sprintDir } = options
   const { diagnostics, ready } = await readySprint(options, io)
-  if (options.json !== true) printDiagnostics(diagnostics, io)
-  else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: ready !== undefined, diagnostics }))
+  if (options.json !== true) {
+    printDiagnostics(diagnostics, io)
+    options.ci?.showDiagnostics(diagnostics)
+  } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: ready !== undefined, diagnostics }))
   if (!ready) return 1
   const asked =
     ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled.agent : ready.progress.agent
@@ -45,14 +50,19 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     known && known.status !== 'not-started' ? known : ready.progress,
   )
   if (!opened) return 1
+  const letSleep = options.keepAwake === true ? keepAwake(thisMachine(io)) : undefined
   try {
     const progress = await takeOver(opened, ready, options.json === true, io)
     const ended = await runOpened(options, { ...opened, ...agents, progress }, io)
+    await options.ci?.summarize(ended, shownPath(sprintDir, io))
     return exitCodes[ended.status]
   } finally {
+    letSleep?.()
     await opened.store.close()
   }
 }
+
+const thisMachine = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
 
 /** A changed SPRINT.yaml changes the sprint before it goes on, and that is said. */
 async function takeOver(
@@ -82,15 +92,16 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   const { store, progress: loaded, drivers } = opened
   const { sprintDir } = options
   const project = projectOf(sprintDir, io.cwd)
-  const detectedChecks = loaded.doneWhen ? undefined : detectChecks((name) => readTextSyncIfThere(join(project, name)))
+  const { folder, notes, ...found } = await placeOf(loaded, { ...options, project }, io)
   let progress = loaded
   const current = () => progress
   const isLive = options.json !== true && options.plain !== true && io.isTerminal
-  if (options.json !== true && !isLive) printHead(loaded, { driver: drivers[0], found: detectedChecks }, io)
+  if (options.json !== true && !isLive) printHead(loaded, { driver: drivers[0], found: found.detectedChecks }, io)
   const live = isLive ? liveView(io, { progress: current, agent: drivers[0].name, project }) : undefined
-  const view =
-    live ?? (options.json === true ? jsonView(io) : plainView(io, { steps: (id) => stepText(progress, id), project }))
-  for (const text of warnings(opened, io)) view.show({ type: 'note', level: 'warning', text })
+  const plain = () => plainView(io, { steps: (id) => stepText(progress, id), project })
+  const lines = () => options.ci?.annotated(plain()) ?? plain()
+  const view = live ?? (options.json === true ? jsonView(io) : lines())
+  for (const text of [...warnings(opened, io), ...notes]) view.show({ type: 'note', level: 'warning', text })
   const keep: ProgressStore = {
     async save(next, fact) {
       await store.save(next, fact)
@@ -98,15 +109,18 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
     },
   }
   const model = options.model ?? loaded.model
-  const ports = await wire({ sprintDir, project, progress, drivers, model, store: keep, observe: view.show }, io)
+  const versions = watchVersions(drivers, view.show, io)
+  const observe = versions.observe
+  const ports = await wire({ sprintDir, project, folder, progress, drivers, model, store: keep, observe }, io)
   if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = givenLimits(options.limits)
-  const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, detectedChecks, agents })
+  const run = runSprint(loaded, ports, { type: 'started', at: io.now(), runLimits, agents, ...found })
   const stopListening = await listen({ sprintDir, run, store, view }, io)
   const stopKeys = live && attachKeys({ view: live, run, sprintDir, progress: current }, io)
   const ended = await run.done.finally(() => {
     stopListening()
+    versions.stop()
     stopKeys?.()
     view.close()
   })
@@ -117,15 +131,13 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
 
 /** What a person should know before it starts. */
 function warnings({ drivers, missing, tornBytes }: Opened, io: Io): string[] {
-  const isRoot = process.getuid?.() === 0 && io.env['IS_SANDBOX'] !== '1'
+  const situation = { isRoot: process.getuid?.() === 0, sandboxed: false, env: io.env }
   return [
     ...(tornBytes > 0
       ? [`the last run was cut off while writing; ${tornBytes} bytes that were never acknowledged are dropped`]
       : []),
     ...missing.map((name) => `fallback ${name} is not installed and left out`),
-    ...(isRoot && drivers.some(({ name }) => name === 'claude')
-      ? ['running as root: Claude Code refuses to work unattended unless IS_SANDBOX=1 is set']
-      : []),
+    ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
   ]
 }
 

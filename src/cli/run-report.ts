@@ -5,6 +5,7 @@ import { progressPath } from '../storage/progress-file.ts'
 import { shownPath } from './compile-sprint.ts'
 import type { Io } from './io.ts'
 import { clip, humanDuration, oneLine, paintFor } from './paint.ts'
+import { bestIteration, money, questionLines } from './receipt.ts'
 
 /** What is going to happen, before it does. */
 export function printHead(
@@ -25,11 +26,12 @@ export function printHead(
 
 /** How it ended, where everything is, and what to do next. */
 export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
-  for (const line of summaryLines(progress, placesOf(sprintDir, io), io)) io.print(line)
+  const more = { ...bestOf(progress, shownPath(sprintDir, io)), ...placesOf(sprintDir, io) }
+  for (const line of summaryLines(progress, more, io)) io.print(line)
   for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
 }
 
-const endings: Readonly<Record<SprintStatus, string>> = {
+export const endings: Readonly<Record<SprintStatus, string>> = {
   completed: 'goal reached',
   paused: 'paused',
   'paused-at-breakpoint': 'paused at a breakpoint',
@@ -49,16 +51,26 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
   const done = status === 'completed'
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run).join(', ') || 'none'
-  const cost = stats.costUsd === null ? 'unpriced' : `$${stats.costUsd.toFixed(2)}`
   const rows: [string, string][] = [
     ['iterations', `${stats.currentIteration}${refused > 0 ? `, ${refused} with a claim that was refused` : ''}`],
     ['steps', `${stats.completedSteps} of ${stats.totalSteps} completed`],
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
-    ['time', `${humanDuration(stats.activeMs)}, ${cost}`],
+    ['time', `${humanDuration(stats.activeMs)}, ${money(stats)}`],
     ...Object.entries(places),
   ]
   const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(endings[status])}${reason ? `: ${oneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+const unfinished: ReadonlySet<SprintStatus> = new Set(['limit-reached', 'needs-human', 'failed', 'blocked'])
+
+/** Where it did not get to the end, the best state on the way may be worth more than the last. */
+function bestOf(progress: Progress, folder: string): { readonly best?: string } {
+  const best = bestIteration(progress)
+  if (!best || !unfinished.has(progress.status)) return {}
+  const { number, passed, of, isNow } = best
+  const back = isNow || progress.checkpoint === false ? '' : `; go back to it with: ralph restore ${folder} ${number}`
+  return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ', as the files are now' : back}` }
 }
 
 const placesOf = (sprintDir: string, io: Io): Record<string, string> => ({
@@ -69,7 +81,10 @@ const placesOf = (sprintDir: string, io: Io): Record<string, string> => ({
 
 function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {
   const folder = shownPath(sprintDir, io)
-  if (humanNeeded) return ['', `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`]
+  if (humanNeeded) {
+    const how = `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`
+    return ['', ...questionLines(humanNeeded), '', how]
+  }
   if (status === 'completed') return []
   return ['', `go on with: ralph run ${folder}`]
 }

@@ -4,6 +4,7 @@ import { superviseAgent } from '../agents/supervisor.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { makeFolder, makeTemporaryFolder, realPath, removeFolder } from '../platform/files.ts'
 import type { Io } from './io.ts'
+import { readUserConfig } from './user-config.ts'
 
 export type Trial = {
   readonly outcome: Outcome
@@ -17,12 +18,13 @@ export type Trial = {
 const prompt = 'Answer with the one word "ready" and nothing else. Do not use any tool.\n'
 const timeouts = { idle: 120_000, attempt: 300_000, afterResult: 10_000 }
 
-/** One turn of an agent, in an empty folder, started in the same way as in a sprint. */
+/** One turn of an agent, started as in a sprint, in an empty folder; in this one if its program is named from here. */
 export async function tryAgent(driver: Driver, model: string | undefined, io: Io): Promise<Trial> {
+  const pass = readUserConfig(io).env?.pass ?? []
   const folder = realPath(await makeTemporaryFolder('ralph-try'))
-  const cwd = join(folder, 'project')
+  const cwd = /^\.\.?\//.test(driver.program) ? io.cwd : join(folder, 'project')
   await makeFolder(cwd)
-  const agent = superviseAgent({ driver, model, sprintDir: folder, cwd, env: io.env, pass: [] })
+  const agent = superviseAgent({ driver, model, sprintDir: folder, cwd, env: io.env, pass })
   const stop = stopOnSignal()
   const started = performance.now()
   try {

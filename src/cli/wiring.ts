@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
+import { accountOf } from '../agents/environment.ts'
+import { driverNamed } from '../agents/registry.ts'
 import { superviseShell } from '../agents/shell.ts'
 import { superviseAgent } from '../agents/supervisor.ts'
 import type { SprintEvent } from '../contract/events.ts'
@@ -9,8 +11,10 @@ import { readTextIfThere } from '../platform/files.ts'
 import type { Ports, ProgressStore } from '../runtime/ports.ts'
 import { slots } from '../runtime/slots.ts'
 import { accountLimits } from '../storage/account-limits.ts'
+import { diskOf } from '../storage/disk.ts'
 import { projectFiles } from '../storage/project-files.ts'
 import { openWorkspace } from '../storage/workspace.ts'
+import { onBranch, removeWorktree } from '../storage/worktree.ts'
 import { driverOf } from './choose-agent.ts'
 import { ralphHome } from './compile-sprint.ts'
 import type { Io } from './io.ts'
@@ -22,6 +26,8 @@ const hookSlots = 4
 export type Wiring = {
   readonly sprintDir: string
   readonly project: string
+  /** Where the agent works: the project, or its place in the worktree of the sprint. */
+  readonly folder: string
   readonly progress: Progress
   /** First choice, then fallbacks; all of them installed. */
   readonly drivers: readonly [Driver, ...Driver[]]
@@ -32,12 +38,14 @@ export type Wiring = {
 
 /** The runtime's ports, on this machine. */
 export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
-  const { sprintDir, project, progress, drivers, store, observe } = wiring
-  const place = { sprintDir, cwd: project, env: io.env }
+  const { sprintDir, project, folder, progress, drivers, store, observe } = wiring
+  const { worktree } = progress
+  const place = { sprintDir, cwd: folder, env: io.env }
   const agent = (driver: Driver, model: string | undefined) =>
     superviseAgent({ ...place, driver, model, pass: progress.env?.pass ?? [], prices: progress.prices })
   const [first] = drivers
   const shell = superviseShell(place)
+  const workspace = await openWorkspace({ project: folder, sprintDir, sprintId: progress.sprintId })
   return {
     store,
     agents: (name, model) => {
@@ -45,13 +53,15 @@ export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
       return agent(drivers.find((driver) => driver.name === name) ?? driverOf(name, io), model)
     },
     shell,
-    workspace: await openWorkspace({ project, sprintDir, sprintId: progress.sprintId }),
-    projectFiles: projectFiles(project, sprintDir),
-    limits: accountLimits(ralphHome(io)),
+    workspace: worktree && folder !== project ? onBranch(workspace, folder, worktree.branch) : workspace,
+    projectFiles: projectFiles(folder, sprintDir),
+    cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
+    limits: accountLimits(ralphHome(io), (name) => accountOf(driverNamed(name), io.env)),
     notes: () => readTextIfThere(join(sprintDir, 'LEARNINGS.md')),
     hookSlots: slots(hookSlots),
     notify: notifier(shell, io),
     clock: systemClock,
+    disk: diskOf(sprintDir),
     random: Math.random,
     observe,
   }

@@ -1,10 +1,17 @@
 import { z } from 'zod'
 import { FailureClass, type Usage } from './outcome.ts'
+import type { WorkRef } from './phases.ts'
 import { type CheckResult, Mode, SprintStatus, Verdict } from './progress.ts'
 
 /** What an agent program is seen doing while it works: one vocabulary for all drivers. */
 export const AgentEvent = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('session'), id: z.string(), model: z.string().optional() }),
+  z.object({
+    kind: z.literal('session'),
+    id: z.string(),
+    model: z.string().optional(),
+    /** Of the agent program, if it tells. */
+    version: z.string().optional(),
+  }),
   z.object({ kind: z.literal('text'), text: z.string() }),
   z.object({
     kind: z.literal('tool'),
@@ -32,6 +39,7 @@ export const AgentEvent = z.discriminatedUnion('kind', [
 export type AgentEvent = z.infer<typeof AgentEvent>
 
 const iteration = z.int()
+const work = z.custom<WorkRef>()
 
 /** What observers are told: terminal, `--json`, journal readers, the page. */
 export const SprintEvent = z.discriminatedUnion('type', [
@@ -43,6 +51,7 @@ export const SprintEvent = z.discriminatedUnion('type', [
     mode: Mode,
     step: z.string().optional(),
     stepPrompt: z.string().optional(),
+    work: work.optional(),
   }),
   z.object({ type: z.literal('attempt-started'), iteration, attempt: z.int(), agent: z.string() }),
   z.object({ type: z.literal('agent'), iteration, attempt: z.int(), event: AgentEvent }),
@@ -66,6 +75,27 @@ export const SprintEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('check-ended'), iteration, result: z.custom<CheckResult>() }),
   z.object({ type: z.literal('claim-refused'), iteration, by: z.array(z.string()), reason: z.string() }),
   z.object({ type: z.literal('claim-accepted'), iteration, by: z.array(z.string()), summary: z.string() }),
+  z.object({ type: z.literal('gate-started'), iteration, work, attempt: z.int() }),
+  z.object({
+    type: z.literal('gate-ended'),
+    iteration,
+    work,
+    passed: z.boolean(),
+    /** How often it has been run, and how often it may be. */
+    attempts: z.int(),
+    of: z.int(),
+    exitCode: z.int().nullable(),
+    error: z.string().optional(),
+    output: z.string(),
+  }),
+  /** A phase, an item or a part of one is over; `text` says what was done, or why it was not. */
+  z.object({
+    type: z.literal('work-ended'),
+    work,
+    status: z.enum(['completed', 'failed', 'blocked', 'skipped']),
+    text: z.string().optional(),
+  }),
+  z.object({ type: z.literal('breakpoint-reached'), work }),
   z.object({ type: z.literal('hook-started'), iteration, hook: z.string(), parallel: z.boolean() }),
   z.object({
     type: z.literal('hook-ended'),
@@ -83,7 +113,14 @@ export const SprintEvent = z.discriminatedUnion('type', [
     durationMs: z.number(),
     costUsd: z.number().nullable(),
   }),
-  z.object({ type: z.literal('question-asked'), iteration, reason: z.string(), details: z.string() }),
+  z.object({
+    type: z.literal('question-asked'),
+    iteration,
+    reason: z.string(),
+    details: z.string(),
+    options: z.array(z.string()).optional(),
+    default: z.string().optional(),
+  }),
   z.object({ type: z.literal('sprint-rested'), status: SprintStatus, reason: z.string().optional() }),
 ])
 export type SprintEvent = z.infer<typeof SprintEvent>

@@ -134,7 +134,17 @@ export const DependencyGraph = fileObject({
 })
 export type DependencyGraph = z.output<typeof DependencyGraph>
 
-/** Where a standard sprint stands, by index. */
+/** A piece of work of a standard sprint by its ids: a phase, or one of the things that are asked for one of its items. */
+export const WorkRef = fileObject({
+  phase: Id,
+  step: Id.optional(),
+  subPhase: Id.optional(),
+  /** Not the work itself, but what its gate found, after so many runs of the gate. */
+  gateFix: z.int().optional(),
+})
+export type WorkRef = z.output<typeof WorkRef>
+
+/** Where a standard sprint stands, by index: the first work that is not over. */
 export const Current = fileObject({
   phase: z.int(),
   step: z.int().nullable(),

@@ -2,8 +2,19 @@ import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
-import { CompiledPhase, CompiledWorktree, Current, DependencyGraph } from './phases.ts'
-import { Check, Hook, Limits, Notify, Price, ParallelExecution, Prompts, Retry, Timeouts } from './settings.ts'
+import { CompiledPhase, CompiledWorktree, Current, DependencyGraph, WorkRef } from './phases.ts'
+import {
+  Check,
+  ErrorCategory,
+  Hook,
+  Limits,
+  Notify,
+  ParallelExecution,
+  Price,
+  Prompts,
+  Retry,
+  Timeouts,
+} from './settings.ts'
 import { Timestamp } from './time.ts'
 import { SprintMode } from './workflow.ts'
 
@@ -54,6 +65,8 @@ export const HookTask = fileObject({
   error: z.string().optional(),
   pid: z.int().nullable().optional(),
   transcript: z.string().optional(),
+  /** Of a hook that is a prompt; null: it had no price. */
+  costUsd: z.number().nullable().optional(),
 })
 export type HookTask = z.output<typeof HookTask>
 
@@ -73,6 +86,7 @@ const CheckMark = fileObject({ name: z.string(), passed: z.boolean() })
 
 export const Verdict = z.enum([
   'continue',
+  'completed',
   'accepted',
   'refused',
   'premature',
@@ -88,6 +102,7 @@ export const IterationRecord = fileObject({
   number: z.int(),
   mode: Mode,
   step: Id.optional(),
+  work: WorkRef.optional(),
   verdict: Verdict,
   summary: z.string().optional(),
   /** Parts of the report that named unknown or finished steps, and why they were dropped. */
@@ -100,6 +115,8 @@ export const IterationRecord = fileObject({
   changed: z.boolean().optional(),
   /** The commit that holds the work tree as it was afterwards, if it had changed. */
   checkpoint: z.string().optional(),
+  /** There was no valid report, so no hook has run. */
+  hooks: z.literal('skipped').optional(),
   agent: z.string().optional(),
   model: z.string().optional(),
   /** The cost, or a part of it, is by our own price list. */
@@ -116,8 +133,12 @@ export type IterationRecord = z.output<typeof IterationRecord>
 export const LiveIteration = fileObject({
   number: z.int(),
   mode: Mode,
+  /** In standard mode: the id of the phase, or of its item. */
   step: Id.optional(),
-  stage: z.enum(['agent', 'waiting', 'checks', 'review', 'hooks', 'checkpoint']),
+  /** Standard mode: what it works on; absent: on the end of the sprint. */
+  work: WorkRef.optional(),
+  stage: z.enum(['agent', 'waiting', 'checks', 'gate', 'review', 'hooks', 'checkpoint']),
+  /** 0: no agent is called, only a gate or the checks are run. */
   attempt: z.int(),
   /** Who works on it; absent: the only one there is. */
   agent: z.string().optional(),
@@ -127,7 +148,12 @@ export const LiveIteration = fileObject({
   /** When the prompt of the live attempt was made: what came in later is not in it. */
   promptedAt: Timestamp.optional(),
   /** The next attempt goes on in this session and only asks for the report that was missing. */
-  repair: fileObject({ session: z.string(), reason: z.string() }).optional(),
+  repair: fileObject({
+    session: z.string(),
+    reason: z.string(),
+    /** What the session has used so far: some programs count on from there. */
+    used: Usage.optional(),
+  }).optional(),
   /** A report was asked for again already; that is done once. */
   repaired: z.boolean().optional(),
   /** The prompt was too big for the agent: the next one is cut down. */
@@ -144,7 +170,16 @@ export const LiveIteration = fileObject({
   goalCompleteSummary: z.string().optional(),
   rejected: z.array(z.string()).optional(),
   checks: z.array(CheckMark).optional(),
+  hooks: z.literal('skipped').optional(),
+  /** The next iteration does not start before. */
+  pauseUntil: Timestamp.optional(),
+  /** Standard mode: why the work is not completed. */
+  error: fileObject({ category: ErrorCategory, text: z.string() }).optional(),
+  /** Standard mode: failures in a row of this iteration. */
+  failures: fileObject({ class: FailureClass, count: z.int() }).optional(),
   costUsd: z.number().nullable(),
+  /** What is known to be spent, once `cost-usd` is not known as a whole. */
+  spentUsd: z.number().optional(),
   usage: Usage,
 })
 export type LiveIteration = z.output<typeof LiveIteration>
@@ -192,9 +227,13 @@ const Stats = fileObject({
   completedPhases: z.int().optional(),
   /** Summed over all attempts; null as soon as one attempt had no price. */
   costUsd: z.number().nullable(),
+  /** What is known to be spent all the same; the limits go by it. */
+  spentUsd: z.number().optional(),
   usage: Usage,
-  /** Time in which an iteration was under way. */
+  /** Time in which something was at work; waiting and resting do not count. */
   activeMs: z.number(),
+  /** When anything last happened. */
+  updatedAt: Timestamp.optional(),
   /** Iterations in a row that changed neither files nor steps nor checks. */
   withoutProgress: z.int().default(0),
 })
@@ -214,6 +253,11 @@ export const Progress = fileObject({
   reason: z.string().optional(),
   /** Failures in a row; gone with the next valid report. */
   failure: fileObject({ class: FailureClass, reason: z.string(), count: z.int() }).optional(),
+  /** Standard mode: what went wrong, in which phase, and when, or the phase that it paused after. */
+  error: z.string().optional(),
+  failedPhase: Id.optional(),
+  blockedAt: Timestamp.optional(),
+  breakpointPhaseId: Id.optional(),
   mode: SprintMode,
   goal: z.string(),
   ralph: RalphState,
@@ -235,6 +279,8 @@ export const Progress = fileObject({
   sandbox: z.enum(['auto', 'required', 'off']).optional(),
   notify: z.array(Notify).optional(),
   worktree: CompiledWorktree.optional(),
+  /** What has become of the worktree. */
+  worktreeState: fileObject({ createdAt: Timestamp, cleanedUp: z.boolean().optional() }).optional(),
   /** Standard mode, down to `current`. */
   phases: z.array(CompiledPhase).optional(),
   dependencyGraph: z.array(DependencyGraph).optional(),
@@ -247,6 +293,13 @@ export const Progress = fileObject({
   live: z.array(LiveIteration).default([]),
   /** How the sprint is to stop, and after what. */
   stopRequested: fileObject({ as: z.enum(['paused', 'interrupted']), when: z.enum(['iteration', 'turn']) }).optional(),
+  /** Standard mode: how the sprint will rest as soon as nothing of it is at work any more. */
+  ending: fileObject({
+    status: SprintStatus,
+    reason: z.string().optional(),
+    phase: Id.optional(),
+    error: z.string().optional(),
+  }).optional(),
   humanNeeded: HumanNeeded.optional(),
   /** What a person answered; the next prompt shows it. */
   answer: fileObject({ question: z.string(), answer: z.string(), at: Timestamp }).optional(),
@@ -255,6 +308,12 @@ export const Progress = fileObject({
   parked: fileObject({ reason: z.string(), until: Timestamp }).optional(),
   /** The agents of the current run: first choice, then fallbacks. */
   runAgents: z.array(z.string()).optional(),
+  /** What the command line says, which counts before what phases say; and agents that are not installed. */
+  runChoice: fileObject({
+    agent: z.boolean().optional(),
+    model: z.string().optional(),
+    missing: z.array(z.string()).optional(),
+  }).optional(),
   /** Agents whose usage limit is not over. */
   agentLimits: z.array(fileObject({ agent: z.string(), until: Timestamp })).optional(),
   /** Attempts of the last hour that failed, for limits.failed-starts-per-hour. */

@@ -3,7 +3,10 @@ import { z } from 'zod'
 /** The most new steps that one report may add (DESIGN §6). */
 export const maxNewSteps = 1000
 
-const PendingStep = z.object({ id: z.string().nullable(), prompt: z.string().trim().min(1) })
+/** Texts of steps are kept to the byte. */
+const stepText = z.string().refine((text) => text.trim() !== '', { error: 'must not be empty' })
+
+const PendingStep = z.object({ id: z.string().nullable(), prompt: stepText })
 
 const reported = {
   summary: z.string(),
@@ -28,3 +31,15 @@ export const Report = z.discriminatedUnion('status', [
 
 export type Report = z.infer<typeof Report>
 export type ReportStatus = Report['status']
+
+/** What an agent says at the end of a phase, in standard mode. */
+export const PhaseReport = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('completed'), summary: z.string() }),
+  z.object({ status: z.literal('failed'), summary: z.string(), error: z.string().optional() }),
+  z.object({
+    status: z.literal('needs-human'),
+    summary: z.string(),
+    humanNeeded: z.object({ ...HumanNeeded.shape, details: z.string().default('') }),
+  }),
+])
+export type PhaseReport = z.infer<typeof PhaseReport>

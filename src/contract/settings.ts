@@ -107,6 +107,7 @@ export const Notify = z.union([z.literal('desktop'), fileObject({ webhook: z.url
 const eitherSpelling = <const S extends z.ZodRawShape>(shape: S) => z.union([fileObject(shape), z.strictObject(shape)])
 
 export const ErrorCategory = z.enum(['network', 'rate-limit', 'timeout', 'validation', 'logic'])
+export type ErrorCategory = z.infer<typeof ErrorCategory>
 
 const retry = {
   maxAttempts: z.int().min(1).default(3).describe('How often a phase is tried in all'),

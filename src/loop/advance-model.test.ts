@@ -77,33 +77,29 @@ function possible({ progress, open }: World, dice: Dice): readonly Possible[] {
 }
 
 function answer(order: Order, progress: Progress, { how, at }: Dice, aborted: boolean): Fact {
-  switch (order.type) {
-    case 'run-attempt': {
-      const end = aborted && how % 3 > 0 ? { kind: 'aborted' as const } : attemptEnd(progress, how)
-      const costUsd = how % 7 === 0 ? undefined : 0.01
-      const usage = { ...noUsage, inputTokens: 1 }
-      return { ...order, type: 'attempt-ended', at, end, usage, costUsd, changed: how % 4 > 0, random: 0.5 }
-    }
-    case 'run-checks': {
-      const results = order.names.map((name, n) => ((how >> n) % 2 === 0 ? green(name) : red(name)))
-      return { type: 'checks-ended', at, iteration: order.iteration, results }
-    }
-    case 'run-review':
-      return { type: 'review-ended', at, iteration: order.iteration, passed: how % 2 === 0, summary: 'looked' }
-    case 'make-checkpoint':
-      return { type: 'checkpoint-made', at, iteration: order.iteration, commit: how % 2 === 0 ? 'c0ffee' : undefined }
-    case 'run-hook': {
-      const end = aborted ? { exitCode: null, error: 'aborted' } : { exitCode: how % 2 }
-      return { ...order, type: 'hook-ended', at, ...end }
-    }
-    case 'notify':
-      return { type: 'notified', at, results: [] }
-    case 'wait':
-      return { type: 'wait-ended', at, iteration: order.iteration }
-    case 'abort':
-    case 'tell':
-      throw new Error(`${order.type} is not answered`)
+  if (order.type === 'run-attempt') {
+    const end = aborted && how % 3 > 0 ? { kind: 'aborted' as const } : attemptEnd(progress, how)
+    const costUsd = how % 7 === 0 ? undefined : 0.01
+    const usage = { ...noUsage, inputTokens: 1 }
+    return { ...order, type: 'attempt-ended', at, end, usage, costUsd, changed: how % 4 > 0, random: 0.5 }
   }
+  if (order.type === 'run-checks') {
+    const results = order.names.map((name, n) => ((how >> n) % 2 === 0 ? green(name) : red(name)))
+    return { type: 'checks-ended', at, iteration: order.iteration, results }
+  }
+  if (order.type === 'run-hook') {
+    const end = aborted ? { exitCode: null, error: 'aborted' } : { exitCode: how % 2 }
+    return { ...order, type: 'hook-ended', at, ...end }
+  }
+  if (order.type === 'run-review') {
+    return { type: 'review-ended', at, iteration: order.iteration, passed: how % 2 === 0, summary: 'looked' }
+  }
+  if (order.type === 'make-checkpoint') {
+    return { type: 'checkpoint-made', at, iteration: order.iteration, commit: how % 2 === 0 ? 'c0ffee' : undefined }
+  }
+  if (order.type === 'wait') return { type: 'wait-ended', at, iteration: order.iteration }
+  if (order.type === 'notify') return { type: 'notified', at, results: [] }
+  throw new Error(`${order.type} is not answered in a goal-driven sprint`)
 }
 
 function someEdit({ dynamicSteps }: Progress, how: number): Edit {
@@ -297,7 +293,7 @@ function mustOrderRightly(before: World, after: World, { fact, orders }: Taken):
 
 /** The order that must be open while an iteration is in this stage; else it would never go on. */
 function orderOf({ stage, number: iteration }: Progress['live'][number]): string {
-  const types = {
+  const types: Readonly<Record<string, Order['type']>> = {
     agent: 'run-attempt',
     waiting: 'wait',
     checks: 'run-checks',

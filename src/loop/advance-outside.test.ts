@@ -106,6 +106,14 @@ describe('what a person tells the agent', () => {
     expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('mind the tests')
   })
 
+  it('now is for the next run if the sprint is interrupted meanwhile', () => {
+    const stopped = after(running, tellAgent('x', { now: true }), stop('interrupted', 'now'), aborted)
+
+    expect(stopped.progress).toMatchObject({ status: 'interrupted', live: [{ stage: 'waiting', attempt: 2 }] })
+    expect(work(stopped.orders)).toEqual([])
+    expect(after(stopped.progress, started()).progress.messages).toMatchObject([{ text: 'x' }])
+  })
+
   it('is kept for the next prompt if the agent reported at the same moment', () => {
     const next = after(
       aProgress(),

@@ -1,19 +1,43 @@
+import { formatTimestamp } from '../contract/time.ts'
 import { shown, unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { onAttemptEnded } from './attempt.ts'
 import { checkName, checksFor, onChecksEnded, onReviewEnded } from './checks.ts'
+import { chooseAgent } from './agents.ts'
 import { applyEdits } from './edits.ts'
 import type { Fact } from './fact.ts'
 import { isHookRunning, onCheckpointMade, onHookEnded, runHooks } from './hooks.ts'
-import { beginIteration, rest, restAs } from './iteration.ts'
+import { beginIteration } from './iteration.ts'
 import { spentLimit } from './limits.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 import { recompile } from './recompile.ts'
+import { comeToRest, isComingToRest, restAs } from './rest.ts'
+import { onGateEnded } from './standard/gate.ts'
+import { isBaselineDue, proceed } from './standard/proceed.ts'
+import { reopenFailed } from './standard/reopen.ts'
+import { workAt } from './standard/work.ts'
+import { onWorktreeCleaned, tidyUp } from './worktree.ts'
 
 /** The whole loop in one function: from where we are and what happened, to where we go and what to do next. */
 export function advance(progress: Progress, fact: Fact): Transition {
-  const next = decide(progress, fact)
-  return { progress: { ...next.progress, rev: progress.rev + 1 }, orders: next.orders }
+  const decided = decide(withTime(progress, fact), fact)
+  const next =
+    progress.mode === 'standard' && isOfRun(fact)
+      ? andThen(decided.orders, proceed(decided.progress, fact.at))
+      : decided
+  const orders = [...next.orders, ...tidyUp(progress, next.progress, fact)]
+  return { progress: { ...next.progress, rev: progress.rev + 1 }, orders }
+}
+
+/** What can happen to a sprint that nobody runs does not start anything. */
+const isOfRun = ({ type }: Fact): boolean => !['recompiled', 'answered', 'told', 'notified'].includes(type)
+
+/** The time since the last fact counts as work if something was at work. How long nobody ran the sprint does not. */
+function withTime(progress: Progress, { type, at }: Fact): Progress {
+  const { status, live, stats } = progress
+  const atWork = status === 'in-progress' && (live.length === 0 || live.some(({ stage }) => stage !== 'waiting'))
+  const passed = atWork && type !== 'started' ? at - (stats.updatedAt ?? at) : 0
+  return { ...progress, stats: { ...stats, activeMs: stats.activeMs + (passed > 0 ? passed : 0), updatedAt: at } }
 }
 
 function decide(progress: Progress, fact: Fact): Transition {
@@ -26,6 +50,8 @@ function decide(progress: Progress, fact: Fact): Transition {
       return onWaitEnded(progress, fact)
     case 'checks-ended':
       return onChecksEnded(progress, fact)
+    case 'gate-ended':
+      return onGateEnded(progress, fact)
     case 'hook-ended':
       return onHookEnded(progress, fact)
     case 'review-ended':
@@ -34,6 +60,8 @@ function decide(progress: Progress, fact: Fact): Transition {
       return onCheckpointMade(progress, fact)
     case 'stop-requested':
       return onStopRequested(progress, fact)
+    case 'worktree-cleaned':
+      return onWorktreeCleaned(progress, fact)
     case 'notified':
       return onNotified(progress, fact)
     case 'recompiled':
@@ -53,8 +81,8 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     const rested = tell({ type: 'sprint-rested', status: progress.status, reason: progress.reason })
     return { progress, orders: progress.status === 'completed' ? [...reopenHooks(progress), rested] : [rested] }
   }
-  const { reason: _reason, failure: _failure, stopRequested: _stop, runLimits: _before, ...kept } = progress
-  const { at, runLimits, detectedChecks, agents } = fact
+  const kept = forNewRun(progress)
+  const { at, runLimits, detectedChecks, agents, choice, worktree } = fact
   const { limits, parked, stats, doneWhen = detectedChecks } = progress
   const configured = limits.iterations === 'off' ? unlimitedIterations : limits.iterations
   const running: Progress = {
@@ -63,19 +91,45 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     ...(doneWhen && { doneWhen: [...doneWhen] }),
     ...(runLimits && { runLimits }),
     ...(agents && { runAgents: [...agents] }),
+    ...(choice && { runChoice: choice }),
+    ...(worktree && { worktreeState: worktree }),
     stats: { ...stats, startedAt: stats.startedAt ?? at, maxIterations: runLimits?.iterations ?? configured },
   }
   const told = tell({ type: 'sprint-started', resumed: stats.startedAt !== null })
-  return andThen([told, ...reopen(running)], goOn(running, at))
+  const chosen = withChosenAgents(running, at)
+  return andThen([told, ...stillParked(chosen, at), ...reopen(chosen)], goOn(chosen, at))
+}
+
+/** Without what belonged to the last run, and why it ended. */
+function forNewRun(progress: Progress): Progress {
+  const { reason: _reason, failure: _failure, stopRequested: _stop, runLimits: _limits, ...kept } = progress
+  const { runChoice: _choice, error: _error, failedPhase: _failed, blockedAt: _at, ending, ...fresh } = kept
+  const { breakpointPhaseId: _breakpoint, ...ready } = fresh
+  return reopenFailed({ ...ready, ...(ending && ending.status !== 'limit-reached' && { ending }) })
+}
+
+/** An iteration that waits goes on with an agent of this run that is free, and then there is nothing to wait for. */
+function withChosenAgents(progress: Progress, at: number): Progress {
+  const { agent, until } = chooseAgent(progress, at)
+  const waiting = progress.live.filter(({ stage, agent: before }) => stage === 'waiting' && before !== undefined)
+  if (progress.mode !== 'ralph' || agent === undefined || until !== undefined || waiting.length === 0) return progress
+  const { parked: _parked, ...kept } = progress
+  return waiting.reduce<Progress>((so, live) => withLive(so, { ...live, agent }), { ...kept, status: 'in-progress' })
+}
+
+/** Hours of silence want an explanation. */
+function stillParked({ parked }: Progress, at: number): Order[] {
+  if (!parked || parked.until <= at) return []
+  return [note('info', `waits until ${formatTimestamp(parked.until)}: ${parked.reason}`)]
 }
 
 /** The baseline, the next iteration, or what follows in one that was stopped between two of its hooks. */
 function goOn(progress: Progress, at: number): Transition {
-  const { doneWhen = [], baseline, stats, live: lives } = progress
-  if (lives.length === 0 && doneWhen.length > 0 && !baseline && stats.currentIteration === 0) {
+  const { doneWhen = [], live: lives, mode } = progress
+  if (isBaselineDue(progress)) {
     return { progress, orders: [{ type: 'run-checks', iteration: 0, names: doneWhen.map(checkName) }] }
   }
-  if (lives.length === 0) return beginIteration(progress, at)
+  if (lives.length === 0 && mode === 'ralph') return beginIteration(progress, at)
   return progress.live
     .filter(({ stage, number }) => stage === 'hooks' && !isHookRunning(progress, number))
     .reduce<Transition>((so, live) => andThen(so.orders, runHooks(so.progress, live, at)), { progress, orders: [] })
@@ -98,11 +152,11 @@ function reopenIteration(progress: Progress, live: LiveIteration): Order[] {
     case 'agent':
       return [{ type: 'run-attempt', iteration, attempt }]
     case 'waiting':
-      return [
-        { type: 'wait', iteration, until: progress.parked?.until ?? 0, reason: progress.parked?.reason ?? 'resumed' },
-      ]
+      return [reopenWait(progress, live)]
     case 'checks':
       return [{ type: 'run-checks', iteration, names: checksFor(progress, live) }]
+    case 'gate':
+      return [{ type: 'run-gate', iteration }]
     case 'review':
       return [{ type: 'run-review', iteration }]
     case 'checkpoint':
@@ -112,13 +166,21 @@ function reopenIteration(progress: Progress, live: LiveIteration): Order[] {
   }
 }
 
+function reopenWait(progress: Progress, { number: iteration, work }: LiveIteration): Order {
+  const { parked } = progress
+  if (parked) return { type: 'wait', iteration, ...parked }
+  const until = (work && workAt(progress, work).nextRetryAt) ?? 0
+  return { type: 'wait', iteration, until, reason: 'resumed' }
+}
+
 function onWaitEnded(progress: Progress, fact: Extract<Fact, { type: 'wait-ended' }>): Transition {
   const live = liveIteration(progress, fact.iteration, fact)
   if (live.stage !== 'waiting') throw illegal(progress, fact, 'it is not waiting')
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
+  if (progress.mode === 'standard' && isComingToRest(progress)) return { progress, orders: [] }
   const { parked: _parked, ...kept } = progress
   const limit = spentLimit(progress)
-  if (limit) return rest(kept, 'limit-reached', limit)
+  if (limit) return comeToRest(kept, { status: 'limit-reached', reason: limit })
   const { number: iteration, attempt } = live
   return {
     progress: withLive({ ...kept, status: 'in-progress' }, { ...live, stage: 'agent', promptedAt: fact.at }),
@@ -141,7 +203,9 @@ function onStopRequested(progress: Progress, { as, when }: Extract<Fact, { type:
     return andThen([abort], restAs(progress, as))
   }
   if (!running) return { progress, orders: [] }
-  if (busy) return { progress: { ...progress, stopRequested: { as, when } }, orders: [] }
+  // What has stopped after its turn would not be gone on with by a later request to wait for the iteration.
+  const sooner = progress.stopRequested?.when === 'turn' ? 'turn' : when
+  if (busy) return { progress: { ...progress, stopRequested: { as, when: sooner } }, orders: [] }
   return andThen([{ type: 'abort', what: 'waits' }], restAs(progress, as))
 }
 

@@ -4,11 +4,12 @@ import type { Progress } from '../contract/progress.ts'
 export function chooseAgent(
   { runAgents = [], agentLimits = [] }: Progress,
   at: number,
+  candidates: readonly string[] = runAgents,
 ): { readonly agent?: string; readonly until?: number } {
   const limits = new Map(agentLimits.map(({ agent, until }) => [agent, until]))
-  const free = runAgents.find((agent) => (limits.get(agent) ?? 0) <= at)
+  const free = candidates.find((agent) => (limits.get(agent) ?? 0) <= at)
   if (free !== undefined) return { agent: free }
-  const [soonest] = agentLimits.filter(({ agent }) => runAgents.includes(agent)).toSorted((a, b) => a.until - b.until)
+  const [soonest] = agentLimits.filter(({ agent }) => candidates.includes(agent)).toSorted((a, b) => a.until - b.until)
   return soonest ?? {}
 }
 

@@ -1,12 +1,13 @@
 import type { HookTask, LiveIteration, Progress } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import { thenChecks } from './checks.ts'
-import { withCost } from './cost.ts'
+import { unpricedNote, withCost } from './cost.ts'
 import type { Fact } from './fact.ts'
 import { nextAttempt, onFailed, onMalformed } from './failure.ts'
-import { rest, restAs } from './iteration.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
+import { rest, restAs } from './rest.ts'
+import { onPhaseReport } from './standard/phase-report.ts'
 import { applySteps } from './steps.ts'
 
 type AttemptEnded = Extract<Fact, { type: 'attempt-ended' }>
@@ -15,10 +16,18 @@ export function onAttemptEnded(progress: Progress, fact: AttemptEnded): Transiti
   const before = liveIteration(progress, fact.iteration, fact)
   if (before.attempt !== fact.attempt) throw illegal(progress, fact, `attempt ${before.attempt} is the live one`)
   if (before.stage !== 'agent') throw illegal(progress, fact, 'no attempt is running')
+  if (fact.end.kind === (progress.mode === 'ralph' ? 'phase-report' : 'report'))
+    throw illegal(progress, fact, 'it is the report of another mode')
   const { progress: counted, live } = withCost(progress, withChange(before, fact), fact)
+  return andThen(unpricedNote(progress, counted), afterAttempt(counted, live, fact))
+}
+
+function afterAttempt(counted: Progress, live: LiveIteration, fact: AttemptEnded): Transition {
   switch (fact.end.kind) {
     case 'report':
       return onReport(counted, live, fact.end.report, fact.at)
+    case 'phase-report':
+      return onPhaseReport(forget(counted, live), live, fact.end.report, fact.at)
     case 'malformed':
       return onMalformed(counted, live, fact.end, fact)
     case 'failed':

@@ -5,6 +5,7 @@ import {
   aLive,
   aProgress,
   checksEnd,
+  fails,
   frozen,
   green,
   interrupted,
@@ -63,6 +64,12 @@ describe('the baseline', () => {
     const { orders } = after(unmeasured({ doneWhen: [] }), started())
 
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+  })
+
+  it('that is never taken does not keep a sprint from pausing', () => {
+    const { progress } = after(unmeasured({ doneWhen: [] }), started(), fails(), pauseRequested)
+
+    expect(progress.status).toBe('paused')
   })
 
   it('is taken once', () => {

@@ -1,11 +1,14 @@
 import type { SprintEvent } from '../contract/events.ts'
 import type { CheckResult, LiveIteration, Progress } from '../contract/progress.ts'
 import type { Check } from '../contract/settings.ts'
+import { unpricedNote, withCost } from './cost.ts'
 import type { Fact } from './fact.ts'
 import { runHooks } from './hooks.ts'
-import { beginIteration, isStopped, restAs } from './iteration.ts'
+import { beginIteration } from './iteration.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
+import { isStopped, restAs } from './rest.ts'
+import { thenGate } from './standard/gate.ts'
 
 export const checkName = (check: Check): string => check.name ?? check.run
 
@@ -64,22 +67,38 @@ function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
   const known: Progress = { ...progress, baseline: marks(fact), ...(checkFiles && { checkFiles }) }
   if (progress.status !== 'in-progress') return { progress: known, orders: [] }
   if (progress.stopRequested) return restAs(known, progress.stopRequested.as)
+  if (progress.mode === 'standard') return { progress: known, orders: [] }
   return beginIteration(known, fact.at)
 }
 
 /** With green checks a second agent has its say, if there is one. */
 function thenReview(progress: Progress, live: LiveIteration, at: number): Transition {
-  if (live.goalCompleteSummary === undefined) return runHooks(progress, live, at)
+  if (live.goalCompleteSummary === undefined) return thenGate(progress, live, at)
   if (!progress.review) return accept(progress, live, at)
   const reviewing = withLive(progress, { ...live, stage: 'review' })
   return { progress: reviewing, orders: isStopped(progress) ? [] : [{ type: 'run-review', iteration: live.number }] }
 }
 
-export function onReviewEnded(progress: Progress, fact: Extract<Fact, { type: 'review-ended' }>): Transition {
+type ReviewEnded = Extract<Fact, { type: 'review-ended' }>
+
+export function onReviewEnded(progress: Progress, fact: ReviewEnded): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
   if (before.stage !== 'review') throw illegal(progress, fact, 'no review is under way')
-  const { passed, summary, at } = fact
-  const live: LiveIteration = { ...before, review: { passed, summary } }
+  const { passed, summary, spent } = fact
+  const paid = spent ? withCost(progress, before, spent) : { progress, live: before }
+  const live: LiveIteration = { ...paid.live, review: { passed, summary } }
+  const next = fact.unable ? askAboutReview(paid.progress, live, fact) : judgeReview(paid.progress, live, fact)
+  return andThen(unpricedNote(progress, paid.progress), next)
+}
+
+/** Not the work was judged: to send the agent back to it would help nobody. */
+function askAboutReview(progress: Progress, live: LiveIteration, { at, summary }: ReviewEnded): Transition {
+  const reason = 'The claim could not be reviewed'
+  const humanNeeded = { reason, details: `${summary}. The agent says: ${live.goalCompleteSummary ?? ''}`, askedAt: at }
+  return refuse({ ...progress, humanNeeded }, live, at, { by: ['review'], reason: summary })
+}
+
+function judgeReview(progress: Progress, live: LiveIteration, { passed, summary, at }: ReviewEnded): Transition {
   if (passed) return accept(progress, live, at)
   const result: CheckResult = {
     name: 'review',

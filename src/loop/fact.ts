@@ -1,12 +1,14 @@
 import type { Edit } from '../contract/edit.ts'
 import type { FailureClass, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, RunLimits } from '../contract/progress.ts'
-import type { Report } from '../contract/report.ts'
+import type { PhaseReport, Report } from '../contract/report.ts'
 import type { Check } from '../contract/settings.ts'
+import type { Spent } from './cost.ts'
 
 /** How an attempt ended, as far as the loop cares. */
 export type AttemptEnd =
   | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'phase-report'; readonly report: PhaseReport }
   /** `session`: where the agent can be asked for the report again. */
   | { readonly kind: 'malformed'; readonly reason: string; readonly session?: string | undefined }
   | {
@@ -15,6 +17,10 @@ export type AttemptEnd =
       readonly reason: string
       readonly retryable: boolean
       readonly resetsAt?: number | undefined
+      /** As the program said it itself; absent if it was killed. */
+      readonly exitCode?: number | undefined
+      /** It was known beforehand, so no process was started. */
+      readonly notStarted?: true
     }
   | { readonly kind: 'aborted' }
 
@@ -28,6 +34,9 @@ export type Fact =
       readonly detectedChecks?: readonly Check[] | undefined
       /** Who works in this run: first choice, then fallbacks. */
       readonly agents?: readonly string[] | undefined
+      readonly choice?: Progress['runChoice']
+      /** The worktree that was made for this sprint. */
+      readonly worktree?: Progress['worktreeState']
     }
   | {
       readonly type: 'attempt-ended'
@@ -57,11 +66,24 @@ export type Fact =
       readonly tampered?: readonly string[] | undefined
     }
   | {
+      readonly type: 'gate-ended'
+      readonly at: number
+      readonly iteration: number
+      readonly exitCode: number | null
+      /** The last part of what it printed. */
+      readonly output: string
+      readonly error?: string | undefined
+    }
+  | {
       readonly type: 'review-ended'
       readonly at: number
       readonly iteration: number
       readonly passed: boolean
       readonly summary: string
+      /** It could not say anything, for a reason that has nothing to do with the work. */
+      readonly unable?: true
+      /** What the reviewer used. */
+      readonly spent?: Spent | undefined
     }
   | {
       readonly type: 'checkpoint-made'
@@ -78,6 +100,8 @@ export type Fact =
       readonly error?: string | undefined
       /** The last part of what a failed hook printed. */
       readonly output?: string | undefined
+      /** What a hook that is a prompt used. */
+      readonly spent?: Spent | undefined
     }
   | {
       readonly type: 'stop-requested'
@@ -86,6 +110,8 @@ export type Fact =
       /** After the iteration, after the agent's turn (checks and hooks are left to the next run), or now. */
       readonly when: 'iteration' | 'turn' | 'now'
     }
+  /** `kept`: why it was not removed. */
+  | { readonly type: 'worktree-cleaned'; readonly at: number; readonly kept?: string | undefined }
   | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
   /** SPRINT.yaml or its workflows were changed; `compiled` is what they say now. */
   | { readonly type: 'recompiled'; readonly at: number; readonly compiled: Progress }

@@ -161,6 +161,12 @@ describe('a usage limit', () => {
     expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + minute }])
   })
 
+  it('that ends this very moment is probed after a minute too', () => {
+    const { orders } = after(aProgress(), started(), fails({ class: 'usage_limit', resetsAt: noon }))
+
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + minute }])
+  })
+
   it('survives a pause that was requested before', () => {
     const { progress, orders } = after(aProgress(), started(), pauseRequested, limit)
 
@@ -284,10 +290,22 @@ describe('failed starts', () => {
     expect(work(orders)).toMatchObject([{ type: 'wait', until: late + 4000 }])
   })
 
-  it('are not usage limits', () => {
-    const { progress } = after(aProgress(), started(), fails({ class: 'usage_limit' }))
+  it('are usage limits too: one that is over at once and comes back does not make the sprint spin', () => {
+    const sprint = aProgress({ limits: { failedStartsPerHour: 3 } })
+    const again = (at: number): Play[] => [
+      fails({ class: 'usage_limit', resetsAt: at + 1000 }, at),
+      waitEnds(at + 1000),
+    ]
+    const { progress, orders } = after(
+      sprint,
+      started(),
+      ...again(noon),
+      ...again(noon + 1000),
+      fails({ class: 'usage_limit', resetsAt: noon + 3000 }, noon + 2000),
+    )
 
-    expect(progress).not.toHaveProperty('failedStarts')
+    expect(progress).toMatchObject({ status: 'parked', parked: { until: noon + 60 * minute } })
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + 60 * minute }])
   })
 })
 

@@ -1,11 +1,15 @@
 import type { LiveIteration, Progress } from '../contract/progress.ts'
 import { chooseAgent, withAgentLimit } from './agents.ts'
 import type { AttemptEnd, Fact } from './fact.ts'
-import { endIteration, rest, restAs } from './iteration.ts'
-import { spentLimit } from './limits.ts'
+import { closeWithoutHooks } from './hooks.ts'
+import { budgetOf, spentLimit } from './limits.ts'
 import { withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 import { malformed, parking, pauseMs, policyFor, soonestStart } from './policy.ts'
+import { withQuestion } from './question.ts'
+import { comeToRest, isComingToRest, rest, restAs } from './rest.ts'
+import { agentsFor } from './standard/choice.ts'
+import { categoryOf, planAttempt } from './standard/retry.ts'
 
 type AttemptEnded = Extract<Fact, { type: 'attempt-ended' }>
 type Failed = Extract<AttemptEnd, { kind: 'failed' }>
@@ -14,28 +18,40 @@ type Malformed = Extract<AttemptEnd, { kind: 'malformed' }>
 /** No valid report. It is asked for once more where the session can be gone on with; else the iteration counts without one. */
 export function onMalformed(progress: Progress, live: LiveIteration, end: Malformed, fact: AttemptEnded): Transition {
   const { reason, session } = end
-  if (session !== undefined && !live.repaired && progress.status === 'in-progress') {
-    return askAgain(progress, { ...live, repair: { session, reason } }, fact)
+  const noted = noteFailedStart(progress, fact.at)
+  if (session !== undefined && !live.repaired && mayStartNow(noted, fact.at)) {
+    return askAgain(noted, { ...live, repair: { session, reason, used: fact.usage } }, fact.at)
   }
   const count = (progress.failure?.class === 'protocol' ? progress.failure.count : 0) + 1
-  const failed: Progress = noteFailedStart({ ...progress, failure: { class: 'protocol', reason, count } }, fact.at)
+  const failed: Progress = { ...noted, failure: { class: 'protocol', reason, count } }
   const ended: LiveIteration = { ...live, verdict: 'malformed', summary: reason }
   const told = failedAttempt(live, { class: 'protocol', reason }, fact.at)
+  if (progress.mode === 'standard') {
+    const failedWork: LiveIteration = { ...ended, error: { category: 'validation', text: reason } }
+    return andThen([told], closeWithoutHooks(failed, failedWork, fact.at))
+  }
   if (count < malformed.inARow) {
     const until = soonestStart(failed, fact.at + pauseMs(malformed.firstMs, count, fact.random))
-    return andThen([told], endIteration(failed, ended, fact.at, { ms: until - fact.at, reason: 'no valid report' }))
+    return andThen([told], closeWithoutHooks(failed, ended, fact.at, until))
   }
   const humanNeeded = {
     reason: `The agent gave no valid report ${count} times in a row`,
     details: `The last time: ${reason}. The transcript of iteration ${live.number} shows what it said.`,
     askedAt: fact.at,
   }
-  return andThen([told], endIteration({ ...failed, humanNeeded }, ended, fact.at))
+  return andThen([told], closeWithoutHooks({ ...failed, humanNeeded }, ended, fact.at))
 }
 
-/** The same iteration, the same session, one short question. */
-function askAgain(progress: Progress, live: LiveIteration, { at }: AttemptEnded): Transition {
-  const again: LiveIteration = { ...live, attempt: live.attempt + 1, repaired: true, promptedAt: at }
+/** A sprint that goes on, has something left to spend, and has not failed too often. */
+const mayStartNow = (progress: Progress, at: number): boolean =>
+  isRunning(progress) && spentLimit(progress) === undefined && soonestStart(progress, at) === at
+
+/** With phases, one may wait for the end of a limit while others are at work. */
+const isRunning = ({ status }: Progress): boolean => status === 'in-progress' || status === 'parked'
+
+/** The same iteration, the same session, one short question. What came in meanwhile is not in it: the next prompt tells it. */
+function askAgain(progress: Progress, live: LiveIteration, at: number): Transition {
+  const again: LiveIteration = { ...live, attempt: live.attempt + 1, repaired: true }
   const told = failedAttempt(live, { class: 'protocol', reason: live.repair?.reason ?? '' }, at, at)
   return {
     progress: withLive(progress, again),
@@ -49,70 +65,99 @@ export function onFailed(progress: Progress, live: LiveIteration, end: Failed, f
   if (progress.status === 'blocked') {
     return andThen([failedAttempt(live, end, fact.at)], rest(withLive(progress, again), 'blocked', progress.reason))
   }
-  if (progress.status !== 'in-progress') {
+  if (!isRunning(progress)) {
     return { progress: withLive(progress, again), orders: [failedAttempt(live, end, fact.at)] }
   }
-  if (end.class === 'budget' && isOurs(progress)) return onBudget(progress, live, end, fact)
+  if (end.class === 'budget' && hasBudget(progress, live)) return onBudget(progress, live, end, fact)
   const policy = policyFor(end.class)
-  if (policy.action === 'park') return onLimit(progress, again, end, fact)
-  const count = (progress.failure?.class === end.class ? progress.failure.count : 0) + 1
+  if (policy.action === 'park') return onLimit(progress, live, end, fact)
+  const before = progress.mode === 'standard' ? live.failures : progress.failure
+  const count = (before?.class === end.class ? before.count : 0) + 1
   const failed = noteFailedStart({ ...progress, failure: { class: end.class, reason: end.reason, count } }, fact.at)
-  if (policy.action === 'retry' && (end.retryable || end.class === 'context') && count < policy.tries) {
-    const until = soonestStart(failed, fact.at + pauseMs(policy.firstMs, count, fact.random))
+  const next = nextStart(failed, live, end, { count, ...fact })
+  if (next) {
     const smaller = end.class === 'context' ? { ...again, smallPrompt: true } : again
-    return wait(failed, smaller, { until, reason: end.reason }, failedAttempt(live, end, fact.at, until))
+    const counted = progress.mode === 'standard' ? { ...smaller, failures: { class: end.class, count } } : smaller
+    const told = failedAttempt(live, end, fact.at, next.until)
+    return wait(next.progress, counted, { until: next.until, reason: end.reason }, told)
   }
-  const waiting = withLive(failed, again)
   const told = failedAttempt(live, end, fact.at)
   if (policy.action === 'ask' || (policy.action === 'retry' && policy.after === 'ask')) {
-    const humanNeeded = { reason: end.reason, details: `The agent cannot work (${end.class}).`, askedAt: fact.at }
-    const asked = tell({ type: 'question-asked', iteration: live.number, ...humanNeeded })
-    return andThen([told, asked], rest({ ...waiting, humanNeeded }, 'needs-human', end.reason))
+    const question = { reason: end.reason, details: `The agent cannot work (${end.class}).` }
+    const asked = tell({ type: 'question-asked', iteration: live.number, ...question })
+    const asking = withQuestion(withLive(failed, again), question, fact.at)
+    return andThen([told, asked], comeToRest(asking, { status: 'needs-human', reason: end.reason }))
   }
   const times = count > 1 ? `, ${count} times in a row` : ''
-  return andThen([told], rest(waiting, 'failed', `${end.class}: ${end.reason}${times}`))
+  if (progress.mode === 'standard') {
+    const error = { category: categoryOf(end.class), text: `${end.reason}${times}` }
+    const ended: LiveIteration = { ...live, verdict: 'failed', summary: end.reason, error }
+    return andThen([told], closeWithoutHooks(failed, ended, fact.at))
+  }
+  return andThen([told], rest(withLive(failed, again), 'failed', `${end.class}: ${end.reason}${times}`))
+}
+
+type Try = { readonly count: number; readonly at: number; readonly random: number }
+
+/** When the next attempt may begin, with the progress that knows of it; undefined if there is to be none. */
+function nextStart(progress: Progress, live: LiveIteration, end: Failed, { count, at, random }: Try) {
+  const planned = live.work ? planAttempt(progress, live.work, end, at) : 'by-policy'
+  if (planned !== 'by-policy') return planned
+  const policy = policyFor(end.class)
+  const mayTry = policy.action === 'retry' && (end.retryable || end.class === 'context') && count < policy.tries
+  return mayTry ? { progress, until: soonestStart(progress, at + pauseMs(policy.firstMs, count, random)) } : undefined
 }
 
 /** A usage limit is nobody's failure: another agent takes over if there is one, else the sprint is parked until it is over. */
-function onLimit(progress: Progress, again: LiveIteration, end: Failed, { at }: AttemptEnded): Transition {
+function onLimit(progress: Progress, live: LiveIteration, end: Failed, { at }: AttemptEnded): Transition {
+  const again = end.notStarted ? { ...nextAttempt(live), attempt: live.attempt } : nextAttempt(live)
+  const spent = spentLimit(progress)
+  if (spent) {
+    const waiting = withLive(progress, again)
+    return andThen([failedAttempt(live, end, at)], comeToRest(waiting, { status: 'limit-reached', reason: spent }))
+  }
   const { resetsAt = at + parking.probeMs } = end
-  const until = resetsAt > at ? resetsAt : at + parking.soonestMs
-  const limited = withAgentLimit(progress, again.agent, until, at)
-  const next = chooseAgent(limited, at)
-  const before: LiveIteration = { ...again, attempt: again.attempt - 1 }
-  if (next.agent !== undefined && next.until === undefined && again.agent !== undefined) {
+  const reset = resetsAt > at ? resetsAt : at + parking.soonestMs
+  const noted = end.notStarted ? progress : noteFailedStart(progress, at)
+  const limited = withAgentLimit(noted, again.agent, reset, at)
+  const next = chooseAgent(limited, at, agentsFor(limited, again.work))
+  const isFree = next.agent !== undefined && next.until === undefined
+  if (isFree && again.agent !== undefined && mayStartNow(limited, at)) {
     const text = `${again.agent} has reached its usage limit; ${next.agent} goes on`
     const orders: Order[] = [
-      failedAttempt(before, end, at, at),
+      failedAttempt(live, end, at, at),
       tell({ type: 'note', level: 'warning', text }),
       { type: 'run-attempt', iteration: again.number, attempt: again.attempt },
     ]
     return { progress: withLive(limited, { ...again, agent: next.agent, stage: 'agent', promptedAt: at }), orders }
   }
-  const first = next.until ?? until
+  const until = soonestStart(limited, isFree ? at : (next.until ?? reset))
   const taken: LiveIteration = next.agent === undefined ? again : { ...again, agent: next.agent }
-  const parked: Progress = { ...limited, status: 'parked', parked: { reason: end.reason, until: first } }
-  return wait(parked, taken, { until: first, reason: end.reason }, failedAttempt(before, end, at, first))
+  const parked: Progress = { ...limited, status: 'parked', parked: { reason: end.reason, until } }
+  return wait(parked, taken, { until, reason: end.reason }, failedAttempt(live, end, at, until))
 }
 
-/** A budget of the sprint or of its iterations; an agent program can have one of its own. */
-const isOurs = (progress: Progress): boolean =>
-  spentLimit(progress) !== undefined ||
-  progress.limits.iterationUsd !== 'off' ||
-  progress.limits.iterationTokens !== 'off'
+/** One of ours, of the sprint or of its iterations; an agent program can have one of its own. */
+const hasBudget = (progress: Progress, live: LiveIteration): boolean => Object.keys(budgetOf(progress, live)).length > 0
 
 /** The attempt was ended because of money or tokens: of the whole sprint, or only of this iteration. */
 function onBudget(progress: Progress, live: LiveIteration, end: Failed, { at }: AttemptEnded): Transition {
   const told = failedAttempt(live, end, at)
   const limit = spentLimit(progress)
-  if (limit) return andThen([told], rest(withLive(progress, nextAttempt(live)), 'limit-reached', limit))
-  return andThen([told], endIteration(progress, { ...live, verdict: 'failed', summary: end.reason }, at))
+  if (limit) {
+    const waiting = withLive(progress, nextAttempt(live))
+    return andThen([told], comeToRest(waiting, { status: 'limit-reached', reason: limit }))
+  }
+  const noted = noteFailedStart(progress, at)
+  const ended: LiveIteration = { ...live, verdict: 'failed', summary: end.reason }
+  return andThen([told], closeWithoutHooks(noted, ended, at, soonestStart(noted, at)))
 }
 
 type Wait = { readonly until: number; readonly reason: string }
 
 function wait(progress: Progress, live: LiveIteration, { until, reason }: Wait, told: Order): Transition {
   const waiting = withLive(progress, live)
+  if (progress.mode === 'standard' && isComingToRest(progress)) return { progress: waiting, orders: [told] }
   if (progress.stopRequested) return andThen([told], restAs(waiting, progress.stopRequested.as))
   return { progress: waiting, orders: [told, { type: 'wait', iteration: live.number, until, reason }] }
 }

@@ -142,6 +142,21 @@ describe('a parallel hook', () => {
     expect(work(orders)).toEqual([])
   })
 
+  it('ends while a hook of the next iteration is waited for, which goes on waiting', () => {
+    const waiting = after(
+      aProgress({ perIterationHooks: [first, background] }),
+      started(),
+      reports(),
+      hookEnds('first'),
+      reports(),
+    )
+    const { progress, orders } = after(waiting.progress, hookEnds('background'))
+
+    expect(work(waiting.orders)).toEqual([{ type: 'run-hook', iteration: 2, hookId: 'first' }])
+    expect(progress.live).toEqual(waiting.progress.live)
+    expect(work(orders)).toEqual([])
+  })
+
   it('can run once per iteration at the same time', () => {
     const { progress } = after(running, reports(), hookEnds('background', { iteration: 1 }))
 

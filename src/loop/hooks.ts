@@ -1,30 +1,51 @@
 import { shown, type HookTask, type LiveIteration, type Progress } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
+import { unpricedNote, withSprintCost } from './cost.ts'
 import type { Fact } from './fact.ts'
-import { endIteration, isStopped, rest } from './iteration.ts'
+import { endIteration } from './iteration.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
+import { comeToRest, isStopped, rest } from './rest.ts'
 
 /**
  * After the agent and the checks: sequential hooks one by one, a checkpoint, then the parallel hooks at once, and the
- * iteration is over.
+ * iteration is over. Where no agent was called there is nothing to hook on to. Iterations side by side share a checkpoint,
+ * which the last of them makes: before that, the files are in the middle of something.
  * In a stopped sprint all that is left to the next run.
  */
 export function runHooks(progress: Progress, live: LiveIteration, at: number): Transition {
+  if (live.attempt === 0) return endIteration(progress, live, at)
   if (isStopped(progress)) return { progress: withLive(progress, { ...live, stage: 'hooks' }), orders: [] }
-  const enabled = progress.perIterationHooks.filter((hook) => hook.enabled)
+  const enabled = live.hooks === 'skipped' ? [] : progress.perIterationHooks.filter((hook) => hook.enabled)
   const sequential = enabled.find((hook) => !hook.parallel && !taskOf(progress, live.number, hook.id))
   if (sequential) {
     const waiting = withLive(progress, { ...live, stage: 'hooks' })
     return startHooks(waiting, live.number, [sequential], at)
   }
-  if (progress.checkpoint !== false && live.stage !== 'checkpoint') {
+  const isAlone = progress.live.length === 1
+  if (progress.checkpoint !== false && live.stage !== 'checkpoint' && isAlone) {
     const keeping = withLive(progress, { ...live, stage: 'checkpoint' })
     return { progress: keeping, orders: [{ type: 'make-checkpoint', iteration: live.number }] }
   }
   const parallel = enabled.filter((hook) => hook.parallel)
   const started = startHooks(progress, live.number, parallel, at)
-  return andThen(started.orders, endIteration(started.progress, live, at))
+  return andThen(started.orders, endIteration(started.progress, live, at, pauseAfter(live, at)))
+}
+
+/** Without a valid report no hook runs, and that is recorded; what was changed is kept all the same. */
+export function closeWithoutHooks(progress: Progress, live: LiveIteration, at: number, pauseUntil = at): Transition {
+  const hasHooks = progress.perIterationHooks.some((hook) => hook.enabled)
+  const closing: LiveIteration = {
+    ...live,
+    ...(hasHooks && { hooks: 'skipped' }),
+    ...(pauseUntil > at && { pauseUntil }),
+  }
+  return runHooks(progress, closing, at)
+}
+
+function pauseAfter({ pauseUntil = 0, verdict }: LiveIteration, at: number) {
+  if (pauseUntil <= at) return undefined
+  return { ms: pauseUntil - at, reason: verdict === 'malformed' ? 'no valid report' : 'too many failed starts' }
 }
 
 export function onCheckpointMade(progress: Progress, fact: Extract<Fact, { type: 'checkpoint-made' }>): Transition {
@@ -58,6 +79,7 @@ export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hoo
     completedAt: fact.at,
     exitCode: fact.exitCode,
     ...(fact.error !== undefined && { error: fact.error }),
+    ...(fact.spent && { costUsd: fact.spent.costUsd ?? null }),
   }
   const told = tell({
     type: 'hook-ended',
@@ -67,9 +89,10 @@ export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hoo
     exitCode: fact.exitCode,
     error: fact.error,
   })
-  const recorded = { ...progress, hookTasks: progress.hookTasks.map((other) => (other === task ? ended : other)) }
+  const paid = fact.spent ? withSprintCost(progress, fact.spent) : progress
+  const recorded = { ...paid, hookTasks: paid.hookTasks.map((other) => (other === task ? ended : other)) }
   const next = failed ? onFailedHook(recorded, fact) : { progress: recorded, orders: [] }
-  const orders = [told, ...next.orders]
+  const orders = [told, ...unpricedNote(progress, paid), ...next.orders]
   const live = next.progress.live.find(({ number, stage }) => number === fact.iteration && stage === 'hooks')
   if (!live) return { progress: next.progress, orders }
   return andThen(orders, runHooks(next.progress, live, fact.at))
@@ -92,6 +115,7 @@ function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ende
 /** The iteration under way is finished first; one that only waits for its next attempt is left as it is. */
 function block(progress: Progress, reason: string): Transition {
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
+  if (progress.mode === 'standard') return comeToRest(progress, { status: 'blocked', reason, error: reason })
   if (progress.live.some(({ stage }) => stage !== 'waiting')) {
     return { progress: { ...progress, status: 'blocked', reason }, orders: [] }
   }

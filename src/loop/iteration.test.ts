@@ -14,11 +14,13 @@ import {
   reports,
   started,
   steps,
+  told,
   waitEnds,
   work,
   type Play,
 } from '../../test/support/builders.ts'
 import { shown } from '../contract/progress.ts'
+import type { Fact } from './fact.ts'
 import { buildPrompt } from './prompt.ts'
 
 /** The agent reports to continue, and the work tree is another one, or the same. */
@@ -111,6 +113,33 @@ describe('iterations without progress', () => {
     expect(progress.stats.withoutProgress).toBe(count)
   })
 
+  it('are compared with the last checks, not with the first', () => {
+    const everyTime = { ...sprint, doneWhen: [aCheck({ run: 'lint', eachIteration: true })], baseline: [] }
+    const { progress } = after(
+      everyTime,
+      started(),
+      ...[red('lint'), green('lint'), green('lint')].flatMap((end) => [idles, checksEnd(end)]),
+    )
+
+    expect(progress.stats.withoutProgress).toBe(1)
+  })
+
+  it('are none if one of several checks has changed', () => {
+    const checks = ['lint', 'types'].map((run) => aCheck({ run, eachIteration: true }))
+    const baseline = [
+      { name: 'lint', passed: false },
+      { name: 'types', passed: false },
+    ]
+    const { progress } = after(
+      { ...sprint, doneWhen: checks, baseline },
+      started(),
+      idles,
+      checksEnd(red('lint'), green('types')),
+    )
+
+    expect(progress.stats.withoutProgress).toBe(0)
+  })
+
   it('do not stop slow honest work: fifty iterations with one small change each', () => {
     const { progress } = after(sprint, started(), ...times(50, works(true)))
 
@@ -143,6 +172,19 @@ it('the last hundred iterations are kept, and the numbers go on', () => {
   expect(progress.live).toMatchObject([{ number: 106 }])
 })
 
+it('the receipt says which model worked and whether its price is an estimate', () => {
+  const priced = attemptEnded(
+    { kind: 'report', report: aReport() },
+    { model: 'opus', costUsd: 0.5, costEstimated: true },
+  )
+  const unpriced = attemptEnded({ kind: 'report', report: aReport() }, { costUsd: 0 })
+  const { progress } = after(aProgress(), started(), priced, unpriced)
+
+  expect(progress.iterations[0]).toMatchObject({ model: 'opus', costUsd: 0.5, costEstimated: true })
+  expect(progress.iterations[1]).not.toHaveProperty('model')
+  expect(progress.iterations[1]).not.toHaveProperty('costEstimated')
+})
+
 describe('people who want to be told', () => {
   const sprint = aProgress({ notify: ['desktop'] })
 
@@ -153,6 +195,24 @@ describe('people who want to be told', () => {
     expect(work(after(sprint, started(), reports({ status: 'needs-human' })).orders)).toEqual([
       { type: 'notify', about: 'needs-human', text: '2026-01-18_sprint: needs-human: no key' },
     ])
+  })
+
+  it('leave a record of the last fifty messages; what could not be sent is told here', () => {
+    const sent = (to: string): Fact => ({
+      type: 'notified',
+      at: noon,
+      results: [{ at: noon, to, about: 'completed', sent: true }],
+    })
+    const lost = { at: noon, to: 'webhook', about: 'completed', sent: false, error: 'ECONNREFUSED' }
+    const { progress, orders } = after(sprint, ...Array.from({ length: 60 }, (_, n) => sent(`desktop ${n}`)), {
+      type: 'notified',
+      at: noon,
+      results: [lost],
+    })
+
+    expect(progress.notifications).toHaveLength(shown.notifications)
+    expect(progress.notifications?.at(-1)).toEqual(lost)
+    expect(told(orders)).toEqual([{ type: 'note', level: 'warning', text: 'webhook could not be told: ECONNREFUSED' }])
   })
 
   it('are not told what they did themselves', () => {

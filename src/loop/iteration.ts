@@ -1,15 +1,11 @@
 import { noUsage } from '../contract/outcome.ts'
-import {
-  shown,
-  type IterationRecord,
-  type LiveIteration,
-  type Progress,
-  type SprintStatus,
-} from '../contract/progress.ts'
+import { shown, type IterationRecord, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { chooseAgent } from './agents.ts'
-import { isStuck, reachedLimit } from './limits.ts'
+import { reachedLimit } from './limits.ts'
 import { chooseMode } from './mode.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
+import { rest, restAs } from './rest.ts'
+import { closeWork } from './standard/work-ended.ts'
 
 /** A pause before the first attempt of an iteration. */
 type Pause = { readonly ms: number; readonly reason: string }
@@ -18,32 +14,55 @@ type Pause = { readonly ms: number; readonly reason: string }
 export function beginIteration(progress: Progress, at: number, pause?: Pause): Transition {
   const limit = reachedLimit(progress)
   if (limit) return rest(progress, 'limit-reached', limit)
-  const number = progress.stats.currentIteration + 1
   const { mode, step, idleCount } = chooseMode(progress)
   const { agent } = chooseAgent(progress, at)
-  const live: LiveIteration = {
-    number,
-    mode,
-    ...(step && { step: step.id }),
-    stage: pause ? 'waiting' : 'agent',
-    attempt: 1,
-    ...(agent !== undefined && { agent }),
-    startedAt: at,
-    ...(!pause && { promptedAt: at }),
-    costUsd: 0,
-    usage: noUsage,
-  }
-  const next: Progress = {
-    ...progress,
-    ralph: { ...progress.ralph, idleCount },
-    live: [...progress.live, live],
-    stats: { ...progress.stats, currentIteration: number },
-  }
-  const started = tell({ type: 'iteration-started', iteration: number, mode, step: step?.id, stepPrompt: step?.prompt })
-  const order: Order = pause
-    ? { type: 'wait', iteration: number, until: at + pause.ms, reason: pause.reason }
-    : { type: 'run-attempt', iteration: number, attempt: 1 }
-  return { progress: next, orders: [started, order] }
+  const opened = openIteration(
+    { ...progress, ralph: { ...progress.ralph, idleCount } },
+    {
+      mode,
+      ...(step && { step: step.id, stepPrompt: step.prompt }),
+      ...(agent !== undefined && { agent }),
+      ...(pause && { wait: { until: at + pause.ms, reason: pause.reason } }),
+    },
+    at,
+  )
+  return andThen(switchNote(progress, agent), opened)
+}
+
+/** Who works is never changed silently, back to the first choice neither. */
+function switchNote({ iterations }: Progress, agent: string | undefined): Order[] {
+  const before = iterations.at(-1)?.agent
+  if (agent === undefined || before === undefined || before === agent) return []
+  return [tell({ type: 'note', level: 'info', text: `${agent} works from here on, after ${before}` })]
+}
+
+type Opening = Pick<LiveIteration, 'mode' | 'step' | 'work' | 'agent'> & {
+  readonly stepPrompt?: string
+  /** Its first attempt waits. */
+  readonly wait?: { readonly until: number; readonly reason: string }
+}
+
+/** The next number, and its first attempt. */
+export function openIteration(progress: Progress, { stepPrompt, wait, ...opening }: Opening, at: number): Transition {
+  const added = addIteration(
+    progress,
+    { ...opening, stage: wait ? 'waiting' : 'agent', attempt: 1, ...(!wait && { promptedAt: at }) },
+    at,
+  )
+  const { number: iteration } = added.live
+  const { mode, step, work } = opening
+  const started = tell({ type: 'iteration-started', iteration, mode, step, stepPrompt, ...(work && { work }) })
+  const order: Order = wait ? { type: 'wait', iteration, ...wait } : { type: 'run-attempt', iteration, attempt: 1 }
+  return { progress: added.progress, orders: [started, order] }
+}
+
+type Given = Omit<LiveIteration, 'number' | 'startedAt' | 'costUsd' | 'usage'>
+
+export function addIteration(progress: Progress, given: Given, at: number) {
+  const number = progress.stats.currentIteration + 1
+  const live: LiveIteration = { number, ...given, startedAt: at, costUsd: 0, usage: noUsage }
+  const stats = { ...progress.stats, currentIteration: number }
+  return { live, progress: { ...progress, live: [...progress.live, live], stats } }
 }
 
 /** Writes the receipt of an iteration and goes on, or rests. */
@@ -56,7 +75,7 @@ export function endIteration(progress: Progress, live: LiveIteration, at: number
     ...progress,
     live: progress.live.filter(({ number }) => number !== live.number),
     iterations: [...progress.iterations, record].slice(-shown.iterations),
-    stats: { ...stats, activeMs: stats.activeMs + (at - live.startedAt), withoutProgress },
+    stats: { ...stats, withoutProgress },
   }
   const told = tell({
     type: 'iteration-ended',
@@ -66,6 +85,7 @@ export function endIteration(progress: Progress, live: LiveIteration, at: number
     durationMs: at - live.startedAt,
     costUsd: live.costUsd,
   })
+  if (progress.mode === 'standard') return andThen([told], closeWork(ended, live, at))
   return andThen([told], afterIteration(ended, record, at, pause))
 }
 
@@ -73,6 +93,7 @@ const recordOf = ({ number, mode, step, verdict = 'failed', ...live }: LiveItera
   number,
   mode,
   ...(step !== undefined && { step }),
+  ...(live.work && { work: live.work }),
   verdict,
   ...(live.summary !== undefined && { summary: live.summary }),
   ...(live.rejected && { rejected: live.rejected }),
@@ -81,6 +102,7 @@ const recordOf = ({ number, mode, step, verdict = 'failed', ...live }: LiveItera
   ...(live.review && { review: live.review }),
   ...(live.changed !== undefined && { changed: live.changed }),
   ...(live.checkpoint !== undefined && { checkpoint: live.checkpoint }),
+  ...(live.hooks && { hooks: live.hooks }),
   ...(live.agent !== undefined && { agent: live.agent }),
   ...(live.model !== undefined && { model: live.model }),
   ...(live.costEstimated && { costEstimated: live.costEstimated }),
@@ -92,8 +114,9 @@ const recordOf = ({ number, mode, step, verdict = 'failed', ...live }: LiveItera
 })
 
 /** Files, steps or checks are not what they were. Where the files were not looked at, the agent gets the benefit of the doubt. */
-function madeProgress({ limits, iterations, baseline = [] }: Progress, live: LiveIteration): boolean {
-  if (limits.noProgress === 'off' || live.changed !== false || live.stepsChanged === true) return true
+function madeProgress({ mode, limits, iterations, baseline = [] }: Progress, live: LiveIteration): boolean {
+  if (mode === 'standard' || limits.noProgress === 'off' || live.changed !== false || live.stepsChanged === true)
+    return true
   if (!live.checks) return false
   const before = iterations.findLast(({ checks }) => checks)?.checks ?? baseline
   return live.checks.some(({ name, passed }) => before.find((check) => check.name === name)?.passed !== passed)
@@ -104,19 +127,21 @@ function afterIteration(progress: Progress, record: IterationRecord, at: number,
     return rest({ ...progress, stats: { ...progress.stats, completedAt: at } }, 'completed')
   }
   if (progress.humanNeeded) {
-    const { reason, details } = progress.humanNeeded
-    const asked = tell({ type: 'question-asked', iteration: record.number, reason, details })
-    return andThen([asked], rest(progress, 'needs-human', reason))
+    const { askedAt: _at, ...question } = progress.humanNeeded
+    const asked = tell({ type: 'question-asked', iteration: record.number, ...question })
+    return andThen([asked], rest(progress, 'needs-human', question.reason))
   }
   if (progress.status === 'blocked') return rest(progress, 'blocked', progress.reason)
   if (progress.status !== 'in-progress') return { progress, orders: [] }
   if (progress.stopRequested) return restAs(progress, progress.stopRequested.as)
-  const stuck = isStuck(progress) && record.mode === 'reflecting'
-  if (stuck && !reachedLimit(progress)) return askWhatToDo(progress, record, at)
+  if (hasReflected(progress) && !reachedLimit(progress)) return askWhatToDo(progress, record, at)
   return beginIteration(progress, at, pause)
 }
 
-/** It has reflected, and still nothing has changed. */
+/** The iteration after the last one that was allowed has reflected, knowing why, and still nothing has changed. */
+const hasReflected = ({ limits, stats }: Progress): boolean =>
+  limits.noProgress !== 'off' && stats.withoutProgress > limits.noProgress
+
 function askWhatToDo(progress: Progress, { number, summary = '' }: IterationRecord, at: number): Transition {
   const reason = `No progress in ${progress.stats.withoutProgress} iterations: no file, step or check has changed`
   const details = `The last thing the agent said: ${summary}`
@@ -124,28 +149,4 @@ function askWhatToDo(progress: Progress, { number, summary = '' }: IterationReco
   const asked = tell({ type: 'question-asked', iteration: number, reason, details })
   const again = { ...progress, humanNeeded, stats: { ...progress.stats, withoutProgress: 0 } }
   return andThen([asked], rest(again, 'needs-human', reason))
-}
-
-/** On request, not by itself. */
-export const restAs = (progress: Progress, as: 'paused' | 'interrupted'): Transition =>
-  rest(progress, as, `${as} on request`)
-
-/** Nothing more is ordered in a sprint that was stopped in the middle of an iteration. */
-export const isStopped = ({ status }: Progress): boolean => status === 'interrupted' || status === 'paused'
-
-/**
- * The sprint stops here for now: nothing new is ordered. What still runs (hooks in the background) is waited for. A usage
- * limit that is not over is kept: the next run goes on waiting for it.
- */
-export function rest(progress: Progress, status: SprintStatus, reason?: string): Transition {
-  const { reason: _before, stopRequested: _stop, ...kept } = progress
-  const rested: Progress = { ...kept, status, ...(reason !== undefined && { reason }) }
-  return { progress: rested, orders: [...notifying(rested), tell({ type: 'sprint-rested', status, reason })] }
-}
-
-/** People want to know when it ends or needs them, not when they have stopped it themselves. */
-function notifying({ notify = [], status, reason, ralphExit, sprintId }: Progress): Order[] {
-  if (notify.length === 0 || status === 'paused' || status === 'interrupted') return []
-  const text = reason ?? ralphExit.finalSummary ?? ''
-  return [{ type: 'notify', about: status, text: `${sprintId}: ${status}${text === '' ? '' : `: ${text}`}` }]
 }

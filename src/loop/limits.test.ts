@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   after,
+  aLive,
   aProgress,
   attemptEnded,
   aReport,
@@ -15,7 +16,7 @@ import {
 } from '../../test/support/builders.ts'
 import { noUsage } from '../contract/outcome.ts'
 import { unlimitedIterations } from '../contract/progress.ts'
-import { reachedLimit } from './limits.ts'
+import { budgetOf, reachedLimit } from './limits.ts'
 
 const spend = (costUsd: number) => attemptEnded({ kind: 'report', report: aReport() }, { costUsd })
 
@@ -181,6 +182,39 @@ describe('time', () => {
 
     expect(rested).toMatchObject({ status: 'limit-reached', reason: '1s of work (limits.duration)' })
     expect(after(rested, started()).progress.status).toBe('in-progress')
+  })
+})
+
+describe('what an attempt may still use', () => {
+  const used = { ...noUsage, inputTokens: 60, outputTokens: 10, cacheReadTokens: 900 }
+
+  it('is anything if nothing is limited', () => {
+    expect(budgetOf(aProgress(), aLive())).toEqual({})
+  })
+
+  it('is what the sprint has left', () => {
+    const progress = aProgress({ limits: { usd: 5, tokens: 100 }, stats: { costUsd: 2, usage: used } })
+
+    expect(budgetOf(progress, aLive())).toEqual({ usd: 3, tokens: 30 })
+  })
+
+  it('is what the iteration has left, if that is less', () => {
+    const progress = aProgress({
+      limits: { usd: 5, tokens: 1000, iterationUsd: 1, iterationTokens: 80 },
+      stats: { costUsd: 2 },
+    })
+
+    expect(budgetOf(progress, aLive({ costUsd: 0.25, usage: used }))).toEqual({ usd: 0.75, tokens: 10 })
+  })
+
+  it('is what the sprint has left, if the iteration may have more', () => {
+    const progress = aProgress({ limits: { usd: 5, iterationUsd: 4 }, stats: { costUsd: 3 } })
+
+    expect(budgetOf(progress, aLive())).toEqual({ usd: 2 })
+  })
+
+  it('follows the flag of this run', () => {
+    expect(budgetOf(aProgress({ limits: { usd: 5 }, runLimits: { usd: 1 } }), aLive())).toEqual({ usd: 1 })
   })
 })
 

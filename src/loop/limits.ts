@@ -1,6 +1,7 @@
 import { formatDuration } from '../contract/time.ts'
 import type { Usage } from '../contract/outcome.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
+import { spentUsd } from './cost.ts'
 
 /** The limit that forbids another iteration, in one sentence; undefined if there is none. */
 export function reachedLimit(progress: Progress): string | undefined {
@@ -13,8 +14,9 @@ export function reachedLimit(progress: Progress): string | undefined {
 export function spentLimit({ limits, runLimits = {}, stats }: Progress): string | undefined {
   const usd = runLimits.usd ?? limits.usd
   const duration = runLimits.durationMs ?? limits.duration
-  if (usd !== 'off' && stats.costUsd !== null && stats.costUsd >= usd) {
-    return `$${stats.costUsd.toFixed(2)} of $${usd} spent (limits.usd)`
+  const spent = spentUsd(stats)
+  if (usd !== 'off' && spent >= usd) {
+    return `${stats.costUsd === null ? 'at least ' : ''}$${spent.toFixed(2)} of $${usd} spent (limits.usd)`
   }
   const tokens = tokensOf(stats.usage)
   if (limits.tokens !== 'off' && tokens >= limits.tokens) return `${tokens} of ${limits.tokens} tokens (limits.tokens)`
@@ -28,15 +30,25 @@ export function spentLimit({ limits, runLimits = {}, stats }: Progress): string 
 export const isStuck = ({ limits, stats }: Progress): boolean =>
   limits.noProgress !== 'off' && stats.withoutProgress >= limits.noProgress
 
-/** How much the attempt that begins now may still use; absent: as much as it likes. */
-export function budgetOf(progress: Progress, live: LiveIteration): { readonly usd?: number; readonly tokens?: number } {
-  const { limits, runLimits = {}, stats } = progress
+/** Absent: as much as it likes. */
+export type Budget = { readonly usd?: number; readonly tokens?: number; readonly durationMs?: number }
+
+/** How much the attempt that begins now may still use: of the sprint, and of its iteration if it is part of one. */
+export function budgetOf({ limits, runLimits = {}, stats }: Progress, live?: LiveIteration): Budget {
   const usd = least([
-    left(runLimits.usd ?? limits.usd, stats.costUsd ?? 0),
-    left(limits.iterationUsd, live.costUsd ?? 0),
+    left(runLimits.usd ?? limits.usd, spentUsd(stats)),
+    live && left(limits.iterationUsd, spentUsd(live)),
   ])
-  const tokens = least([left(limits.tokens, tokensOf(stats.usage)), left(limits.iterationTokens, tokensOf(live.usage))])
-  return { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) }
+  const tokens = least([
+    left(limits.tokens, tokensOf(stats.usage)),
+    live && left(limits.iterationTokens, tokensOf(live.usage)),
+  ])
+  const durationMs = left(runLimits.durationMs ?? limits.duration, stats.activeMs)
+  return {
+    ...(usd !== undefined && { usd }),
+    ...(tokens !== undefined && { tokens }),
+    ...(durationMs !== undefined && { durationMs }),
+  }
 }
 
 const left = (limit: number | 'off', used: number): number | undefined => (limit === 'off' ? undefined : limit - used)

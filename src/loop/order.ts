@@ -6,10 +6,12 @@ export type Order =
   | { readonly type: 'run-attempt'; readonly iteration: number; readonly attempt: number }
   /** Iteration 0 is the baseline, before anything was changed. */
   | { readonly type: 'run-checks'; readonly iteration: number; readonly names: readonly string[] }
+  | { readonly type: 'run-gate'; readonly iteration: number }
   | { readonly type: 'run-review'; readonly iteration: number }
   | { readonly type: 'make-checkpoint'; readonly iteration: number }
   | { readonly type: 'run-hook'; readonly iteration: number; readonly hookId: string }
   | { readonly type: 'wait'; readonly iteration: number; readonly until: number; readonly reason: string }
+  | { readonly type: 'clean-worktree' }
   | { readonly type: 'notify'; readonly about: SprintStatus; readonly text: string }
   | { readonly type: 'abort'; readonly what: 'waits' | 'attempts' | 'all' }
   | { readonly type: 'tell'; readonly event: SprintEvent }

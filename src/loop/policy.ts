@@ -44,12 +44,13 @@ export function soonestStart({ limits, failedStarts = [] }: Progress, at: number
   return free > at ? free : at
 }
 
-/** Twice as long each time, spread by a quarter, never longer than five minutes. */
+/** Twice as long each time, up to five minutes, then spread by up to a quarter; whole milliseconds. */
 export function pauseMs(firstMs: number, failuresInARow: number, random: number): number {
   let pause = firstMs
   for (let n = 1; n < failuresInARow && pause < longestPauseMs; n++) pause *= 2
   const capped = pause < longestPauseMs ? pause : longestPauseMs
-  return capped * (1 + random / 4)
+  const spread = (capped * random) / 4
+  return capped + spread - (spread % 1)
 }
 
 /** An agent that runs but gives no valid report is not retried but counted; it must not spin either. */

@@ -1,14 +1,16 @@
 import type { LiveIteration, Mode, Progress, Step } from '../contract/progress.ts'
 import { isStuck } from './limits.ts'
-
-/** How much of each list a prompt shows, so that its size does not grow with the sprint. */
-const most = {
-  pendingSteps: 50,
-  completedSteps: 20,
-  stepCharacters: 2000,
-  listCharacters: 12_000,
-  outputCharacters: 8000,
-}
+import {
+  answer,
+  clip,
+  feedback,
+  learnings,
+  messages,
+  most,
+  oneLine,
+  refusals,
+  withoutOlderForm,
+} from './prompt-sections.ts'
 
 export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt'> & {
   /** What earlier iterations have learned (LEARNINGS.md of the sprint). */
@@ -23,6 +25,7 @@ export function buildPrompt(progress: Progress, iteration: PromptFor): string {
     `## Goal\n\n${progress.goal.trim()}`,
     ...bodies[iteration.mode](progress, iteration),
     stuck(progress),
+    minIterations(progress, iteration.number),
     refusals(progress, iteration.smallPrompt ? most.outputCharacters / 4 : most.outputCharacters),
     feedback(progress),
     answer(progress),
@@ -34,9 +37,6 @@ export function buildPrompt(progress: Progress, iteration: PromptFor): string {
   return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
-/** Goals, steps and outputs can contain anything, also the older form of a report. An echo of it must not be one. */
-const withoutOlderForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
-
 const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string | undefined)[]> = {
   planning: (progress) => [task('planning'), extra(progress.ralph.goalPrompt), completedSteps(progress)],
   executing: (progress, { step, smallPrompt }) => [
@@ -44,12 +44,11 @@ const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string
     task('executing'),
     ...(smallPrompt ? [] : [pendingSteps(progress, step), completedSteps(progress)]),
   ],
-  reflecting: (progress, { number }) => [
+  reflecting: (progress) => [
     task('reflecting'),
     extra(progress.ralph.reflectionPrompt),
     pendingSteps(progress, undefined),
     completedSteps(progress),
-    minIterations(progress, number),
   ],
 }
 
@@ -117,45 +116,9 @@ function bounded(lines: readonly string[], count: number): string {
   return [...fitting, ...(left > 0 ? [`- (and ${left} more)`] : [])].join('\n')
 }
 
-function refusals({ refusedBy = [], baseline = [] }: Progress, characters: number): string | undefined {
-  if (refusedBy.length === 0) return undefined
-  const share = characters / refusedBy.length
-  const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
-  return refusedBy
-    .map(({ name, output, reason, exitCode }) => {
-      const why = reason ?? `exit code ${exitCode}`
-      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was red before the sprint began too' : ''}). The goal is not reached before it passes. Its output ends with:\n\n${quoted(clipStart(output, share))}`
-    })
-    .join('\n\n')
-}
-
-function feedback({ feedback: failed = [] }: Progress): string | undefined {
-  if (failed.length === 0) return undefined
-  const share = most.outputCharacters / failed.length
-  return failed
-    .map(({ hookId, output }) => `## Hook ${hookId} failed\n\n${quoted(clipStart(output, share))}`)
-    .join('\n\n')
-}
-
-function answer({ answer: given }: Progress): string | undefined {
-  if (!given) return undefined
-  return `## A person answered\n\nQuestion: ${clip(given.question, most.stepCharacters)}\n\nAnswer: ${clip(given.answer, most.stepCharacters)}`
-}
-
-function messages({ messages: said = [] }: Progress): string | undefined {
-  if (said.length === 0) return undefined
-  return `## A person says\n\n${said.map(({ text }) => clip(text.trim(), most.stepCharacters)).join('\n\n')}`
-}
-
 function stuck(progress: Progress): string | undefined {
   if (!isStuck(progress)) return undefined
   return `## No progress\n\nIn the last ${progress.stats.withoutProgress} iterations no file, step or check has changed. Whatever was tried does not work: find out why, and plan another way as new steps, or ask a person.`
-}
-
-function learnings(notes: string | undefined): string | undefined {
-  const text = notes?.trim()
-  if (!text) return undefined
-  return `## Learned in earlier iterations\n\n${quoted(clip(text, most.listCharacters))}`
 }
 
 function minIterations({ ralph }: Progress, number: number): string | undefined {
@@ -163,7 +126,17 @@ function minIterations({ ralph }: Progress, number: number): string | undefined 
   return `goal-complete is accepted from iteration ${ralph.minIterations} on. Until then look deeper: edge cases, tests, documentation.`
 }
 
-function rules({ doneWhen = [] }: Progress): string {
+const bullet = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$/gm
+
+/** What the goal lists is to be gone through, point by point, before anybody claims that it is reached. */
+function criteria({ goal }: Progress): string {
+  const points = [...goal.matchAll(bullet)].map(([, point = '']) => `  - [ ] ${oneLine(point)}`)
+  if (points.length === 0) return ''
+  return `\n- Before you report goal-complete, verify each point of the goal yourself:\n${bounded(points, most.criteria)}`
+}
+
+function rules(progress: Progress): string {
+  const { doneWhen = [] } = progress
   const checks = doneWhen.map(
     ({ name, run }) => `\n  - ${name === undefined || name === run ? '' : `${name}: `}\`${run}\``,
   )
@@ -173,7 +146,7 @@ function rules({ doneWhen = [] }: Progress): string {
       : 'goal-complete is a claim: make sure that it is true.'
   return `## Rules
 
-- ${gate}
+- ${gate}${criteria(progress)}
 - Do not weaken, skip or delete tests or checks to make them pass.
 - Leave \`.claude/sprints/\` alone: that is Ralph's own state.
 - Never wait for input; do not start programs that ask or that keep running.`
@@ -197,7 +170,12 @@ End your final message with exactly one fenced JSON block of this form and nothi
     {"id": null, "prompt": "<text of a new step>"}
   ],
   "goalCompleteSummary": "<only with goal-complete: what was reached and how it was verified>",
-  "humanNeeded": {"reason": "<only with needs-human: the question in one sentence>", "details": "<what a person must know>"}
+  "humanNeeded": {
+    "reason": "<only with needs-human: the question in one sentence>",
+    "details": "<what a person must know>",
+    "options": ["<answers to choose from, if there are any>"],
+    "default": "<the one that you would take>"
+  }
 }
 \`\`\`
 
@@ -205,23 +183,13 @@ End your final message with exactly one fenced JSON block of this form and nothi
 - goal-complete: the whole goal is reached and you have verified it.
 - needs-human: you cannot go on without a decision or something that only a person can give.`
 
-/** Asks, in the same session, only for the report that was missing. */
-export const buildRepairPrompt = (reason: string): string => `Your last message had no valid report: ${oneLine(reason)}.
+/** Asks, in the same session, only for the report that was missing. `form`: how it is to look. */
+export const buildRepairPrompt = (
+  reason: string,
+  form = reporting,
+): string => `Your last message had no valid report: ${oneLine(reason)}.
 
 Do not do any more work. Answer with the report about the work that you have just done, and with nothing else.
 
-${reporting}
+${form}
 `
-
-const oneLine = (text: string): string => clip(text, 300).replaceAll(/\s+/g, ' ')
-
-/** Untrusted text in a fence that it cannot close. */
-export function quoted(text: string): string {
-  const longest = [...text.matchAll(/`{3,}/g)].reduce((size, [run]) => (run.length > size ? run.length : size), 2)
-  const ticks = '`'.repeat(longest + 1)
-  return `${ticks}text\n${text.trimEnd()}\n${ticks}`
-}
-
-const clip = (text: string, size: number): string => (text.length <= size ? text : `${text.slice(0, size)}…`)
-
-const clipStart = (text: string, size: number): string => (text.length <= size ? text : `…${text.slice(-size)}`)

@@ -1,8 +1,15 @@
+import type { z } from 'zod'
 import { Report } from '../contract/report.ts'
 
-export type ReadReport =
-  | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'malformed'; readonly reason: string }
+type Malformed = { readonly kind: 'malformed'; readonly reason: string }
+
+export type ReadReport = { readonly kind: 'report'; readonly report: Report } | Malformed
+
+/** What a report of one mode looks like; `older`: what a line in the older form means, if it means anything. */
+export type Form<R> = { readonly schema: z.ZodType<R>; readonly older?: (summary: string) => R }
+
+/** An agent's last message, and what its driver made of it. */
+export type Said = { readonly text: string; readonly structured?: unknown }
 
 /** The older way to say goal-complete. Our own prompts never contain it; what a person wrote gets a blank before the colon. */
 const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
@@ -10,26 +17,44 @@ const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
 /** Backticks after an opening fence of backticks make it code within a line. */
 const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
 
+/** The report of a goal-driven sprint. */
+export const readReport = (finalMessage: string, prompt: string, structured?: unknown): ReadReport =>
+  findReport(goalForm, { text: finalMessage, structured }, prompt)
+
+const claim = (summary: string): Report => ({
+  status: 'goal-complete',
+  summary,
+  goalCompleteSummary: summary,
+  completedStepIds: [],
+  pendingSteps: [],
+})
+
+const goalForm: Form<Report> = { schema: Report, older: claim }
+
 /**
  * Finds the report in an agent's final message: the driver's structured output, else the last fenced block that is a valid
  * report, else the older one-line form. What stands in the prompt, blanks aside, is an echo and reports nothing.
  */
-export function readReport(finalMessage: string, prompt: string, structured?: unknown): ReadReport {
+export function findReport<R>(
+  { schema, older }: Form<R>,
+  { text, structured }: Said,
+  prompt: string,
+): { readonly kind: 'report'; readonly report: R } | Malformed {
   if (structured !== undefined && structured !== null) {
-    const parsed = Report.safeParse(structured)
+    const parsed = schema.safeParse(structured)
     if (parsed.success) return { kind: 'report', report: parsed.data }
   }
   const isEcho = echoOf(prompt)
-  const blocks = fencedBlocks(finalMessage).filter((block) => !isEcho(block))
+  const blocks = fencedBlocks(text).filter((block) => !isEcho(block))
   let problem: string | undefined
   for (const block of blocks.toReversed()) {
-    const read = readBlock(block)
+    const read = readBlock(block, schema)
     if (read.kind === 'report') return read
     problem ??= read.reason
   }
-  const older = [...finalMessage.matchAll(olderForm)].findLast(([line]) => !isEcho(line))?.[1]?.trim()
-  if (older) return { kind: 'report', report: claim(older) }
-  if (finalMessage.trim() === '') return { kind: 'malformed', reason: 'the final message is empty' }
+  const line = older && [...text.matchAll(olderForm)].findLast(([whole]) => !isEcho(whole))?.[1]?.trim()
+  if (older && line) return { kind: 'report', report: older(line) }
+  if (text.trim() === '') return { kind: 'malformed', reason: 'the final message is empty' }
   return { kind: 'malformed', reason: problem ?? 'the final message has no ```json block with a report' }
 }
 
@@ -60,7 +85,10 @@ export function fencedBlocks(text: string): string[] {
   return blocks
 }
 
-function readBlock(block: string): ReadReport {
+function readBlock<R>(
+  block: string,
+  schema: z.ZodType<R>,
+): { readonly kind: 'report'; readonly report: R } | Malformed {
   let value: unknown
   try {
     value = JSON.parse(block)
@@ -70,18 +98,10 @@ function readBlock(block: string): ReadReport {
       reason: `the last fenced block is not JSON: ${error instanceof Error ? error.message : ''}`,
     }
   }
-  const parsed = Report.safeParse(value)
+  const parsed = schema.safeParse(value)
   if (parsed.success) return { kind: 'report', report: parsed.data }
   const problems = parsed.error.issues
     .slice(0, 3)
     .map(({ path, message }) => `${path.join('.') || 'report'}: ${message}`)
   return { kind: 'malformed', reason: `the last fenced block is not a report: ${problems.join('; ')}` }
 }
-
-const claim = (summary: string): Report => ({
-  status: 'goal-complete',
-  summary,
-  goalCompleteSummary: summary,
-  completedStepIds: [],
-  pendingSteps: [],
-})

@@ -1,6 +1,7 @@
 import { stepId } from '../contract/ids.ts'
-import type { CompiledPhase, CompiledStep } from '../contract/phases.ts'
 import type { Progress } from '../contract/progress.ts'
+import { same } from './same.ts'
+import { mergePhases } from './standard/merge-phases.ts'
 
 /** What SPRINT.yaml and its workflows decide. Everything else is the sprint's own history. */
 const configured = [
@@ -24,7 +25,6 @@ const configured = [
   'retry',
   'prompts',
   'parallelExecution',
-  'dependencyGraph',
   'perIterationHooks',
 ] as const satisfies readonly (keyof Progress)[]
 
@@ -50,7 +50,7 @@ export function recompile(progress: Progress, compiled: Progress, at: number): R
   if (!same(progress.ralph, ralph)) changes.push('ralph (idle-threshold, min-iterations or prompts)')
   const settled: Progress = { ...withFields(progress, compiled), ralph }
   const steps = withGivenSteps(settled, compiled, at)
-  const phases = withPhases(steps.progress, compiled)
+  const phases = mergePhases(steps.progress, compiled)
   return { progress: phases.progress, changes: [...changes, ...steps.changes, ...phases.changes] }
 }
 
@@ -96,49 +96,4 @@ function withGivenSteps(progress: Progress, compiled: Progress, at: number): Rec
     },
     changes: steps.map(({ id }) => `${id} added`),
   }
-}
-
-/** Phases and their steps are matched by id: what has run keeps its state, what has not is as it is written now. */
-function withPhases(progress: Progress, compiled: Progress): Recompiled {
-  if (!compiled.phases) return { progress, changes: [] }
-  const before = progress.phases ?? []
-  const phases = merged(before, compiled.phases, mergePhase)
-  const changes = [
-    ...compiled.phases
-      .filter(({ id }) => !before.some((phase) => phase.id === id))
-      .map(({ id }) => `phase ${id} added`),
-    ...before.filter(({ id }) => !phases.some((phase) => phase.id === id)).map(({ id }) => `phase ${id} removed`),
-  ]
-  const { totalSteps, totalPhases } = compiled.stats
-  const stats = { ...progress.stats, totalSteps, ...(totalPhases !== undefined && { totalPhases }) }
-  return { progress: { ...progress, phases, stats }, changes }
-}
-
-type Work = { readonly id: string; readonly status: CompiledPhase['status'] }
-
-/** In the new order; what has begun and is no longer written anywhere stays in front, as history. */
-function merged<T extends Work>(before: readonly T[], now: readonly T[], merge: (old: T, fresh: T) => T): T[] {
-  const known = new Map(before.map((work) => [work.id, work]))
-  const gone = before.filter(({ id, status }) => status !== 'pending' && !now.some((work) => work.id === id))
-  return [...gone, ...now.map((fresh) => merge(known.get(fresh.id) ?? fresh, fresh))]
-}
-
-const mergePhase = (old: CompiledPhase, fresh: CompiledPhase): CompiledPhase => {
-  if (!old.steps || !fresh.steps) return old.status === 'pending' ? fresh : old
-  return { ...(old.status === 'pending' ? fresh : old), steps: merged(old.steps, fresh.steps, mergeStep) }
-}
-
-const mergeStep = (old: CompiledStep, fresh: CompiledStep): CompiledStep => (old.status === 'pending' ? fresh : old)
-
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(canonical(a)) === JSON.stringify(canonical(b))
-
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, entry]) => entry !== undefined)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, canonical(entry)]),
-  )
 }

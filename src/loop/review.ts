@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Progress } from '../contract/progress.ts'
-import { quoted } from './prompt.ts'
+import { quoted } from './prompt-sections.ts'
 import { echoOf, fencedBlocks } from './read-report.ts'
 
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })

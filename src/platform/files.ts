@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 
 /** The text of a file, or undefined if there is no such file. Anything else that goes wrong is an error with the path. */
@@ -104,6 +104,13 @@ export const copyFolder = (from: string, to: string): Promise<void> =>
 /** Fails if the target is there already. */
 export const copyFileTo = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_EXCL)
 
+/** A file with its permissions, in place of whatever is there. */
+export async function copyOver(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  await rm(to, { recursive: true, force: true })
+  await copyFile(from, to)
+}
+
 /** Names in a folder; none if it is not there. */
 export async function listFolder(path: string): Promise<string[]> {
   try {
@@ -120,6 +127,9 @@ export function fileSignature(path: string): string | undefined {
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`
 }
 
+/** 0 if it is not there. */
+export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
 /** Whether the path still leads to the open file. */
 export function isSameFile(fd: number, path: string): boolean {
   const mine = fstatSync(fd)
@@ -129,6 +139,9 @@ export function isSameFile(fd: number, path: string): boolean {
 
 /** No error if it is not there. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
+
+/** With everything in it. */
+export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 /** Names, sizes and times of the files below a folder, as far as they are worth looking at, in one text. */
 export async function statTree(folder: string, except: readonly string[], mostFiles = 20_000): Promise<string> {
@@ -178,7 +191,6 @@ export function unwritable(path: string, cause: unknown): RalphError {
   return new RalphError('DISK_FULL', `cannot write: ${reason(cause)}`, { ...details, hint })
 }
 
-export const isDiskFull = (error: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT', 'EFBIG'].some((code) => isErrno(error, code))
+export const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].some((code) => isErrno(error, code))
 
 const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

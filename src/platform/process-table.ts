@@ -22,13 +22,13 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 
 /**
  * Ends every process that carries a mark in its environment, wherever it has gone: a grandchild that has called setsid is in
- * no group of ours. Looks only at processes younger than the one that brought the mark in. Repeats until two scans in a row
- * find nothing, since a process can fork between scan and signal.
+ * no group of ours. Looks only at processes younger than `first`, which brought the mark in, if that is known to be recent.
+ * Repeats until two scans in a row find nothing, since a process can fork between scan and signal.
  */
-export function sweep(mark: string, first: ProcessId): void {
+export function sweep(mark: string, first?: ProcessId): void {
   const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
   for (let empty = 0, scans = 0; empty < 2 && scans < 100; scans++) {
-    const found = youngerThan(first.pid).filter((pid) => carries(pid, needle))
+    const found = (first ? youngerThan(first.pid) : processes()).filter((pid) => carries(pid, needle))
     for (const pid of found) signal(pid, 'SIGKILL')
     empty = found.length === 0 ? empty + 1 : 0
   }

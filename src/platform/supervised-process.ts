@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isErrno, makeNewFolder, readTextSyncIfThere, writeNewFile } from './files.ts'
-import { isAlive, parseStartTime, processId, signal, sweep, type ProcessId } from './process-table.ts'
+import { attemptFiles, joinedSince, noteEnded, readEnded, readExit, readId, type Ended } from './attempt-folder.ts'
+import { exists, fileSize, isErrno, makeFolder, makeNewFolder, unwritable, writeNewFile } from './files.ts'
+import { isAlive, processId, signal, sweep, type ProcessId } from './process-table.ts'
 import { openTail, type Tail } from './tail.ts'
-
-/** Why the supervisor ended a process that did not end by itself. */
-export type Ended = 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap' | 'budget'
 
 export type SupervisedProcess = {
   /** A folder of its own for pid, stdin, stdout, stderr and exit code. If it is there already, what runs in it is joined. */
@@ -23,23 +21,19 @@ export type SupervisedProcess = {
   /** Told to the process and inherited by everything it starts. */
   readonly mark: string
   readonly onOutput: (chunk: Buffer) => void
-  /** Asked several times a second; the answer ends the process. */
+  /** How long the process has run already when it was joined and not started. */
+  readonly onJoined?: (ranMs: number) => void
+  /** Asked several times a second, with what it has printed so far, errors included; the answer ends the process. */
   readonly overdue: (bytes: number) => Ended | undefined
   readonly signal: AbortSignal
+  /** What it is given to end by itself after a TERM. */
+  readonly graceMs?: number
 }
 
 /** `lost`: it is gone without an exit code, killed together with its shim or by a reboot. */
 export type ProcessEnd = { readonly code: number | null; readonly lost: boolean; readonly ended?: Ended }
 
-export const files = {
-  stdin: 'prompt.md',
-  stdout: 'transcript.jsonl',
-  stderr: 'stderr.log',
-  pid: 'pid',
-  exit: 'exit',
-} as const
-
-const graceMs = 10_000
+const defaultGraceMs = 10_000
 const pollMs = 100
 
 /**
@@ -58,34 +52,47 @@ exit $code`
 
 /** Runs a program under the shim, or joins the one that already runs in the folder, until nothing of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
-  const child = await start(job)
-  const id = child?.pid === undefined ? readId(job.folder) : processId(child.pid)
-  const tail = await openTail(join(job.folder, files.stdout), job.onOutput)
+  const isNew = await prepare(job)
+  // Opened before the program can run: one that deletes the folder under itself does not take its output with it.
+  const tail = await openTail(join(job.folder, attemptFiles.stdout), job.onOutput)
   try {
+    const child = isNew ? await start(job) : undefined
+    if (isNew && !child) return { code: null, lost: true }
+    const id = child?.pid === undefined ? readId(job.folder) : processId(child.pid)
+    if (!isNew) job.onJoined?.(joinedSince(job.folder))
     const ended = await follow(job, child, id, tail)
-    if (id) sweep(job.mark, id)
+    sweep(job.mark, child && id)
     while (await tail.read());
     const code = readExit(job.folder) ?? child?.exitCode ?? null
+    if (!tail.isInPlace()) await rescue(job.folder, tail, code)
     return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
   } finally {
     await tail.close()
   }
 }
 
-async function start(job: SupervisedProcess): Promise<ChildProcess | undefined> {
+/** Makes the folder with all that the program needs; false if it is there already. */
+async function prepare({ folder, files, stdin }: SupervisedProcess): Promise<boolean> {
   try {
-    await makeNewFolder(job.folder)
+    await makeNewFolder(folder)
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return undefined
-    throw error
+    if (isErrno(error, 'EEXIST')) return false
+    throw unwritable(folder, error)
   }
-  for (const [name, text] of Object.entries({ ...job.files, [files.stdin]: job.stdin })) {
-    await writeNewFile(join(job.folder, name), text)
+  for (const [name, text] of Object.entries({ ...files, [attemptFiles.stdin]: stdin })) {
+    await writeNewFile(join(folder, name), text)
   }
+  return true
+}
+
+/** A machine that has no room for another process now may have some later. */
+const noRoom = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']
+
+async function start(job: SupervisedProcess): Promise<ChildProcess | undefined> {
   const handles = await Promise.all([
-    open(join(job.folder, files.stdin), 'r'),
-    open(join(job.folder, files.stdout), 'ax', 0o600),
-    open(join(job.folder, files.stderr), 'ax', 0o600),
+    open(join(job.folder, attemptFiles.stdin), 'r'),
+    open(join(job.folder, attemptFiles.stdout), 'a', 0o600),
+    open(join(job.folder, attemptFiles.stderr), 'a', 0o600),
   ])
   try {
     const child = spawn('/bin/sh', ['-c', shim, 'ralph-shim', job.folder, job.file, ...job.args], {
@@ -96,6 +103,9 @@ async function start(job: SupervisedProcess): Promise<ChildProcess | undefined> 
     })
     await once(child, 'spawn')
     return child
+  } catch (error) {
+    if (noRoom.some((code) => isErrno(error, code))) return undefined
+    throw error
   } finally {
     await Promise.all(handles.map((handle) => handle.close()))
   }
@@ -109,12 +119,17 @@ async function follow(
   tail: Tail,
 ): Promise<Ended | undefined> {
   const pause = wakeOn(job.signal, child)
+  const errors = join(job.folder, attemptFiles.stderr)
   for (;;) {
     const more = await tail.read()
-    if (isOver(job.folder, child, id)) return undefined
-    const ended = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes())
+    // An end that was begun before we were killed is brought to its end.
+    const begun = child ? undefined : readEnded(job.folder)
+    if (isOver(job.folder, child, id)) return begun
+    const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
+    const ended = begun ?? due
     if (ended) {
-      if (id) await endTree(id, job.mark)
+      noteEnded(job.folder, ended)
+      if (id) await endTree(id, job)
       return ended
     }
     await pause(more ? 0 : pollMs)
@@ -127,7 +142,7 @@ function isOver(folder: string, child: ChildProcess | undefined, id: ProcessId |
 }
 
 /** TERM to the group, a grace, KILL, then whatever carries the mark. */
-async function endTree(id: ProcessId, mark: string): Promise<void> {
+async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
   signal(-id.pid, 'SIGTERM')
   const deadline = performance.now() + graceMs
   while (performance.now() < deadline && isAlive(id)) await sleep(20)
@@ -135,16 +150,13 @@ async function endTree(id: ProcessId, mark: string): Promise<void> {
   sweep(mark, id)
 }
 
-function readId(folder: string): ProcessId | undefined {
-  const text = readTextSyncIfThere(join(folder, files.pid))
-  if (!text?.endsWith('\n')) return undefined
-  const [pid, bootId, ...stat] = text.trim().split(' ')
-  return { pid: Number(pid), bootId: bootId ?? '', startTime: parseStartTime(stat) ?? '0' }
-}
-
-function readExit(folder: string): number | null {
-  const text = readTextSyncIfThere(join(folder, files.exit))
-  return text?.endsWith('\n') ? Number(text) : null
+/** Somebody has deleted the folder while the program ran in it (an agent with `git clean`): what it has printed is written anew. */
+async function rescue(folder: string, tail: Tail, code: number | null): Promise<void> {
+  await makeFolder(folder)
+  const transcript = join(folder, attemptFiles.stdout)
+  if (!exists(transcript)) await tail.copyTo(transcript)
+  const exit = join(folder, attemptFiles.exit)
+  if (code !== null && !exists(exit)) await writeNewFile(exit, `${code}\n`)
 }
 
 /** Lets the polls be cut short by what they wait for. */

@@ -3,8 +3,6 @@ import { lookup } from 'node:dns/promises'
 import { request } from 'node:https'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-const timeoutMs = 5000
-
 /** Addresses that only mean something inside a machine or a network: a webhook must not be a way in. */
 const internal = new BlockList()
 for (const [network, prefix] of [
@@ -51,6 +49,8 @@ export type WebhookOptions = {
   readonly secret?: string | undefined
   /** Whether an address may be called. */
   readonly allows?: (address: string) => boolean
+  /** For the whole call, not between two bytes of it. */
+  readonly timeoutMs?: number
 }
 
 /**
@@ -60,7 +60,7 @@ export type WebhookOptions = {
 export async function postWebhook(
   url: string,
   body: string,
-  { secret, allows = (address) => !isInternal(address) }: WebhookOptions = {},
+  { secret, allows = (address) => !isInternal(address), timeoutMs = 5000 }: WebhookOptions = {},
 ): Promise<void> {
   const target = new URL(url)
   if (target.protocol !== 'https:') throw new Error(`only https is called, not ${target.protocol}`)
@@ -78,20 +78,20 @@ export async function postWebhook(
     const call = request(target, {
       method: 'POST',
       headers,
-      timeout: timeoutMs,
       lookup: (_name, options, done) => {
         if (options.all) done(null, [first])
         else done(null, first.address, first.family)
       },
     })
-    call.on('response', (response) => {
-      response.resume()
-      const { statusCode = 0 } = response
+    const late = setTimeout(() => call.destroy(new Error(`no answer in ${timeoutMs / 1000} s`)), timeoutMs)
+    call.on('response', ({ statusCode = 0 }) => {
       if (statusCode >= 200 && statusCode < 300) resolve()
       else reject(new Error(`it answered ${statusCode}`))
+      // What else it has to say may never end, and would keep us from ending.
+      call.destroy()
     })
-    call.on('timeout', () => call.destroy(new Error(`no answer in ${timeoutMs / 1000} s`)))
     call.on('error', reject)
+    call.on('close', () => clearTimeout(late))
     call.end(body)
   })
 }

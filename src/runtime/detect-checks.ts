@@ -17,7 +17,7 @@ const detectors: readonly Detector[] = [
     run: 'pytest',
     found: (read) => has(read, 'pytest.ini', 'conftest.py') || /\[tool\.pytest/.test(read('pyproject.toml') ?? ''),
   },
-  { run: 'make test', found: (read) => /^test\s*:/m.test(read('Makefile') ?? '') },
+  { run: 'make test', found: (read) => /^test[ \t]*:(?!:?=)/m.test(read('Makefile') ?? '') },
 ]
 
 /** The checks that a project obviously has, for a sprint that names none. */

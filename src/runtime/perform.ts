@@ -1,24 +1,47 @@
+import { noUsage } from '../contract/outcome.ts'
 import type { Progress } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
 import type { Context, Doing, Work } from './context.ts'
 import { runAttempt } from './run-attempt.ts'
 import { runChecks } from './run-checks.ts'
+import { runGate } from './run-gate.ts'
 import { runHook } from './run-hook.ts'
+import type { Question } from './ports.ts'
+import { withRoom } from './room.ts'
 import { runReview } from './run-review.ts'
 
 /** Carries out one order and says what happened. Nothing happened if it was aborted and is to be ordered again. */
-export function perform(order: Work, context: Context): Promise<Fact | undefined> {
+export async function perform(order: Work, context: Context): Promise<Fact | undefined> {
+  if (order.type === 'wait' || order.type === 'notify') return carryOut(order, context)
+  const done = await withRoom(() => carryOut(order, context), context.ports, context.signal)
+  return done && 'aborted' in done ? heldAttempt(order, context) : done
+}
+
+/** An attempt that was held for want of room and then called off has ended without a start. */
+function heldAttempt(order: Work, { ports }: Context): Fact | undefined {
+  if (order.type !== 'run-attempt') return undefined
+  const { iteration, attempt } = order
+  const end = { kind: 'aborted' as const }
+  const at = ports.clock.now()
+  return { type: 'attempt-ended', at, iteration, attempt, end, usage: noUsage, costUsd: 0, random: ports.random() }
+}
+
+function carryOut(order: Work, context: Context): Promise<Fact | undefined> {
   switch (order.type) {
     case 'run-attempt':
       return runAttempt(order, context)
     case 'run-checks':
       return runChecks(order, context)
+    case 'run-gate':
+      return runGate(order, context)
     case 'run-review':
       return runReview(order, context)
     case 'run-hook':
       return runHook(order, context)
     case 'make-checkpoint':
       return makeCheckpoint(order, context)
+    case 'clean-worktree':
+      return cleanWorktree(context)
     case 'notify':
       return notify(order, context)
     case 'wait':
@@ -35,7 +58,9 @@ async function wait({ iteration, until }: Doing<'wait'>, { ports, signal }: Cont
 async function notify({ about, text }: Doing<'notify'>, { progress, ports }: Context): Promise<Fact> {
   const results = await Promise.all(
     (progress.notify ?? []).map(async (target) => {
-      const error = await ports.notify(target, { about, text, sprintId: progress.sprintId }).then(
+      const { sprintId, humanNeeded } = progress
+      const question = about === 'needs-human' && humanNeeded ? { question: questionOf(humanNeeded) } : {}
+      const error = await ports.notify(target, { about, text, sprintId, ...question }).then(
         () => undefined,
         (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
       )
@@ -46,6 +71,8 @@ async function notify({ about, text }: Doing<'notify'>, { progress, ports }: Con
   return { type: 'notified', at: ports.clock.now(), results }
 }
 
+const questionOf = ({ askedAt: _at, ...question }: NonNullable<Progress['humanNeeded']>): Question => question
+
 /** A repository in trouble costs the checkpoint, not the sprint. */
 async function makeCheckpoint({ iteration }: Doing<'make-checkpoint'>, context: Context): Promise<Fact> {
   const { ports, progress } = context
@@ -55,6 +82,13 @@ async function makeCheckpoint({ iteration }: Doing<'make-checkpoint'>, context: 
     return undefined
   })
   return { type: 'checkpoint-made', at: ports.clock.now(), iteration, commit: made }
+}
+
+async function cleanWorktree({ ports }: Context): Promise<Fact> {
+  const kept = await ports
+    .cleanWorktree()
+    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+  return { type: 'worktree-cleaned', at: ports.clock.now(), kept }
 }
 
 function messageOf(progress: Progress, iteration: number): string {

@@ -1,7 +1,8 @@
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
-import type { Outcome } from '../contract/outcome.ts'
+import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Progress, SprintStatus } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
+import type { Budget } from '../loop/limits.ts'
 
 /** The loop's view of the outside world. Adapters implement these; the runtime never imports an adapter. */
 export interface Ports {
@@ -11,6 +12,8 @@ export interface Ports {
   readonly shell: ShellRunner
   readonly workspace: Workspace
   readonly projectFiles: ProjectFiles
+  /** Removes the worktree of a completed sprint if nothing is lost with it; resolves with the reason if it is kept. */
+  readonly cleanWorktree: () => Promise<string | undefined>
   readonly limits: AccountLimits
   /** What earlier iterations have learned. */
   readonly notes: () => Promise<string | undefined>
@@ -19,14 +22,25 @@ export interface Ports {
   /** Rejects with the reason if it could not be delivered. */
   readonly notify: (target: NotifyTarget, message: Notification) => Promise<void>
   readonly clock: Clock
+  /** Not given: there is always room. */
+  readonly disk?: Disk
   /** In [0, 1). */
   readonly random: () => number
   /** Must not throw and not block. */
   readonly observe: (event: SprintEvent) => void
 }
 
+/** The disk that the sprint is kept on. */
+export interface Disk {
+  /** Why nothing should be started now, in one sentence; undefined if there is room. */
+  readonly shortage: () => Promise<string | undefined>
+}
+
 export interface ProgressStore {
-  /** Resolves when the progress can no longer be lost. `fact` is what led to it. */
+  /**
+   * Resolves when the progress can no longer be lost. `fact` is what led to it. Rejects with DISK_FULL if there was no room for
+   * it; nothing of it is kept then, and it can be tried again.
+   */
   save: (progress: Progress, fact: Fact) => Promise<void>
 }
 
@@ -37,10 +51,12 @@ export type AgentRequest = {
   readonly transcript: string
   readonly prompt: string
   readonly timeouts: { readonly idle: number; readonly attempt: number; readonly afterResult: number }
-  /** The attempt is ended when it has used more; absent: as much as it likes. */
-  readonly budget: { readonly usd?: number; readonly tokens?: number }
+  /** The attempt is ended when it has used more. */
+  readonly budget: Budget
   /** The session to go on in. */
   readonly resume?: string | undefined
+  /** What that session has used before. */
+  readonly used?: Usage | undefined
   readonly onEvent: (event: AgentEvent) => void
 }
 
@@ -53,7 +69,13 @@ export interface AgentRunner {
 }
 
 export type ShellRequest = {
+  /** Names the attempt's folder; one that is there already gets a successor. */
   readonly attempt: string
+  /**
+   * What an earlier run has begun under this name is joined, and its result taken: nothing runs twice. If it was killed
+   * before it could say how it ended, it has failed (`join`) or is done again (`repeat`).
+   */
+  readonly ifBegun?: 'join' | 'repeat'
   readonly transcript?: string
   readonly command: string
   readonly timeoutMs: number
@@ -105,4 +127,12 @@ export interface AccountLimits {
 
 export type NotifyTarget = NonNullable<Progress['notify']>[number]
 
-export type Notification = { readonly sprintId: string; readonly about: SprintStatus; readonly text: string }
+export type Question = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
+
+export type Notification = {
+  readonly sprintId: string
+  readonly about: SprintStatus
+  readonly text: string
+  /** What is asked, with needs-human. */
+  readonly question?: Question
+}

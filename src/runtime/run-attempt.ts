@@ -1,41 +1,39 @@
-import type { Outcome } from '../contract/outcome.ts'
+import { noUsage, type Outcome } from '../contract/outcome.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
 import type { AttemptEnd, Fact } from '../loop/fact.ts'
 import { budgetOf } from '../loop/limits.ts'
-import { buildPrompt, buildRepairPrompt } from '../loop/prompt.ts'
-import { readReport } from '../loop/read-report.ts'
-import { noUsage } from '../contract/outcome.ts'
+import { promptFor, repairPromptFor, reportIn } from '../loop/protocol.ts'
+import { modelFor } from '../loop/standard/choice.ts'
 import { liveOf, type Context, type Doing } from './context.ts'
-import type { AgentRunner } from './ports.ts'
+import { messageOf, notStarted } from './outcomes.ts'
+import type { AgentRequest, AgentRunner } from './ports.ts'
+import { unlessDiskFull } from './room.ts'
 
 /** One process of the agent for an iteration: prompt in, report out. */
 export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, context: Context): Promise<Fact> {
   const { progress, ports, signal } = context
   const live = liveOf(progress, iteration)
-  const agent = ports.agents(live.agent)
+  const agent = ports.agents(live.agent, modelFor(progress, live))
   const limited = await limitedElsewhere(agent, context)
   if (limited) return { ...limited, iteration, attempt, random: ports.random() }
   const prompt = live.repair
-    ? buildRepairPrompt(live.repair.reason)
-    : buildPrompt(progress, { ...live, notes: await ports.notes() })
-  const looks = progress.limits.noProgress !== 'off'
-  const before = looks ? await ports.workspace.fingerprint() : undefined
+    ? repairPromptFor(progress, live.repair.reason)
+    : promptFor(progress, { ...live, notes: await ports.notes() })
+  const before = await fingerprint(context)
   ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name })
-  const outcome = await agent.run(
-    {
-      attempt: `${iteration}-${attempt}`,
-      transcript: `iteration-${iteration}.jsonl`,
-      prompt,
-      timeouts: progress.timeouts,
-      budget: budgetOf(progress, live),
-      resume: live.repair?.session,
-      onEvent: (event) => ports.observe({ type: 'agent', iteration, attempt, event }),
-    },
-    signal,
-  )
-  const after = looks ? await ports.workspace.fingerprint() : undefined
-  if (outcome.class === 'usage_limit' && outcome.resetsAt !== undefined)
-    await ports.limits.note(agent.name, outcome.resetsAt)
+  const request: AgentRequest = {
+    attempt: `${iteration}-${attempt}`,
+    transcript: `iteration-${iteration}.jsonl`,
+    prompt,
+    timeouts: progress.timeouts,
+    budget: budgetOf(progress, live),
+    resume: live.repair?.session,
+    used: live.repair?.used,
+    onEvent: (event) => ports.observe({ type: 'agent', iteration, attempt, event }),
+  }
+  const outcome = await agent.run(request, signal).catch(unlessDiskFull(notStarted))
+  const after = await fingerprint(context)
+  await noteLimit(agent, outcome, context)
   return {
     type: 'attempt-ended',
     at: ports.clock.now(),
@@ -46,9 +44,24 @@ export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, c
     costUsd: outcome.costUsd,
     costEstimated: outcome.costEstimated,
     model: outcome.model,
-    changed: before === undefined ? undefined : before !== after,
+    changed: before === undefined || after === undefined ? undefined : before !== after,
     random: ports.random(),
   }
+}
+
+/** The work tree in one word; undefined if nobody wants to know. A repository in trouble is no reason to stop. */
+async function fingerprint({ progress, ports }: Context): Promise<string | undefined> {
+  if (progress.limits.noProgress === 'off' || progress.mode === 'standard') return undefined
+  return ports.workspace.fingerprint().catch((error: unknown) => {
+    const text = `cannot tell whether files have changed: ${messageOf(error)}`
+    ports.observe({ type: 'note', level: 'warning', text })
+    return undefined
+  })
+}
+
+/** Saves other sprints a start; one that cannot be told finds out by itself. */
+async function noteLimit(agent: AgentRunner, { class: failure, resetsAt }: Outcome, { ports }: Context) {
+  if (failure === 'usage_limit' && resetsAt !== undefined) await ports.limits.note(agent.name, resetsAt).catch(() => {})
 }
 
 /** Another sprint of this account may have met the limit already: it is waited for without a start. */
@@ -57,7 +70,8 @@ async function limitedElsewhere(agent: AgentRunner, { ports }: Context) {
   const at = ports.clock.now()
   if (until === undefined || until <= at) return undefined
   const reason = `${agent.name} has reached its usage limit, as another sprint has found`
-  const end: AttemptEnd = { kind: 'failed', class: 'usage_limit', reason, retryable: true, resetsAt: until }
+  const why = { class: 'usage_limit', reason, retryable: true, resetsAt: until, notStarted: true } as const
+  const end: AttemptEnd = { kind: 'failed', ...why }
   return { type: 'attempt-ended' as const, at, end, usage: noUsage, costUsd: 0 }
 }
 
@@ -65,13 +79,14 @@ function endOf(outcome: Outcome, prompt: string, live: LiveIteration, progress: 
   if (outcome.status === 'aborted') return { kind: 'aborted' }
   if (outcome.status !== 'ok') {
     const { class: failure = 'unknown', reason = 'the agent failed', retryable, resetsAt } = outcome
-    return { kind: 'failed', class: failure, reason, retryable, resetsAt }
+    return { kind: 'failed', class: failure, reason, retryable, resetsAt, exitCode: ownExitCode(outcome) }
   }
-  const read = readReport(
-    outcome.text,
-    live.repair ? `${prompt}\n${buildPrompt(progress, live)}` : prompt,
-    outcome.structured,
-  )
-  if (read.kind === 'report' || !outcome.resumable) return read
-  return { ...read, session: outcome.sessionId }
+  const asked = live.repair ? `${prompt}\n${promptFor(progress, live)}` : prompt
+  const read = reportIn(progress, outcome, asked)
+  return read.kind === 'malformed' && outcome.resumable ? { ...read, session: outcome.sessionId } : read
+}
+
+/** A shell tells the signal that killed a program as a code above 128. */
+function ownExitCode({ exitCode }: Outcome): number | undefined {
+  return exitCode === null || exitCode === undefined || exitCode > 128 ? undefined : exitCode
 }

@@ -4,6 +4,8 @@ import { checkName } from '../loop/checks.ts'
 import type { Fact } from '../loop/fact.ts'
 import { definingFiles } from './defining-files.ts'
 import type { Context, Doing } from './context.ts'
+import { messageOf } from './outcomes.ts'
+import type { Ports } from './ports.ts'
 import { ranNoTests } from './vacuous.ts'
 
 /** Runs the checks one after the other, outside the agent's process and reach. */
@@ -12,11 +14,14 @@ export async function runChecks(order: Doing<'run-checks'>, context: Context): P
   const { iteration } = order
   const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(checkName(check)))
   const checkFiles = iteration === 0 ? await keepFiles(checks, context) : undefined
-  const tampered = iteration === 0 ? [] : await changedFiles(checks, context)
+  const { changed: tampered, lost } = iteration === 0 ? nothingChanged : await changedFiles(checks, context)
   const results: CheckResult[] = []
   for (const check of checks) {
     ports.observe({ type: 'check-started', iteration, name: checkName(check) })
-    const result = await runCheck(check, { iteration, number: results.length + 1 }, context)
+    const broken = lost.find(({ file }) => check.protect && definesIt(check, file))
+    const result = broken
+      ? red(check, `${broken.file} could not be put back: ${broken.why}`)
+      : await runCheck(check, { iteration, number: results.length + 1 }, context)
     if (signal.aborted) return undefined
     ports.observe({ type: 'check-ended', iteration, result })
     results.push(result)
@@ -32,10 +37,9 @@ async function runCheck(
   { ports, signal }: Context,
 ): Promise<CheckResult> {
   const attempt = `${iteration}-check-${number}`
-  const { exitCode, error, durationMs, output } = await ports.shell.run(
-    { attempt, command: check.run, timeoutMs: check.timeout },
-    signal,
-  )
+  const { exitCode, error, durationMs, output } = await ports.shell
+    .run({ attempt, ifBegun: 'repeat', command: check.run, timeoutMs: check.timeout }, signal)
+    .catch((cause: unknown) => red(check, `it could not be started: ${messageOf(cause)}`))
   const ended = exitCode === 0 && error === undefined
   const vacuous = ended && ranNoTests(output)
   const reason = vacuous ? 'it ran no test' : error
@@ -49,22 +53,50 @@ async function runCheck(
   }
 }
 
-/** Remembers the files that define the checks; those of `protect: true` are kept, to be put back. */
+/** A check that did not even run is red. */
+const red = (check: Check, error: string) => ({
+  name: checkName(check),
+  passed: false,
+  exitCode: null,
+  durationMs: 0,
+  output: '',
+  reason: error,
+  error,
+})
+
+/** Remembers the files that define the checks, and keeps them, to be put back. */
 async function keepFiles(checks: readonly Check[], { ports }: Context): Promise<Progress['checkFiles']> {
   const names = [...new Set(checks.flatMap((check) => definingFiles(check.run, ports.projectFiles.isFile)))]
   return Promise.all(names.map(async (file) => ({ file, hash: await ports.projectFiles.keep(file) })))
 }
 
+type Changed = {
+  readonly changed: string[]
+  /** What is protected, but could not be put back. */
+  readonly lost: { readonly file: string; readonly why: string }[]
+}
+
+const nothingChanged: Changed = { changed: [], lost: [] }
+
 /** Those that are no longer what they were at the start; what a check protects is put back. */
-async function changedFiles(checks: readonly Check[], { progress, ports }: Context): Promise<string[]> {
+async function changedFiles(checks: readonly Check[], { progress, ports }: Context): Promise<Changed> {
+  const { checkFiles = [] } = progress
   const changed: string[] = []
-  for (const { file, hash } of progress.checkFiles ?? []) {
+  const lost: Changed['lost'] = []
+  for (const { file, hash } of checkFiles) {
     if ((await ports.projectFiles.hash(file)) === hash) continue
     changed.push(file)
-    const isProtected = checks.some((check) => check.protect && definesIt(check, file))
-    if (isProtected) await ports.projectFiles.putBack(file)
+    if (!checks.some((check) => check.protect && definesIt(check, file))) continue
+    await ports.projectFiles.putBack(file).catch((cause: unknown) => lost.push({ file, why: messageOf(cause) }))
   }
-  return changed
+  return { changed: [...changed, ...newFiles(checks, progress, ports)], lost }
+}
+
+/** A configuration that was not there at the start decides as well. It is told, but not taken away: it may be the work itself. */
+function newFiles(checks: readonly Check[], { checkFiles = [], baseline = [] }: Progress, { projectFiles }: Ports) {
+  const known = checks.filter((check) => baseline.some(({ name }) => name === checkName(check)))
+  const names = new Set(known.flatMap((check) => definingFiles(check.run, projectFiles.isFile)))
+  return [...names].filter((name) => !checkFiles.some(({ file }) => file === name)).map((name) => `${name} (new)`)
 }
 
 const definesIt = (check: Check, file: string): boolean => definingFiles(check.run, (name) => name === file).length > 0

@@ -1,18 +1,26 @@
 import type { Hook } from '../contract/settings.ts'
 import type { Fact } from '../loop/fact.ts'
+import { budgetOf, spentLimit } from '../loop/limits.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
 import type { Context, Doing } from './context.ts'
+import { messageOf, spentOf } from './outcomes.ts'
+import { unlessDiskFull } from './room.ts'
 
-type HookEnd = { readonly exitCode: number | null; readonly error?: string; readonly output?: string }
+type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
 
 /** One hook of one iteration: a shell command, a prompt, or a slash command of the agent. */
 export async function runHook({ iteration, hookId }: Doing<'run-hook'>, context: Context): Promise<Fact> {
   const hook = context.progress.perIterationHooks.find(({ id }) => id === hookId)
   const end = hook
-    ? await context.ports.hookSlots(() => runKnownHook(hook, iteration, context))
+    ? await context.ports.hookSlots(() => runKnownHook(hook, iteration, context)).catch(unlessDiskFull(couldNotStart))
     : { exitCode: null, error: 'the hook is no longer configured' }
   return { type: 'hook-ended', at: context.ports.clock.now(), iteration, hookId, ...end }
 }
+
+const couldNotStart = (error: unknown): HookEnd => ({
+  exitCode: null,
+  error: `it could not be started: ${messageOf(error)}`,
+})
 
 async function runKnownHook(hook: Hook, iteration: number, context: Context): Promise<HookEnd> {
   const { progress, ports, signal } = context
@@ -21,9 +29,14 @@ async function runKnownHook(hook: Hook, iteration: number, context: Context): Pr
   const timeoutMs = hook.timeout ?? progress.timeouts.hook
   const variables = hookVariables(iteration, context)
   if (hook.run !== undefined) {
-    const end = await ports.shell.run({ attempt, transcript, command: hook.run, timeoutMs, env: variables }, signal)
+    const end = await ports.shell.run(
+      { attempt, ifBegun: 'join', transcript, command: hook.run, timeoutMs, env: variables },
+      signal,
+    )
     return { exitCode: end.exitCode, output: end.output, ...(end.error !== undefined && { error: end.error }) }
   }
+  const limit = spentLimit(progress)
+  if (limit !== undefined) return { exitCode: null, error: `not started: ${limit}` }
   const prompt = hook.prompt ?? `/${hook.workflow} ${variables.ITERATION_TRANSCRIPT}`
   const outcome = await ports.agents(undefined).run(
     {
@@ -31,13 +44,15 @@ async function runKnownHook(hook: Hook, iteration: number, context: Context): Pr
       transcript,
       prompt: fillHookPrompt(prompt, variables),
       timeouts: { idle: timeoutMs, attempt: timeoutMs, afterResult: progress.timeouts.afterResult },
-      budget: {},
+      budget: budgetOf(progress),
       onEvent: () => {},
     },
     signal,
   )
-  if (outcome.status === 'ok') return { exitCode: 0 }
-  return { exitCode: outcome.exitCode ?? null, error: outcome.reason ?? outcome.status, output: outcome.text }
+  const spent = spentOf(outcome)
+  if (outcome.status === 'ok') return { exitCode: 0, spent }
+  const error = outcome.reason ?? outcome.status
+  return { exitCode: outcome.exitCode ?? null, error, output: outcome.text, spent }
 }
 
 function hookVariables(iteration: number, { progress, ports }: Context) {

@@ -1,35 +1,36 @@
+import type { Outcome } from '../contract/outcome.ts'
 import type { Fact } from '../loop/fact.ts'
+import { budgetOf } from '../loop/limits.ts'
 import { buildReviewPrompt, readReview } from '../loop/review.ts'
 import { liveOf, type Context, type Doing } from './context.ts'
+import { notStarted, spentOf } from './outcomes.ts'
+import { unlessDiskFull } from './room.ts'
 
-/** A second agent looks at the work and says whether the goal's criteria are met. What it cannot say is a no. */
+/** A second agent looks at the work and says whether the goal's criteria are met. What it does not say clearly is a no. */
 export async function runReview({ iteration }: Doing<'run-review'>, context: Context): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
-  const { review } = progress
-  const live = liveOf(progress, iteration)
+  const prompt = buildReviewPrompt(progress, liveOf(progress, iteration).goalCompleteSummary ?? '')
+  const outcome = await askReviewer(prompt, iteration, context).catch(unlessDiskFull(notStarted))
+  if (signal.aborted) return undefined
+  const ended = { type: 'review-ended' as const, at: ports.clock.now(), iteration, spent: spentOf(outcome) }
+  if (outcome.status === 'ok') return { ...ended, ...readReview(outcome.text, prompt) }
+  const summary = `the reviewer could not work: ${outcome.reason ?? outcome.status}`
+  return { ...ended, passed: false, summary, unable: true }
+}
+
+async function askReviewer(prompt: string, iteration: number, { progress, ports, signal }: Context): Promise<Outcome> {
+  const { review, timeouts } = progress
   const agent = ports.agents(review?.agent, review?.model)
   ports.observe({ type: 'check-started', iteration, name: `review by ${agent.name}` })
-  const outcome = await agent.run(
+  return agent.run(
     {
       attempt: `${iteration}-review`,
       transcript: `iter-${iteration}-review.jsonl`,
-      prompt: buildReviewPrompt(progress, live.goalCompleteSummary ?? ''),
-      timeouts: progress.timeouts,
-      budget: {},
+      prompt,
+      timeouts,
+      budget: budgetOf(progress),
       onEvent: () => {},
     },
     signal,
   )
-  if (signal.aborted) return undefined
-  const at = ports.clock.now()
-  if (outcome.status !== 'ok') {
-    return {
-      type: 'review-ended',
-      at,
-      iteration,
-      passed: false,
-      summary: `the reviewer could not work: ${outcome.reason ?? ''}`,
-    }
-  }
-  return { type: 'review-ended', at, iteration, ...readReview(outcome.text) }
 }

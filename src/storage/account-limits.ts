@@ -1,31 +1,37 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
 import { makeFolder, readTextIfThere } from '../platform/files.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 
-const Limits = z.record(z.string(), z.number())
+const Limit = z.object({ agent: z.string(), until: z.number() })
 
-/** Usage limits in the user's own folder, so that all sprints of the account wait for the same reset. */
-export function accountLimits(home: string): AccountLimits {
-  const file = join(home, 'limits.json')
-  const read = async (): Promise<Record<string, number>> => {
-    try {
-      const parsed = Limits.safeParse(JSON.parse((await readTextIfThere(file)) ?? '{}'))
-      return parsed.success ? parsed.data : {}
-    } catch {
-      // Torn or foreign: it only saves a start, so it is written anew with the next limit.
-      return {}
-    }
+/**
+ * Usage limits in the user's own folder, so that all sprints of an account wait for the same reset: a file each, since several
+ * sprints can meet their limits at the same moment. `accountOf` tells apart who pays for an agent; it is not written down.
+ */
+export function accountLimits(home: string, accountOf: (agent: string) => string = () => ''): AccountLimits {
+  const folder = join(home, 'limits')
+  const fileOf = (agent: string) => {
+    const name = createHash('sha256')
+      .update(JSON.stringify([agent, accountOf(agent)]))
+      .digest('hex')
+    return join(folder, `${name.slice(0, 32)}.json`)
   }
   return {
     until: async (agent) => {
-      const limits = await read()
-      return Object.hasOwn(limits, agent) ? limits[agent] : undefined
+      try {
+        const parsed = Limit.safeParse(JSON.parse((await readTextIfThere(fileOf(agent))) ?? ''))
+        return parsed.success ? parsed.data.until : undefined
+      } catch {
+        // Not there, torn or foreign: it only saves a start, and is written anew with the next limit.
+        return undefined
+      }
     },
     note: async (agent, until) => {
-      await makeFolder(home)
-      await writeFileAtomic(file, JSON.stringify({ ...(await read()), [agent]: until }))
+      await makeFolder(folder)
+      await writeFileAtomic(fileOf(agent), JSON.stringify({ agent, until }))
     },
   }
 }

@@ -12,6 +12,8 @@ export const JournalRecord = z.object({
   kind: z.enum(['snapshot', 'run', 'fact']),
   /** Snapshot: the whole progress as in PROGRESS.yaml. Run: who began it. Fact: what happened. */
   data: z.unknown(),
+  /** Hash of the PROGRESS.yaml whose edit is this fact; of the last such fact, in a snapshot. It must not be taken over twice. */
+  edit: z.string().optional(),
 })
 export type JournalRecord = z.infer<typeof JournalRecord>
 
@@ -32,30 +34,30 @@ export type Segment = {
 }
 
 /** Reads a segment up to its first bad line, and says what is behind it. */
-export function readSegment(bytes: Buffer, firstSeq?: number): Segment {
+export function readSegment(bytes: Buffer): Segment {
   const records: JournalRecord[] = []
   let start = 0
-  let seq = firstSeq
   while (start < bytes.length) {
     const end = bytes.indexOf(10, start)
     const record = end === -1 ? undefined : parseRecord(bytes.toString('utf8', start, end))
-    if (!record || (seq !== undefined && record.seq !== seq)) {
-      return { records, goodBytes: start, problem: hasGoodRecord(bytes, end) ? 'damaged' : 'torn' }
+    const before = records.at(-1)
+    if (!record || (before && record.seq !== before.seq + 1)) {
+      return { records, goodBytes: start, problem: hasGoodRecord(bytes, start + 1) ? 'damaged' : 'torn' }
     }
     records.push(record)
-    seq = record.seq + 1
     start = end + 1
   }
   return { records, goodBytes: start }
 }
 
-function hasGoodRecord(bytes: Buffer, after: number): boolean {
-  let start = after === -1 ? bytes.length : after + 1
-  while (start < bytes.length) {
-    const end = bytes.indexOf(10, start)
+const beginning = '{"v":1,'
+
+/** Also within a line: the newline before it may be what is bad. */
+function hasGoodRecord(bytes: Buffer, from: number): boolean {
+  for (let at = bytes.indexOf(beginning, from + 9); at !== -1; at = bytes.indexOf(beginning, at + 1)) {
+    const end = bytes.indexOf(10, at)
     if (end === -1) return false
-    if (parseRecord(bytes.toString('utf8', start, end))) return true
-    start = end + 1
+    if (parseRecord(bytes.toString('utf8', at - 9, end))) return true
   }
   return false
 }

@@ -5,9 +5,10 @@ import { RalphError } from '../contract/errors.ts'
 import { Progress } from '../contract/progress.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { openAppendFile, type AppendFile } from '../platform/append-file.ts'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { removeForGood, writeFileAtomic } from '../platform/atomic-file.ts'
 import { listFolder, makeFolder, moveFile, readBytes } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
+import { oneAtATime } from './in-turn.ts'
 import { formatRecord, readSegment, type JournalRecord, type Segment } from './journal-record.ts'
 
 type Fact = Parameters<ProgressStore['save']>[1]
@@ -15,20 +16,29 @@ type Fact = Parameters<ProgressStore['save']>[1]
 /** Applies a fact that was recorded to the progress it was recorded for. */
 export type Fold = (progress: Progress, fact: Fact) => Progress
 
-/** What a journal holds, as read from the disk. */
-export type Recovered = {
+/** Where a journal begins or goes on: the record that its next one follows. */
+export type Position = {
   readonly progress: Progress
   readonly seq: number
   readonly epoch: number
+  /** Hash of the PROGRESS.yaml whose edit was recorded last. */
+  readonly edit?: string | undefined
+}
+
+/** What a journal holds, as read from the disk. */
+export type Recovered = Position & {
   readonly segment: number
   readonly goodBytes: number
   readonly snapshotBytes: number
   /** Bytes of a record that was being written when the writer died. */
   readonly tornBytes: number
+  /** The last few progresses by their rev: what an edit of PROGRESS.yaml can be compared with. */
+  readonly bases: ReadonlyMap<number, Progress>
 }
 
 /** The smallest distance between two snapshots; a bigger progress waits until as much has been written again. */
 const snapshotEveryBytes = 256 * 1024
+const keptBases = 100
 
 export const journalFolder = (sprintDir: string): string => join(sprintDir, 'journal')
 
@@ -52,6 +62,7 @@ export async function readJournal(sprintDir: string, fold: Fold): Promise<Recove
   return undefined
 }
 
+/** The numbers of the segments, oldest first. */
 async function segmentsIn(folder: string): Promise<number[]> {
   const names = await listFolder(folder)
   return names
@@ -70,69 +81,127 @@ function replay(snapshot: JournalRecord, records: readonly JournalRecord[], fold
   const decoded = Progress.safeParse(snapshot.data)
   if (!decoded.success) throw unreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
   let progress = decoded.data
-  let last = snapshot
+  let { edit } = snapshot
+  const bases = [progress]
   for (const record of records) {
-    last = record
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
-    if (record.kind === 'fact') progress = fold(progress, record.data as Fact)
+    if (record.kind !== 'fact') continue
+    try {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+      progress = fold(progress, record.data as Fact)
+    } catch (cause) {
+      throw unreadable(file, `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`)
+    }
+    edit = record.edit ?? edit
+    bases.push(progress)
   }
-  return { progress, seq: last.seq, epoch: last.epoch }
+  const { seq, epoch } = records.at(-1) ?? snapshot
+  return { progress, seq, epoch, edit, bases: new Map(bases.slice(-keptBases).map((base) => [base.rev, base])) }
 }
 
 export interface Journal {
-  /** Resolves when the fact and what it led to can no longer be lost. */
-  readonly record: (fact: Fact, progress: Progress) => Promise<void>
+  /** Above that of every run before. */
+  readonly epoch: number
+  /**
+   * Resolves when the fact and what it led to can no longer be lost. If it rejects, the fact is not in the journal. `edit`: the
+   * hash of the PROGRESS.yaml that the fact is about.
+   */
+  readonly record: (fact: Fact, progress: Progress, edit?: string) => Promise<void>
+  /** False if somebody has deleted or replaced what we write to. */
+  readonly isInPlace: () => boolean
+  /** Begins a new segment in a folder that was emptied under us. */
+  readonly putBack: (progress: Progress) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /** Opens the journal for a new run: a torn end is cut off, and the run's epoch is above all earlier ones. */
-export async function openJournal(sprintDir: string, start: Recovered | Progress, now: () => number): Promise<Journal> {
+export async function openJournal(sprintDir: string, start: Recovered | Position, now: () => number): Promise<Journal> {
   const folder = journalFolder(sprintDir)
+  const epoch = start.epoch + 1
+  const inTurn = oneAtATime()
+  let { seq, edit } = start
+  let broken: unknown
   await makeFolder(folder)
-  const recovered = 'goodBytes' in start ? start : await firstSegment(folder, start, now)
-  const epoch = recovered.epoch + 1
-  let { seq, segment, snapshotBytes } = recovered
-  let file: AppendFile = await openAppendFile(join(folder, segmentName(segment)), recovered.goodBytes)
+  let open = 'segment' in start ? await takeOver(folder, start) : await begin(start.progress)
 
-  const append = (kind: JournalRecord['kind'], data: unknown) =>
-    file.append(formatRecord({ seq: ++seq, epoch, at: formatTimestamp(now()), kind, data }))
-
+  async function begin(progress: Progress, number?: number): Promise<OpenSegment> {
+    const text = snapshotRecord(progress, { seq: seq + 1, epoch, at: now(), edit })
+    const begun = await startSegment(folder, number ?? (await nextSegment(folder)), text)
+    seq++
+    return begun
+  }
+  const append = async (kind: JournalRecord['kind'], data: unknown, about?: string) => {
+    const at = formatTimestamp(now())
+    await open.file.append(formatRecord({ seq: seq + 1, epoch, at, kind, data, ...(about && { edit: about }) }))
+    seq++
+  }
   const rotate = async (progress: Progress) => {
-    const text = snapshotRecord(progress, { seq: ++seq, epoch, at: now() })
-    await writeFileAtomic(join(folder, segmentName(segment + 1)), text)
-    await file.close()
-    segment++
-    snapshotBytes = Buffer.byteLength(text)
-    file = await openAppendFile(join(folder, segmentName(segment)), snapshotBytes)
+    const number = open.number + 1
+    try {
+      const next = await begin(progress, number)
+      await open.file.close()
+      open = next
+    } catch {
+      // It only bounds the next recovery, so it can wait; but a segment that is there counts, so it must not be.
+      await removeForGood(join(folder, segmentName(number))).catch((error: unknown) => (broken = stuck(folder, error)))
+    }
   }
 
   await append('run', { pid: process.pid, host: hostname(), startedAt: formatTimestamp(now()) })
   return {
-    async record(fact, progress) {
-      const before = seq
-      try {
-        await append('fact', fact)
-      } catch (error) {
-        seq = before
-        throw error
-      }
-      if (file.size() - snapshotBytes > Math.max(snapshotEveryBytes, snapshotBytes)) await rotate(progress)
-    },
-    close: () => file.close(),
+    epoch,
+    record: (fact, progress, about) =>
+      inTurn(async () => {
+        if (broken) throw broken
+        await append('fact', fact, about)
+        edit = about ?? edit
+        const written = open.file.size() - open.snapshotBytes
+        if (written > Math.max(snapshotEveryBytes, open.snapshotBytes)) await rotate(progress)
+      }),
+    isInPlace: () => open.file.isInPlace(),
+    putBack: (progress) =>
+      inTurn(async () => {
+        await makeFolder(folder)
+        const next = await begin(progress)
+        await open.file.close()
+        open = next
+      }),
+    close: () => inTurn(() => open.file.close()),
   }
 }
 
-async function firstSegment(folder: string, progress: Progress, now: () => number): Promise<Recovered> {
-  const numbers = await segmentsIn(folder)
-  const segment = (numbers.at(-1) ?? 0) + 1
-  const text = snapshotRecord(progress, { seq: 1, epoch: 0, at: now() })
-  await writeFileAtomic(join(folder, segmentName(segment)), text)
-  const goodBytes = Buffer.byteLength(text)
-  return { progress, seq: 1, epoch: 0, segment, goodBytes, snapshotBytes: goodBytes, tornBytes: 0 }
+type OpenSegment = { readonly file: AppendFile; readonly number: number; readonly snapshotBytes: number }
+
+/**
+ * The last segment as a copy in its own place: a run that lost its lock and still writes has the old file open, which
+ * nobody reads any more.
+ */
+async function takeOver(folder: string, { segment, goodBytes, snapshotBytes }: Recovered): Promise<OpenSegment> {
+  const path = join(folder, segmentName(segment))
+  const bytes = await readBytes(path)
+  await writeFileAtomic(path, bytes.subarray(0, goodBytes))
+  return { file: await openAppendFile(path, goodBytes), number: segment, snapshotBytes }
 }
 
-const snapshotRecord = (progress: Progress, { seq, epoch, at }: { seq: number; epoch: number; at: number }): string =>
-  formatRecord({ seq, epoch, at: formatTimestamp(at), kind: 'snapshot', data: z.encode(Progress, progress) })
+async function startSegment(folder: string, number: number, snapshot: string): Promise<OpenSegment> {
+  const path = join(folder, segmentName(number))
+  const snapshotBytes = Buffer.byteLength(snapshot)
+  await writeFileAtomic(path, snapshot)
+  return { file: await openAppendFile(path, snapshotBytes), number, snapshotBytes }
+}
+
+const nextSegment = async (folder: string): Promise<number> => ((await segmentsIn(folder)).at(-1) ?? 0) + 1
+
+type Moment = Omit<Position, 'progress'> & { readonly at: number }
+
+const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: Moment): string =>
+  formatRecord({
+    seq,
+    epoch,
+    at: formatTimestamp(at),
+    kind: 'snapshot',
+    data: z.encode(Progress, progress),
+    ...(edit !== undefined && { edit }),
+  })
 
 /** Moves a damaged segment aside, so that nothing of it is lost and nothing is built on it. */
 export async function quarantine(file: string): Promise<string> {
@@ -150,6 +219,13 @@ const damaged = (file: string, { records, goodBytes }: Segment): RalphError =>
       hint: 'see what is left with: ralph doctor <sprint-dir>; go on with: ralph doctor <sprint-dir> --repair',
     },
   )
+
+const stuck = (folder: string, cause: unknown): RalphError =>
+  new RalphError('FILE_UNWRITABLE', 'a new segment of the journal could be neither begun nor taken back', {
+    place: { file: folder },
+    hint: 'run the same command again',
+    cause,
+  })
 
 const unreadable = (file: string, message: string): RalphError =>
   new RalphError('JOURNAL_DAMAGED', message, {

@@ -14,14 +14,17 @@ const Edited = z.looseObject({
 })
 
 export type OutsideEdit =
+  /** Perhaps it is still being written. */
   | { readonly kind: 'unreadable'; readonly reason: string }
+  /** What its author had before them is no longer known. */
+  | { readonly kind: 'baseless'; readonly reason: string }
   | {
       readonly kind: 'edited'
       readonly rev: number
       readonly edits: readonly Edit[]
       readonly refused: readonly string[]
       /** The base with their changes: what their next edit is to be compared with if they have not read ours in between. */
-      readonly seen?: Progress
+      readonly seen: Progress
     }
 
 /**
@@ -42,35 +45,38 @@ export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress 
   }
   const theirs = parsed.data
   const base = baseOf(theirs.rev)
-  if (!base) {
-    return {
-      kind: 'edited',
-      rev: theirs.rev,
-      edits: [],
-      refused: [`it is based on rev ${theirs.rev}, which is too old to tell what was changed`],
-    }
-  }
+  if (!base) return { kind: 'baseless', reason: `it is based on rev ${theirs.rev}, which is not known any more` }
+  const ours: Record<string, unknown> = z.encode(Progress, base)
+  const gone = Object.keys(ours).find((name) => !editable.has(name) && isCut(ours[name], theirs[name]))
+  if (gone !== undefined) return { kind: 'unreadable', reason: `a part of "${gone}" is missing` }
   const steps = stepEdits(base, theirs['dynamic-steps'])
   const status = statusEdits(base, theirs)
   return {
     kind: 'edited',
     rev: theirs.rev,
     edits: [...steps.edits, ...status.edits],
-    refused: [...steps.refused, ...status.refused, ...otherFields(base, theirs)],
-    seen: {
-      ...base,
-      dynamicSteps: theirs['dynamic-steps'].map((step) => asStep(step, base)),
-      status: statusOf(theirs.status, base),
-    },
+    refused: [...steps.refused, ...status.refused, ...otherFields(ours, theirs)],
+    seen: { ...base, dynamicSteps: seenSteps(base, theirs['dynamic-steps']), status: statusOf(theirs.status, base) },
   }
 }
 
-const asStep = ({ id, prompt, status }: TheirStep, { dynamicSteps, stats }: Progress): Step => ({
-  ...(dynamicSteps.find((step) => step.id === id) ?? { addedAt: 0, addedInIteration: stats.currentIteration }),
-  id,
-  prompt,
-  status,
-})
+/** Most truncations of YAML are valid YAML. Nobody may remove these fields, so one that is not there is not there yet. */
+function isCut(ours: unknown, theirs: unknown): boolean {
+  if (Array.isArray(ours)) return !Array.isArray(theirs) || theirs.length < ours.length
+  if (!isPlain(ours)) return ours !== undefined && theirs === undefined
+  return !isPlain(theirs) || Object.keys(ours).some((name) => isCut(ours[name], theirs[name]))
+}
+
+/** Their steps, as far as that is taken over. What they have removed is still there: it is not added if it comes back. */
+function seenSteps({ dynamicSteps, stats }: Progress, theirs: readonly TheirStep[]): Step[] {
+  const known = new Map(dynamicSteps.map((step) => [step.id, step]))
+  const seen = theirs.map(({ id, prompt, status }): Step => {
+    const before = known.get(id) ?? { addedAt: 0, addedInIteration: stats.currentIteration, status: 'pending' }
+    known.delete(id)
+    return { ...before, id, prompt, status: before.status === 'completed' ? before.status : status }
+  })
+  return [...seen, ...known.values()]
+}
 
 const statusOf = (status: string, base: Progress): Progress['status'] => {
   const known = SprintStatus.safeParse(status)
@@ -102,7 +108,7 @@ function stepEdits(base: Progress, theirs: readonly TheirStep[]): Found {
   const gone = base.dynamicSteps.filter(({ id, status }) => status === 'pending' && !seen.has(id))
   refused.push(...gone.map(({ id }) => `${id} was removed; mark it completed instead`))
   const order = (steps: readonly { id: string; status: string }[]) =>
-    steps.filter(({ id, status }) => status === 'pending' && known.has(id)).map(({ id }) => id)
+    steps.filter(({ id, status }) => status === 'pending' && known.get(id)?.status === 'pending').map(({ id }) => id)
   const theirOrder = [...new Set(order(theirs))]
   const ours = order(base.dynamicSteps).filter((id) => theirOrder.includes(id))
   if (theirOrder.join('\n') !== ours.join('\n')) edits.push({ kind: 'steps-ordered', ids: theirOrder })
@@ -122,8 +128,7 @@ function statusEdits(base: Progress, theirs: z.infer<typeof Edited>): Found {
 
 const editable = new Set(['rev', 'status', 'dynamic-steps', 'human-needed'])
 
-function otherFields(base: Progress, theirs: Record<string, unknown>): string[] {
-  const ours: Record<string, unknown> = z.encode(Progress, base)
+function otherFields(ours: Record<string, unknown>, theirs: Record<string, unknown>): string[] {
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)])
   return [...names]
     .filter((name) => !editable.has(name) && canonical(ours[name]) !== canonical(theirs[name]))

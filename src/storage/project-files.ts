@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { isFile, makeFolder, readBytes } from '../platform/files.ts'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { copyOver, isFile, readBytes } from '../platform/files.ts'
 import type { ProjectFiles } from '../runtime/ports.ts'
 
 /** The files that define the checks; copies of them are kept in the sprint's folder. */
@@ -19,10 +18,9 @@ export function projectFiles(project: string, sprintDir: string): ProjectFiles {
     isFile: (name) => isFile(join(project, name)),
     hash,
     keep: async (name) => {
-      await makeFolder(join(sprintDir, 'protected'))
-      await writeFileAtomic(copyOf(name), await readBytes(join(project, name)))
+      await copyOver(join(project, name), copyOf(name))
       return hash(name)
     },
-    putBack: async (name) => writeFileAtomic(join(project, name), await readBytes(copyOf(name))),
+    putBack: (name) => copyOver(copyOf(name), join(project, name)),
   }
 }

@@ -1,10 +1,16 @@
 import type { Progress } from '../contract/progress.ts'
-import { watchEdits, type Edited } from './edit-watch.ts'
-import { progressPath, writeProgressFile } from './progress-file.ts'
+import { replaceUntouched } from '../platform/atomic-file.ts'
+import { exists, isDiskFull } from '../platform/files.ts'
+import { watchEdits, type FoundEdit } from './edit-watch.ts'
+import { oneAtATime } from './in-turn.ts'
+import type { Recovered } from './journal.ts'
+import { formatProgress, progressPath } from './progress-file.ts'
 
 /** A short sprint is shown as it happens; a fast one is shown once a second. */
 const burst = 10
 const everyMs = 1000
+/** Rounds against somebody who writes all the time. */
+const lastTries = 20
 
 /** Keeps PROGRESS.yaml in step with the journal, without writing it for every change, and never over somebody's edit. */
 export interface Projection {
@@ -12,68 +18,101 @@ export interface Projection {
   readonly update: (progress: Progress) => Promise<void>
   /** Shows it now. */
   readonly flush: () => Promise<void>
-  /** Looks whether somebody has edited the file, and tells what. */
+  /** Looks whether somebody has edited the file, and tells what. Their text stays until it is settled. */
   readonly look: () => Promise<void>
-  readonly onEdited: (listener: (edited: Edited) => void) => void
-  readonly close: () => Promise<void>
+  readonly onEdited: (listener: (edited: FoundEdit) => void) => void
+  /** The oldest edit that was told is in the journal: the file may be written again. */
+  readonly settled: () => void
+  /** Shows the last progress. Not if there is an edit that is not settled: it is told, and has to be updated for first. */
+  readonly close: () => Promise<'closed' | 'edited'>
 }
 
-export function projectTo(sprintDir: string): Projection {
-  const watch = watchEdits(progressPath(sprintDir))
+type Start = Pick<Recovered, 'bases' | 'edit'>
+
+export function projectTo(sprintDir: string, start?: Start): Projection {
   const mayWrite = atMost(burst, everyMs)
   const inTurn = oneAtATime()
-  let latest: Progress | undefined
+  const page = pageOf(progressPath(sprintDir), start)
   let timer: NodeJS.Timeout | undefined
-  let failure: unknown
-  let tellEdited: (edited: Edited) => void = ignore
+  let failure: { readonly error: unknown } | undefined
 
-  const look = async (): Promise<'free' | 'unfinished'> => {
-    const found = await watch.look()
-    if (found === 'unfinished') return 'unfinished'
-    if (found !== 'untouched' && found.edits.length + found.refused.length > 0) tellEdited(found)
-    return 'free'
-  }
-  const write = (urgency: 'may wait' | 'must') =>
+  const write = () =>
     inTurn(async () => {
       clearTimeout(timer)
       timer = undefined
-      const state = await look()
-      const progress = latest
-      if (!progress) return
-      if (state === 'unfinished' && urgency === 'may wait') return later()
-      latest = undefined
-      await writeProgressFile(sprintDir, progress)
-      watch.wrote(progress)
+      if ((await page.write('now')) === 'again') later()
+    }).catch((error: unknown) => {
+      // The journal has it all; the file is shown as soon as there is room.
+      if (!isDiskFull(error)) throw error
+      later()
     })
   const later = () => {
     timer ??= setTimeout(() => {
-      write('may wait').catch((error: unknown) => (failure = error))
+      write().catch((error: unknown) => (failure = { error }))
     }, everyMs)
   }
   return {
     async update(progress) {
-      if (failure) throw failure
-      latest = progress
-      if (mayWrite()) return write('may wait')
+      if (failure) throw failure.error
+      page.set(progress)
+      if (mayWrite()) return write()
       later()
     },
-    flush: () => write('may wait'),
-    look: () => inTurn(async () => void (await look())),
-    onEdited: (listener) => (tellEdited = listener),
+    flush: write,
+    look: () => inTurn(async () => void (await page.look('now'))),
+    onEdited: page.onEdited,
+    settled: page.settled,
     async close() {
-      await write('must')
       clearTimeout(timer)
+      for (let tries = 0; tries < lastTries; tries++) {
+        if ((await inTurn(() => page.write('last'))) === 'done') return 'closed'
+        if (page.isEdited()) return 'edited'
+      }
+      return 'closed'
     },
   }
 }
 
-const ignore = (): void => {}
+/** The file, what it is to show, and what others have written into it. */
+function pageOf(file: string, start: Start | undefined) {
+  const watch = watchEdits(file, start)
+  let latest: Progress | undefined
+  let shown: Progress | undefined
+  let unsettled = 0
+  let tellEdited: (edited: FoundEdit) => void = ignore
 
-/** Each work begins when the one before is over, however that went. */
-function oneAtATime(): (work: () => Promise<void>) => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return (work) => (last = last.catch(ignore).then(work))
+  const look = async (which: 'now' | 'last'): Promise<'free' | 'taken'> => {
+    const found = await watch.look(which)
+    if (found === 'unfinished') return 'taken'
+    if (found !== 'untouched') {
+      unsettled++
+      tellEdited(found)
+    }
+    return unsettled > 0 ? 'taken' : 'free'
+  }
+  return {
+    look,
+    /** `again`: somebody else's text is there and has to be dealt with first. */
+    async write(which: 'now' | 'last'): Promise<'done' | 'again'> {
+      if ((await look(which)) === 'taken') return 'again'
+      const isThere = exists(file)
+      const progress = latest ?? (isThere ? undefined : shown)
+      if (!progress) return 'done'
+      const replaced = await replaceUntouched(file, formatProgress(progress), isThere ? watch.signature() : undefined)
+      if (replaced === 'touched') return 'again'
+      if (latest === progress) latest = undefined
+      shown = progress
+      watch.wrote(progress, replaced.signature)
+      return 'done'
+    },
+    set: (progress: Progress) => void (latest = progress),
+    onEdited: (listener: (edited: FoundEdit) => void) => void (tellEdited = listener),
+    settled: () => void unsettled--,
+    isEdited: () => unsettled > 0,
+  }
 }
+
+const ignore = (): void => {}
 
 /** A bucket of tokens: `size` at once, then one per `refillMs`. */
 function atMost(size: number, refillMs: number): () => boolean {

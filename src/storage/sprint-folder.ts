@@ -1,6 +1,16 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
-import { isFolder, makeFolder, readTextIfThere, writeNewFile, exists } from '../platform/files.ts'
+import { leftoverPattern } from '../platform/atomic-file.ts'
+import {
+  exists,
+  isFolder,
+  listFolder,
+  makeFolder,
+  moveFile,
+  readTextIfThere,
+  removeFile,
+  writeNewFile,
+} from '../platform/files.ts'
 
 /** Only what a person wrote belongs into the project's repository. */
 const gitignore = '*\n!SPRINT.yaml\n'
@@ -41,6 +51,29 @@ export async function makeSprintFolder(sprintDir: string, sprint: string): Promi
 export async function hideState(sprintDir: string): Promise<void> {
   const file = join(sprintDir, '.gitignore')
   if (!exists(file)) await writeNewFile(file, gitignore)
+}
+
+/** Files that a run which was killed was about to put in place. Only for the owner of the sprint: others may be writing. */
+export async function findLeftovers(sprintDir: string): Promise<string[]> {
+  const folders = [sprintDir, join(sprintDir, 'journal')]
+  const found = await Promise.all(
+    folders.map(async (folder) => (await listFolder(folder)).map((name) => join(folder, name))),
+  )
+  return found.flat().filter((path) => leftoverPattern.test(path))
+}
+
+export async function removeLeftovers(sprintDir: string): Promise<string[]> {
+  const found = await findLeftovers(sprintDir)
+  for (const path of found) await removeFile(path)
+  return found
+}
+
+/** A sprint that begins anew must not find the results of another one of the same numbers. */
+export async function setAttemptsAside(sprintDir: string, now: number): Promise<void> {
+  for (const name of ['attempts', 'transcripts']) {
+    const folder = join(sprintDir, name)
+    if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
+  }
 }
 
 /** The project that a sprint works on: what holds `.claude/sprints/<id>`, else the current folder. */

@@ -3,19 +3,21 @@ import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import { formatTimestamp } from '../contract/time.ts'
-import { lockFile, type FileLock } from '../platform/file-lock.ts'
-import { exists, isErrno, makeFolder } from '../platform/files.ts'
+import { lockFile, lockOwner, type FileLock } from '../platform/file-lock.ts'
+import { exists, isDiskFull, makeFolder, unwritable } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
-import { openJournal, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
+import type { Edited, FoundEdit } from './edit-watch.ts'
+import { openJournal, readJournal, type Fold, type Journal, type Position, type Recovered } from './journal.ts'
 import { progressPath, readProgressFile } from './progress-file.ts'
-import type { Edited } from './edit-watch.ts'
 import { projectTo, type Projection } from './projection.ts'
+import { hideState, removeLeftovers, setAttemptsAside } from './sprint-folder.ts'
 
 /** The state of one sprint, owned by this process until it is closed. */
 export interface SprintStore extends ProgressStore {
   readonly flush: () => Promise<void>
   /** Looks whether PROGRESS.yaml was edited from outside. */
   readonly look: () => Promise<void>
+  /** Each edit that is told must be saved as one fact, in the same order. The ones that nobody has saved are, when it is closed. */
   readonly onEdited: (listener: (edited: Edited) => void) => void
   readonly close: () => Promise<void>
 }
@@ -45,6 +47,7 @@ export async function openSprintStore(
   const { sprintDir, fold } = options
   const lock = takeLock(options)
   try {
+    await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold)
     const known = recovered?.progress ?? (await readProgressFile(sprintDir))
     const progress = await first(known)
@@ -52,79 +55,134 @@ export async function openSprintStore(
       lock.release()
       return undefined
     }
-    const start: Recovered | Progress = recovered && progress === known ? recovered : progress
+    if (!recovered && progress.stats.currentIteration === 0) await setAttemptsAside(sprintDir, options.now())
+    const goesOn = recovered && progress === known ? recovered : undefined
+    const start: Recovered | Position = goesOn ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = projectTo(sprintDir)
-    await projection.update(progress)
+    const projection = projectTo(sprintDir, goesOn)
     const store = storeOf(options, { lock, journal, projection, progress })
+    await projection.update(progress)
     return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
   } catch (error) {
     lock.release()
-    throw error
+    throw unwritableIfErrno(error, sprintDir)
   }
 }
 
-type Held = { lock: FileLock; journal: Journal; readonly projection: Projection; progress: Progress }
+type Held = { readonly lock: FileLock; readonly journal: Journal; readonly projection: Projection; progress: Progress }
 
-function storeOf(options: StoreOptions, held: Held): SprintStore {
-  const { sprintDir, now } = options
-  const { projection } = held
-  let { lock, journal, progress } = held
-  return {
-    async save(next, fact) {
-      try {
-        if (!lock.isHeld()) {
-          // The folder was cleaned under us (an agent that runs `git clean`): what we know is the truth, so it is written anew.
-          await makeFolder(sprintDir)
-          lock = takeLock(options)
-          journal = await openJournal(sprintDir, progress, now)
-        }
-        await journal.record(fact, next)
-        progress = next
-        await projection.update(next)
-      } catch (cause) {
-        throw asKnown(cause, sprintDir)
+function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: Held): SprintStore {
+  const { sprintDir, fold, now } = options
+  const ownership = ownershipOf(options, lock, journal)
+  const unsaved: FoundEdit[] = []
+  let { progress } = held
+  let listener: ((edited: Edited) => void) | undefined
+  projection.onEdited((edit) => {
+    unsaved.push(edit)
+    listener?.(edit)
+  })
+
+  const save: SprintStore['save'] = async (next, fact) => {
+    try {
+      await ownership.assert(progress)
+      const edit = fact.type === 'edited' ? unsaved[0] : undefined
+      await journal.record(fact, next, edit?.source)
+      progress = next
+      if (edit) {
+        unsaved.shift()
+        projection.settled()
       }
-    },
+      await projection.update(next)
+    } catch (cause) {
+      throw unwritableIfErrno(cause, sprintDir)
+    }
+  }
+  const saveEdits = async () => {
+    for (const { edits, refused } of unsaved.slice()) {
+      const fact = { type: 'edited' as const, at: now(), edits, refused }
+      await save(fold(progress, fact), fact)
+    }
+  }
+  return {
+    save,
     flush: projection.flush,
     look: projection.look,
-    onEdited: projection.onEdited,
-    async close() {
-      await projection.close()
-      await journal.close()
-      lock.release()
+    onEdited(tell) {
+      listener = tell
+      for (const edit of unsaved) tell(edit)
     },
+    async close() {
+      try {
+        while ((await projection.close()) === 'edited') await saveEdits()
+      } finally {
+        await journal.close()
+        ownership.release()
+      }
+    },
+  }
+}
+
+/** The sprint is ours as long as the lock and the journal are the files that we have open. */
+function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
+  const { sprintDir, fold } = options
+  let lock = taken
+  return {
+    /**
+     * Somebody may have deleted lock or journal, such as an agent with `git clean`: what we know is the truth, and is written
+     * anew. Unless another process has found the sprint free meanwhile: then it is its own.
+     */
+    async assert(progress: Progress): Promise<void> {
+      if (lock.isHeld() && journal.isInPlace()) return
+      await makeFolder(sprintDir)
+      await hideState(sprintDir)
+      if (!lock.isHeld()) {
+        const again = takeLock(options)
+        lock.release()
+        lock = again
+      }
+      const found = await readJournal(sprintDir, fold)
+      if (found && found.epoch > journal.epoch) throw takenOver(sprintDir)
+      if (!journal.isInPlace()) await journal.putBack(progress)
+    },
+    release: () => lock.release(),
   }
 }
 
 const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
 
 function takeLock({ sprintDir, now }: StoreOptions): FileLock {
-  const about = `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`
-  const taken = lockFile(lockPath(sprintDir), about)
+  const taken = lockOf(sprintDir, `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`)
   if ('lock' in taken) return taken.lock
   throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {
     place: { file: sprintDir },
-    hint: 'wait for it, or stop that process',
+    hint: 'wait for it, or stop it with: ralph stop <sprint-dir>',
   })
 }
 
-function asKnown(cause: unknown, sprintDir: string): unknown {
-  if (cause instanceof RalphError || !(cause instanceof Error)) return cause
-  const full = isErrno(cause, 'ENOSPC') || isErrno(cause, 'EDQUOT')
-  return new RalphError(full ? 'DISK_FULL' : 'FILE_UNWRITABLE', `cannot save the state: ${cause.message}`, {
-    place: { file: progressPath(sprintDir) },
-    ...(full && { hint: 'make room and run the same command again' }),
-    cause,
-  })
+function lockOf(sprintDir: string, about: string): ReturnType<typeof lockFile> {
+  try {
+    return lockFile(lockPath(sprintDir), about)
+  } catch (error) {
+    throw unwritable(lockPath(sprintDir), error)
+  }
 }
+
+const takenOver = (sprintDir: string): RalphError =>
+  new RalphError('SPRINT_LOCKED', 'another process has taken the sprint over', {
+    place: { file: sprintDir },
+    hint: 'somebody has deleted its lock; the other one goes on',
+  })
+
+/** What the system says about a file is told with the place; our own errors and bugs stay what they are. */
+const unwritableIfErrno = (cause: unknown, sprintDir: string): unknown =>
+  isDiskFull(cause) || (cause instanceof Error && 'syscall' in cause)
+    ? unwritable(progressPath(sprintDir), cause)
+    : cause
 
 /** Who runs the sprint now, in the owner's own words; undefined if nobody does. */
 export function ownerOf(sprintDir: string): string | undefined {
   const file = lockPath(sprintDir)
   if (!exists(file)) return undefined
-  const taken = lockFile(file, 'nobody')
-  if ('owner' in taken) return taken.owner || 'another process'
-  taken.lock.release()
-  return undefined
+  const owner = lockOwner(file)
+  return owner === '' ? 'another process' : owner
 }

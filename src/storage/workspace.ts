@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import { exists, isFolder, listFolder, makeFolder, removeFile, statTree } from '../platform/files.ts'
 import { git } from '../platform/git.ts'
@@ -23,11 +23,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   return {
     fingerprint: async () => {
       if (repositories.length === 0) return hash([await statTree(options.project, [options.sprintDir])])
-      return hash(
-        await Promise.all(
-          repositories.map(async (repository) => `${await headOf(repository)} ${await treeOf(repository)}`),
-        ),
-      )
+      return hash(await Promise.all(repositories.map((repository) => stateOf(repository, options))))
     },
     start: async () => {
       await Promise.all(repositories.map((repository) => startOver(repository)))
@@ -76,13 +72,23 @@ async function foldersBelow(folder: string, depth: number): Promise<string[]> {
   return [...below, ...deeper.flat()]
 }
 
+/** A repository that git cannot read any more, because the agent has broken it, is looked at like any other folder. */
+async function stateOf(repository: Repository, { sprintDir }: WorkspaceOptions): Promise<string> {
+  try {
+    return `${await headOf(repository)} ${await treeOf(repository)}`
+  } catch {
+    return statTree(repository.root, [sprintDir, join(repository.root, '.git')])
+  }
+}
+
 const headOf = ({ root }: Repository): Promise<string> =>
   git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
 
 /** The whole work tree as a tree object, through an index of our own. */
 async function treeOf({ root, index, excluded }: Repository): Promise<string> {
-  // Ours alone: a lock can only be left over from a run that was killed.
+  // Ours alone: a lock can only be left over from a run that was killed. The folder may have been cleaned away.
   await removeFile(`${index}.lock`)
+  await makeFolder(dirname(index))
   await git(
     { cwd: root, index },
     'add',
@@ -129,7 +135,7 @@ async function checkpointAt(repository: Repository, iteration: number): Promise<
     .split('\n')
     .map((line) => line.split(' '))
     .map(([name = '', id = '']) => ({ number: Number(name), id }))
-    .filter(({ number }) => Number.isInteger(number) && number <= iteration)
+    .filter(({ number, id }) => id !== '' && Number.isInteger(number) && number <= iteration)
     .toSorted((a, b) => a.number - b.number)
   return known.at(-1)?.id
 }

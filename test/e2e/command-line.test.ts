@@ -127,7 +127,8 @@ it('answers every command with JSON when asked to', async () => {
     return { asked, exitCode, last: linesOf(stdout).at(-1) }
   }
 
-  expect(await json('compile', 's', '-w', 'wf')).toEqual(fine([{ valid: true, diagnostics: [] }]))
+  expect(await json('compile', 's', '-w', 'wf')).toEqual(fine([expect.objectContaining({ valid: true })]))
+  expect(await json('validate', 'wf/ralph.yaml')).toEqual(fine([expect.objectContaining({ valid: true })]))
   expect(await json('prompt', 's')).toEqual(
     fine([expect.objectContaining({ iteration: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') })]),
   )
@@ -173,6 +174,7 @@ it('shows the demo as JSON, one event per line', async () => {
 it.each([
   ['init', ['init', 'no/name'], 'USAGE'],
   ['compile', ['compile', 'nowhere'], 'SPRINT_NOT_FOUND'],
+  ['validate', ['validate', 'nowhere.yaml'], 'FILE_NOT_FOUND'],
   ['run', ['run', 'nowhere'], 'SPRINT_NOT_FOUND'],
   ['status', ['status', 'nowhere'], 'SPRINT_NOT_FOUND'],
   ['answer', ['answer', 's', 'x'], 'PROGRESS_NOT_FOUND'],

@@ -10,6 +10,10 @@ export const markedProcesses = (folder: string): MarkedProcess[] =>
     return [{ pid, mark, command: readOf(pid, 'cmdline').replaceAll('\0', ' ').trim() }]
   })
 
+/** What every process on this machine was started as. */
+export const commandLines = (): string[] =>
+  processes().map((pid) => readOf(pid, 'cmdline').replaceAll('\0', ' ').trim())
+
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal)

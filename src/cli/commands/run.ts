@@ -4,6 +4,7 @@ import { parseDuration } from '../../contract/time.ts'
 import { exists } from '../../platform/files.ts'
 import { makeSprintFolder, openSprintFolder, sprintPath } from '../../storage/sprint-folder.ts'
 import { chooseAgents } from '../choose-agent.ts'
+import { ciOutput, isCi } from '../ci/ci-output.ts'
 import { command, positiveNumber } from '../command.ts'
 import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
@@ -11,48 +12,55 @@ import { runInTerminal } from '../run-in-terminal.ts'
 import { newSprintYaml, slug } from '../sprint-files.ts'
 import { newSprint } from './init.ts'
 
+const options = {
+  goal: {
+    type: 'string',
+    short: 'g',
+    value: 'TEXT',
+    description: 'make a sprint for this goal and run it; no YAML needed',
+  },
+  agent: {
+    type: 'string',
+    short: 'a',
+    value: 'NAME',
+    description: 'agent program; default: as in SPRINT.yaml, else the first installed one',
+  },
+  model: {
+    type: 'string',
+    short: 'm',
+    value: 'NAME',
+    description: "model; default: as in SPRINT.yaml, else the agent's own",
+  },
+  'max-iterations': {
+    type: 'string',
+    short: 'n',
+    value: 'N',
+    description: 'stop after this many iterations of the whole sprint (exit 3)',
+  },
+  'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much (exit 3)' },
+  'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h (exit 3)' },
+  workflows: {
+    type: 'string',
+    short: 'w',
+    value: 'DIR',
+    description: 'where workflows are; default .claude/workflows of the project',
+  },
+  plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
+  ci: {
+    type: 'boolean',
+    description: 'plain lines, annotations and a job summary; by itself in GitHub Actions',
+  },
+  'no-keep-awake': { type: 'boolean', description: 'let the machine go to sleep while the sprint runs' },
+  json: { type: 'boolean', description: 'one JSON event per line' },
+} as const
+
 /** One command under two names: a sprint that rests goes on the way it began. */
 const runner = (name: 'run' | 'resume', summary: string) =>
   command({
     name,
     summary,
     arguments: ['[sprint-dir]'],
-    options: {
-      goal: {
-        type: 'string',
-        short: 'g',
-        value: 'TEXT',
-        description: 'make a sprint for this goal and run it; no YAML needed',
-      },
-      agent: {
-        type: 'string',
-        short: 'a',
-        value: 'NAME',
-        description: 'agent program; default: as in SPRINT.yaml, else the first installed one',
-      },
-      model: {
-        type: 'string',
-        short: 'm',
-        value: 'NAME',
-        description: "model; default: as in SPRINT.yaml, else the agent's own",
-      },
-      'max-iterations': {
-        type: 'string',
-        short: 'n',
-        value: 'N',
-        description: 'stop after this many iterations of the whole sprint (exit 3)',
-      },
-      'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much (exit 3)' },
-      'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h (exit 3)' },
-      workflows: {
-        type: 'string',
-        short: 'w',
-        value: 'DIR',
-        description: 'where workflows are; default .claude/workflows of the project',
-      },
-      plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
-      json: { type: 'boolean', description: 'one JSON event per line' },
-    },
+    options,
     details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the sprint can be resumed with the same command.
 Limits given here are for this run; a sprint goes on counting when it is resumed.`,
     examples: [
@@ -65,8 +73,16 @@ Limits given here are for this run; a sprint goes on counting when it is resumed
         usd: positiveNumber(values['budget-usd'], '--budget-usd', 'any'),
         durationMs: durationOf(values['max-duration']),
       }
-      const sprintDir = await sprintFolder(given, values, io)
-      return runInTerminal({ sprintDir, limits, ...values }, io)
+      const ci = isCi(values.ci, io.env) ? ciOutput(io) : undefined
+      const shown = ci && values.json !== true ? ci.io : io
+      const keepAwake = values['no-keep-awake'] !== true
+      try {
+        const sprintDir = await sprintFolder(given, values, shown)
+        return await runInTerminal({ sprintDir, limits, ...values, ci, keepAwake }, shown)
+      } catch (error) {
+        if (values.json !== true) ci?.showError(error)
+        throw error
+      }
     },
   })
 

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Progress } from '../../contract/progress.ts'
+import { formatTimestamp } from '../../contract/time.ts'
 import { isFolder, listFolder } from '../../platform/files.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command } from '../command.ts'
 import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
+import { money, questionLines, receiptLine, tokens } from '../receipt.ts'
 import { loadProgress } from '../sprint-state.ts'
 
 export const status = command({
@@ -51,25 +53,29 @@ function overviewLine({ status: state, stats, goal }: Progress, folder: string, 
   return `${folder}  ${paintFor(io.color).bold(state)}  ${counts}  ${clip(oneLine(goal), 60)}`
 }
 
-function detailLines(progress: Progress, io: Io): string[] {
+export function detailLines(progress: Progress, io: Io): string[] {
   const paint = paintFor(io.color)
-  const { stats, live, dynamicSteps, iterations, humanNeeded, reason } = progress
+  const { stats, live, dynamicSteps, iterations, humanNeeded, parked, reason } = progress
   const width = io.columns()
+  const [question = '', ...more] = humanNeeded ? questionLines(humanNeeded) : []
   const limit = stats.maxIterations < 1_000_000 ? `/${stats.maxIterations}` : ''
   const mode = live[0] ? ` ${live[0].mode}` : ''
   const marks = { completed: paint.green('✓'), pending: '○' }
   return [
     `${paint.bold(progress.sprintId)}  ${progress.status}${reason ? `: ${oneLine(reason)}` : ''}`,
     clip(oneLine(progress.goal), width),
-    `iteration ${stats.currentIteration}${limit}${mode}  ${humanDuration(stats.activeMs)}`,
-    ...(humanNeeded ? [paint.yellow(`? ${oneLine(humanNeeded.reason)}`), `  ${oneLine(humanNeeded.details)}`] : []),
+    `iteration ${stats.currentIteration}${limit}${mode}  ${humanDuration(stats.activeMs)}  ${money(stats)}  ${tokens(stats.usage)}`,
+    ...(parked ? [paint.yellow(parkedLine(parked, io))] : []),
+    ...(question === '' ? [] : [paint.yellow(question), ...more]),
     ...dynamicSteps
       .slice(-20)
       .map((step) => `  ${marks[step.status]} ${step.id}  ${clip(oneLine(step.prompt), width - 16)}`),
-    ...iterations
-      .slice(-5)
-      .map(({ number, verdict, summary = '' }) =>
-        paint.dim(`  ${number}  ${verdict}  ${clip(oneLine(summary), width - 24)}`),
-      ),
+    ...iterations.slice(-5).map((record) => paint.dim(receiptLine(record, width))),
   ]
+}
+
+function parkedLine({ until, reason }: NonNullable<Progress['parked']>, io: Io): string {
+  const left = until - io.now()
+  const when = left > 0 ? `goes on in ${humanDuration(left)}, at ${formatTimestamp(until)}` : 'can go on'
+  return `${when}: ${oneLine(reason)}`
 }

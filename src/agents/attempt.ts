@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { attemptFiles, attemptState, type AttemptState } from '../platform/attempt-folder.ts'
+import { exists, makeFolder, pointTo } from '../platform/files.ts'
+import { sweep } from '../platform/process-table.ts'
+
+export type Place = { readonly sprintDir: string; readonly cwd: string }
+
+type Wanted = { readonly attempt: string; readonly transcript?: string }
+
+export type Attempt = {
+  /** Joined if it is there. */
+  readonly folder: string
+  readonly mark: string
+  /** Points the name under transcripts/ that the seeds know it by at this attempt, also after somebody has deleted it. */
+  readonly show: () => Promise<void>
+}
+
+/** Where something runs again instead of being joined: what never began, and what was ended on request. */
+const remains: readonly AttemptState[] = ['never-started', 'aborted']
+
+/** The folder of an attempt: the one to be joined, or a new one. No folder is ever used twice, and nothing is left in an old one. */
+export async function takeAttempt(
+  sprintDir: string,
+  { attempt, transcript }: Wanted,
+  startAgain: readonly AttemptState[] = remains,
+): Promise<Attempt> {
+  const folderOf = (name: string) => join(sprintDir, 'attempts', name)
+  let name = attempt
+  for (let n = 2; exists(folderOf(name)); n++) {
+    const state = attemptState(folderOf(name))
+    if (!startAgain.includes(state)) break
+    if (state === 'never-started' || state === 'aborted') sweep(markOf(sprintDir, name))
+    name = `${attempt}.${n}`
+  }
+  const show = async () => {
+    if (transcript === undefined) return
+    const link = join(sprintDir, 'transcripts', transcript)
+    await makeFolder(join(sprintDir, 'transcripts'))
+    await pointTo(link, join('..', 'attempts', name, attemptFiles.stdout))
+  }
+  await makeFolder(join(sprintDir, 'attempts'))
+  await show()
+  return { folder: folderOf(name), mark: markOf(sprintDir, name), show }
+}
+
+/** Unique on this machine: everything that an attempt starts carries it. */
+export const markOf = (sprintDir: string, attempt: string): string => `${sprintDir}#${attempt}`

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { aProgress, noon } from '../../../test/support/builders.ts'
+import { noUsage } from '../../contract/outcome.ts'
+import type { IterationRecord } from '../../contract/progress.ts'
+import { jobSummary } from './job-summary.ts'
+
+const anIteration = (given: Partial<IterationRecord>): IterationRecord => ({
+  number: 1,
+  mode: 'executing',
+  verdict: 'continue',
+  attempts: 1,
+  startedAt: noon,
+  endedAt: noon + 90_000,
+  costUsd: 0.5,
+  usage: noUsage,
+  ...given,
+})
+
+it('shows how it ended, what it took, and every iteration', () => {
+  const progress = aProgress({
+    status: 'completed',
+    goal: 'Ship it',
+    doneWhen: [{ run: 'npm test', timeout: 1000, eachIteration: false, protect: false }],
+    stats: { currentIteration: 2, completedSteps: 1, totalSteps: 3, costUsd: 1, activeMs: 180_000 },
+    iterations: [
+      anIteration({ verdict: 'refused', summary: 'tried', checks: [{ name: 'npm test', passed: false }] }),
+      anIteration({ number: 2, verdict: 'accepted', agent: 'claude', checks: [{ name: 'npm test', passed: true }] }),
+    ],
+  })
+
+  expect(jobSummary(progress, '.claude/sprints/s')).toBe(`## ✅ Ralph: goal reached
+
+**Goal:** Ship it
+
+|  |  |
+| --- | --- |
+| Sprint | \`2026-01-18_sprint\` in \`.claude/sprints/s\` |
+| Iterations | 2, 1 with a claim that was refused |
+| Steps | 1 of 3 completed |
+| Checks | ✅ \`npm test\` |
+| Cost | $1.00 |
+| Time | 3 min 0 s |
+
+### Iterations
+
+| # | mode | verdict | agent | checks | cost | time | summary |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| 1 | executing | refused |  | 0/1 | $0.50 | 1 min 30 s | tried |
+| 2 | executing | accepted | claude | 1/1 | $0.50 | 1 min 30 s |  |
+`)
+})
+
+it('asks the open question with its options, and says how to answer', () => {
+  const humanNeeded = { reason: 'Which database?', details: 'Two fit.', options: ['pg', 'sqlite'], askedAt: noon }
+
+  expect(jobSummary(aProgress({ status: 'needs-human', humanNeeded }), 's')).toContain(`### A human is needed
+
+**Which database?**
+
+Two fit.
+
+1. pg
+2. sqlite
+
+Answer with \`ralph answer s "…"\`, then \`ralph run s\`.
+`)
+})
+
+it('lets no text of an agent break out of its cell', () => {
+  const summary = 'a | b\n# <img src=x> [link](x) @everyone `code`'
+  const shown = jobSummary(aProgress({ iterations: [anIteration({ summary })] }), 's')
+
+  expect(shown.split('\n').at(-2)).toBe(
+    '| 1 | executing | continue |  |  | $0.50 | 1 min 30 s | a \\| b \\# &lt;img src=x> \\[link\\](x) @\u200beveryone \\`code\\` |',
+  )
+})

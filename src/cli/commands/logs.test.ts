@@ -1,0 +1,113 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { anIo } from '../../../test/support/an-io.ts'
+import { aProgress, noon, started } from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
+import { fold } from '../sprint-state.ts'
+import { logs } from './logs.ts'
+
+const said = (text: string, id = 'm') =>
+  JSON.stringify({
+    type: 'assistant',
+    session_id: 's',
+    message: { id, role: 'assistant', content: [{ type: 'text', text }] },
+  })
+const over = JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'x', session_id: 's' })
+
+/** A sprint with these transcripts, by the names of their attempts. */
+async function aRecordedSprint(transcripts: Readonly<Record<string, readonly string[]>>) {
+  const dir = aFolder()
+  const first = aProgress({ agent: ['claude'] })
+  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  await opened?.store.save(fold(first, started()), started())
+  const write = (name: string, lines: readonly string[]) => {
+    mkdirSync(join(dir, 'attempts', name), { recursive: true })
+    writeFileSync(join(dir, 'attempts', name, 'transcript.jsonl'), lines.map((line) => `${line}\n`).join(''), {
+      flag: 'a',
+    })
+  }
+  for (const [name, lines] of Object.entries(transcripts)) write(name, lines)
+  return { dir, write, close: async () => opened?.store.close() }
+}
+
+describe('ralph logs', () => {
+  it('shows every attempt of the last iteration, but not its checks and hooks', async () => {
+    const { dir, close } = await aRecordedSprint({
+      '9-1': [said('early'), over],
+      '10-1': [said('first try')],
+      '10-2': [said('second try'), over],
+      '10-hook-lint': ['hook'],
+      '10-check-1': ['check'],
+    })
+    await close()
+    const { io, text } = anIo()
+
+    expect(await logs.run([dir], io)).toBe(0)
+
+    expect(text()).toMatch(
+      /^== iteration 10, attempt 1 [\s\S]*first try[\s\S]*== iteration 10, attempt 2 [\s\S]*second try/,
+    )
+    expect(text()).not.toMatch(/early|hook|check/)
+  })
+
+  it('prints events of the asked iteration as JSON', async () => {
+    const { dir, close } = await aRecordedSprint({ '1-1': [said('one')], '2-1': [said('two')] })
+    await close()
+    const { io, printed } = anIo()
+
+    await logs.run([dir, '--iteration', '1', '--json'], io)
+
+    expect(printed.map((line): unknown => JSON.parse(line))).toEqual([
+      { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text: 'one' } },
+    ])
+  })
+
+  it('says so where the filter leaves nothing', async () => {
+    const { dir, close } = await aRecordedSprint({ '1-1': [said('one'), over] })
+    await close()
+    const { io, printed } = anIo()
+
+    await logs.run([dir, '--tool', 'Bash'], io)
+
+    expect(printed).toEqual(['nothing of that kind in iteration 1'])
+  })
+
+  it.each([
+    ['an iteration without a transcript', { '3-1': ['x'] }, ['--iteration', '9'], /iteration 9/],
+    ['a sprint that no agent has worked on', {}, [], /no transcript yet/],
+    ['a number that is none', {}, ['--iteration', 'last'], /--iteration/],
+  ])('refuses %s', async (_, transcripts, args, message) => {
+    const { dir, close } = await aRecordedSprint(transcripts)
+    await close()
+
+    await expect(logs.run([dir, ...args], anIo().io)).rejects.toThrow(message)
+  })
+
+  it('follows the next attempts while somebody runs the sprint, and ends with it', async () => {
+    const { dir, write, close } = await aRecordedSprint({ '1-1': [said('one')] })
+    const { io, text } = anIo()
+    const following = logs.run([dir, '--follow'], io)
+    await expect.poll(text, { timeout: 5000 }).toContain('one')
+    write('1-1', [said('more', 'm2'), over])
+    write('2-1', [said('two')])
+    await expect.poll(text, { timeout: 5000 }).toContain('two')
+    await close()
+
+    expect(await following).toBe(0)
+    expect(text()).toMatch(/one[\s\S]*more[\s\S]*== iteration 2, attempt 1[\s\S]*two/)
+  })
+
+  it('shows nothing that a terminal would obey', async () => {
+    const { dir, close } = await aRecordedSprint({ '1-1': [said('\u001b[2Jgone\u0007')] })
+    await close()
+    const { io, text } = anIo()
+
+    await logs.run([dir], io)
+
+    expect(text()).toContain('gone')
+    // oxlint-disable-next-line no-control-regex -- what must not be there
+    expect(text()).not.toMatch(/[\u001b\u0007]/)
+  })
+})

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { transcriptPrinter } from '../../agents/transcript.ts'
+import { RalphError } from '../../contract/errors.ts'
+import type { AgentEvent } from '../../contract/events.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import { command, positiveNumber } from '../command.ts'
+import type { Io } from '../io.ts'
+import { agentAt } from '../live/watch-events.ts'
+import { oneLine, paintFor } from '../paint.ts'
+import { attemptsOf, openAttempt, type AttemptFolder } from '../report/attempts.ts'
+import { eventFilter, type Wanted } from '../report/event-filter.ts'
+import { requireProgress } from '../sprint-state.ts'
+
+const lookEveryMs = 300
+
+type Options = Wanted & { readonly json?: boolean; readonly follow?: boolean }
+
+export const logs = command({
+  name: 'logs',
+  summary: 'Show what the agent said and did, iteration by iteration',
+  arguments: ['<sprint-dir>'],
+  options: {
+    iteration: { type: 'string', short: 'i', value: 'N', description: 'of this iteration; default: of the last one' },
+    follow: { type: 'boolean', short: 'f', description: 'go on as long as the sprint runs, or the given iteration' },
+    tool: { type: 'string', short: 't', value: 'NAME', description: 'only calls of this tool, such as Bash or Edit' },
+    errors: { type: 'boolean', short: 'e', description: 'only what failed: tools, retries, limits, turns' },
+    json: { type: 'boolean', description: 'print one JSON event per line, as "ralph run --json" does' },
+  },
+  details:
+    'Every attempt of the iteration is shown, oldest first. --tool and --errors together: failed calls of that tool.',
+  examples: [
+    'ralph logs .claude/sprints/2026-11-15_auth',
+    'ralph logs s --iteration 3 --errors',
+    'ralph logs s --follow --tool Bash',
+  ],
+  async run({ values, positionals: [given = ''] }, io) {
+    const iteration = positiveNumber(values.iteration, '--iteration')
+    const sprintDir = openSprintFolder(given)
+    const progress = await requireProgress(sprintDir, io)
+    const found = await attemptsOf(sprintDir)
+    const chosen = iteration ?? found.at(-1)?.iteration
+    const isComing = values.follow === true && ownerOf(sprintDir) !== undefined
+    if (!isComing && !found.some((one) => one.iteration === chosen)) throw noTranscript(found, iteration, given)
+    let printed = 0
+    const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
+    await show({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
+    if (printed === 0 && values.json !== true) io.print(`nothing of that kind in iteration ${chosen ?? 1}`)
+    return 0
+  },
+})
+
+function noTranscript(found: readonly AttemptFolder[], iteration: number | undefined, file: string): RalphError {
+  const numbers = found.map((one) => one.iteration)
+  const which =
+    iteration === undefined ? 'there is no transcript yet' : `there is no transcript of iteration ${iteration}`
+  return new RalphError('FILE_NOT_FOUND', which, {
+    place: { file },
+    hint:
+      numbers.length === 0
+        ? 'no agent has worked on this sprint'
+        : `there are transcripts of iterations ${Math.min(...numbers)} to ${Math.max(...numbers)}`,
+  })
+}
+
+type Showing = {
+  readonly sprintDir: string
+  readonly progress: Progress
+  /** The only iteration to be shown; absent: the last one, and those that follow. */
+  readonly given: number | undefined
+  readonly first: number
+  readonly options: Options
+}
+
+async function show({ sprintDir, progress, given, first, options }: Showing, io: Io): Promise<void> {
+  const shown = new Set<string>()
+  const next = async () =>
+    (await attemptsOf(sprintDir)).find(
+      ({ iteration, folder }) => !shown.has(folder) && (given === undefined ? iteration >= first : iteration === given),
+    )
+  const isRunning = () => options.follow === true && ownerOf(sprintDir) !== undefined
+  for (;;) {
+    const mayCome = isRunning()
+    const attempt = await next()
+    if (attempt) {
+      shown.add(attempt.folder)
+      const known = mayCome ? await requireProgress(sprintDir, io) : progress
+      await showAttempt(
+        attempt,
+        known,
+        { ...options, isOver: async () => !isRunning() || (await next()) !== undefined },
+        io,
+      )
+    } else if (!mayCome || (given !== undefined && (await isPast(sprintDir, given, io)))) return
+    else await sleep(lookEveryMs)
+  }
+}
+
+const isPast = async (sprintDir: string, iteration: number, io: Io): Promise<boolean> =>
+  (await requireProgress(sprintDir, io)).iterations.some(({ number }) => number >= iteration)
+
+type Following = Options & { readonly isOver: () => Promise<boolean> }
+
+/** To the end of what it has printed; while it is followed, to its own end. */
+async function showAttempt(attempt: AttemptFolder, progress: Progress, options: Following, io: Io): Promise<void> {
+  const agent = agentAt(progress, attempt.iteration)
+  const printer = options.json === true ? jsonPrinter(attempt, io) : textPrinter(attempt, agent, io)
+  const isAll = options.tool === undefined && options.errors !== true
+  let isOver = false
+  const filtered = eventFilter(options, printer.event)
+  const reading = await openAttempt(attempt, agent, (event) => {
+    if (event.kind === 'terminal') isOver = true
+    filtered(event)
+  })
+  await reading.read()
+  while (options.follow === true && !isOver && !(await options.isOver())) {
+    await sleep(lookEveryMs)
+    await reading.read()
+  }
+  const outcome = await reading.end()
+  if (isAll || (options.errors === true && options.tool === undefined && outcome.status !== 'ok')) printer.end(outcome)
+}
+
+/** The heading stands only above something. */
+function textPrinter({ iteration, attempt, again }: AttemptFolder, agent: string, io: Io) {
+  const paint = paintFor(io.color)
+  const twice = again > 1 ? `, started again (${again})` : ''
+  let isHeaded = false
+  const print = (line: string) => {
+    if (!isHeaded) io.print(paint.bold(`== iteration ${iteration}, attempt ${attempt}${twice}  ${oneLine(agent)}`))
+    isHeaded = true
+    io.print(line)
+  }
+  return transcriptPrinter(print)
+}
+
+const jsonPrinter = ({ iteration, attempt }: AttemptFolder, io: Io) => ({
+  event: (event: AgentEvent) => io.print(JSON.stringify({ type: 'agent', iteration, attempt, event })),
+  end: (_outcome: Outcome) => {},
+})

@@ -1,0 +1,154 @@
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { openSprintFolder, projectOf } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import { command } from '../command.ts'
+import { shownPath } from '../compile-sprint.ts'
+import { exitCodes } from '../exit-code.ts'
+import type { Io } from '../io.ts'
+import { attachKeys } from '../live/attach-keys.ts'
+import { liveView, type LiveView } from '../live/live-view.ts'
+import { agentAt } from '../live/watch-events.ts'
+import { remoteRun, watchSprint } from '../live/watch-sprint.ts'
+import { clip, oneLine, paintFor } from '../paint.ts'
+import { printEnd } from '../run-report.ts'
+import { requireProgress } from '../sprint-state.ts'
+import { jsonView, plainView, type View } from '../view.ts'
+import { detailLines } from './status.ts'
+
+type Options = { readonly json?: boolean; readonly plain?: boolean }
+
+export const watch = command({
+  name: 'watch',
+  summary: 'Watch a sprint that runs in another terminal',
+  arguments: ['<sprint-dir>'],
+  options: {
+    plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
+    json: { type: 'boolean', description: 'print one JSON event per line' },
+  },
+  details: `Begins with the attempt under way and ends with the process that runs the sprint; the exit code is then that of "ralph run".
+On a terminal the keys of "ralph run" work here too. Ctrl-C leaves; the sprint goes on.
+A sprint that nobody runs is shown once.`,
+  examples: ['ralph watch .claude/sprints/2026-11-15_auth', 'ralph watch s --json | jq .type'],
+  async run({ values, positionals: [given = ''] }, io) {
+    const sprintDir = openSprintFolder(given)
+    const progress = await requireProgress(sprintDir, io)
+    if (ownerOf(sprintDir) === undefined) return showAtRest(progress, sprintDir, values, io)
+    return attach({ sprintDir, progress, ...values }, io)
+  },
+})
+
+function showAtRest(progress: Progress, sprintDir: string, { json }: Options, io: Io): number {
+  const { status, reason } = progress
+  if (json === true) {
+    jsonView(io).show({ type: 'note', level: 'info', text: 'nobody runs this sprint' })
+    jsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
+    return 0
+  }
+  for (const line of detailLines(progress, io)) io.print(line)
+  const next = status === 'completed' ? '' : `; start it with: ralph run ${shownPath(sprintDir, io)}`
+  io.print(`\nnobody runs this sprint${next}`)
+  return 0
+}
+
+type Attached = Options & { readonly sprintDir: string; readonly progress: Progress }
+
+async function attach({ sprintDir, json, plain, ...loaded }: Attached, io: Io): Promise<number> {
+  let { progress } = loaded
+  const current = () => progress
+  const clock = settableClock(io)
+  const project = projectOf(sprintDir, io.cwd)
+  const live =
+    json !== true && plain !== true && io.isTerminal ? clock.at(progress.stats.updatedAt, openLive) : undefined
+  const view = live ?? openPlain()
+  const leaving = new AbortController()
+  const stopSignals = onSignals(() => leaving.abort())
+  const stopKeys = live && keysOf(live)
+  try {
+    const watched = await watchSprint({
+      sprintDir,
+      progress,
+      signal: leaving.signal,
+      onProgress: (next) => (progress = next),
+      show: (event, at) => clock.at(at, () => view.show(event)),
+    })
+    progress = watched.progress
+    stopKeys?.()
+    view.close()
+    return watched.owner === 'gone' ? ended(progress, sprintDir, json === true, io) : left(sprintDir, json === true, io)
+  } finally {
+    stopKeys?.()
+    view.close()
+    stopSignals()
+  }
+
+  function openLive(): LiveView {
+    const agent = agentAt(progress, progress.stats.currentIteration)
+    return liveView(clock.io, { progress: current, agent, project })
+  }
+  function openPlain(): View {
+    if (json === true) return jsonView(clock.io)
+    for (const line of headLines(progress, io)) io.print(line)
+    return plainView(clock.io, {
+      project,
+      steps: (id) => progress.dynamicSteps.find((step) => step.id === id)?.prompt,
+    })
+  }
+  function keysOf(opened: LiveView): () => void {
+    const footer = (text: string) => opened.footer(watcherHelp(text))
+    const run = remoteRun(sprintDir, footer, io.now)
+    return attachKeys({ view: { ...opened, footer }, run, sprintDir, progress: current }, io)
+  }
+}
+
+/** Views take the time from their Io; what is watched may have happened before it is seen. */
+function settableClock(io: Io) {
+  let set: number | undefined
+  return {
+    io: { ...io, now: () => set ?? io.now() },
+    at<T>(at: number | undefined, act: () => T): T {
+      set = at
+      try {
+        return act()
+      } finally {
+        set = undefined
+      }
+    },
+  }
+}
+
+/** Whoever watches only leaves with Ctrl-C. */
+export const watcherHelp = (text: string): string =>
+  text.replace('Ctrl-C pause, twice: stop now', 'Ctrl-C leaves, the sprint goes on')
+
+function headLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {
+  const paint = paintFor(io.color)
+  return [
+    `${paint.bold('ralph')}  ${sprintId}  ${status}, iteration ${stats.currentIteration}`,
+    `${paint.dim('goal')}   ${clip(oneLine(goal), io.columns() - 8)}`,
+  ]
+}
+
+function ended(progress: Progress, sprintDir: string, json: boolean, io: Io): number {
+  const { status } = progress
+  const text = 'the process that ran the sprint is gone without having ended it'
+  const isCut = status === 'in-progress' || status === 'parked'
+  const note: SprintEvent = { type: 'note', level: 'warning', text }
+  if (json && isCut) jsonView(io).show(note)
+  if (!json && isCut) io.print(paintFor(io.color).yellow(`! ${text}`))
+  if (!json) printEnd(progress, sprintDir, io)
+  return exitCodes[status]
+}
+
+function left(sprintDir: string, json: boolean, io: Io): number {
+  if (!json) io.print(`\nthe sprint goes on; come back with: ralph watch ${shownPath(sprintDir, io)}`)
+  return 0
+}
+
+function onSignals(leave: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of signals) process.on(name, leave)
+  return () => {
+    for (const name of signals) process.off(name, leave)
+  }
+}

@@ -1,0 +1,49 @@
+import type { SprintEvent } from '../../contract/events.ts'
+import { Progress } from '../../contract/progress.ts'
+import { advance } from '../../loop/advance.ts'
+import type { Fact } from '../../loop/fact.ts'
+import type { Order } from '../../loop/order.ts'
+import type { JournalRecord } from '../../storage/journal-record.ts'
+
+export type Seen = {
+  readonly progress: Progress
+  /** What the process that runs the sprint has told its own observers, but for what the agent was seen doing. */
+  readonly events: readonly SprintEvent[]
+  readonly at: number
+}
+
+/** What one record of the journal makes of the progress; undefined if it changes nothing. */
+export function seeRecord(progress: Progress | undefined, { kind, data, at }: JournalRecord): Seen | undefined {
+  if (kind === 'snapshot') return { progress: Progress.parse(data), events: [], at: Date.parse(at) }
+  if (kind !== 'fact' || !progress) return undefined
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+  const fact = data as Fact
+  const next = advance(progress, fact)
+  const events = [...checkedIn(fact), ...next.orders.flatMap((order) => toldBy(order, next.progress))]
+  return { progress: next.progress, events, at: fact.at }
+}
+
+const checkedIn = (fact: Fact): SprintEvent[] =>
+  fact.type === 'checks-ended'
+    ? fact.results.map((result) => ({ type: 'check-ended', iteration: fact.iteration, result }))
+    : []
+
+function toldBy(order: Order, progress: Progress): SprintEvent[] {
+  if (order.type === 'tell') return [order.event]
+  if (order.type === 'run-attempt') {
+    const { iteration, attempt } = order
+    return [{ type: 'attempt-started', iteration, attempt, agent: agentAt(progress, iteration) }]
+  }
+  if (order.type === 'run-review') {
+    const name = `review by ${progress.review?.agent ?? 'the agent'}`
+    return [{ type: 'check-started', iteration: order.iteration, name }]
+  }
+  if (order.type !== 'run-checks') return []
+  return order.names.map((name) => ({ type: 'check-started', iteration: order.iteration, name }))
+}
+
+/** Who works, or has worked, on an iteration. */
+export function agentAt({ live, iterations, runAgents, agent }: Progress, iteration: number): string {
+  const own = [...live, ...iterations].find(({ number }) => number === iteration)?.agent
+  return own ?? runAgents?.[0] ?? agent?.[0] ?? 'command'
+}

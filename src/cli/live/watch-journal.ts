@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { fileSignature, listFolder, readBytes } from '../../platform/files.ts'
+import { readSegment, type JournalRecord } from '../../storage/journal-record.ts'
+import { journalFolder } from '../../storage/journal.ts'
+
+const segmentPattern = /^\d{8}\.log$/
+
+/** Reads the journal of a sprint that somebody else may be writing, from its first record or from the last snapshots on. */
+export function journalReader(sprintDir: string, from: 'first' | 'last') {
+  const folder = journalFolder(sprintDir)
+  let seen = 0
+  let segment: string | undefined
+  let signature: string | undefined
+
+  /** The records since the last look. Where nothing was written since then, nothing is read. */
+  const look = async (): Promise<readonly JournalRecord[]> => {
+    const names = (await listFolder(folder)).filter((name) => segmentPattern.test(name)).toSorted()
+    const last = names.at(-1)
+    if (last === undefined) return []
+    const found = `${last} ${fileSignature(join(folder, last))}`
+    if (found === signature) return []
+    // The newest segment may have lost its snapshot with the disk's cache; then the one before still counts.
+    const start = segment ?? (from === 'first' ? undefined : names.at(-2)) ?? names[0] ?? last
+    const fresh: JournalRecord[] = []
+    for (const name of names.filter((other) => other >= start)) {
+      const { records } = readSegment(await readBytes(join(folder, name)))
+      fresh.push(...records.filter(({ seq }) => seq > (fresh.at(-1)?.seq ?? seen)))
+    }
+    signature = found
+    segment = last
+    seen = fresh.at(-1)?.seq ?? seen
+    return fresh
+  }
+  return { look }
+}

@@ -1,0 +1,198 @@
+import { appendFileSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import {
+  after,
+  aCheck,
+  aProgress,
+  checksEnd,
+  green,
+  noon,
+  type Play,
+  reports,
+  started,
+  told,
+} from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import type { SprintEvent } from '../../contract/events.ts'
+import { watchRequests, type Request } from '../../storage/requests.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
+import { keyboard } from './keys.ts'
+import { watcherHelp } from '../commands/watch.ts'
+import { fold } from '../sprint-state.ts'
+import { remoteRun, watchSprint } from './watch-sprint.ts'
+
+const lines = [
+  { type: 'system', subtype: 'init', session_id: 's', model: 'fake' },
+  {
+    type: 'assistant',
+    session_id: 's',
+    message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+  },
+].map((line) => `${JSON.stringify(line)}\n`)
+
+/** A sprint that this process owns, as another one would; what it would tell its own observers is kept. */
+async function aRunningSprint() {
+  const dir = aFolder()
+  const first = aProgress({ doneWhen: [aCheck()] })
+  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  if (!opened) throw new Error('not opened')
+  onTestFinished(() => opened.store.close().catch(() => {}))
+  let { progress } = opened
+  const events: SprintEvent[] = []
+  const play = async (...plays: readonly Play[]) => {
+    for (const one of plays) {
+      const fact = typeof one === 'function' ? one(progress) : one
+      const next = after(progress, fact)
+      events.push(...told(next.orders))
+      progress = next.progress
+      await opened.store.save(progress, fact)
+    }
+  }
+  const transcript = (text: string) => {
+    const folder = join(dir, 'attempts', '1-1')
+    mkdirSync(folder, { recursive: true })
+    mkdirSync(join(dir, 'transcripts'), { recursive: true })
+    appendFileSync(join(folder, 'transcript.jsonl'), text)
+    const link = join(dir, 'transcripts', 'iteration-1.jsonl')
+    if (!readdirSync(join(dir, 'transcripts')).includes('iteration-1.jsonl'))
+      symlinkSync('../attempts/1-1/transcript.jsonl', link)
+  }
+  return { dir, play, transcript, events, progress: () => progress, close: opened.store.close }
+}
+
+type Seen = { readonly event: SprintEvent; readonly at: number }
+
+function watching(sprint: Awaited<ReturnType<typeof aRunningSprint>>) {
+  const seen: Seen[] = []
+  const leaving = new AbortController()
+  const done = watchSprint({
+    sprintDir: sprint.dir,
+    progress: sprint.progress(),
+    show: (event, at) => seen.push({ event, at }),
+    onProgress: () => {},
+    signal: leaving.signal,
+  })
+  const saw = async (is: (event: SprintEvent) => boolean) =>
+    await expect.poll(() => seen.some(({ event }) => is(event)), { timeout: 5000 }).toBe(true)
+  return { seen, saw, done, leave: () => leaving.abort() }
+}
+
+it('shows what is told from then on as the owner tells it, and what the agent says, until the owner is gone', async () => {
+  const sprint = await aRunningSprint()
+  await sprint.play(started({ agents: ['claude'] }))
+  sprint.transcript(lines.join(''))
+  sprint.events.length = 0
+  const watcher = watching(sprint)
+  await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
+
+  await sprint.play(reports({ status: 'goal-complete' }), checksEnd(green()))
+  await sprint.close()
+
+  expect(await watcher.done).toEqual({ progress: sprint.progress(), owner: 'gone' })
+  const journalled = watcher.seen
+    .map(({ event }) => event)
+    .filter(({ type }) => !/^(agent|attempt-started|check-)/.test(type))
+  expect(journalled).toEqual(sprint.events)
+  expect(sprint.events.at(-1)).toEqual({ type: 'sprint-rested', status: 'completed' })
+  expect(watcher.seen.map(({ event }) => event)).toEqual(
+    expect.arrayContaining([
+      { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text: 'Hello' } },
+      { type: 'check-ended', iteration: 1, result: green() },
+    ]),
+  )
+})
+
+it('says when things happened, not when they were seen', async () => {
+  const sprint = await aRunningSprint()
+  const watcher = watching(sprint)
+  await sprint.play(started({ agents: ['claude'] }))
+  await watcher.saw(({ type }) => type === 'sprint-started')
+  watcher.leave()
+
+  expect(await watcher.done).toMatchObject({ owner: 'running' })
+  expect(watcher.seen.map(({ at }) => at)).toEqual(watcher.seen.map(() => noon))
+})
+
+it('reads a line of the agent only when it is whole, and goes on where a new segment begins', async () => {
+  const sprint = await aRunningSprint()
+  await sprint.play(started({ agents: ['claude'] }))
+  const whole = lines.join('')
+  sprint.transcript(whole.slice(0, -20))
+  const watcher = watching(sprint)
+  await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'session')
+  expect(watcher.seen.some(({ event }) => event.type === 'agent' && event.event.kind === 'text')).toBe(false)
+  sprint.transcript(whole.slice(-20))
+  await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
+
+  const long = 'x'.repeat(200_000)
+  for (const text of ['one', 'two', 'three'])
+    await sprint.play({ type: 'told', at: noon, text: text + long, now: false })
+  await sprint.play(reports())
+  await watcher.saw(({ type }) => type === 'iteration-ended')
+  watcher.leave()
+
+  expect(readdirSync(join(sprint.dir, 'journal')).length).toBeGreaterThan(1)
+  expect((await watcher.done).progress).toEqual(sprint.progress())
+})
+
+it('lets several watch at once, and changes nothing in the folder', async () => {
+  const sprint = await aRunningSprint()
+  await sprint.play(started({ agents: ['claude'] }))
+  sprint.transcript(lines.join(''))
+  const files = () =>
+    readdirSync(sprint.dir, { recursive: true, encoding: 'utf8' })
+      .toSorted()
+      .map((name) => `${name} ${statSync(join(sprint.dir, name)).mtimeMs}`)
+  const before = files()
+  const watchers = [watching(sprint), watching(sprint), watching(sprint)]
+  for (const watcher of watchers) await watcher.saw((event) => event.type === 'agent')
+  for (const watcher of watchers) watcher.leave()
+  await Promise.all(watchers.map(({ done }) => done))
+
+  expect(files()).toEqual(before)
+})
+
+it('asks the owner to stop, pause and tell the agent', async () => {
+  const dir = aFolder()
+  const got: Request[] = []
+  const said: string[] = []
+  onTestFinished(await watchRequests(dir, (request) => got.push(request)))
+  const run = remoteRun(
+    dir,
+    (text) => said.push(text),
+    () => noon,
+  )
+  run.send({ type: 'stop-requested', at: noon, as: 'paused', when: 'iteration' })
+  await expect.poll(() => got.length).toBe(1)
+  run.send({ type: 'told', at: noon, text: 'hurry', now: false })
+  await expect.poll(() => got.length).toBe(2)
+
+  expect(got).toEqual([
+    { type: 'stop', as: 'paused', when: 'iteration' },
+    { type: 'tell', text: 'hurry', now: false },
+  ])
+  expect(said).toEqual([])
+})
+
+it('says in the help of the keys that Ctrl-C only leaves', () => {
+  const said: string[] = []
+  const nothing = () => {}
+  const say = (text: string) => said.push(watcherHelp(text))
+  keyboard({ pause: nothing, stop: nothing, tell: nothing, transcript: nothing, diff: nothing, say })('?')
+
+  expect(said.join()).toMatch(/Ctrl-C leaves, the sprint goes on$/)
+})
+
+it('does not take a damaged line at the end for more than it is', async () => {
+  const sprint = await aRunningSprint()
+  await sprint.play(started({ agents: ['claude'] }))
+  const [segment = ''] = readdirSync(join(sprint.dir, 'journal'))
+  writeFileSync(join(sprint.dir, 'journal', segment), 'deadbeef {"v":1,', { flag: 'a' })
+  const watcher = watching(sprint)
+  sprint.transcript(lines.join(''))
+  await watcher.saw((event) => event.type === 'agent')
+  watcher.leave()
+
+  expect((await watcher.done).progress).toEqual(sprint.progress())
+})

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+import type { Fact } from '../../loop/fact.ts'
+import type { SprintRun } from '../../runtime/run-sprint.ts'
+import { postRequest, type Request } from '../../storage/requests.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import { journalReader } from './watch-journal.ts'
+import { seeRecord } from './watch-events.ts'
+import { transcriptWatch } from './watch-transcript.ts'
+
+const lookEveryMs = 250
+/** Looks at the files for each look at the lock. */
+const looksPerOwner = 4
+
+export type Watching = {
+  readonly sprintDir: string
+  readonly progress: Progress
+  /** `at`: when it happened, which may be long ago. */
+  readonly show: (event: SprintEvent, at: number) => void
+  readonly onProgress: (progress: Progress) => void
+  /** Ends the watching, never the sprint. */
+  readonly signal: AbortSignal
+}
+
+export type Watched = { readonly progress: Progress; readonly owner: 'gone' | 'running' }
+
+/** Shows a sprint that another process runs until that process is gone, or until the watcher leaves. Only ever reads. */
+export async function watchSprint(watching: Watching): Promise<Watched> {
+  const { sprintDir, show, onProgress, signal } = watching
+  const journal = journalReader(sprintDir, 'last')
+  const transcripts = transcriptWatch(sprintDir, show)
+  let { progress } = watching
+  const take = async () => {
+    for (const record of await journal.look()) {
+      const seen = seeRecord(progress, record)
+      if (!seen) continue
+      const tell = seen.progress.rev > watching.progress.rev
+      // Before the events: what the agent still said belongs before the end of its attempt.
+      if (tell && seen.events.length > 0) await transcripts.look(progress)
+      progress = seen.progress
+      onProgress(progress)
+      if (tell) for (const event of seen.events) show(event, seen.at)
+    }
+    await transcripts.look(progress)
+  }
+  try {
+    for (let looks = 1; !signal.aborted; looks++) {
+      const isGone = looks % looksPerOwner === 0 && ownerOf(sprintDir) === undefined
+      await take()
+      if (isGone) return { progress, owner: 'gone' }
+      await sleep(lookEveryMs, undefined, { signal }).catch(() => {})
+    }
+    return { progress, owner: 'running' }
+  } finally {
+    await transcripts.close()
+  }
+}
+
+/** A run in another process, as far as it can be spoken to from here. */
+export function remoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {
+  const unheard = () => say('the process that runs the sprint does not answer; the request stays for it')
+  return {
+    send: (fact) => {
+      const request = requestOf(fact)
+      if (request) postRequest(sprintDir, request, now()).then((taken) => taken || unheard(), unheard)
+    },
+    done: new Promise(() => {}),
+  }
+}
+
+function requestOf(fact: Fact): Request | undefined {
+  if (fact.type === 'stop-requested') return { type: 'stop', as: fact.as, when: fact.when }
+  return fact.type === 'told' ? { type: 'tell', text: fact.text, now: fact.now } : undefined
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import type { AgentEvent } from '../../contract/events.ts'
+import { eventFilter, type Wanted } from './event-filter.ts'
+
+const start = (id: string, name: string): AgentEvent => ({ kind: 'tool', phase: 'start', id, name })
+const end = (id: string, ok: boolean): AgentEvent => ({ kind: 'tool', phase: 'end', id, ok })
+const text: AgentEvent = { kind: 'text', text: 'hello' }
+const retry: AgentEvent = { kind: 'retry', reason: 'overloaded' }
+const turn = (ok: boolean): AgentEvent => ({ kind: 'terminal', ok })
+
+const all = [
+  text,
+  start('1', 'Bash'),
+  start('2', 'Edit'),
+  end('2', true),
+  end('1', false),
+  start('3', 'Bash'),
+  end('3', true),
+  retry,
+  turn(false),
+]
+
+const passed = (wanted: Wanted): AgentEvent[] => {
+  const shown: AgentEvent[] = []
+  const filter = eventFilter(wanted, (event) => shown.push(event))
+  for (const event of all) filter(event)
+  return shown
+}
+
+it('lets everything through if nothing is asked for', () => {
+  expect(passed({})).toEqual(all)
+})
+
+it('shows the calls of one tool in any spelling, each with its result', () => {
+  expect(passed({ tool: 'bash' })).toEqual([start('1', 'Bash'), end('1', false), start('3', 'Bash'), end('3', true)])
+})
+
+it('shows failed calls with what was called, retries and failed turns', () => {
+  expect(passed({ errors: true })).toEqual([start('1', 'Bash'), end('1', false), retry, turn(false)])
+})
+
+it('shows the failed calls of one tool, and nothing of others', () => {
+  expect(passed({ tool: 'Bash', errors: true })).toEqual([start('1', 'Bash'), end('1', false)])
+  expect(passed({ tool: 'Edit', errors: true })).toEqual([])
+})

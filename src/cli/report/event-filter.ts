@@ -1,0 +1,34 @@
+import type { AgentEvent } from '../../contract/events.ts'
+
+export type Wanted = {
+  /** Only calls of this tool, in any spelling. */
+  readonly tool?: string | undefined
+  /** Only what went wrong. */
+  readonly errors?: boolean | undefined
+}
+
+type Tool = Extract<AgentEvent, { kind: 'tool' }>
+
+/** Lets through what is wanted. The call of a tool is held back until it is known to have failed, if only that is wanted. */
+export function eventFilter({ tool, errors = false }: Wanted, show: (event: AgentEvent) => void) {
+  if (tool === undefined && !errors) return show
+  const begun = new Map<string, Tool>()
+  const onTool = (event: Tool) => {
+    if (event.phase === 'start') begun.set(event.id, event)
+    const start = begun.get(event.id)
+    if (event.phase === 'end') begun.delete(event.id)
+    const name = event.name ?? start?.name ?? ''
+    if (tool !== undefined && name.toLowerCase() !== tool.toLowerCase()) return
+    if (!errors) return show(event)
+    if (event.phase === 'start' || event.ok !== false) return
+    if (start) show(start)
+    show(event)
+  }
+  return (event: AgentEvent): void => {
+    if (event.kind === 'tool') onTool(event)
+    else if (tool === undefined && isError(event)) show(event)
+  }
+}
+
+const isError = (event: AgentEvent): boolean =>
+  event.kind === 'retry' || event.kind === 'limit' || (event.kind === 'terminal' && !event.ok)

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { after, aProgress, fails, noon, reports, started, told, waitEnds, work } from '../../test/support/builders.ts'
+import { chooseAgent, withAgentLimit } from './agents.ts'
+
+const hour = 3_600_000
+const both = started({ agents: ['claude', 'codex'] })
+const limited = (hours: number, at = noon) => fails({ class: 'usage_limit', resetsAt: noon + hours * hour }, at)
+const notes = (orders: Parameters<typeof told>[0]) =>
+  told(orders).flatMap((event) => (event.type === 'note' ? [event.text] : []))
+
+describe('the agent that works', () => {
+  const agents = { runAgents: ['claude', 'codex'] }
+
+  it('is the first choice', () => {
+    expect(chooseAgent(aProgress(agents), noon)).toEqual({ agent: 'claude' })
+  })
+
+  it('is the next one while the first is limited, up to the very moment', () => {
+    const progress = aProgress({ ...agents, agentLimits: [{ agent: 'claude', until: noon + 1 }] })
+
+    expect(chooseAgent(progress, noon)).toEqual({ agent: 'codex' })
+    expect(chooseAgent(progress, noon + 1)).toEqual({ agent: 'claude' })
+  })
+
+  it('is the one that is free first, if none is now', () => {
+    const agentLimits = [
+      { agent: 'claude', until: noon + 5 },
+      { agent: 'codex', until: noon + 3 },
+      { agent: 'gemini', until: noon + 1 },
+    ]
+
+    expect(chooseAgent(aProgress({ ...agents, agentLimits }), noon)).toEqual({ agent: 'codex', until: noon + 3 })
+  })
+
+  it('is nobody in particular if nobody was named', () => {
+    expect(chooseAgent(aProgress(), noon)).toEqual({})
+  })
+})
+
+it('a limit replaces the one before of the same agent, and those that are over are forgotten', () => {
+  const agentLimits = [
+    { agent: 'claude', until: noon + 5 },
+    { agent: 'codex', until: noon - 5 },
+  ]
+
+  expect(withAgentLimit(aProgress({ agentLimits }), 'claude', noon + 9, noon).agentLimits).toEqual([
+    { agent: 'claude', until: noon + 9 },
+  ])
+})
+
+describe('a switch', () => {
+  it('is told, there and back', () => {
+    const there = after(aProgress(), both, limited(5))
+    const back = after(there.progress, reports({}, noon + 6 * hour))
+
+    expect(notes(there.orders)).toEqual(['claude has reached its usage limit; codex goes on'])
+    expect(back.progress.live).toMatchObject([{ number: 2, agent: 'claude' }])
+    expect(notes(back.orders)).toEqual(['claude works from here on, after codex'])
+  })
+
+  it('is not told where there is none', () => {
+    expect(notes(after(aProgress(), both, reports()).orders)).toEqual([])
+  })
+})
+
+describe('a limit that another sprint has met', () => {
+  const known = fails({ class: 'usage_limit', resetsAt: noon + hour, notStarted: true })
+
+  it('parks the sprint without having started anything', () => {
+    const { progress } = after(aProgress(), started({ agents: ['claude'] }), known)
+
+    expect(progress).toMatchObject({ status: 'parked', parked: { until: noon + hour }, live: [{ attempt: 1 }] })
+    expect(progress).not.toHaveProperty('failedStarts')
+    expect(after(progress, waitEnds(noon + hour), reports()).progress.iterations).toMatchObject([{ attempts: 1 }])
+  })
+
+  it('makes a fallback take over as well', () => {
+    const { progress, orders } = after(aProgress(), both, known)
+
+    expect(progress.live).toMatchObject([{ agent: 'codex', attempt: 1 }])
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+  })
+})
+
+describe('the next run of a parked sprint', () => {
+  const parked = after(aProgress(), started({ agents: ['claude'] }), limited(5)).progress
+
+  it('goes on waiting, and says until when', () => {
+    const { progress, orders } = after(parked, started({ at: noon + hour, agents: ['claude'] }))
+
+    expect(progress.status).toBe('parked')
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + 5 * hour }])
+    expect(notes(orders)).toEqual(['waits until 2026-01-18T17:00:00.000Z: exit code 1'])
+  })
+
+  it('has nothing to wait for if another agent is to work', () => {
+    const { progress, orders } = after(parked, started({ at: noon + hour, agents: ['codex'] }))
+
+    expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, agent: 'codex' }] })
+    expect(progress).not.toHaveProperty('parked')
+    expect(work(orders)).toMatchObject([{ type: 'wait', until: 0 }])
+  })
+})

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  aLive,
+  aProgress,
+  attemptEnded,
+  fails,
+  interrupted,
+  noon,
+  reports,
+  started,
+  waitEnds,
+  work,
+} from '../../test/support/builders.ts'
+import { budgetOf } from './limits.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const tomorrow = noon + 24 * hour
+
+describe('the time of a sprint', () => {
+  const sprint = aProgress({ limits: { duration: hour } })
+
+  it('does not pass while it is parked', () => {
+    const { progress } = after(
+      sprint,
+      started(),
+      fails({ class: 'usage_limit', resetsAt: noon + 5 * hour }, noon + minute),
+      waitEnds(noon + 5 * hour),
+      reports({}, noon + 5 * hour + minute),
+    )
+
+    expect(progress).toMatchObject({ status: 'in-progress', stats: { activeMs: 2 * minute } })
+  })
+
+  it('does not pass while it waits for another attempt', () => {
+    const { progress } = after(
+      sprint,
+      started(),
+      fails({}, noon + minute),
+      waitEnds(noon + hour),
+      reports({}, noon + hour),
+    )
+
+    expect(progress.stats.activeMs).toBe(minute)
+  })
+
+  it('does not pass while nobody runs it, also in the middle of an iteration', () => {
+    const { progress } = after(
+      sprint,
+      started(),
+      { ...interrupted, at: noon + minute },
+      attemptEnded({ kind: 'aborted' }, { at: noon + minute }),
+      started({ at: tomorrow }),
+      waitEnds(tomorrow),
+      reports({}, tomorrow + minute),
+    )
+
+    expect(progress).toMatchObject({ status: 'in-progress', stats: { activeMs: 2 * minute } })
+  })
+
+  it('does not pass while Ralph is dead', () => {
+    const { progress } = after(sprint, started(), started({ at: tomorrow }), reports({}, tomorrow + minute))
+
+    expect(progress.stats.activeMs).toBe(minute)
+  })
+
+  it('never goes back, whatever the clock does', () => {
+    const { progress } = after(sprint, started(), reports({}, noon + minute), reports({}, noon))
+
+    expect(progress.stats.activeMs).toBe(minute)
+  })
+
+  it('is what the attempt may take at most, together with all that was spent before', () => {
+    const { progress } = after(sprint, started(), reports({}, noon + 20 * minute))
+
+    expect(budgetOf(progress, progress.live[0])).toEqual({ durationMs: 40 * minute })
+    expect(budgetOf({ ...progress, runLimits: { durationMs: 30 * minute } }, aLive())).toEqual({
+      durationMs: 10 * minute,
+    })
+  })
+
+  it('that is over in the middle of an attempt ends the sprint, resumable', () => {
+    const { progress, orders } = after(
+      sprint,
+      started(),
+      fails({ class: 'budget', reason: 'it used more than its budget allows', retryable: false }, noon + hour),
+    )
+
+    expect(progress).toMatchObject({
+      status: 'limit-reached',
+      reason: '1h of work (limits.duration)',
+      live: [{ number: 1, stage: 'waiting', attempt: 2 }],
+    })
+    expect(work(orders)).toEqual([])
+  })
+})
+
+describe('a budget that is spent', () => {
+  it('asks for no missing report any more', () => {
+    const mute = attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' }, { costUsd: 1 })
+    const { progress, orders } = after(aProgress({ limits: { usd: 1 } }), started(), mute)
+
+    expect(progress).toMatchObject({ status: 'limit-reached', iterations: [{ verdict: 'malformed' }] })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('is no reason to wait for a usage limit, or to go on with another agent', () => {
+    const limit = attemptEnded(
+      { kind: 'failed', class: 'usage_limit', reason: 'limit', retryable: true, resetsAt: noon + hour },
+      { costUsd: 1 },
+    )
+    const both = started({ agents: ['claude', 'codex'] })
+    const { progress, orders } = after(aProgress({ limits: { usd: 1 } }), both, limit)
+
+    expect(progress).toMatchObject({ status: 'limit-reached', live: [{ stage: 'waiting' }] })
+    expect(work(orders)).toEqual([])
+  })
+
+  it('starts nothing in the next run, which says so', () => {
+    const spent = aProgress({ limits: { usd: 1 }, stats: { costUsd: 2 } })
+    const { progress, orders } = after(spent, started())
+
+    expect(progress).toMatchObject({ status: 'limit-reached', reason: '$2.00 of $1 spent (limits.usd)' })
+    expect(work(orders)).toEqual([])
+  })
+})
+
+it('an iteration over its own budget is a failed start: too many of them wait', () => {
+  const sprint = aProgress({ limits: { iterationTokens: 100, failedStartsPerHour: 2, noProgress: 'off' } })
+  const over = (at: number) => fails({ class: 'budget', reason: 'too much', retryable: false }, at)
+  const { progress, orders } = after(sprint, started(), over(noon), over(noon + minute))
+
+  expect(progress.iterations).toMatchObject([{ verdict: 'failed' }, { verdict: 'failed' }])
+  expect(work(orders)).toEqual([{ type: 'wait', iteration: 3, until: noon + hour, reason: 'too many failed starts' }])
+})

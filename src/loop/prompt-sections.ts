@@ -1,0 +1,64 @@
+import type { Progress } from '../contract/progress.ts'
+
+/** How much of each list a prompt shows, so that its size does not grow with the sprint. */
+export const most = {
+  pendingSteps: 50,
+  completedSteps: 20,
+  criteria: 50,
+  stepCharacters: 2000,
+  listCharacters: 12_000,
+  outputCharacters: 8000,
+}
+
+/** Goals, steps and outputs can contain anything, also the older form of a report. An echo of it must not be one. */
+export const withoutOlderForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
+
+/** Checks that were red when they were last run. */
+export function refusals({ refusedBy = [], baseline = [] }: Progress, characters: number): string | undefined {
+  if (refusedBy.length === 0) return undefined
+  const share = characters / refusedBy.length
+  const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
+  return refusedBy
+    .map(({ name, output, reason, exitCode }) => {
+      const why = reason ?? `exit code ${exitCode}`
+      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was red before the sprint began too' : ''}). The goal is not reached before it passes. Its output ends with:\n\n${quoted(clipStart(output, share))}`
+    })
+    .join('\n\n')
+}
+
+export function feedback({ feedback: failed = [] }: Progress): string | undefined {
+  if (failed.length === 0) return undefined
+  const share = most.outputCharacters / failed.length
+  return failed
+    .map(({ hookId, output }) => `## Hook ${hookId} failed\n\n${quoted(clipStart(output, share))}`)
+    .join('\n\n')
+}
+
+export function answer({ answer: given }: Progress): string | undefined {
+  if (!given) return undefined
+  return `## A person answered\n\nQuestion: ${clip(given.question, most.stepCharacters)}\n\nAnswer: ${clip(given.answer, most.stepCharacters)}`
+}
+
+export function messages({ messages: said = [] }: Progress): string | undefined {
+  if (said.length === 0) return undefined
+  return `## A person says\n\n${said.map(({ text }) => clip(text.trim(), most.stepCharacters)).join('\n\n')}`
+}
+
+export function learnings(notes: string | undefined): string | undefined {
+  const text = notes?.trim()
+  if (!text) return undefined
+  return `## Learned in earlier iterations\n\n${quoted(clip(text, most.listCharacters))}`
+}
+
+export const oneLine = (text: string): string => clip(text, 300).replaceAll(/\s+/g, ' ')
+
+/** Untrusted text in a fence that it cannot close. */
+export function quoted(text: string): string {
+  const longest = [...text.matchAll(/`{3,}/g)].reduce((size, [run]) => (run.length > size ? run.length : size), 2)
+  const ticks = '`'.repeat(longest + 1)
+  return `${ticks}text\n${text.trimEnd()}\n${ticks}`
+}
+
+export const clip = (text: string, size: number): string => (text.length <= size ? text : `${text.slice(0, size)}…`)
+
+const clipStart = (text: string, size: number): string => (text.length <= size ? text : `…${text.slice(-size)}`)

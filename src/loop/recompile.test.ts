@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { after, started } from '../../test/support/builders.ts'
+import {
+  aGate,
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  completes,
+  fails,
+  forEach,
+  statuses,
+} from '../../test/support/phases.ts'
+import { recompile } from './recompile.ts'
+
+const at = 0
+
+describe('a sprint with phases that has run', () => {
+  const first = aStandard([aPhase('a'), aPhase('b'), aPhase('c')])
+  const ran = after(first, started(), completes('a'), fails('b')).progress
+
+  it('is not changed by what it was made from', () => {
+    expect(recompile(ran, first, at).changes).toEqual([])
+    expect(recompile(ran, first, at).progress.phases).toEqual(ran.phases)
+  })
+
+  it('takes over what is written now for all that is not completed', () => {
+    const written = aStandard([
+      aPhase('a', { prompt: 'do it again' }),
+      aPhase('b', { prompt: 'do it like this', gate: aGate() }),
+      aPhase('d'),
+    ])
+    const { progress, changes } = recompile(ran, written, at)
+
+    expect(changes).toEqual(['phase b changed', 'phase d added', 'phase c removed'])
+    expect(progress.phases).toMatchObject([
+      { id: 'a', prompt: 'do a', status: 'completed' },
+      { id: 'b', prompt: 'do it like this', status: 'blocked', error: 'boom', gate: aGate() },
+      { id: 'd', status: 'pending' },
+    ])
+    expect(progress.stats).toMatchObject({ totalPhases: 3, completedPhases: 1 })
+  })
+
+  it('loses a phase that failed and is no longer wanted', () => {
+    const { progress } = recompile(ran, aStandard([aPhase('a'), aPhase('c')]), at)
+
+    expect(statuses(progress)).toEqual({ a: 'completed', c: 'pending' })
+    expect(after(progress, started(), completes('c')).progress.status).toBe('completed')
+  })
+})
+
+describe('a phase with items', () => {
+  const item = (id: string) => anItem(id, { phases: [aPart('write'), aPart('test')] })
+  const graph = (...done: readonly string[]) => [
+    {
+      phaseId: 'work',
+      nodes: [
+        { id: 'x', dependsOn: [], blockedBy: [] },
+        { id: 'y', dependsOn: ['x'], blockedBy: ['x'].filter((id) => !done.includes(id)) },
+      ],
+    },
+  ]
+  const steps = [item('x'), anItem('y', { dependsOn: ['x'] })]
+  const first = aStandard([forEach('work', steps)], { dependencyGraph: graph() })
+  const ran = after(first, started(), completes('work/x'), completes('work/x')).progress
+
+  it('is the same as before although less is blocked than at the start', () => {
+    expect(ran.dependencyGraph).toEqual(graph('x'))
+    const { progress, changes } = recompile(ran, first, at)
+
+    expect(changes).toEqual([])
+    expect(progress.dependencyGraph).toEqual(graph('x'))
+  })
+
+  it('goes on with items that were added after it was completed, and with its gate', () => {
+    const over = after(ran, completes('work/y')).progress
+    const written = aStandard([forEach('work', [...steps, anItem('z')], { gate: aGate() })], {
+      dependencyGraph: graph(),
+    })
+    const { progress, changes } = recompile(over, written, at)
+
+    expect(over.phases?.[0]?.status).toBe('completed')
+    expect(changes).toEqual(['phase work changed'])
+    expect(statuses(progress)).toMatchObject({ work: 'pending', 'work/x': 'completed', 'work/z': 'pending' })
+    expect(progress.stats).toMatchObject({ totalPhases: 5, completedPhases: 3, totalSteps: 3, completedSteps: 2 })
+  })
+})

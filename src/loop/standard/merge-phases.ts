@@ -1,0 +1,111 @@
+import type { CompiledPhase, CompiledStep, CompiledSubPhase, DependencyGraph } from '../../contract/phases.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { same } from '../same.ts'
+import { isOver, type Work } from './work.ts'
+
+type Merged = { readonly progress: Progress; readonly changes: readonly string[] }
+
+/**
+ * Phases, items and their parts are matched by id. What is over stays as it was; the rest is as it is written now, with what
+ * has happened to it so far. What is no longer written anywhere is dropped, unless it is history or still under way.
+ */
+export function mergePhases(progress: Progress, compiled: Progress): Merged {
+  if (!compiled.phases) return { progress, changes: [] }
+  const { phases: before = [], dependencyGraph: _graph, ...kept } = progress
+  const isNeeded = (phase: CompiledPhase) =>
+    phase.status === 'completed' || progress.live.some(({ work }) => work?.phase === phase.id)
+  const phases = merged(before, compiled.phases, { merge: mergePhase, isNeeded })
+  const graph = compiled.dependencyGraph?.map((each) => unblocked(each, phases))
+  const stats = { ...progress.stats, ...countOf(phases) }
+  return {
+    progress: { ...kept, phases, ...(graph && { dependencyGraph: graph }), stats },
+    changes: differences(before, phases),
+  }
+}
+
+type Rules<U> = { readonly merge: (old: U, fresh: U) => U; readonly isNeeded: (gone: U) => boolean }
+
+/** In the new order; what is needed and no longer written stays in front. */
+function merged<U extends { readonly id: string }>(before: readonly U[], now: readonly U[], rules: Rules<U>): U[] {
+  const known = new Map(before.map((unit) => [unit.id, unit]))
+  const written = new Set(now.map(({ id }) => id))
+  const gone = before.filter((unit) => !written.has(unit.id) && rules.isNeeded(unit))
+  return [...gone, ...now.map((fresh) => rules.merge(known.get(fresh.id) ?? fresh, fresh))]
+}
+
+function mergePhase(old: CompiledPhase, fresh: CompiledPhase): CompiledPhase {
+  if (!old.steps || !fresh.steps) return isOver(old) ? old : { ...fresh, ...stateOf(old) }
+  const steps = merged(old.steps, fresh.steps, { merge: mergeStep, isNeeded: isBegun })
+  if (!isOver(old)) return { ...fresh, ...stateOf(old), steps }
+  // More items than before: the phase goes on, and its gate has to be passed again.
+  return steps.every(isOver) ? { ...old, steps } : { ...fresh, status: 'pending', steps }
+}
+
+function mergeStep(old: CompiledStep, fresh: CompiledStep): CompiledStep {
+  if (isOver(old)) return old
+  return {
+    ...fresh,
+    ...stateOf(old),
+    phases: merged(old.phases, fresh.phases, { merge: mergePart, isNeeded: isBegun }),
+  }
+}
+
+const mergePart = (old: CompiledSubPhase, fresh: CompiledSubPhase): CompiledSubPhase =>
+  isOver(old) ? old : { ...fresh, ...stateOf(old) }
+
+const isBegun = ({ status }: { readonly status: Work['status'] }): boolean =>
+  status === 'completed' || status === 'in-progress'
+
+type Unit = Pick<
+  CompiledPhase,
+  'status' | 'startedAt' | 'error' | 'errorCategory' | 'retryCount' | 'nextRetryAt' | 'gateTracking'
+>
+
+/** What has happened to something that is not over. */
+function stateOf({ status, startedAt, error, errorCategory, retryCount, nextRetryAt, gateTracking }: Unit) {
+  return {
+    status,
+    ...(startedAt !== undefined && { startedAt }),
+    ...(error !== undefined && { error }),
+    ...(errorCategory !== undefined && { errorCategory }),
+    ...(retryCount !== undefined && { retryCount }),
+    ...(nextRetryAt !== undefined && { nextRetryAt }),
+    ...(gateTracking !== undefined && { gateTracking }),
+  }
+}
+
+function unblocked(graph: DependencyGraph, phases: readonly CompiledPhase[]): DependencyGraph {
+  const steps = phases.find(({ id }) => id === graph.phaseId)?.steps ?? []
+  const done = new Set(steps.filter(({ status }) => status === 'completed').map(({ id }) => id))
+  return {
+    ...graph,
+    nodes: graph.nodes.map((node) => ({ ...node, blockedBy: node.dependsOn.filter((id) => !done.has(id)) })),
+  }
+}
+
+function countOf(phases: readonly CompiledPhase[]) {
+  const steps = phases.flatMap((phase) => phase.steps ?? [])
+  const works = [...phases, ...steps.flatMap((step) => step.phases)]
+  const completed = (units: readonly { readonly status: Work['status'] }[]) =>
+    units.filter(({ status }) => status === 'completed').length
+  return {
+    totalPhases: works.length,
+    completedPhases: completed(works),
+    totalSteps: steps.length,
+    completedSteps: completed(steps),
+  }
+}
+
+function differences(before: readonly CompiledPhase[], after: readonly CompiledPhase[]): string[] {
+  const old = new Map(before.map((phase) => [phase.id, phase]))
+  const now = new Set(after.map(({ id }) => id))
+  const changed = after.flatMap((phase) => {
+    const known = old.get(phase.id)
+    if (!known) return [`phase ${phase.id} added`]
+    return same(known, phase) ? [] : [`phase ${phase.id} changed`]
+  })
+  const order = (phases: readonly CompiledPhase[]) =>
+    phases.map(({ id }) => id).filter((id) => old.has(id) && now.has(id))
+  const moved = order(before).join('\n') === order(after).join('\n') ? [] : ['phases in another order']
+  return [...changed, ...before.filter(({ id }) => !now.has(id)).map(({ id }) => `phase ${id} removed`), ...moved]
+}

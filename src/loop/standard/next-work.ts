@@ -1,0 +1,95 @@
+import type { CompiledPhase, CompiledStep, WorkRef } from '../../contract/phases.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { isLive, isOver, type Work } from './work.ts'
+
+/** `agent`: it is worked on. `gate`: only its gate is to be run. `nothing`: there is nothing to do for it. */
+export type Due = { readonly ref: WorkRef; readonly what: 'agent' | 'gate' | 'nothing' }
+
+const most = 4
+
+/** How many agents may be at work at the same time. */
+export const roomFor = ({ parallelExecution }: Progress): number => parallelExecution?.maxConcurrency ?? most
+
+/** The first work that may begin now; undefined if there is none. */
+export function nextDue(progress: Progress): Due | undefined {
+  for (const phase of reachable(progress.phases ?? [], isBackground)) {
+    const due = phase.steps ? dueItem(progress, phase) : dueWork(progress, phase, { phase: phase.id })
+    if (due) return due
+  }
+  return undefined
+}
+
+/** With for-each, `parallel` speaks of the items. */
+const isBackground = ({ parallel, steps }: CompiledPhase): boolean => parallel === true && steps === undefined
+
+/**
+ * Those that are not over and need not wait for an earlier one: a parallel one holds up nothing behind it but what waits for
+ * all of them.
+ */
+function* reachable<W extends Work>(works: readonly W[], isParallel: (work: W) => boolean): Generator<W> {
+  let open = 0
+  for (const work of works) {
+    if (isOver(work)) continue
+    if (work.waitForParallel === true && open > 0) return
+    yield work
+    if (!isParallel(work)) return
+    open++
+  }
+}
+
+function dueWork(progress: Progress, work: Work, ref: WorkRef): Due | undefined {
+  if (isLive(progress, ref) || hasFailed(work)) return undefined
+  const gate = work.gateTracking?.status
+  if (gate === 'retrying') return { ref: { ...ref, gateFix: work.gateTracking?.attempts ?? 1 }, what: 'agent' }
+  return { ref, what: gate === 'pending' ? 'gate' : 'agent' }
+}
+
+/** The first item of a phase that may go on; when all are done, the gate of the phase. */
+export function dueItem(progress: Progress, phase: CompiledPhase): Due | undefined {
+  const ref = { phase: phase.id }
+  const steps = phase.steps ?? []
+  if (hasFailed(phase)) return undefined
+  if (steps.every(isOver)) {
+    if (isLive(progress, ref)) return undefined
+    if (!phase.gate) return { ref, what: 'nothing' }
+    const due = dueWork(progress, phase, ref)
+    return due?.ref.gateFix === undefined ? due && { ref, what: 'gate' } : due
+  }
+  if (stopsAtFailure(progress, phase) && steps.some(hasFailed)) return undefined
+  const isReady = readiness(progress, phase)
+  for (const step of steps) {
+    if (isOver(step) || hasFailed(step) || !isReady(step)) continue
+    const due = duePart(progress, step, { ...ref, step: step.id })
+    if (due) return due
+    if (phase.parallel !== true) return undefined
+  }
+  return undefined
+}
+
+function duePart(progress: Progress, step: CompiledStep, ref: WorkRef): Due | undefined {
+  if (step.phases.length === 0) return { ref, what: 'nothing' }
+  if (step.phases.some(hasFailed)) return undefined
+  for (const part of reachable(step.phases, ({ parallel }) => parallel === true)) {
+    const due = dueWork(progress, part, { ...ref, subPhase: part.id })
+    if (due) return due
+  }
+  return undefined
+}
+
+export const hasFailed = ({ status }: { readonly status: Work['status'] }): boolean =>
+  status === 'failed' || status === 'blocked'
+
+/** One item after the other ends with the first that fails; items side by side as `on-dependency-failure` says. */
+const stopsAtFailure = (progress: Progress, phase: CompiledPhase): boolean =>
+  phase.parallel !== true || onFailure(progress) === 'fail-phase'
+
+export const onFailure = ({ parallelExecution }: Progress): 'skip-dependents' | 'fail-phase' | 'continue' =>
+  parallelExecution?.onDependencyFailure ?? 'skip-dependents'
+
+/** Whether what an item depends on is over; where failures do not matter, failed is over too. */
+function readiness(progress: Progress, { steps = [] }: CompiledPhase): (step: CompiledStep) => boolean {
+  if (!steps.some(({ dependsOn }) => dependsOn)) return () => true
+  const goesOn = onFailure(progress) === 'continue'
+  const done = new Set(steps.filter((step) => isOver(step) || (goesOn && hasFailed(step))).map(({ id }) => id))
+  return ({ dependsOn = [] }) => dependsOn.every((id) => done.has(id))
+}

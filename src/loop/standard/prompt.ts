@@ -1,0 +1,166 @@
+import type { CompiledStep, WorkRef } from '../../contract/phases.ts'
+import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import { fillPromptPart, type PromptVariables } from '../../contract/prompt-parts.ts'
+import {
+  answer,
+  clip,
+  feedback,
+  learnings,
+  messages,
+  most,
+  quoted,
+  refusals,
+  withoutOlderForm,
+} from '../prompt-sections.ts'
+import { phaseAt, stepAt, workAt, type Work } from './work.ts'
+
+export type PhasePromptFor = Pick<LiveIteration, 'number' | 'work' | 'smallPrompt'> & {
+  /** What earlier iterations have learned (LEARNINGS.md of the sprint). */
+  readonly notes?: string | undefined
+}
+
+/** What is asked of the agent for one piece of work. It starts with a fresh context, so all it must know is in here. */
+export function buildPhasePrompt(progress: Progress, iteration: PhasePromptFor): string {
+  const { work: ref, smallPrompt } = iteration
+  if (!ref) return phaseReporting()
+  const work = workAt(progress, ref)
+  const step = ref.step === undefined ? undefined : stepAt(progress, ref)
+  const place = { ref, work, step, number: iteration.number }
+  const own = partsOf(progress, place)
+  const sections = [
+    own('header') ?? heading(progress, place),
+    smallPrompt ? undefined : purpose(progress),
+    own('position') ?? position(progress, place),
+    work.error === undefined ? undefined : (own('retryWarning') ?? retryWarning(work)),
+    ...(ref.gateFix === undefined ? [item(place), `## Your task\n\n${(work.prompt ?? '').trim()}`] : gateFix(place)),
+    refusals(progress, smallPrompt ? most.outputCharacters / 4 : most.outputCharacters),
+    feedback(progress),
+    answer(progress),
+    messages(progress),
+    smallPrompt ? undefined : learnings(iteration.notes),
+    own('instructions') ?? rules(progress, place),
+    phaseReporting(own('resultReporting')),
+  ]
+  return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
+}
+
+type Place = {
+  readonly ref: WorkRef
+  readonly work: Work
+  readonly step: CompiledStep | undefined
+  readonly number: number
+}
+
+/** The parts of the prompt that the sprint or its workflow puts in its own words. */
+function partsOf(progress: Progress, place: Place) {
+  const { prompts = {} } = progress
+  return (name: keyof NonNullable<Progress['prompts']>): string | undefined => {
+    const text = prompts[name]
+    return text === undefined ? undefined : fillPromptPart(text, variables(progress, place)).trim()
+  }
+}
+
+function variables(progress: Progress, { ref, work, step, number }: Place): PromptVariables {
+  const { phases = [], sprintId } = progress
+  const { steps = [] } = phaseAt(progress, ref.phase)
+  const parts = step?.phases ?? []
+  return {
+    'sprint-id': sprintId,
+    iteration: String(number),
+    'phase.id': ref.phase,
+    'phase.index': indexOf(phases, ref.phase),
+    'phase.total': String(phases.length),
+    ...(step && {
+      'step.id': step.id,
+      'step.prompt': step.prompt,
+      'step.index': indexOf(steps, step.id),
+      'step.total': String(steps.length),
+    }),
+    ...(ref.subPhase !== undefined && {
+      'sub-phase.id': ref.subPhase,
+      'sub-phase.index': indexOf(parts, ref.subPhase),
+      'sub-phase.total': String(parts.length),
+    }),
+    'retry-count': String(work.retryCount ?? 0),
+    error: work.error ?? '',
+  }
+}
+
+const indexOf = (units: readonly { readonly id: string }[], wanted: string): string =>
+  String(units.findIndex(({ id }) => id === wanted) + 1)
+
+const heading = ({ sprintId }: Progress, { ref, number }: Place): string =>
+  `# Ralph: ${ref.gateFix === undefined ? '' : 'the gate of '}phase ${ref.phase}\n\nSprint ${sprintId}, iteration ${number}. You work autonomously; nobody answers while you work.`
+
+function purpose({ goal }: Progress): string | undefined {
+  const text = goal.trim()
+  return text === '' ? undefined : `## What the sprint is for\n\n${text}`
+}
+
+function position(progress: Progress, place: Place): string {
+  const values = variables(progress, place)
+  const lines = [
+    `- phase ${values['phase.index']} of ${values['phase.total']}: ${place.ref.phase}`,
+    ...(place.step ? [`- item ${values['step.index']} of ${values['step.total']}: ${place.step.id}`] : []),
+    ...(Number(values['sub-phase.total'] ?? 0) > 1
+      ? [`- part ${values['sub-phase.index']} of ${values['sub-phase.total']}: ${place.ref.subPhase}`]
+      : []),
+  ]
+  return `## Where you are\n\n${lines.join('\n')}`
+}
+
+const retryWarning = ({ error = '' }: Work): string =>
+  `## An earlier try failed\n\n${quoted(clip(error, most.stepCharacters))}\n\nLook at what it left behind before you begin.`
+
+/** What an item is about, unless the task says it anyway. */
+function item({ work, step }: Place): string | undefined {
+  if (!step || (work.prompt ?? '').includes(step.prompt.trim())) return undefined
+  return `## Item ${step.id}\n\n${step.prompt.trim()}`
+}
+
+function gateFix({ work, ref }: Place): (string | undefined)[] {
+  const { gate, gateTracking } = work
+  const { lastOutput = '', lastExitCode, error } = gateTracking ?? {}
+  const why = error ?? `exit code ${lastExitCode ?? 'unknown'}`
+  const output = lastOutput.trim() === '' ? 'It printed nothing.' : `Its output ends with:\n\n${quoted(lastOutput)}`
+  return [
+    `## Your task\n\n${(gate?.onFailPrompt ?? '').trim()}`,
+    `## The gate\n\nThe work of this phase was reported as completed. Then Ralph ran this script itself, and it failed (${why}), ${ref.gateFix} of ${gate?.maxRetries} times. The sprint goes on only when it passes; Ralph runs it again when you are done.\n\n${quoted(gate?.script ?? '')}\n\n${output}`,
+    work.prompt === undefined ? undefined : `## What had been asked for\n\n${quoted(work.prompt)}`,
+  ]
+}
+
+function rules(progress: Progress, { ref }: Place): string {
+  const { worktree } = progress
+  const lines = [
+    'Do this task and nothing else, do it well, and verify it (run the tests, try it out). Then stop.',
+    'Do not weaken, skip or delete tests or checks to make them pass.',
+    ...(phaseAt(progress, ref.phase).parallel === true
+      ? ['Others work in the same files at the same time: touch only what your task needs, and undo nothing of theirs.']
+      : []),
+    ...(worktree
+      ? [`This folder is a git worktree on branch \`${worktree.branch}\`: stay in it, and on its branch.`]
+      : []),
+    "Leave `.claude/sprints/` alone: that is Ralph's own state.",
+    'Never wait for input; do not start programs that ask or that keep running.',
+  ]
+  return `## Rules\n\n${lines.map((line) => `- ${line}`).join('\n')}`
+}
+
+/** As in goal-driven sprints: described, not exemplified, so that an echo is no report. The form is asked for in any words. */
+export const phaseReporting = (words = howToReport): string => `## Report\n\n${words}\n\n${form}`
+
+const howToReport = 'End your final message with exactly one fenced JSON block of this form and nothing after it:'
+
+const form = `\`\`\`json
+{
+  "status": "<completed | failed | needs-human>",
+  "summary": "<what you did, in one or two sentences>",
+  "error": "<only with failed: what went wrong>",
+  "humanNeeded": {"reason": "<only with needs-human: the question in one sentence>", "details": "<what a person must know>"}
+}
+\`\`\`
+
+- completed: the whole task is done, and you have verified it.
+- failed: it is not, and you could not do it.
+- needs-human: you cannot go on without a decision or something that only a person can give.`

@@ -1,0 +1,263 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { aHook, answered, frozen, green, noon, red, started } from '../../../test/support/builders.ts'
+import { aGate, anItem, aPart, aPhase, aStandard, forEach } from '../../../test/support/phases.ts'
+import { FailureClass, noUsage } from '../../contract/outcome.ts'
+import type { CompiledPhase, CompiledStep, WorkRef } from '../../contract/phases.ts'
+import { Progress } from '../../contract/progress.ts'
+import { advance } from '../advance.ts'
+import type { AttemptEnd, Fact } from '../fact.ts'
+import type { Order } from '../order.ts'
+import { roomFor } from './next-work.ts'
+import { isOver, nameOf } from './work.ts'
+
+const flow = fc.record(
+  {
+    parallel: fc.boolean(),
+    waitForParallel: fc.boolean(),
+    break: fc.constant(true),
+    gate: fc.integer({ min: 1, max: 3 }).map((tries) => aGate(tries)),
+  },
+  { requiredKeys: [] },
+)
+
+const prompting = flow.map((given) => (id: string) => aPhase(id, given))
+
+/** Items depend only on earlier or later ones in a fixed hidden order, so that there is no circle. */
+const items = fc
+  .array(
+    fc.record({ parts: fc.array(flow, { minLength: 1, maxLength: 3 }), on: fc.array(fc.nat(5), { maxLength: 2 }) }),
+    {
+      maxLength: 6,
+    },
+  )
+  .chain((drawn) =>
+    fc
+      .shuffledSubarray(
+        drawn.map((_, index) => index),
+        { minLength: drawn.length },
+      )
+      .map((order) => order.map((rank) => anItemOf(drawn[rank], rank))),
+  )
+
+function anItemOf(
+  drawn: { readonly parts: readonly Partial<CompiledPhase>[]; readonly on: readonly number[] } | undefined,
+  rank: number,
+): CompiledStep {
+  const dependsOn = [...new Set(drawn?.on)].filter((other) => other < rank).map((other) => `i${other}`)
+  const phases = (drawn?.parts ?? []).map((given, index) => aPart(`p${index}`, given))
+  return anItem(`i${rank}`, { phases, ...(dependsOn.length > 0 && { dependsOn }) })
+}
+
+const working = fc.tuple(items, flow).map(
+  ([steps, given]) =>
+    (id: string) =>
+      forEach(id, steps, given),
+)
+
+const hooks = [
+  aHook({ id: 'lint' }),
+  aHook({ id: 'strict', onFail: 'block' }),
+  aHook({ id: 'learn', parallel: true, onFail: 'feed-back' }),
+]
+
+const sprint = fc
+  .record({
+    phases: fc.array(fc.oneof(prompting, working), { minLength: 1, maxLength: 4 }),
+    maxConcurrency: fc.integer({ min: 1, max: 4 }),
+    onDependencyFailure: fc.constantFrom('skip-dependents' as const, 'fail-phase' as const, 'continue' as const),
+    retry: fc.option(
+      fc.constant({ maxAttempts: 2, backoffMs: [10], retryOn: ['logic' as const, 'validation' as const] }),
+      {
+        nil: undefined,
+      },
+    ),
+    checked: fc.boolean(),
+    checkpoint: fc.boolean(),
+    hooks: fc.subarray(hooks),
+  })
+  .map(({ phases, maxConcurrency, onDependencyFailure, retry, checked, checkpoint, hooks: perIterationHooks }) =>
+    aStandard(
+      phases.map((make, index) => make(`ph${index}`)),
+      {
+        parallelExecution: { enabled: true, maxConcurrency, onDependencyFailure },
+        checkpoint,
+        perIterationHooks,
+        ...(retry && { retry }),
+        ...(checked && {
+          doneWhen: [{ run: 'make test', timeout: 1, eachIteration: false, protect: false }],
+          baseline: [],
+        }),
+      },
+    ),
+  )
+
+/** One throw of the dice: which open order is answered, and how well. */
+type Dice = { readonly which: number; readonly how: number }
+const luck = fc.array(fc.record({ which: fc.nat(1000), how: fc.nat(1000) }), { maxLength: 60 })
+
+/** What a runtime knows: the state, the orders that are open, and what observers were told. */
+type World = { progress: Progress; open: Order[]; completed: string[]; at: number }
+
+/** Everything goes well from here on. */
+const well: Dice = { which: 0, how: 999 }
+
+function answer(order: Order, { how }: Dice, at: number): Fact | undefined {
+  switch (order.type) {
+    case 'run-attempt': {
+      const { iteration, attempt } = order
+      return {
+        type: 'attempt-ended',
+        at,
+        iteration,
+        attempt,
+        end: attemptEnd(how),
+        usage: noUsage,
+        costUsd: 0,
+        random: 0.5,
+      }
+    }
+    case 'run-gate':
+      return {
+        type: 'gate-ended',
+        at,
+        iteration: order.iteration,
+        exitCode: how % 3 === 0 ? 0 : how > 500 ? 0 : 1,
+        output: 'o',
+      }
+    case 'run-checks':
+      return {
+        type: 'checks-ended',
+        at,
+        iteration: order.iteration,
+        results: order.names.map((name) => (how > 300 ? green(name) : red(name))),
+      }
+    case 'run-hook':
+      return { ...order, type: 'hook-ended', at, exitCode: how > 100 ? 0 : 1 }
+    case 'make-checkpoint':
+      return { type: 'checkpoint-made', at, iteration: order.iteration, commit: 'c0ffee' }
+    case 'wait':
+      return { type: 'wait-ended', at, iteration: order.iteration }
+    default:
+      return undefined
+  }
+}
+
+function attemptEnd(how: number): AttemptEnd {
+  const summary = 's'
+  if (how > 400) return { kind: 'phase-report', report: { status: 'completed', summary } }
+  if (how > 250) return { kind: 'phase-report', report: { status: 'failed', summary, error: 'boom' } }
+  if (how > 200) {
+    const humanNeeded = { reason: 'which?', details: '' }
+    return { kind: 'phase-report', report: { status: 'needs-human', summary, humanNeeded } }
+  }
+  if (how > 150) return { kind: 'malformed', reason: 'no report', session: how % 2 === 0 ? 'session' : undefined }
+  const failure = FailureClass.options[how % FailureClass.options.length] ?? 'crash'
+  return { kind: 'failed', class: failure, reason: failure, retryable: true, exitCode: how % 2 === 0 ? 1 : undefined }
+}
+
+function happen(world: World, fact: Fact): void {
+  const { progress, orders } = advance(frozen(world.progress), fact)
+  world.progress = progress
+  for (const order of orders) note(world, order)
+  const names = progress.live.map(({ work }) => (work ? nameOf(work) : ''))
+  hold(names.length <= roomFor(progress), 'no more are at work than may be')
+  hold(new Set(names).size === names.length, `each is worked on by one: ${names.join()}`)
+  const { completedPhases, completedSteps } = progress.stats
+  const counted = countOf(progress)
+  hold(completedPhases === counted.phases && completedSteps === counted.steps, 'the statistics count what is completed')
+}
+
+function note(world: World, order: Order): void {
+  if (order.type === 'abort') {
+    world.open = world.open.filter((open) =>
+      order.what === 'attempts' ? true : order.what === 'waits' && open.type !== 'wait',
+    )
+  } else if (order.type !== 'tell') {
+    if (order.type === 'make-checkpoint') hold(world.progress.live.length === 1, 'what is kept is not half done')
+    world.open.push(order)
+  } else if (order.event.type === 'iteration-started') mayBegin(order.event.work, world.progress)
+  else if (order.event.type === 'work-ended' && order.event.status === 'completed') {
+    world.completed.push(nameOf(order.event.work))
+  }
+}
+
+function hold(isSo: boolean, what: string): void {
+  if (!isSo) throw new Error(`it does not hold that ${what}`)
+}
+
+/** Nothing begins before what it has to wait for. */
+function mayBegin(ref: WorkRef | undefined, { phases = [], parallelExecution }: Progress): void {
+  if (!ref) return
+  const index = phases.findIndex(({ id }) => id === ref.phase)
+  const before = phases.slice(0, index).filter((phase) => !isOver(phase))
+  hold(
+    before.every(({ parallel, steps }) => parallel === true && steps === undefined),
+    'earlier phases are over',
+  )
+  hold(phases[index]?.waitForParallel !== true || before.length === 0, 'parallel phases are waited for')
+  const steps = phases[index]?.steps ?? []
+  const step = steps.find(({ id }) => id === ref.step)
+  const goesOn = parallelExecution?.onDependencyFailure === 'continue'
+  const isMet = ({ status }: CompiledStep) => status === 'completed' || (goesOn && status === 'failed')
+  hold(steps.filter(({ id }) => step?.dependsOn?.includes(id)).every(isMet), `${nameOf(ref)} has what it depends on`)
+  const parts = step?.phases ?? []
+  const position = parts.findIndex(({ id }) => id === ref.subPhase)
+  hold(
+    parts.slice(0, position).every((part) => isOver(part) || part.parallel === true),
+    'earlier parts of an item are over',
+  )
+}
+
+function countOf({ phases = [] }: Progress) {
+  const steps = phases.flatMap((phase) => phase.steps ?? [])
+  const parts = steps.flatMap((step) => step.phases)
+  const isCompleted = ({ status }: { readonly status: string }) => status === 'completed'
+  return { phases: [...phases, ...parts].filter(isCompleted).length, steps: steps.filter(isCompleted).length }
+}
+
+/** One run: orders are answered in any order until none is open, unless somebody stops or kills it. */
+function run(world: World, throws: Dice[]): void {
+  happen(world, started({ at: ++world.at, agents: ['claude'] }))
+  for (let facts = 0; world.open.length > 0; facts++) {
+    hold(facts < 2000, 'a run comes to rest')
+    const dice = throws.shift() ?? well
+    if (dice.how % 50 === 7) {
+      world.open = []
+      return
+    }
+    if (dice.how % 20 === 3) {
+      const when = (['iteration', 'turn', 'now'] as const)[dice.which % 3] ?? 'now'
+      happen(world, { type: 'stop-requested', at: ++world.at, as: 'paused', when })
+      continue
+    }
+    const [order] = world.open.splice(dice.which % world.open.length, 1)
+    const fact = order && answer(order, dice, ++world.at)
+    if (fact) happen(world, fact)
+  }
+  hold(!['in-progress', 'parked'].includes(world.progress.status), `it rests, and says so: ${world.progress.status}`)
+}
+
+it('every graph of phases comes to rest, does each work once, in order, side by side up to the limit, and counts right', () => {
+  fc.assert(
+    fc.property(sprint, luck, (progress, dice) => {
+      const world: World = { progress, open: [], completed: [], at: noon }
+      const throws = [...dice]
+      for (let runs = 0; world.progress.status !== 'completed'; runs++) {
+        hold(runs < 100, 'it is completed some time, if all goes well')
+        run(world, throws)
+        if (world.progress.status === 'needs-human') happen(world, answered('that one'))
+      }
+      expect(z.decode(Progress, z.encode(Progress, world.progress))).toEqual(world.progress)
+      expect(world.completed.toSorted()).toEqual(namesIn(world.progress).toSorted())
+    }),
+    { seed: 20_261_115, numRuns: 400 },
+  )
+})
+
+const namesIn = ({ phases = [] }: Progress): string[] =>
+  phases.flatMap(({ id, steps = [] }) => [
+    id,
+    ...steps.flatMap((step) => [`${id}/${step.id}`, ...step.phases.map((part) => `${id}/${step.id}/${part.id}`)]),
+  ])

@@ -1,0 +1,32 @@
+import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { hasFailed } from './next-work.ts'
+import { isOver, type Work } from './work.ts'
+
+/** A sprint that was blocked tries again what failed, and what was skipped because of it. A gate that blocked is run first. */
+export function reopenFailed(progress: Progress): Progress {
+  const { phases, status } = progress
+  if (!phases || (status !== 'blocked' && status !== 'failed')) return progress
+  return { ...progress, phases: phases.map((phase) => (isOver(phase) ? phase : reopenPhase(phase))) }
+}
+
+function reopenPhase(phase: CompiledPhase): CompiledPhase {
+  const { steps } = phase
+  const again = hasFailed(phase) ? reopenWork(phase) : phase
+  return { ...again, ...(steps && { steps: steps.map((step) => reopenStep(step)) }) }
+}
+
+function reopenStep(step: CompiledStep): CompiledStep {
+  if (step.status === 'skipped') return { ...step, status: 'pending', error: undefined }
+  if (isOver(step)) return step
+  const phases = step.phases.map((part) => (hasFailed(part) ? reopenWork(part) : part))
+  return { ...step, ...(hasFailed(step) && { status: 'pending' }), phases }
+}
+
+/** The error stays: the next prompt tells it. */
+function reopenWork<W extends Work>(work: W): W {
+  const { gateTracking } = work
+  const again = { ...work, status: 'pending' as const, retryCount: undefined, nextRetryAt: undefined }
+  if (gateTracking?.status !== 'blocked') return again
+  return { ...again, gateTracking: { ...gateTracking, attempts: 0, status: 'pending' } }
+}

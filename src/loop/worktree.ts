@@ -1,0 +1,32 @@
+import type { Progress } from '../contract/progress.ts'
+import type { Fact } from './fact.ts'
+import { tell, type Order, type Transition } from './order.ts'
+
+/** The worktree of a completed sprint can go when nothing of the sprint runs in it any more. */
+export function tidyUp(before: Progress, after: Progress, { type }: Fact): Order[] {
+  if (!isReady(after) || (isReady(before) && type !== 'started')) return []
+  return [{ type: 'clean-worktree' }]
+}
+
+const isReady = ({ status, worktree, worktreeState, hookTasks }: Progress): boolean =>
+  status === 'completed' &&
+  worktree !== undefined &&
+  worktree.cleanup !== 'never' &&
+  worktreeState !== undefined &&
+  worktreeState.cleanedUp !== true &&
+  !hookTasks.some((task) => task.status === 'running')
+
+export function onWorktreeCleaned(
+  progress: Progress,
+  { kept }: Extract<Fact, { type: 'worktree-cleaned' }>,
+): Transition {
+  const { worktree, worktreeState } = progress
+  const place = worktree?.path ?? ''
+  if (kept !== undefined) {
+    const text = `the worktree ${place} is kept: ${kept}`
+    return { progress, orders: [tell({ type: 'note', level: 'warning', text })] }
+  }
+  const cleaned = worktreeState && { worktreeState: { ...worktreeState, cleanedUp: true } }
+  const text = `the worktree ${place} is removed; the work is on branch ${worktree?.branch ?? ''}`
+  return { progress: { ...progress, ...cleaned }, orders: [tell({ type: 'note', level: 'info', text })] }
+}

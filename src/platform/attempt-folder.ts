@@ -1,0 +1,78 @@
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readTextSyncIfThere } from './files.ts'
+import { isAlive, parseStartTime, type ProcessId } from './process-table.ts'
+
+/** Why the supervisor ended a process that did not end by itself. */
+export type Ended = (typeof endings)[number]
+const endings = ['aborted', 'idle', 'attempt', 'after-result', 'output-cap', 'budget'] as const
+
+/** What is in the folder of an attempt. */
+export const attemptFiles = {
+  stdin: 'prompt.md',
+  stdout: 'transcript.jsonl',
+  stderr: 'stderr.log',
+  /** Who runs here. A line counts when its newline is there. */
+  pid: 'pid',
+  /** How it ended by itself. */
+  exit: 'exit',
+  /** Why we have ended it. */
+  ended: 'ended',
+} as const
+
+/** What has become of the process of a folder. */
+export type AttemptState =
+  /** We were killed before it could begin. */
+  | 'never-started'
+  | 'running'
+  | 'ended'
+  /** Ended on request: whoever wants it done orders it again. */
+  | 'aborted'
+  /** Gone without an exit code, killed together with its shim or by a reboot. */
+  | 'lost'
+
+export function attemptState(folder: string): AttemptState {
+  const id = readId(folder)
+  if (readEnded(folder) === 'aborted') return 'aborted'
+  if (readExit(folder) !== null || readEnded(folder)) return 'ended'
+  if (!id) return 'never-started'
+  if (isAlive(id)) return 'running'
+  // It may have ended between the two looks.
+  return readExit(folder) === null ? 'lost' : 'ended'
+}
+
+export function readId(folder: string): ProcessId | undefined {
+  const [pid, bootId, ...stat] = wholeLine(folder, attemptFiles.pid)?.split(' ') ?? []
+  if (pid === undefined || !(Number(pid) > 1)) return undefined
+  return { pid: Number(pid), bootId: bootId ?? '', startTime: parseStartTime(stat) ?? '0' }
+}
+
+export function readExit(folder: string): number | null {
+  const code = wholeLine(folder, attemptFiles.exit)
+  return code === undefined ? null : Number(code)
+}
+
+export function readEnded(folder: string): Ended | undefined {
+  const reason = wholeLine(folder, attemptFiles.ended)
+  return endings.find((ending) => ending === reason)
+}
+
+/** Said before it is done: a Ralph that is killed in between does not take what it did itself for a crash of the program. */
+export function noteEnded(folder: string, reason: Ended): void {
+  try {
+    writeFileSync(join(folder, attemptFiles.ended), `${reason}\n`, { flag: 'wx' })
+  } catch {
+    // Said already, or there is no room or no folder to say it in; the process is ended all the same.
+  }
+}
+
+/** Milliseconds since the process of a folder began. */
+export function joinedSince(folder: string): number {
+  const begun = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
+  return begun === undefined ? 0 : Math.max(0, Date.now() - begun)
+}
+
+function wholeLine(folder: string, name: string): string | undefined {
+  const text = readTextSyncIfThere(join(folder, name))
+  return text?.endsWith('\n') ? text.trim() : undefined
+}

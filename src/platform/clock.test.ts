@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { attentiveClock, systemClock } from './clock.ts'
+
+it('counts the time in which somebody looks', () => {
+  let at = 1000
+  const clock = attentiveClock(5000, () => at)
+  at += 100
+  expect(clock()).toBe(100)
+  at += 4000
+  expect(clock()).toBe(4100)
+})
+
+it('does not count the hours in which the machine was asleep', () => {
+  let at = 0
+  const clock = attentiveClock(5000, () => at)
+  at += 8 * 3_600_000
+  expect(clock()).toBe(5000)
+  at += 100
+  expect(clock()).toBe(5100)
+})
+
+it('wakes up at once when the wait is aborted', async () => {
+  const abort = new AbortController()
+  const waited = systemClock.waitUntil(Date.now() + 60_000, abort.signal)
+  abort.abort()
+
+  await expect(waited).resolves.toBeUndefined()
+})
+
+it('does not wait for what is over', async () => {
+  const waited = systemClock.waitUntil(Date.now() - 1, new AbortController().signal)
+  await expect(waited).resolves.toBeUndefined()
+})

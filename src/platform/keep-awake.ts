@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { findProgram } from './programs.ts'
+import { signal } from './process-table.ts'
+
+type Machine = { readonly platform: NodeJS.Platform; readonly path: string; readonly pid: number }
+
+/**
+ * Keeps the machine from going to sleep until the returned function is called or this process ends, however it ends. A
+ * machine that cannot be kept awake sleeps when it likes: that is never an error.
+ */
+export function keepAwake({ platform, path, pid }: Machine): () => void {
+  const [name, ...args] = keeper(platform, pid)
+  const file = name === undefined ? undefined : findProgram(name, path, '/')
+  if (file === undefined) return () => {}
+  const child = spawn(file, args, { detached: true, stdio: 'ignore', env: { PATH: path } })
+  child.once('error', () => {})
+  child.unref()
+  return () => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) signal(-child.pid, 'SIGTERM')
+  }
+}
+
+/** Each of them ends with the process it is given. */
+function keeper(platform: NodeJS.Platform, pid: number): readonly string[] {
+  if (platform === 'darwin') return ['caffeinate', '-i', '-w', String(pid)]
+  if (platform !== 'linux') return []
+  const about = ['--what=idle:sleep', '--mode=block', '--who=ralph', '--why=a sprint is running']
+  return ['systemd-inhibit', ...about, 'tail', `--pid=${pid}`, '-f', '/dev/null']
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { processId, signal as send, sweep } from './process-table.ts'
+
+export type ShortRun = {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+const mostCharacters = 64 * 1024
+/** What was printed last may arrive after the end of the program that printed it. */
+const lastWordsMs = 100
+
+/**
+ * Runs a program that is asked one thing and answers at once: no input, no terminal, and whatever is left of it after its
+ * end, the time limit or the signal is killed. Never rejects; the code is null if it could not be started or was killed.
+ */
+export async function runShortly(job: ShortRun): Promise<{ readonly code: number | null; readonly stdout: string }> {
+  const mark = `ralph-asks-${process.pid}-${performance.now()}`
+  const env = { ...job.env, RALPH_ATTEMPT: mark }
+  const child = spawn(job.file, job.args, { cwd: job.cwd, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  const id = child.pid === undefined ? undefined : processId(child.pid)
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (stdout.length < mostCharacters) stdout += text
+  })
+  await new Promise<void>((done) => {
+    const stop = AbortSignal.any([AbortSignal.timeout(job.timeoutMs), ...(job.signal ? [job.signal] : [])])
+    stop.addEventListener('abort', () => done(), { once: true })
+    if (stop.aborted) done()
+    child.once('error', () => done())
+    child.once('close', () => done())
+    child.once('exit', () => void sleep(lastWordsMs).then(done))
+  })
+  if (id) {
+    send(-id.pid, 'SIGKILL')
+    sweep(mark, id)
+  }
+  child.stdout.destroy()
+  return { code: id ? child.exitCode : null, stdout }
+}

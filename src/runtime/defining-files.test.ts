@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { definingFiles } from './defining-files.ts'
+
+const all = (...names: readonly string[]) => names.includes.bind(names)
+
+it.each([
+  [
+    'npm test',
+    ['package.json', 'vitest.config.ts', 'jest.config.js', 'src/index.ts'],
+    ['package.json', 'vitest.config.ts', 'jest.config.js'],
+  ],
+  ['npx vitest run', ['package.json', 'vitest.config.mjs'], ['vitest.config.mjs']],
+  ['./check.sh --all', ['check.sh'], ['check.sh']],
+  ['sh -c "scripts/verify.sh; true"', ['scripts/verify.sh'], ['scripts/verify.sh']],
+  ['pytest -x tests/unit', ['pytest.ini', 'conftest.py', 'tests/unit'], ['tests/unit', 'pytest.ini', 'conftest.py']],
+  ['make test', ['Makefile', 'GNUmakefile'], ['Makefile', 'GNUmakefile']],
+  ['cargo test && go test ./...', ['Cargo.toml', 'go.mod'], ['Cargo.toml', 'go.mod']],
+  ['tsc -b', ['tsconfig.json'], ['tsconfig.json']],
+  ['true', ['package.json', 'Makefile'], []],
+])('%s is defined by those of %j', (command, there, defining) => {
+  expect(definingFiles(command, all(...there))).toEqual(defining)
+})
+
+it.each(['cat /etc/passwd', 'sh ../outside.sh', 'sh ./a/../../outside.sh', '--version', ''])(
+  'nothing outside the project is ever named: %s',
+  (command) => {
+    expect(definingFiles(command, () => true).filter((name) => /^\/|\.\.|^-|^$/.test(name))).toEqual([])
+  },
+)
+
+it('a file is named once', () => {
+  expect(definingFiles('sh check.sh && sh check.sh', all('check.sh'))).toEqual(['check.sh'])
+})

@@ -1,0 +1,226 @@
+import type { HookTask, Progress, Step } from '../contract/progress.ts'
+import { advance } from '../loop/advance.ts'
+import type { Fact } from '../loop/fact.ts'
+import { attemptFindings, type AttemptFolder } from './attempt-invariants.ts'
+import { broken, notice, type Finding } from './finding.ts'
+
+/** One record of the journal, as far as the rules care. */
+export type Entry = { readonly seq: number; readonly epoch: number } & (
+  | { readonly kind: 'snapshot'; readonly progress: Progress }
+  | { readonly kind: 'run' }
+  | { readonly kind: 'fact'; readonly fact: Fact }
+)
+
+/** All that a sprint has left behind. */
+export type Evidence = {
+  /** Oldest first. The first one is a snapshot, unless there is none at all. */
+  readonly entries: readonly Entry[]
+  /** What PROGRESS.yaml says; undefined if it is not there. */
+  readonly shown?: Progress | undefined
+  readonly attempts: readonly AttemptFolder[]
+  /** Whether somebody runs the sprint at this moment. */
+  readonly isRunning: boolean
+}
+
+export type Checked = { readonly findings: readonly Finding[]; readonly progress?: Progress }
+
+/** Everything about a sprint that is not as it must be, and where it stands by its journal. */
+export function checkInvariants({ entries, shown, attempts, isRunning }: Evidence, rules = advance): Checked {
+  const history = newHistory()
+  const findings: Finding[] = []
+  let progress: Progress | undefined
+  let before: Entry | undefined
+  for (const entry of entries) {
+    findings.push(...orderFindings(before, entry))
+    const next = apply(progress, before, entry, rules)
+    if ('problem' in next) return { findings: [...findings, next.problem], ...(progress && { progress }) }
+    if (next.begins) history.begin(next.progress)
+    else if (progress && entry.kind === 'fact') findings.push(...history.goOn(progress, next.progress, entry.fact))
+    progress = next.progress
+    before = entry
+  }
+  if (!progress) return { findings }
+  findings.push(...shownFindings(progress, shown, isRunning), ...attemptFindings(progress, attempts, isRunning))
+  return { findings, progress }
+}
+
+/** Numbers without a gap, and epochs that grow with every run. */
+function orderFindings(before: Entry | undefined, { seq, epoch, kind }: Entry): Finding[] {
+  if (!before) return kind === 'snapshot' ? [] : [broken('I1', `record ${seq} has no snapshot before it`)]
+  const gap = seq === before.seq + 1 ? [] : [broken('I1', `record ${seq} follows record ${before.seq}`)]
+  const isNewRun = kind === 'run' && epoch > before.epoch
+  // The run that begins a journal writes its snapshot first, and its own record then.
+  const isFirstRun = kind === 'run' && before.kind === 'snapshot' && epoch === before.epoch
+  const goesOn = kind !== 'run' && (epoch === before.epoch || (kind === 'snapshot' && epoch > before.epoch))
+  if (isNewRun || isFirstRun || goesOn) return gap
+  return [...gap, broken('I5', `record ${seq} (${kind}) of epoch ${epoch} follows one of epoch ${before.epoch}`)]
+}
+
+type Applied = { readonly progress: Progress; readonly begins?: true } | { readonly problem: Finding }
+
+function apply(
+  progress: Progress | undefined,
+  before: Entry | undefined,
+  entry: Entry,
+  rules: typeof advance,
+): Applied {
+  if (entry.kind === 'snapshot') {
+    // A sprint that is compiled anew before it has run, and one that was repaired, begins with another state.
+    if (!progress || entry.epoch > (before?.epoch ?? 0)) return { progress: entry.progress, begins: true }
+    if (isSame(progress, entry.progress)) return { progress: entry.progress }
+    return { problem: broken('I8', `the snapshot in record ${entry.seq} is not what the records before it lead to`) }
+  }
+  if (!progress) return { problem: broken('I1', `record ${entry.seq} has no snapshot before it`) }
+  if (entry.kind === 'run') return { progress }
+  try {
+    return { progress: rules(progress, entry.fact).progress }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { problem: broken('I8', `record ${entry.seq} cannot be applied: ${why}`) }
+  }
+}
+
+/** What has been since the last beginning. */
+function newHistory() {
+  let begun = new Set<number>()
+  let ended = new Set<number>()
+  let attempts = new Set<string>()
+  let completed = new Set<string>()
+  return {
+    begin({ stats, live, dynamicSteps }: Progress): void {
+      begun = new Set(Array.from({ length: stats.currentIteration }, (_, index) => index + 1))
+      ended = new Set([...begun].filter((number) => !live.some((one) => one.number === number)))
+      attempts = new Set()
+      completed = new Set(dynamicSteps.filter(isCompleted).map(({ id }) => id))
+    },
+    goOn(from: Progress, to: Progress, fact: Fact): Finding[] {
+      return [
+        ...iterationFindings(from, to, { begun, ended }),
+        ...repeatedAttempt(fact, attempts),
+        ...stepFindings(from, to, completed),
+        ...hookFindings(from.hookTasks, to.hookTasks),
+        ...counterFindings(from, to),
+      ]
+    },
+  }
+}
+
+type Numbers = { readonly begun: Set<number>; readonly ended: Set<number> }
+
+function iterationFindings({ live: before }: Progress, to: Progress, { begun, ended }: Numbers): Finding[] {
+  const findings: Finding[] = []
+  const numbers = new Set(before.map(({ number }) => number))
+  for (const { number } of to.live) {
+    if (numbers.delete(number)) continue
+    if (begun.has(number)) findings.push(broken('I2', `iteration ${number} begins twice`))
+    else if (number !== begun.size + 1) findings.push(broken('I2', `iteration ${number} follows ${begun.size}`))
+    const { maxIterations } = to.stats
+    if (number > maxIterations)
+      findings.push(broken('I11', `iteration ${number} is over the limit of ${maxIterations}`))
+    begun.add(number)
+  }
+  for (const number of numbers) {
+    if (ended.has(number)) findings.push(broken('I2', `iteration ${number} ends twice`))
+    if (to.iterations.filter((record) => record.number === number).length !== 1) {
+      findings.push(broken('I2', `iteration ${number} has ended without a receipt of its own`))
+    }
+    ended.add(number)
+  }
+  if (to.stats.currentIteration !== begun.size) {
+    findings.push(broken('I2', `iteration ${begun.size} is the last one, but ${to.stats.currentIteration} are counted`))
+  }
+  return findings
+}
+
+function repeatedAttempt(fact: Fact, attempts: Set<string>): Finding[] {
+  if (fact.type !== 'attempt-ended' || (fact.end.kind === 'failed' && fact.end.notStarted)) return []
+  const name = `${fact.iteration}-${fact.attempt}`
+  if (attempts.has(name)) return [broken('I4', `attempt ${name} ends twice`)]
+  attempts.add(name)
+  return []
+}
+
+const isCompleted = ({ status }: Step): boolean => status === 'completed'
+
+function stepFindings({ dynamicSteps: before, stats }: Progress, to: Progress, completed: Set<string>): Finding[] {
+  const findings: Finding[] = []
+  if (before === to.dynamicSteps) return findings
+  const known = new Map(before.map((step) => [step.id, step]))
+  const now = new Set<string>()
+  const done = completed.size
+  for (const { id, status } of to.dynamicSteps) {
+    if (now.has(id)) findings.push(broken('I3', `${id} is there twice`))
+    now.add(id)
+    if (status === 'pending' && completed.has(id))
+      findings.push(broken('I3', `${id} was completed and is pending again`))
+    if (!known.has(id) && Number(id.replace('step-', '')) < stats.totalSteps) {
+      findings.push(broken('I3', `the id ${id} is used again`))
+    }
+    if (status === 'completed') completed.add(id)
+  }
+  const lost = before.filter((step) => step.status === 'pending' && !now.has(step.id))
+  findings.push(...lost.map(({ id }) => broken('I3', `${id} was pending and is gone`)))
+  const counted = to.stats.completedSteps - stats.completedSteps
+  if (counted !== completed.size - done) {
+    findings.push(broken('I3', `${completed.size - done} steps were completed, ${counted} are counted`))
+  }
+  return findings
+}
+
+function hookFindings(before: readonly HookTask[], after: readonly HookTask[]): Finding[] {
+  if (before === after) return []
+  const findings: Finding[] = []
+  const now = new Map(after.map((task) => [nameOf(task), task]))
+  if (now.size !== after.length) findings.push(broken('I14', 'a hook is there twice for the same iteration'))
+  for (const task of before) {
+    const later = now.get(nameOf(task))
+    if (task.status === 'running' ? !later : later && later.status !== task.status) {
+      findings.push(broken('I14', `hook ${nameOf(task)} was ${task.status} and is ${later?.status ?? 'gone'}`))
+    }
+  }
+  return findings
+}
+
+const nameOf = ({ iteration, hookId }: HookTask): string => `${hookId} of iteration ${iteration}`
+
+function counterFindings(from: Progress, to: Progress): Finding[] {
+  const findings = to.rev === from.rev + 1 ? [] : [broken('I10', `rev ${to.rev} follows ${from.rev}`)]
+  const counters = ({ stats }: Progress): Readonly<Record<string, number>> => ({
+    'current-iteration': stats.currentIteration,
+    'total-steps': stats.totalSteps,
+    'completed-steps': stats.completedSteps,
+    'active-ms': stats.activeMs,
+    'input-tokens': stats.usage.inputTokens,
+    'output-tokens': stats.usage.outputTokens,
+    ...(from.stats.costUsd !== null && to.stats.costUsd !== null && { 'cost-usd': stats.costUsd ?? 0 }),
+  })
+  const now = counters(to)
+  for (const [name, value] of Object.entries(counters(from))) {
+    if ((now[name] ?? 0) < value) findings.push(broken('I10', `${name} was ${value} and is ${now[name]}`))
+  }
+  return findings
+}
+
+function shownFindings(progress: Progress, shown: Progress | undefined, isRunning: boolean): Finding[] {
+  if (isRunning) return []
+  if (!shown) return [notice('I8', 'PROGRESS.yaml is not there; the next run writes it')]
+  if (shown.rev > progress.rev) {
+    return [broken('I8', `PROGRESS.yaml is of rev ${shown.rev}, the journal ends at rev ${progress.rev}`)]
+  }
+  if (shown.rev < progress.rev) {
+    return [
+      notice('I8', `PROGRESS.yaml is of rev ${shown.rev}, the journal of ${progress.rev}; the next run writes it`),
+    ]
+  }
+  return isSame(shown, progress) ? [] : [notice('I8', 'PROGRESS.yaml was edited; the next run takes that over')]
+}
+
+/** The same data; what is undefined is not there. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  const [left, right] = [new Map(Object.entries(a)), new Map(Object.entries(b))]
+  for (const [name, value] of left) if (!isSame(value, right.get(name))) return false
+  for (const [name, value] of right) if (value !== undefined && !left.has(name)) return false
+  return Array.isArray(a) === Array.isArray(b)
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { aCheck, aProgress, aReport } from '../../test/support/builders.ts'
+import { anOutcome, aWorld, type Played } from '../../test/support/virtual.ts'
+import type { Progress } from '../contract/progress.ts'
+
+const claim = anOutcome({ text: `\`\`\`json\n${JSON.stringify(aReport({ status: 'goal-complete' }))}\n\`\`\`` })
+
+/** A project whose files are their texts; the agent changes them and claims that it is done. */
+function aProject(files: Record<string, string>, agent: (files: Record<string, string>) => void) {
+  const kept: Record<string, string> = {}
+  const projectFiles = {
+    isFile: (name: string) => name in files,
+    hash: async (name: string) => files[name] ?? 'missing',
+    keep: async (name: string) => (kept[name] = files[name] ?? ''),
+    putBack: async (name: string) => void (files[name] = kept[name] ?? ''),
+  }
+  const played: Played = {
+    agent: () => {
+      agent(files)
+      return claim
+    },
+    ports: { projectFiles },
+  }
+  return { files, projectFiles, played }
+}
+
+async function run(progress: Progress, played: Played) {
+  const { baseline: _unknown, ...unmeasured } = progress
+  const world = aWorld(played)
+  return { ended: await world.run(unmeasured).done, events: world.events }
+}
+
+const sprint = (given: Parameters<typeof aCheck>[0]) =>
+  aProgress({ doneWhen: [aCheck({ run: 'npm test', ...given })], limits: { iterations: 1 } })
+
+describe('what defines a check', () => {
+  const weaken = (files: Record<string, string>) => void (files['package.json'] = 'test: true')
+
+  it('is remembered at the start; a change is told, and decides nothing', async () => {
+    const { played, files } = aProject({ 'package.json': 'test: vitest' }, weaken)
+    const { ended, events } = await run(sprint({}), played)
+
+    expect(ended).toMatchObject({
+      status: 'completed',
+      checkFiles: [{ file: 'package.json', hash: 'test: vitest' }],
+      iterations: [{ verdict: 'accepted', tampered: ['package.json'] }],
+    })
+    expect(files['package.json']).toBe('test: true')
+    expect(events).toContainEqual({
+      type: 'note',
+      level: 'warning',
+      text: 'the agent changed what defines the checks: package.json',
+    })
+  })
+
+  it('is put back before a check that is protected', async () => {
+    const { played, files } = aProject({ 'package.json': 'test: vitest' }, weaken)
+    const seen: (string | undefined)[] = []
+    const shell = () => {
+      seen.push(files['package.json'])
+      return {}
+    }
+    const { ended } = await run(sprint({ protect: true }), { ...played, shell })
+
+    expect(seen).toEqual(['test: vitest', 'test: vitest'])
+    expect(ended.iterations).toMatchObject([{ tampered: ['package.json'] }])
+  })
+
+  it('makes a protected check red if it cannot be put back', async () => {
+    const { played, projectFiles } = aProject({ 'package.json': 'test: vitest' }, weaken)
+    const putBack = () => Promise.reject(new Error('EISDIR'))
+    const { ended, events } = await run(sprint({ protect: true }), {
+      ...played,
+      ports: { projectFiles: { ...projectFiles, putBack } },
+    })
+
+    expect(ended).toMatchObject({ status: 'limit-reached', iterations: [{ verdict: 'refused' }] })
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: 'claim-refused',
+        reason: 'npm test: package.json could not be put back: EISDIR',
+      }),
+    )
+  })
+
+  it('is told too if it was not there at the start, and left where it is', async () => {
+    const { played, files } = aProject({ 'package.json': 'test: vitest' }, (project) => {
+      project['vitest.config.ts'] = 'exclude: everything'
+    })
+    const { ended } = await run(sprint({ protect: true }), played)
+
+    expect(ended.iterations).toMatchObject([{ tampered: ['vitest.config.ts (new)'] }])
+    expect(files).toHaveProperty(['vitest.config.ts'])
+  })
+
+  it('is not told where nothing has changed', async () => {
+    const { played } = aProject({ 'package.json': 'test: vitest' }, () => {})
+    const { ended } = await run(sprint({}), played)
+
+    expect(ended.iterations[0]).not.toHaveProperty('tampered')
+  })
+})
+
+describe('a check', () => {
+  it('that ran no test does not pass, although it ended well', async () => {
+    const shell = () => ({ exitCode: 0, output: '# tests 0\n# pass 0\n' })
+    const { ended, events } = await run(sprint({}), { agent: () => claim, shell })
+
+    expect(ended).toMatchObject({ status: 'limit-reached', iterations: [{ verdict: 'refused' }] })
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'claim-refused', reason: 'npm test: it ran no test' }),
+    )
+  })
+
+  it('that cannot be started is red, and Ralph goes on', async () => {
+    const shell = () => Promise.reject(new Error('spawn E2BIG'))
+    const { ended, events } = await run(sprint({}), { agent: () => claim, shell })
+
+    expect(ended).toMatchObject({
+      status: 'limit-reached',
+      baseline: [{ name: 'npm test', passed: false }],
+      iterations: [{ verdict: 'refused' }],
+    })
+    expect(events).toContainEqual(expect.objectContaining({ reason: 'npm test: it could not be started: spawn E2BIG' }))
+  })
+
+  it('is red if it was ended, whatever its exit code', async () => {
+    const shell = () => ({ exitCode: 0, error: 'timed out after 600 s' })
+    const { ended } = await run(sprint({}), { agent: () => claim, shell })
+
+    expect(ended.iterations).toMatchObject([{ verdict: 'refused', checks: [{ passed: false }] }])
+  })
+})
+
+describe('a reviewer', () => {
+  const reviewed = aProgress({ review: { agent: 'codex', model: 'o3' }, limits: { iterations: 1 } })
+  const verdict = (value: string) => `\`\`\`json\n{"verdict": "${value}", "summary": "I looked"}\n\`\`\``
+
+  it('is another agent, asked about the goal and the claim; its verdict and its price are in the receipt', async () => {
+    const agent: Played['agent'] = (_, __, name) =>
+      name === 'codex' ? anOutcome({ text: verdict('pass'), costUsd: 0.5 }) : claim
+    const world = aWorld({ agent })
+    const ended = await world.run(reviewed).done
+
+    expect(world.starts.map((start) => start.agent)).toEqual(['claude', 'codex'])
+    expect(world.starts[1]?.request.prompt).toContain('all done')
+    expect(ended.iterations).toMatchObject([
+      { verdict: 'accepted', review: { passed: true, summary: 'I looked' }, costUsd: 0.5 },
+    ])
+  })
+
+  it('that cannot be started is a question for a person', async () => {
+    const agent: Played['agent'] = (_, __, name) => {
+      if (name === 'codex') throw new Error('codex is not on PATH')
+      return claim
+    }
+
+    expect(await aWorld({ agent }).run(reviewed).done).toMatchObject({
+      status: 'needs-human',
+      humanNeeded: { details: expect.stringContaining('codex is not on PATH') },
+    })
+  })
+})

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { settled } from '../../test/support/virtual.ts'
+import { slots } from './slots.ts'
+
+/** Work that is over when the test says so. */
+function aWork() {
+  let began = false
+  let end = (_how: Promise<string>) => {}
+  const over = new Promise<string>((resolve) => (end = resolve))
+  const run = () => {
+    began = true
+    return over
+  }
+  return {
+    run,
+    resolve: (value: string) => end(Promise.resolve(value)),
+    reject: (error: Error) => end(Promise.reject(error)),
+    began: () => began,
+  }
+}
+
+it('lets so many run at the same time, and the others in their turn', async () => {
+  const inSlots = slots(4)
+  const works = Array.from({ length: 7 }, aWork)
+  const ends = works.map(({ run }) => inSlots(run))
+  const running = () => works.map((work) => work.began())
+  await settled()
+  const before = running()
+  works[2]?.resolve('c')
+  await settled()
+  const after = running()
+  for (const { resolve } of works) resolve('over')
+
+  expect(before).toEqual([true, true, true, true, false, false, false])
+  expect(after).toEqual([true, true, true, true, true, false, false])
+  expect(await Promise.all(ends)).toEqual(['over', 'over', 'c', 'over', 'over', 'over', 'over'])
+})
+
+it('gives the slot of a work that failed to the next one', async () => {
+  const inSlots = slots(1)
+  const [first, second] = [aWork(), aWork()]
+  const failed = inSlots(first.run)
+  const then = inSlots(second.run)
+  first.reject(new Error('no'))
+  second.resolve('fine')
+
+  await expect(failed).rejects.toThrow('no')
+  expect(await then).toBe('fine')
+})
+
+it('can be used again when all was over in between', async () => {
+  const inSlots = slots(2)
+  for (let round = 0; round < 5; round++) {
+    expect(await Promise.all([1, 2, 3].map((n) => inSlots(async () => n)))).toEqual([1, 2, 3])
+  }
+})

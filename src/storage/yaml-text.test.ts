@@ -1,0 +1,171 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { yamlText } from './yaml-text.ts'
+
+const back = (value: object): unknown => parse(yamlText(value))
+
+const hostile = [
+  '',
+  ' ',
+  '\n',
+  '\n\n',
+  ' leading',
+  'trailing ',
+  '\tTab',
+  'tab at the end\t',
+  '- item',
+  '-',
+  '? key',
+  ': value',
+  'a: b',
+  'a #b',
+  '#comment',
+  '&anchor',
+  '*alias',
+  '!tag',
+  '%directive',
+  '@at',
+  '`tick`',
+  '|',
+  '>',
+  "'single'",
+  '"double"',
+  '{a: 1}',
+  '[1, 2]',
+  '---',
+  '...',
+  '--- # not the end',
+  '~',
+  'null',
+  'Null',
+  'true',
+  'False',
+  'yes',
+  'NO',
+  'on',
+  'off',
+  'y',
+  'N',
+  '<<',
+  '=',
+  '0',
+  '-1',
+  '1e3',
+  '0x1F',
+  '0o17',
+  '017',
+  '1_000',
+  '.5',
+  '.inf',
+  '-.INF',
+  '.nan',
+  '12:30:45',
+  '2026-11-15',
+  '2026-11-15T12:00:00Z',
+  'a\nb',
+  'a\nb\n',
+  'a\nb\n\n',
+  '\na',
+  ' a\n  b\n c',
+  'a\n  b\n',
+  'a\n\n\nb',
+  'a \nb',
+  'a\n\tb',
+  'a\n \nb',
+  'a\r\nb',
+  'a\rb',
+  'key:\n  - not yaml\n# nor a comment\n--- \n...\n',
+  '```json\n{"status": "continue"}\n```',
+  'next\u0085line',
+  'line\u2028paragraph\u2029',
+  'line\nand\u2028separator',
+  '\ufeffbom',
+  'bom\ninside\ufeff',
+  '\u00a0nbsp\n\u00a0',
+  'a\n\u3000',
+  '😀 emoji\n👩‍👩‍👧‍👦 family',
+  'lone \ud800 surrogate',
+  'lone\n\udc00 surrogate',
+  '\0\u0001\u001b[31m\u007f\u009f',
+  'control\n\u0007bell',
+  '\ufffe\uffff',
+  'x'.repeat(300),
+  `${'long line '.repeat(50)}\n${'another '.repeat(50)}`,
+  '__proto__',
+]
+
+describe('text of YAML', () => {
+  it.each(hostile)('%j is read back as it was, wherever it stands', (text) => {
+    const value = {
+      text,
+      list: [text, [text], { text, after: 1 }],
+      nested: { deeper: { text }, after: true },
+      [text === '__proto__' ? 'proto' : text]: 'as a key',
+    }
+    expect(back(value)).toEqual(value)
+    expect(back([text, text])).toEqual([text, text])
+  })
+
+  it('is read back as it was, whatever it says', () => {
+    const unit = fc.oneof(
+      fc.constantFrom(...'\n| |\t|-|#|:|?|>|&|*|!|%|@|`|\'|"|{|}|[|]|,|\r|\\|a|b|0|1|~|.|='.split('|'), '|'),
+      fc.constantFrom('\u0085', '\u2028', '\ufeff', '\u00a0', '😀', '\0', '\ud800'),
+    )
+    const text = fc.oneof(fc.string({ unit }), fc.constantFrom(...hostile))
+    const key = text.filter((name) => name !== '__proto__')
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4, withCrossShrink: true },
+        text,
+        fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    }))
+    const document = fc.oneof(fc.array(value), fc.dictionary(key, value, { noNullPrototype: true }))
+    fc.assert(
+      fc.property(
+        document.filter((given) => Object.keys(given).length > 0),
+        (given) => {
+          expect(back(given)).toEqual(withoutNegativeZero(given))
+        },
+      ),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('leaves out what is undefined, and shows what is empty', () => {
+    expect(yamlText({ a: undefined, b: [], c: {}, d: { e: undefined }, f: null })).toBe(
+      'b: []\nc: {}\nd: {}\nf: null\n',
+    )
+  })
+
+  it('is as people write it', () => {
+    const value = {
+      status: 'in-progress',
+      goal: 'Make it work.\n\nAnd keep it simple.\n',
+      steps: [
+        { id: 'step-0', prompt: 'first: this', done: true },
+        { id: 'step-1', tags: ['a', 'b'] },
+      ],
+    }
+    expect(yamlText(value)).toBe(`status: in-progress
+goal: |
+  Make it work.
+
+  And keep it simple.
+steps:
+  - id: step-0
+    prompt: "first: this"
+    done: true
+  - id: step-1
+    tags:
+      - a
+      - b
+`)
+  })
+})
+
+/** JSON knows only one zero. */
+const withoutNegativeZero = (value: object): unknown => JSON.parse(JSON.stringify(value))

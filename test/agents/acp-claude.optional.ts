@@ -1,0 +1,13 @@
+import { acpClaude } from './real-agents.ts'
+import * as scenario from './scenarios.ts'
+
+scenario.install(acpClaude)
+
+scenario.wholeSprint(acpClaude)
+scenario.tooManyRequests(acpClaude)
+scenario.notLoggedIn(acpClaude)
+scenario.droppedOnce(acpClaude)
+scenario.hangingModel(acpClaude)
+scenario.terminatedDuringTool(acpClaude)
+scenario.repair(acpClaude)
+scenario.tried(acpClaude)

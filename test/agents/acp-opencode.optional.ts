@@ -1,0 +1,13 @@
+import { acpOpencode } from './real-agents.ts'
+import * as scenario from './scenarios.ts'
+
+scenario.install(acpOpencode)
+
+scenario.wholeSprint(acpOpencode)
+scenario.tooManyRequests(acpOpencode)
+scenario.notLoggedIn(acpOpencode)
+scenario.droppedOnce(acpOpencode)
+scenario.hangingModel(acpOpencode)
+scenario.terminatedDuringTool(acpOpencode)
+scenario.repair(acpOpencode)
+scenario.tried(acpOpencode)

@@ -1,0 +1,86 @@
+import { chmod } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { aSprint, type Setup } from '../support/sprint.ts'
+
+const goalComplete = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it works' }
+
+describe('as root without IS_SANDBOX', () => {
+  const isRoot = process.getuid?.() === 0
+
+  it('one line before the first attempt says that Claude Code will refuse', async () => {
+    const sprint = await aSprint({ answers: { 1: goalComplete }, env: { IS_SANDBOX: '' } })
+    const { stdout } = await sprint.run()
+
+    const lines = stdout.split('\n')
+    const warnings = lines.flatMap((line, index) => (line.includes('IS_SANDBOX=1') ? [index] : []))
+    expect(warnings).toHaveLength(isRoot ? 1 : 0)
+    if (isRoot) expect(warnings[0]).toBeLessThan(lines.findIndex((line) => line.startsWith('iteration 1')))
+  })
+
+  it('nothing is said to somebody who has set it, or uses another agent', async () => {
+    const claude = await aSprint({ answers: { 1: goalComplete } })
+    expect((await claude.run()).stdout).not.toContain('IS_SANDBOX')
+
+    const codex = await aCodexSprint('0.166.0', { env: { IS_SANDBOX: '' } })
+    expect((await codex.run()).stdout).not.toContain('IS_SANDBOX')
+  })
+})
+
+describe('a version that was not tested', () => {
+  const warning = /! \w+ 9\.9\.9 was not tested \(tested: .*\)/g
+
+  it('is warned of once, after one short call, and used all the same', async () => {
+    const sprint = await aCodexSprint('9.9.9')
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout.match(warning)).toEqual([expect.stringContaining('codex 9.9.9')])
+    expect((await sprint.read('calls.txt')).split('\n').toSorted()).toEqual(['', '--version', 'exec', 'exec'])
+  })
+
+  it('is warned of without a call where the agent names its version itself', async () => {
+    const init = { type: 'system', subtype: 'init', session_id: 's', claude_code_version: '9.9.9' }
+    const lines = [JSON.stringify(init)]
+    const sprint = await aSprint({
+      answers: { 1: { lines, report: { status: 'continue', summary: 'on' } }, 2: { lines, report: goalComplete } },
+    })
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout.match(warning)).toEqual([expect.stringContaining('claude 9.9.9')])
+    expect((await sprint.calls()).map(({ argv }) => argv.includes('--version'))).toEqual([false, false])
+  })
+
+  it('is not warned of when it was tested', async () => {
+    const sprint = await aCodexSprint('0.166.7')
+
+    expect((await sprint.run()).stdout).not.toContain('was not tested')
+  })
+})
+
+/** Two iterations of a `codex` that keeps a list of its calls. */
+async function aCodexSprint(version: string, setup: Pick<Setup, 'env'> = {}) {
+  const say = (report: unknown) => {
+    const text = `\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
+    const item = { id: 'item_0', type: 'agent_message', text }
+    return [{ type: 'item.completed', item }, { type: 'turn.completed' }]
+      .map((event) => JSON.stringify(event))
+      .join('\n')
+  }
+  const sprint = await aSprint({
+    sprint: { agent: 'codex' },
+    files: {
+      '../bin/codex': `#!/bin/sh
+echo "$1" >> calls.txt
+if [ "$1" = --version ]; then sleep 0.2; echo "codex-cli ${version}"; exit; fi
+sleep 0.5
+if [ -f again ]; then cat second.jsonl; else touch again; cat first.jsonl; fi
+`,
+      'first.jsonl': say({ status: 'continue', summary: 'on' }),
+      'second.jsonl': say(goalComplete),
+    },
+    ...setup,
+  })
+  await chmod(sprint.at('../bin/codex'), 0o755)
+  return sprint
+}

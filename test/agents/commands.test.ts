@@ -1,0 +1,211 @@
+import { once } from 'node:events'
+import { createWriteStream, readFileSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { root } from '../support/paths.ts'
+import { isRunning } from '../support/processes.ts'
+import { aSprint } from '../support/sprint.ts'
+
+const recorded = (name: string) => join(root, 'test/fixtures/transcripts', name)
+const final = 'All done.\n\n```json\n{\n  "status": "goal-complete",\n  "summary": "Wrote hello.txt and checked it",\n'
+
+describe('ralph transcript', () => {
+  it('prints the outcome of a recorded stream as JSON', async () => {
+    const { ralph } = await aSprint()
+    const { exitCode, stdout } = await ralph('transcript', recorded('claude/tool.jsonl'), '--agent', 'claude', '--json')
+
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({
+      status: 'ok',
+      class: null,
+      retryable: false,
+      resetsAt: null,
+      sessionId: 'e00434ba-2980-41b7-9747-4bbca1a8ed42',
+      usage: { inputTokens: 3900, outputTokens: 128, cacheReadTokens: 2800, cacheWriteTokens: 0 },
+      costUsd: 0.01872,
+      text: expect.stringContaining(final),
+    })
+  })
+
+  it.each([
+    ['claude', 'limitoauth', '1', { status: 'failed', class: 'usage_limit', resetsAt: '2026-11-15T20:49:04.000Z' }],
+    ['claude', 'SIGKILL-tool', 'SIGKILL', { status: 'failed', class: 'crash', retryable: true, resetsAt: null }],
+    ['codex', 'tool', '0', { status: 'ok', class: null, costUsd: null, text: expect.stringContaining(final) }],
+    ['codex', 'SIGTERM-tool', 'TERM', { status: 'failed', class: 'crash' }],
+    ['gemini', 'r401', '145', { status: 'failed', class: 'auth', retryable: false }],
+    ['opencode', 'tool', '0', { status: 'ok', text: expect.stringContaining(final) }],
+    ['acp', 'claude-tool', '0', { status: 'ok', text: expect.stringContaining(final) }],
+  ])('reads what %s printed in %s with exit %s', async (agent, name, exit, outcome) => {
+    const { ralph } = await aSprint()
+    const file = recorded(`${agent}/${name}.jsonl`)
+    const { stdout } = await ralph('transcript', file, '--agent', agent, '--exit', exit, '--json')
+
+    expect(JSON.parse(stdout)).toMatchObject(outcome)
+  })
+
+  it('shows readable turns, and finds out by itself who said them', async () => {
+    const { ralph } = await aSprint()
+    const { stdout } = await ralph('transcript', recorded('codex/tool.jsonl'))
+
+    expect(stdout).toContain('> file_change')
+    expect(stdout).toMatch(/> command_execution .*\n[\s\S]* \. done\n[\s\S]*All done\./)
+    expect(stdout).toMatch(/\noutcome: ok\ntokens: .*unpriced\n$/)
+  })
+
+  it('takes the exit code and stderr from the folder of an attempt', async () => {
+    const sprint = await aSprint({ answers: { 1: { stderr: 'segmentation fault\n', exit: 3 } } })
+    const run = sprint.startRun()
+    await sprint.called(1)
+    run.signal('SIGTERM')
+    await run.ended
+
+    const { stdout } = await sprint.ralph('transcript', 's/transcripts/iteration-1.jsonl', '--agent', 'claude')
+    expect(stdout).toMatch(/^reason: .*exit code 3 and without a result: segmentation fault$/m)
+  })
+
+  it('reads a stream that is bigger than its memory', async () => {
+    const sprint = await aSprint({ env: { NODE_OPTIONS: '--max-old-space-size=64' } })
+    const lines = readFileSync(recorded('claude/tool.jsonl'), 'utf8')
+    const text = JSON.stringify({
+      type: 'assistant',
+      message: {
+        id: 'm',
+        content: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: 'x'.repeat(8000) } }],
+      },
+    })
+    const result = JSON.stringify({
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 't', content: 'y'.repeat(8000) }] },
+    })
+    const file = createWriteStream(sprint.at('big.jsonl'))
+    const chunk = `${text}\n${result}\n`.repeat(1000)
+    for (let megabytes = 0; megabytes < 200; megabytes += 16) if (!file.write(chunk)) await once(file, 'drain')
+    file.end(lines)
+    await once(file, 'finish')
+
+    const json = await sprint.ralph('transcript', 'big.jsonl', '--agent', 'claude', '--json')
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: 'ok' })
+    const shown = await sprint.ralph('transcript', 'big.jsonl', '--agent', 'claude')
+    expect(shown.stdout).toMatch(/outcome: ok\n.*\n$/)
+  })
+
+  it.each([
+    [['nothing.jsonl'], 'nothing.jsonl  error FILE_NOT_FOUND'],
+    [['s'], 's  error FILE_UNREADABLE'],
+    [['s/SPRINT.yaml', '--agent', 'cluade'], 'did you mean "claude"?'],
+    [['s/SPRINT.yaml', '--exit', '256'], 'error USAGE  --exit takes an exit code'],
+    [['s/SPRINT.yaml', '--exit', 'SIGTREM'], 'did you mean SIGTERM?'],
+    [[], '<file> is missing'],
+  ])('refuses %j with the reason', async (args, reason) => {
+    const { ralph } = await aSprint()
+
+    expect(await ralph('transcript', ...args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(reason) })
+  })
+})
+
+describe('ralph agents', () => {
+  /** Only these programs are on PATH; each tells a version, and that nobody is logged in. */
+  async function aMachine(versions: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
+    const script = (version: string) => `#!/bin/sh\ntest "$1" = --version && echo "${version}"\n`
+    const files = Object.entries(versions).map(([name, version]) => [`../only/${name}`, script(version)] as const)
+    const sprint = await aSprint({ env: { PATH: '../only', ...env }, files: Object.fromEntries(files) })
+    for (const [file] of files) await chmod(sprint.at(file), 0o755)
+    return sprint
+  }
+
+  it('tells of each agent whether it is there, its version, whether that was tested, and about a login', async () => {
+    const machine = await aMachine({ claude: '2.1.325 (Claude Code)', codex: 'codex-cli 9.9.9', gemini: '0.61.0' })
+    const { exitCode, stdout } = await machine.ralph('agents', '--json')
+
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        name: 'claude',
+        program: 'claude',
+        way: 'headless',
+        installed: true,
+        path: '../only/claude',
+        version: '2.1.325',
+        tested: true,
+        testedVersions: { from: '2.1.0', below: '2.2.0' },
+        login: 'no',
+      },
+      expect.objectContaining({ name: 'codex', version: '9.9.9', tested: false, login: 'no' }),
+      expect.objectContaining({ name: 'gemini', version: '0.61.0', tested: true, login: 'unknown' }),
+      {
+        name: 'opencode',
+        program: 'opencode',
+        way: 'headless',
+        installed: false,
+        path: null,
+        version: null,
+        tested: null,
+        testedVersions: { from: '1.18.0', below: '1.19.0' },
+        login: 'unknown',
+      },
+      expect.objectContaining({ name: 'acp:claude', way: 'acp', program: 'claude-agent-acp', installed: false }),
+      expect.objectContaining({ name: 'acp:codex', way: 'acp', installed: false }),
+      expect.objectContaining({ name: 'acp:gemini', way: 'acp', installed: true, version: '0.61.0' }),
+      expect.objectContaining({ name: 'acp:opencode', way: 'acp', installed: false }),
+    ])
+  })
+
+  it('tells it as a table', async () => {
+    const machine = await aMachine({ codex: 'codex-cli 9.9.9' }, { CODEX_API_KEY: 'k' })
+    const { stdout } = await machine.ralph('agents')
+
+    expect(stdout).toMatch(/^codex +headless +9\.9\.9 +no: 0\.166\.0 up to 0\.167\.0 +yes +\.\.\/only\/codex$/m)
+    expect(stdout).toMatch(/^claude +headless +- +- +- +claude is not on PATH$/m)
+    expect(stdout).toContain('ralph agents try codex')
+  })
+
+  it('does not wait for a program that does not answer, and leaves nothing behind', async () => {
+    const machine = await aMachine({})
+    await machine.write('../only/codex', '#!/bin/sh\nsetsid sleep 600 &\nexit 3\n')
+    await chmod(machine.at('../only/codex'), 0o755)
+    await machine.ralph('agents')
+
+    expect(machine.processes()).toEqual([])
+  })
+
+  it.each([
+    [['claude'], 'did you mean "ralph agents try claude"?'],
+    [['try'], 'try which agent?'],
+    [['try', 'cluade'], 'did you mean "claude"?'],
+    [['try', 'opencode'], 'the program "opencode" is not on PATH'],
+  ])('refuses %j with the reason', async (args, reason) => {
+    const machine = await aMachine({})
+
+    expect(await machine.ralph('agents', ...args)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(reason),
+    })
+  })
+
+  it('tries one in an empty folder, as a sprint would start it', async () => {
+    const machine = await aSprint({ answers: { 1: 'ready', 2: { exit: 1 } } })
+
+    expect(await machine.ralph('agents', 'try', 'claude')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('claude answers: ready'),
+    })
+    expect(await machine.ralph('agents', 'try', 'claude')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(
+        /claude does not answer: failed, crash: .*\n.*\n.*all that it printed: .*try.jsonl/,
+      ),
+    })
+  })
+
+  it('ends the agent that is tried when it is told to stop', async () => {
+    const machine = await aSprint({ answers: { 1: { run: 'sleep 600' } } })
+    const run = machine.start('agents', 'try', 'claude')
+    await machine.called(1)
+    const [call] = await machine.calls()
+    run.signal('SIGINT')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(isRunning(call?.pid ?? 0)).toBe(false)
+  })
+})

@@ -1,0 +1,13 @@
+import { opencode } from './real-agents.ts'
+import * as scenario from './scenarios.ts'
+
+scenario.install(opencode)
+
+scenario.wholeSprint(opencode)
+scenario.tooManyRequests(opencode)
+scenario.notLoggedIn(opencode)
+scenario.droppedOnce(opencode)
+scenario.hangingModel(opencode)
+scenario.terminatedDuringTool(opencode)
+scenario.repair(opencode)
+scenario.tried(opencode)

@@ -1,0 +1,192 @@
+import { beforeAll, expect, it } from 'vitest'
+import { commandLines } from '../support/processes.ts'
+import { until } from '../support/sprint.ts'
+import { reporting, type Turn } from '../support/stub-model/turn.ts'
+import type { RealAgent } from './real-agents.ts'
+import { aRealSprint, installed, type RealSprint } from './real-sprint.ts'
+
+/** In good time for the first test; if it cannot be installed, each test says so. */
+export const install = ({ installs }: RealAgent) =>
+  beforeAll(async () => {
+    await installed(installs).catch(() => {})
+  }, 300_000)
+
+export const claim = reporting({ status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it works' })
+const unauthorized: Turn = { status: 401, message: 'invalid x-api-key' }
+const tooMany: Turn = { status: 429, headers: { 'retry-after': '1' } }
+
+/** From the plan to the reached goal, with a claim in between that is not true. */
+export const wholeSprint = (agent: RealAgent) =>
+  it('takes a sprint from the plan to the reached goal, past a claim that a check refuses', async () => {
+    const sprint = await aRealSprint(
+      agent,
+      [
+        reporting({
+          status: 'continue',
+          summary: 'planned',
+          pendingSteps: [
+            { id: null, prompt: 'write greeting.txt' },
+            { id: null, prompt: 'look at it' },
+          ],
+        }),
+        { text: 'I write it.', calls: [{ write: 'greeting.txt', content: 'helo world\n' }] },
+        reporting({ status: 'continue', summary: 'written', completedStepIds: ['step-0'] }),
+        { calls: [{ run: 'cat greeting.txt' }] },
+        reporting({
+          status: 'goal-complete',
+          summary: 'seen',
+          completedStepIds: ['step-1'],
+          goalCompleteSummary: 'it is there',
+        }),
+        { calls: [{ run: 'echo hello world > greeting.txt' }] },
+        claim,
+      ],
+      { sprint: { 'done-when': [{ name: 'greeting', run: 'cat greeting.txt; grep -q "^hello" greeting.txt' }] } },
+    )
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect({ exitCode, surprises: sprint.model.surprises }).toEqual({ exitCode: 0, surprises: [] })
+    expect(stdout).toMatch(/refused by greeting[\s\S]*accepted by greeting/)
+    expect(await sprint.read('greeting.txt')).toBe('hello world\n')
+    expect((await sprint.progress())['dynamic-steps']).toMatchObject([
+      { prompt: 'write greeting.txt', status: 'completed' },
+      { prompt: 'look at it', status: 'completed' },
+    ])
+    expect((await sprint.iterations()).map(({ mode, verdict, attempts }) => `${mode} ${verdict} ${attempts}`)).toEqual([
+      'planning continue 1',
+      'executing continue 1',
+      'executing refused 1',
+      'planning accepted 1',
+    ])
+    const told = sprint.model.requests.map(
+      ({ text }) => text.includes('Refused: greeting') && text.includes('helo world'),
+    )
+    expect(told).toEqual([false, false, false, false, false, true, true])
+  })
+
+export const tooManyRequests = (agent: RealAgent) =>
+  it('leaves two refusals with 429 to the agent, which tries again by itself', async () => {
+    const sprint = await aRealSprint(agent, [tooMany, tooMany, claim])
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(sprint.model.requests).toHaveLength(3)
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 1 }])
+  })
+
+export const notLoggedIn = (agent: RealAgent) =>
+  it('asks a person when the key is refused', async () => {
+    const sprint = await aRealSprint(agent, [unauthorized])
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(2)
+    expect(stdout).toMatch(/ auth: /)
+    expect(await sprint.progress()).toMatchObject({ status: 'needs-human', iterations: [] })
+    expect(sprint.has('s/attempts/1-2')).toBe(false)
+  })
+
+/** `times`: more often than the agent itself tries. */
+export const droppedStream = (agent: RealAgent, times: number) =>
+  it('tries again when the connection to the model breaks', async () => {
+    const drops = Array.from({ length: times }, (): Turn => ({ midway: 'drop' }))
+    const sprint = await aRealSprint(agent, [...drops, claim])
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect({ exitCode, requests: sprint.model.requests.length }).toEqual({ exitCode: 0, requests: times + 1 })
+    expect(stdout).toMatch(/ network: .*next attempt in/)
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+  })
+
+export const droppedOnce = (agent: RealAgent) =>
+  it('leaves it to the agent to try again when the connection to the model breaks once', async () => {
+    const sprint = await aRealSprint(agent, [{ midway: 'drop' }, claim])
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(sprint.model.requests).toHaveLength(2)
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 1 }])
+  })
+
+export const hangingModel = (agent: RealAgent) =>
+  it('ends an attempt in which nothing happens any more, and makes another', async () => {
+    const sprint = await aRealSprint(agent, [{ midway: 'hang' }, claim], { sprint: { timeouts: { idle: '3s' } } })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/ hang: it printed nothing for too long; next attempt in/)
+    expect(sprint.processes()).toEqual([])
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+  })
+
+export const terminatedDuringTool = (agent: RealAgent) =>
+  it('leaves no process behind when ralph is terminated while a tool runs', async () => {
+    // A number that no other process has, so that a process that lost its mark is found too.
+    const seconds = `98765.${process.pid}`
+    const command = `touch begun; setsid sleep ${seconds} & sleep ${seconds}`
+    const sprint = await aRealSprint(agent, [{ calls: [{ run: command }] }, claim])
+    const run = sprint.startRun()
+    await until('the tool to run', () => sprint.has('begun'))
+    run.signal('SIGTERM')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(commandLines().filter((line) => line.includes(seconds))).toEqual([])
+    expect(sprint.processes()).toEqual([])
+    expect((await sprint.progress()).status).toBe('interrupted')
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+  })
+
+/** The usage of both attempts must count once, though the program may count from the beginning of the session. */
+export const repair = (agent: RealAgent) =>
+  it('asks for a missing report once more, in the same session', async () => {
+    const usage = { input: 1000, output: 50 }
+    const sprint = await aRealSprint(agent, [
+      { text: 'All is well, I forgot the rest.', usage },
+      { ...claim, usage },
+    ])
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    const [first, second] = sprint.model.requests.map(({ text }) => text)
+    expect(first).not.toContain('I forgot the rest')
+    expect(second).toContain('I forgot the rest')
+    expect(second).toContain('had no valid report')
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+    expect((await sprint.progress()).stats.usage).toMatchObject({ 'input-tokens': 2000, 'output-tokens': 100 })
+  })
+
+/** Parked until then, started once more after it, and nothing is lost by it. */
+export async function waitsOutTheLimit(sprint: RealSprint, over: number): Promise<void> {
+  const run = sprint.startRun()
+  await until(
+    'the sprint to be parked',
+    async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
+  )
+
+  const at = new Date(over).toISOString()
+  expect(await sprint.progress()).toMatchObject({ iterations: [], parked: { until: at } })
+  expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect(sprint.model.requests).toHaveLength(2)
+  expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+}
+
+export const tried = (agent: RealAgent) =>
+  it('can be tried before a sprint', async () => {
+    const sprint = await aRealSprint(agent, [{ text: 'ready' }, unauthorized])
+
+    const well = await sprint.ralph('agents', 'try', agent.name, '--json')
+    expect({ exitCode: well.exitCode, ...JSON.parse(well.stdout) }).toMatchObject({
+      exitCode: 0,
+      agent: agent.name,
+      answered: true,
+      status: 'ok',
+      class: null,
+      text: 'ready',
+    })
+
+    const badly = await sprint.ralph('agents', 'try', agent.name)
+    expect(badly).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('failed, auth: ') })
+  })

@@ -1,0 +1,121 @@
+import { expect, it } from 'vitest'
+import { done, statusOf, tasks, withPhases } from '../support/phases-sprint.ts'
+
+const b = { id: 'b', prompt: 'Task B.' }
+const gated = (
+  script: string,
+  more: Readonly<Record<string, unknown>> = {},
+  onFail: Readonly<Record<string, unknown>> = {},
+) => ({
+  id: 'a',
+  prompt: 'Task A.',
+  gate: { script, 'on-fail': { prompt: 'FIXIT', ...onFail }, ...more },
+})
+/** Red until it has been run so often. */
+const redUntil = (times: number) =>
+  `echo run >> runs; test $(wc -l < runs) -ge ${times} || { echo "no cheese $SPRINT_ID $PHASE_ID $ATTEMPT_NUMBER"; exit 7; }`
+
+it('D3: a gate that is red is mended by the agent, until it is green', async () => {
+  const sprint = await withPhases([gated(redUntil(3), {}, { 'max-retries': 5 }), b], {
+    sprint: { 'sprint-id': 'S' },
+    answers: { '*': done },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
+  const [, first, second] = (await sprint.calls()).map(({ prompt }) => prompt)
+  expect(first).toMatch(/exit code 7[^]*no cheese S a 1/)
+  expect(second).toMatch(/exit code 7[^]*no cheese S a 2/)
+  expect((await sprint.progress()).phases?.[0]).toMatchObject({
+    status: 'completed',
+    'gate-tracking': { attempts: 3, status: 'passed', 'last-exit-code': 0 },
+  })
+  expect((await sprint.progress()).iterations).toMatchObject([
+    { verdict: 'refused' },
+    { verdict: 'refused', work: { phase: 'a', 'gate-fix': 1 } },
+    { verdict: 'completed', work: { phase: 'a', 'gate-fix': 2 } },
+    { verdict: 'completed', work: { phase: 'b' } },
+  ])
+})
+
+it('D3: a gate that stays red blocks the sprint after its runs, and is run first when somebody has mended it', async () => {
+  const sprint = await withPhases([gated('echo once >> runs; test -f mended'), b], { answers: { '*': done } })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+
+  expect(await sprint.read('runs')).toBe('once\nonce\nonce\n')
+  expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT'])
+  const progress = await sprint.progress()
+  expect(progress).toMatchObject({
+    status: 'blocked',
+    'failed-phase': 'a',
+    error: expect.stringContaining('exit code 1'),
+  })
+  expect(progress.phases?.[0]?.['gate-tracking']).toMatchObject({ attempts: 3, status: 'blocked', 'last-exit-code': 1 })
+
+  await sprint.write('mended', '')
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
+})
+
+it('D3: a gate that takes too long is ended with everything that it has started', async () => {
+  const sprint = await withPhases(
+    [gated('sleep 15 & setsid sleep 15; true', { timeout: 1 }, { 'max-retries': 1 }), b],
+    {
+      answers: { '*': done },
+    },
+  )
+  const began = performance.now()
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+
+  expect(performance.now() - began).toBeLessThan(8000)
+  expect(sprint.processes()).toEqual([])
+  expect(await sprint.progress()).toMatchObject({
+    status: 'blocked',
+    error: expect.stringContaining('timed out after 1 s'),
+  })
+})
+
+it('the gate decides, also when the agent says that it could not mend it', async () => {
+  const sprint = await withPhases([gated(redUntil(2)), b], {
+    answers: { '*': done, 2: { status: 'failed', summary: 'no idea' } },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(statusOf(await sprint.progress())).toEqual({ a: 'completed', b: 'completed' })
+})
+
+it('a phase with items has its gate after the last of them, also if there are none', async () => {
+  const gate = { script: 'echo "$PHASE_ID" >> gates', 'on-fail': { prompt: 'FIXIT' } }
+  const sprint = await withPhases(
+    [
+      { id: 'some', 'for-each': 'bug', gate },
+      { id: 'none', 'for-each': 'wish', gate },
+    ],
+    { sprint: { collections: { bug: [{ prompt: 'One.' }, { prompt: 'Two.' }], wish: [] } }, answers: { '*': done } },
+  )
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['One.', 'Two.'])
+  expect(await sprint.read('gates')).toBe('some\nnone\n')
+})
+
+it('a gate that was under way when Ralph was killed is run again, and the agent is not', async () => {
+  const sprint = await withPhases(
+    [gated('echo run >> runs; test -f go || { touch begun; sleep 600; }', { timeout: 600 }), b],
+    {
+      answers: { '*': done },
+    },
+  )
+  const first = sprint.startRun()
+  for (let n = 0; n < 200 && !sprint.has('begun'); n++) await new Promise((resolve) => setTimeout(resolve, 50))
+  first.signal('SIGTERM')
+  expect(await first.ended).toMatchObject({ exitCode: 130 })
+  expect(sprint.processes()).toEqual([])
+
+  await sprint.write('go', '')
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.'])
+})

@@ -1,0 +1,349 @@
+import { describe, expect, it } from 'vitest'
+import { done, statusOf, tasks, withPhases } from '../support/phases-sprint.ts'
+import { until, type Setup } from '../support/sprint.ts'
+
+const abc = ['a', 'b', 'c'].map((id) => ({ id, prompt: `Task ${id.toUpperCase()}.` }))
+
+it('D1: goes through the phases in their order, once each', async () => {
+  const sprint = await withPhases(abc, { answers: { '*': done } })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0, stderr: '' })
+
+  expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task C.'])
+  const progress = await sprint.progress()
+  expect(progress.status).toBe('completed')
+  expect(progress.phases).toEqual(
+    abc.map((phase) => ({
+      ...phase,
+      status: 'completed',
+      summary: 'ok',
+      'started-at': isoTime,
+      'completed-at': isoTime,
+    })),
+  )
+  expect(progress.stats).toMatchObject({ 'completed-phases': 3, 'total-phases': 3, 'completed-at': isoTime })
+  expect([1, 2, 3].map((number) => sprint.has(`s/transcripts/iteration-${number}.jsonl`))).toEqual([true, true, true])
+})
+
+it('D1: the items of a collection go through all phases of their workflow', async () => {
+  const item = {
+    name: 'I',
+    phases: [
+      { id: 'write', prompt: 'Write {{item.prompt}}.' },
+      { id: 'test', prompt: 'Test {{item.id}}.' },
+    ],
+  }
+  const sprint = await withPhases([{ id: 'work', 'for-each': 'bug', workflow: 'item' }], {
+    sprint: { collections: { bug: [{ prompt: 'one' }, { prompt: 'two', id: 'second' }] } },
+    files: { 'wf/item.yaml': JSON.stringify(item) },
+    answers: { '*': done },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  expect(await tasks(sprint)).toEqual(['Write one.', 'Test bug-0.', 'Write two.', 'Test second.'])
+  expect((await sprint.progress()).stats).toMatchObject({
+    'completed-phases': 5,
+    'total-phases': 5,
+    'completed-steps': 2,
+    'total-steps': 2,
+  })
+})
+
+it('D1: a collection without items needs no agent', async () => {
+  const sprint = await withPhases([{ id: 'work', 'for-each': 'bug' }, abc[1] ?? {}], {
+    sprint: { collections: { bug: [] } },
+    answers: { '*': done },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['Task B.'])
+  expect(statusOf(await sprint.progress())).toEqual({ work: 'completed', b: 'completed' })
+})
+
+describe('D2: what is not reported as completed is not completed', () => {
+  it.each<readonly [string, Setup['answers'], error: RegExp, category: string]>([
+    ['failed', { 1: { status: 'failed', summary: 'tried', error: 'boom' } }, /boom/, 'logic'],
+    ['failed, without an error', { 1: { status: 'failed', summary: 'tried' } }, /tried/, 'logic'],
+    ['nothing, twice', { 1: 'I did it all.', 2: 'I really did.' }, /no ```json block/, 'validation'],
+    ['a broken report, twice', { '*': '```json\n{"status": "completed", \n```' }, /not JSON/, 'validation'],
+    [
+      'a report of another mode',
+      { '*': { status: 'goal-complete', summary: 's', goalCompleteSummary: 'x' } },
+      /status/,
+      'validation',
+    ],
+    ['its own prompt', { '*': { echoes: true } }, /no ```json block/, 'validation'],
+  ])('the agent says %s', async (_, answers, error, category) => {
+    const sprint = await withPhases(abc, { answers })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+
+    const progress = await sprint.progress()
+    expect(progress).toMatchObject({ status: 'blocked', 'failed-phase': 'a', error: expect.stringMatching(error) })
+    expect(statusOf(progress)).toEqual({ a: 'blocked', b: 'pending', c: 'pending' })
+    expect(progress.phases?.[0]).toMatchObject({ 'error-category': category, error: expect.stringMatching(error) })
+    expect(progress.stats['completed-phases']).toBe(0)
+  })
+
+  it('the agent exits with 1', async () => {
+    const sprint = await withPhases(abc, { answers: { '*': done, 2: { stderr: 'out of cheese\n', exit: 1 } } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+
+    const progress = await sprint.progress()
+    expect(progress).toMatchObject({
+      status: 'blocked',
+      'failed-phase': 'b',
+      error: expect.stringContaining('out of cheese'),
+    })
+    expect(statusOf(progress)).toEqual({ a: 'completed', b: 'blocked', c: 'pending' })
+    expect(await sprint.calls()).toHaveLength(2)
+  })
+
+  it('and the next run tries again what failed, and tells the agent about it', async () => {
+    const sprint = await withPhases(abc, {
+      answers: { '*': done, 2: { status: 'failed', summary: 'tried', error: 'the parser is missing' } },
+    })
+    expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task B.', 'Task C.'])
+    expect((await sprint.calls())[2]?.prompt).toContain('the parser is missing')
+    expect(await sprint.progress()).not.toHaveProperty('failed-phase')
+  })
+
+  it('but a report that is missing is asked for once, in the same session', async () => {
+    const sprint = await withPhases(abc, { answers: { '*': done, 1: 'All done, trust me.' } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    const calls = await sprint.calls()
+    expect(calls).toHaveLength(4)
+    expect(calls[1]?.argv).toContain('--resume')
+    expect(calls[1]?.prompt).toMatch(/no valid report/)
+    expect(await sprint.iterations()).toMatchObject([{ attempts: 2 }, { attempts: 1 }, { attempts: 1 }])
+  })
+})
+
+it('a question stops the sprint, and its answer is told to the phase that asked', async () => {
+  const asked = { status: 'needs-human', summary: 's', humanNeeded: { reason: 'which database?' } }
+  const sprint = await withPhases(abc, { answers: { '*': done, 2: asked } })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 2 })
+  expect(await sprint.progress()).toMatchObject({
+    status: 'needs-human',
+    'human-needed': { reason: 'which database?' },
+  })
+  expect(await sprint.run()).toMatchObject({ exitCode: 2 })
+  expect(await sprint.calls()).toHaveLength(2)
+
+  expect(await sprint.ralph('answer', 's', 'postgres')).toMatchObject({ exitCode: 0 })
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task B.', 'Task C.'])
+  expect((await sprint.calls())[2]?.prompt).toMatch(/which database\?[^]*postgres/)
+})
+
+describe('D4: a breakpoint', () => {
+  it('stops after its phase, and the next run goes on with the next one', async () => {
+    const [a, b, c] = abc
+    const sprint = await withPhases([{ ...a, break: true }, b ?? {}, c ?? {}], { answers: { '*': done } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('breakpoint') })
+    expect(await sprint.progress()).toMatchObject({
+      status: 'paused-at-breakpoint',
+      'breakpoint-phase-id': 'a',
+      current: { phase: 1 },
+    })
+    expect(await sprint.calls()).toHaveLength(1)
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task C.'])
+    expect(await sprint.progress()).not.toHaveProperty('breakpoint-phase-id')
+  })
+
+  it('on the last phase stops before the sprint is completed', async () => {
+    const [a, b, c] = abc
+    const sprint = await withPhases([a ?? {}, b ?? {}, { ...c, break: true }], { answers: { '*': done } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.progress()).toMatchObject({ status: 'paused-at-breakpoint', 'breakpoint-phase-id': 'c' })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect((await sprint.progress()).status).toBe('completed')
+    expect(await sprint.calls()).toHaveLength(3)
+  })
+})
+
+it('D5: a limit of iterations is resumable', async () => {
+  const sprint = await withPhases(abc, { answers: { '*': done } })
+
+  expect(await sprint.run('-n', '2')).toMatchObject({ exitCode: 3 })
+  expect(await sprint.calls()).toHaveLength(2)
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task C.'])
+  expect((await sprint.progress()).status).toBe('completed')
+})
+
+describe('D6: SIGTERM', () => {
+  it('during a call ends the agent, and the next run gives its phase another attempt', async () => {
+    const sprint = await withPhases(abc, { answers: { '*': done, 2: { run: 'sleep 600 & setsid sleep 600 & wait' } } })
+    const run = sprint.startRun()
+    await until('the programs that the agent starts', () => sprint.processes().length >= 5)
+    const signalled = performance.now()
+    run.signal('SIGTERM')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(performance.now() - signalled).toBeLessThan(5000)
+    expect(sprint.processes()).toEqual([])
+    expect((await sprint.progress()).status).toBe('interrupted')
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task B.', 'Task C.'])
+    expect(await sprint.iterations()).toMatchObject([{ attempts: 1 }, { attempts: 2 }, { attempts: 1 }])
+  })
+
+  it('while the next try is waited for ends at once, and the next run waits for the rest', async () => {
+    const sprint = await withPhases(abc, {
+      sprint: { retry: { maxAttempts: 2, backoffMs: [5000], retryOn: ['logic'] } },
+      answers: { '*': done, 1: { status: 'failed', summary: 's' } },
+    })
+    const began = performance.now()
+    const run = sprint.startRun()
+    await until('the wait', async () => (await sprint.progress()).live?.[0]?.stage === 'waiting')
+    run.signal('SIGTERM')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(performance.now() - began).toBeLessThan(5000)
+    expect((await sprint.progress()).status).toBe('interrupted')
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(performance.now() - began).toBeGreaterThan(5000)
+    expect(await tasks(sprint)).toEqual(['Task A.', 'Task A.', 'Task B.', 'Task C.'])
+  })
+
+  it('between two hooks loses nothing', async () => {
+    const sprint = await withPhases(abc, {
+      sprint: {
+        'per-iteration-hooks': [{ id: 'slow', run: 'test -f ready || { touch begun; sleep 600; }', parallel: false }],
+      },
+      answers: { '*': done },
+    })
+    const run = sprint.startRun()
+    await until('the hook to begin', () => sprint.has('begun'))
+    run.signal('SIGTERM')
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(sprint.processes()).toEqual([])
+
+    await sprint.write('ready', '')
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task C.'])
+  })
+})
+
+it('after kill -9 the agent that still works is joined, and no phase is done twice', async () => {
+  const sprint = await withPhases(abc, { answers: { '*': done, 2: { waits: 'go', report: done } } })
+  const first = sprint.startRun()
+  await sprint.called(2)
+  first.signal('SIGKILL')
+  await first.ended
+
+  const second = sprint.startRun()
+  await until('the second run to be at work', () => second.printed().includes('resumed'))
+  await sprint.release('go')
+
+  expect(await second.ended).toMatchObject({ exitCode: 0 })
+  expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.', 'Task C.'])
+})
+
+describe('retries', () => {
+  it('follow the categories and pauses of the sprint, and are counted', async () => {
+    const sprint = await withPhases(abc, {
+      sprint: { retry: { maxAttempts: 3, backoffMs: [10, 20], retryOn: ['logic'] } },
+      answers: { '*': done, 1: { status: 'failed', summary: 'first' }, 2: { exit: 1 } },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect(await tasks(sprint)).toEqual(['Task A.', 'Task A.', 'Task A.', 'Task B.', 'Task C.'])
+    expect((await sprint.progress()).phases?.[0]).toMatchObject({ status: 'completed', 'retry-count': 2 })
+    expect((await sprint.calls())[1]?.prompt).toMatch(/earlier try failed[^]*first/)
+  })
+
+  it('end after max-attempts', async () => {
+    const sprint = await withPhases(abc, {
+      sprint: { retry: { 'max-attempts': 2, 'backoff-ms': [10], 'retry-on': ['logic', 'validation'] } },
+      answers: { '*': { status: 'failed', summary: 'no', error: 'never' } },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+    expect(await sprint.calls()).toHaveLength(2)
+    expect(await sprint.progress()).toMatchObject({ status: 'blocked', error: 'never' })
+  })
+
+  it('are not made for other categories', async () => {
+    const sprint = await withPhases(abc, {
+      sprint: { retry: { 'max-attempts': 5, 'backoff-ms': [10], 'retry-on': ['timeout'] } },
+      answers: { '*': { status: 'failed', summary: 'no' } },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+    expect(await sprint.calls()).toHaveLength(1)
+  })
+})
+
+describe('checks of done-when', () => {
+  const checks = { 'done-when': [{ run: 'test -f ok', name: 'file' }] }
+
+  it('are run after the last phase, and a red one blocks until it is green', async () => {
+    const sprint = await withPhases(abc, { sprint: checks, answers: { '*': done } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('file') })
+    const progress = await sprint.progress()
+    expect(progress).toMatchObject({ status: 'blocked', error: expect.stringContaining('file: exit code 1') })
+    expect(statusOf(progress)).toEqual({ a: 'completed', b: 'completed', c: 'completed' })
+
+    await sprint.write('ok', '')
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.calls()).toHaveLength(3)
+    expect((await sprint.progress()).status).toBe('completed')
+  })
+})
+
+it('hooks run after each phase, and know which one it was', async () => {
+  const sprint = await withPhases(abc, {
+    sprint: {
+      'sprint-id': 'S',
+      'per-iteration-hooks': [{ id: 'h', run: 'echo "$ITERATION $PHASE_ID" >> hooked.txt', parallel: false }],
+    },
+    answers: { '*': done },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await sprint.read('hooked.txt')).toBe('1 a\n2 b\n3 c\n')
+})
+
+it('prompts of the sprint are put in its own words, and the report is asked for all the same', async () => {
+  const sprint = await withPhases(abc, {
+    sprint: {
+      'sprint-id': 'S',
+      prompts: {
+        header: '# {{sprint-id}} {{iteration}}',
+        position: 'This is {{phase.id}}, {{phase.index}}/{{phase.total}}.',
+        instructions: 'Be brief.',
+        'result-reporting': 'Say how it went.',
+      },
+    },
+    answers: { '*': done },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  const { prompt = '' } = (await sprint.calls())[1] ?? {}
+  expect(prompt).toMatch(/^# S 2\n[^]*This is b, 2\/3\.[^]*Task B\.[^]*Be brief\.[^]*Say how it went\.[^]*"status"/)
+  expect(prompt).not.toContain('## Rules')
+})
+
+const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

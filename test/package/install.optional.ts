@@ -1,0 +1,107 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { fakeClaude, root } from '../support/paths.ts'
+
+const Packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })])
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-package-')))
+const prefix = join(base, 'prefix')
+const at = (...names: readonly string[]) => join(base, ...names)
+let tarball: string
+let shipped: readonly string[]
+
+beforeAll(() => {
+  for (const name of ['prefix', 'home', 'bin', 'fake', 'project']) mkdirSync(at(name))
+  const printed = npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', base)
+  const [{ filename, files }] = Packed.parse(JSON.parse(printed))
+  tarball = at(filename)
+  shipped = files.map(({ path }) => path)
+  npm(base, 'install', '--global', '--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund', tarball)
+})
+afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }))
+
+it('is smaller than 3 MB', () => {
+  expect(statSync(tarball).size).toBeLessThan(3 * 1024 * 1024)
+})
+
+it('ships what it needs and nothing of the tests', () => {
+  const { exports, bin } = manifest()
+  const needed = [bin.ralph, exports['.'].types, exports['.'].default].map((path) => path.replace(/^\.\//, ''))
+  const folders = new Set(shipped.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))
+
+  expect(shipped).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'schemas/sprint.schema.json', ...needed]))
+  expect([...folders].toSorted()).toEqual(['assets', 'dist', 'schemas'])
+  expect(shipped.filter((path) => /\.test\.|\.tsbuildinfo$|\.map$|^test\//.test(path))).toEqual([])
+})
+
+it('can be imported as a library', () => {
+  const file = at('library.mjs')
+  const folder = join(prefix, 'lib/node_modules/ralph-mode', manifest().exports['.'].default)
+  writeFileSync(file, `import { compile } from ${JSON.stringify(folder)}\nconsole.log(typeof compile)\n`)
+
+  expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe('function\n')
+})
+
+it('tells its version', () => {
+  expect(ralph(base, '--version')).toEqual({ exitCode: 0, stdout: `${manifest().version}\n`, stderr: '' })
+})
+
+it('runs the demo', () => {
+  const { exitCode, stdout } = ralph(base, 'demo', 'pancakes', '--fast')
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('goal reached') })
+  const statusFile = at('pancakes', '.claude/sprints/pancakes/PROGRESS.yaml')
+  expect(parse(readFileSync(statusFile, 'utf8'))).toMatchObject({ status: 'completed' })
+})
+
+it('runs a sprint with the claude that PATH finds, and refuses its claim until the check passes', () => {
+  const claim = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'all done' }
+  fakeAgent({ 1: claim, 2: { run: 'touch done', report: claim } })
+  writeFileSync(at('project', 'Makefile'), 'test:\n\ttest -f done\n')
+  execFileSync('git', ['init', '--quiet'], { cwd: at('project') })
+
+  const { exitCode, stdout } = ralph(at('project'), 'run', '--goal', 'Make it done', '--agent', 'claude', '--plain')
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/refused by .*accepted by /s) })
+  expect(existsSync(at('project', 'done'))).toBe(true)
+})
+
+function fakeAgent(answers: Readonly<Record<string, unknown>>): void {
+  writeFileSync(at('fake', 'script.json'), JSON.stringify({ answers, progress: '' }))
+  const words = [process.execPath, fakeClaude, at('fake')].map((word) => `'${word}'`)
+  writeFileSync(at('bin', 'claude'), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 })
+}
+
+/** The installed program, as a shell would find it. */
+function ralph(cwd: string, ...args: readonly string[]) {
+  const path = [at('bin'), join(prefix, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':')
+  const env = { PATH: path, HOME: at('home'), LANG: 'C.UTF-8', IS_SANDBOX: '1' }
+  const { status, stdout, stderr } = spawnSync('ralph', args, { cwd, env, encoding: 'utf8', timeout: 60_000 })
+  return { exitCode: status, stdout, stderr }
+}
+
+const npm = (cwd: string, ...args: readonly string[]): string =>
+  execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1024 ** 3 })
+
+function manifest() {
+  const Manifest = z.object({
+    version: z.string(),
+    bin: z.object({ ralph: z.string() }),
+    exports: z.object({ '.': z.object({ types: z.string(), default: z.string() }) }),
+  })
+  return Manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+import { closingLine } from '../support/closing-line.ts'
+
+/** `npm run test:package`: what users install, which takes a registry and about a minute. */
+export default defineConfig({
+  test: {
+    reporters: ['verbose', closingLine()],
+    include: ['test/package/*.optional.ts'],
+    globalSetup: ['test/support/build.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+  },
+})

@@ -1,0 +1,22 @@
+import type { Io } from '../../src/cli/io.ts'
+import { noon } from './builders.ts'
+
+/** A terminal that keeps what is printed: no colours, 100 columns, not interactive, unless named. */
+export function anIo(given: Partial<Io> = {}) {
+  const printed: string[] = []
+  const errors: string[] = []
+  const io: Io = {
+    print: (text) => void printed.push(text),
+    write: (text) => void printed.push(text),
+    printError: (text) => void errors.push(text),
+    env: {},
+    cwd: '/',
+    now: () => noon,
+    isTerminal: false,
+    color: false,
+    columns: () => 100,
+    rows: () => 24,
+    ...given,
+  }
+  return { io, printed, errors, text: () => printed.join('\n') }
+}

@@ -1,0 +1,25 @@
+import { aSprint, type RawProgress, type Setup, type TestSprint } from './sprint.ts'
+
+/** What an agent reports that has done its task. */
+export const done = { status: 'completed', summary: 'ok' }
+
+/** A sprint whose workflow has these phases. */
+export function withPhases(
+  phases: readonly Readonly<Record<string, unknown>>[],
+  given: Setup = {},
+): Promise<TestSprint> {
+  const files = {
+    's/SPRINT.yaml': JSON.stringify({ workflow: 'phases', ...given.sprint }),
+    'wf/phases.yaml': JSON.stringify({ name: 'W', phases, ...given.workflow }),
+    ...given.files,
+  }
+  return aSprint({ ...given, files })
+}
+
+/** What the agent was asked to do, call by call. */
+export const tasks = async (sprint: TestSprint): Promise<(string | undefined)[]> =>
+  (await sprint.calls()).map(({ prompt }) => /## Your task\s+(.*)/.exec(prompt)?.[1])
+
+/** The status of each phase, by its id. */
+export const statusOf = ({ phases = [] }: RawProgress): Record<string, string> =>
+  Object.fromEntries(phases.map(({ id, status }) => [id, status]))

@@ -1,0 +1,129 @@
+import type { CompiledPhase, CompiledStep, CompiledSubPhase } from '../../src/contract/phases.ts'
+import { noUsage } from '../../src/contract/outcome.ts'
+import type { LiveIteration, Progress } from '../../src/contract/progress.ts'
+import type { PhaseReport } from '../../src/contract/report.ts'
+import type { AttemptEnd, Fact } from '../../src/loop/fact.ts'
+import { aProgress, noon, type Play } from './builders.ts'
+
+/** A sprint with phases that was compiled and never run. */
+export function aStandard(phases: readonly CompiledPhase[], given: Parameters<typeof aProgress>[0] = {}): Progress {
+  const steps = phases.flatMap((phase) => phase.steps ?? [])
+  const total = phases.length + steps.flatMap((step) => step.phases).length
+  return aProgress({
+    mode: 'standard',
+    goal: '',
+    phases: [...phases],
+    current: { phase: 0, step: null, subPhase: null },
+    ...given,
+    stats: { totalSteps: steps.length, totalPhases: total, completedPhases: 0, ...given.stats },
+  })
+}
+
+/** A phase with a prompt of its own. */
+export const aPhase = (id: string, given: Partial<CompiledPhase> = {}): CompiledPhase => ({
+  id,
+  prompt: `do ${id}`,
+  status: 'pending',
+  ...given,
+})
+
+/** A phase that works on items. */
+export const forEach = (
+  id: string,
+  steps: readonly CompiledStep[],
+  given: Partial<CompiledPhase> = {},
+): CompiledPhase => ({
+  id,
+  status: 'pending',
+  steps: [...steps],
+  ...given,
+})
+
+export const anItem = (id: string, given: Partial<CompiledStep> = {}): CompiledStep => ({
+  id,
+  prompt: `do ${id}`,
+  status: 'pending',
+  phases: [aPart('execute')],
+  ...given,
+})
+
+export const aPart = (id: string, given: Partial<CompiledSubPhase> = {}): CompiledSubPhase => ({
+  id,
+  prompt: `do ${id}`,
+  status: 'pending',
+  ...given,
+})
+
+export const aGate = (maxRetries = 3): NonNullable<CompiledPhase['gate']> => ({
+  script: 'make check',
+  onFailPrompt: 'mend it',
+  maxRetries,
+  timeout: 60_000,
+})
+
+/** The live iteration of a phase, an item or a part of one, by its name as in `work/x/execute`. */
+export function liveOn({ live }: Progress, name: string): LiveIteration {
+  const found = live.find(({ work }) => [work?.phase, work?.step, work?.subPhase].join('/').startsWith(name))
+  if (!found) throw new Error(`nothing is under way for ${name}`)
+  return found
+}
+
+const endedOn =
+  (name: string, end: AttemptEnd, at = noon): Play =>
+  (progress) => {
+    const { number: iteration, attempt } = liveOn(progress, name)
+    return { type: 'attempt-ended', at, iteration, attempt, end, usage: noUsage, costUsd: 0, random: 0 }
+  }
+
+/** The agent that works on it reports this. */
+export const says = (name: string, report: PhaseReport, at = noon): Play =>
+  endedOn(name, { kind: 'phase-report', report }, at)
+
+export const completes = (name: string, at = noon): Play =>
+  says(name, { status: 'completed', summary: `${name} ok` }, at)
+
+export const fails = (name: string, error = 'boom', at = noon): Play =>
+  says(name, { status: 'failed', summary: 'tried', error }, at)
+
+export const asks = (name: string, reason = 'which one?'): Play =>
+  says(name, { status: 'needs-human', summary: 'stuck', humanNeeded: { reason, details: '' } })
+
+export const saysNothing = (name: string, session?: string): Play =>
+  endedOn(name, { kind: 'malformed', reason: 'no report', session })
+
+type Failure = Extract<AttemptEnd, { kind: 'failed' }>
+
+/** The attempt ends without a word. */
+export const breaks = (name: string, given: Partial<Failure> = {}, at = noon): Play =>
+  endedOn(name, { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given }, at)
+
+export const gateEnds =
+  (name: string, exitCode: number, given: Partial<Extract<Fact, { type: 'gate-ended' }>> = {}): Play =>
+  (progress) => ({
+    type: 'gate-ended',
+    at: noon,
+    iteration: liveOn(progress, name).number,
+    exitCode,
+    output: exitCode === 0 ? 'fine' : 'red',
+    ...given,
+  })
+
+export const waitEndsOn =
+  (name: string, at = noon): Play =>
+  (progress) => ({ type: 'wait-ended', at, iteration: liveOn(progress, name).number })
+
+/** What is under way, by name. */
+export const underWay = ({ live }: Progress): string[] =>
+  live.map(({ work }) => [work?.phase, work?.step, work?.subPhase].filter((id) => id !== undefined).join('/'))
+
+/** The status of every phase, item and part of an item, by name. */
+export const statuses = ({ phases = [] }: Progress): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    phases.flatMap((phase) => [
+      [phase.id, phase.status],
+      ...(phase.steps ?? []).flatMap((step) => [
+        [`${phase.id}/${step.id}`, step.status],
+        ...step.phases.map((part) => [`${phase.id}/${step.id}/${part.id}`, part.status]),
+      ]),
+    ]),
+  )

@@ -1,0 +1,116 @@
+import type { SprintEvent } from '../../src/contract/events.ts'
+import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
+import type { Progress } from '../../src/contract/progress.ts'
+import type { AgentRequest, Clock, Ports, ShellEnd, ShellRequest } from '../../src/runtime/ports.ts'
+import { runSprint, type SprintRun } from '../../src/runtime/run-sprint.ts'
+import { aReport, noon, started } from './builders.ts'
+
+/** A clock that stands still until the test lets time pass. */
+export function virtualClock(now = noon) {
+  const waiting = new Set<{ readonly at: number; readonly wake: () => void }>()
+  const clock: Clock = {
+    now: () => now,
+    waitUntil: (at, signal) =>
+      new Promise<void>((resolve) => {
+        if (at <= now || signal.aborted) return resolve()
+        const waiter = {
+          at,
+          wake: () => {
+            waiting.delete(waiter)
+            resolve()
+          },
+        }
+        waiting.add(waiter)
+        signal.addEventListener('abort', waiter.wake, { once: true })
+      }),
+  }
+  /** Everybody who waits for a moment on the way is woken at that moment. */
+  const pass = async (ms: number): Promise<void> => {
+    const end = now + ms
+    await settled()
+    for (;;) {
+      const [next] = [...waiting].toSorted((a, b) => a.at - b.at)
+      if (!next || next.at > end) break
+      now = next.at
+      next.wake()
+      await settled()
+    }
+    now = end
+    await settled()
+  }
+  return {
+    ...clock,
+    pass,
+    /** Whoever waits is dead and is never woken. */
+    kill: () => waiting.clear(),
+  }
+}
+
+/** Everything that can happen without time passing has happened. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** What an agent came to: well, with a report to continue, if nothing else is said. */
+export const anOutcome = (given: Partial<Outcome> = {}): Outcome => ({
+  status: 'ok',
+  retryable: false,
+  text: `\`\`\`json\n${JSON.stringify(aReport())}\n\`\`\``,
+  usage: noUsage,
+  costUsd: 0,
+  resumable: false,
+  ...given,
+})
+
+export type Played = {
+  /** By the number of the start. */
+  readonly agent?: (start: number, request: AgentRequest, name: string) => Outcome | Promise<Outcome>
+  readonly shell?: (request: ShellRequest) => Partial<ShellEnd> | Promise<Partial<ShellEnd>>
+  readonly ports?: Partial<Ports>
+  readonly clock?: ReturnType<typeof virtualClock>
+}
+
+/** A world without processes and files, and what happened in it. */
+export function aWorld({ agent = () => anOutcome(), shell = () => ({}), ports = {}, clock = virtualClock() }: Played) {
+  const starts: { readonly at: number; readonly agent: string; readonly request: AgentRequest }[] = []
+  const events: SprintEvent[] = []
+  const saved: Progress[] = []
+  const limits = new Map<string, number>()
+  const world: Ports = {
+    store: { save: async (progress) => void saved.push(progress) },
+    agents: (name = 'claude') => ({
+      name,
+      transcriptPath: (transcript) => `/sprint/transcripts/${transcript}`,
+      run: async (request) => {
+        starts.push({ at: clock.now(), agent: name, request })
+        return agent(starts.length, request, name)
+      },
+    }),
+    shell: { run: async (request) => ({ exitCode: 0, output: '', durationMs: 0, ...(await shell(request)) }) },
+    workspace: {
+      start: async () => {},
+      fingerprint: async () => String(starts.length),
+      checkpoint: async () => undefined,
+    },
+    projectFiles: { isFile: () => false, hash: async () => '', keep: async () => '', putBack: async () => {} },
+    cleanWorktree: async () => undefined,
+    limits: { until: async (name) => limits.get(name), note: async (name, until) => void limits.set(name, until) },
+    notes: async () => undefined,
+    hookSlots: (run) => run(),
+    notify: async () => {},
+    clock,
+    random: () => 0,
+    observe: (event) => void events.push(event),
+    ...ports,
+  }
+  return {
+    ports: world,
+    clock,
+    starts,
+    events,
+    /** The last progress that was saved: what a run that was killed leaves behind. */
+    saved: () => saved.at(-1),
+    run: (progress: Progress, given: Parameters<typeof started>[0] = {}): SprintRun =>
+      runSprint(progress, world, started({ at: clock.now(), agents: ['claude'], ...given })),
+  }
+}
