@@ -7,13 +7,14 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', closingLine()],
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      // Property tests run for seconds, and for many seconds on a machine that is busy with something else.
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 60_000 } },
       {
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/build.ts'],
-          testTimeout: 30_000,
+          testTimeout: 90_000,
         },
       },
     ],

@@ -10,10 +10,12 @@ import { lineSplitter } from '../platform/line-splitter.ts'
 import { findProgram } from '../platform/programs.ts'
 import { superviseProcess } from '../platform/supervised-process.ts'
 import type { AgentRequest, AgentRunner } from '../runtime/ports.ts'
+import { newToken, tokenVariable } from './attempt-token.ts'
 import { takeAttempt, type Place } from './attempt.ts'
 import type { Driver } from './driver.ts'
 import { agentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
+import { withToldReport } from './told-report.ts'
 import { wholeTexts } from './whole-texts.ts'
 
 /** The most that one attempt may print (DESIGN §6). */
@@ -46,7 +48,8 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         ...(model !== undefined && { model }),
         ...(resume !== undefined && { resume }),
       })
-      const env = agentEnv(driver, options.env, options.pass, invocation.env ?? {})
+      const { token, files } = newToken(folder)
+      const env = agentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
       const found = findProgram(invocation.file, env['PATH'] ?? '', cwd)
       if (!found) throw notFound(driver)
       const file = driver.native?.(realPath(found), isFile) ?? found
@@ -58,7 +61,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         cwd,
         env,
         stdin: request.prompt,
-        files: invocation.files ?? {},
+        files: { ...invocation.files, ...files },
         mark,
         onOutput: watch.onOutput,
         onJoined: watch.onJoined,
@@ -66,7 +69,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         signal,
       })
       await show()
-      const outcome = await watch.finish({ folder, code, ended })
+      const outcome = await withToldReport(await watch.finish({ folder, code, ended }), folder)
       return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
     },
   }

@@ -62,6 +62,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'Show what an agent said and did, from its recorded output',
     load: async () => (await import('./commands/transcript.ts')).transcript,
   },
+  mcp: {
+    summary: 'Offer sprints to an assistant as an MCP server, on stdin and stdout',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
   demo: {
     summary: 'Watch a sprint on a sample project, offline, without an agent or a key',
     load: async () => (await import('./commands/demo.ts')).demo,

@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { driverNamed } from '../agents/registry.ts'
 import type { Progress } from '../contract/progress.ts'
-import { readTextSyncIfThere } from '../platform/files.ts'
+import { exists, readTextSyncIfThere } from '../platform/files.ts'
 import { findProgram } from '../platform/programs.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
 import { openWorktree } from '../storage/worktree.ts'
@@ -12,7 +12,7 @@ export type RunPlace = {
   /** Where agents, checks, gates and hooks work: the project, or its place in the worktree of the sprint. */
   readonly folder: string
   /** What a person should know about it. */
-  readonly notes: readonly string[]
+  readonly notes: readonly { readonly level: 'info' | 'warning'; readonly text: string }[]
   readonly worktree: Progress['worktreeState']
   readonly choice: Progress['runChoice']
   readonly detectedChecks: Progress['doneWhen']
@@ -24,7 +24,7 @@ type Given = { readonly project: string; readonly agent?: string; readonly model
 export async function placeOf(progress: Progress, given: Given, io: Io): Promise<RunPlace> {
   const choice = choiceOf(progress, given, io)
   const { folder, notes, worktree } = await folderOf(progress, given.project, io)
-  const missing = choice.missing?.map((name) => `fallback ${name} is not installed and left out`) ?? []
+  const missing = choice.missing?.map((name) => warning(`fallback ${name} is not installed and left out`)) ?? []
   return { folder, notes: [...notes, ...missing], worktree, choice, detectedChecks: checksIn(folder, progress) }
 }
 
@@ -32,15 +32,17 @@ export async function placeOf(progress: Progress, given: Given, io: Io): Promise
 const checksIn = (folder: string, { doneWhen, mode }: Progress): Progress['doneWhen'] =>
   doneWhen || mode === 'standard' ? undefined : detectChecks((name) => readTextSyncIfThere(join(folder, name)))
 
+const warning = (text: string) => ({ level: 'warning' as const, text })
+
 /** A sprint that is completed gets no new worktree. */
 async function folderOf({ worktree, worktreeState, status }: Progress, project: string, io: Io) {
-  const isGone = status === 'completed' && worktreeState?.cleanedUp === true
+  const isGone = status === 'completed' && worktree !== undefined && !exists(resolve(project, worktree.path))
   if (!worktree || isGone) return { folder: project, notes: [], worktree: worktreeState }
   const { folder, isNew, left } = await openWorktree({ project, worktree })
   const made = `works in the worktree ${worktree.path}, on branch ${worktree.branch}`
   return {
     folder,
-    notes: isNew ? [made, ...left] : [],
+    notes: isNew ? [{ level: 'info' as const, text: made }, ...left.map(warning)] : [],
     worktree: isNew || !worktreeState ? { createdAt: io.now() } : worktreeState,
   }
 }

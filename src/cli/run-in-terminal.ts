@@ -101,7 +101,8 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   const plain = () => plainView(io, { steps: (id) => stepText(progress, id), project })
   const lines = () => options.ci?.annotated(plain()) ?? plain()
   const view = live ?? (options.json === true ? jsonView(io) : lines())
-  for (const text of [...warnings(opened, io), ...notes]) view.show({ type: 'note', level: 'warning', text })
+  for (const text of warnings(opened, io)) view.show({ type: 'note', level: 'warning', text })
+  for (const note of notes) view.show({ type: 'note', ...note })
   const keep: ProgressStore = {
     async save(next, fact) {
       await store.save(next, fact)

@@ -19,9 +19,16 @@ export function printHead(
   const how = progress.doneWhen ? '' : '  detected; "done-when: []" in SPRINT.yaml switches this off'
   const none = 'no check found: goal-complete will be accepted unchecked; name one with "done-when:" in SPRINT.yaml'
   io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
-  io.print(`${paint.dim('goal')}       ${clip(oneLine(progress.goal), io.columns() - 12)}`)
+  const isGoal = progress.mode === 'ralph'
+  const phases = (progress.phases ?? [])
+    .map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id))
+    .join(', ')
+  if (isGoal || progress.goal !== '')
+    io.print(`${paint.dim('goal')}       ${clip(oneLine(progress.goal), io.columns() - 12)}`)
+  if (!isGoal) io.print(`${paint.dim('phases')}     ${clip(phases, io.columns() - 12)}`)
   io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
-  io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
+  if (isGoal || names !== '')
+    io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
 }
 
 /** How it ended, where everything is, and what to do next. */
@@ -47,19 +54,27 @@ export const endings: Readonly<Record<SprintStatus, string>> = {
 
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
   const paint = paintFor(io.color)
-  const { stats, status, reason, iterations } = progress
+  const { stats, status, reason, iterations, mode } = progress
   const done = status === 'completed'
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run).join(', ') || 'none'
   const rows: [string, string][] = [
     ['iterations', `${stats.currentIteration}${refused > 0 ? `, ${refused} with a claim that was refused` : ''}`],
-    ['steps', `${stats.completedSteps} of ${stats.totalSteps} completed`],
+    ...counts(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
     ['time', `${humanDuration(stats.activeMs)}, ${money(stats)}`],
     ...Object.entries(places),
   ]
-  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(endings[status])}${reason ? `: ${oneLine(reason)}` : ''}`
+  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(mode === 'standard' && done ? 'all phases completed' : endings[status])}${reason ? `: ${oneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+function counts({ mode, stats, phases = [] }: Progress): [string, string][] {
+  const steps = `${stats.completedSteps} of ${stats.totalSteps} completed`
+  if (mode === 'ralph') return [['steps', steps]]
+  const completed = phases.filter(({ status }) => status === 'completed').length
+  const items: [string, string][] = stats.totalSteps > 0 ? [['items', steps]] : []
+  return [['phases', `${completed} of ${phases.length} completed`], ...items]
 }
 
 const unfinished: ReadonlySet<SprintStatus> = new Set(['limit-reached', 'needs-human', 'failed', 'blocked'])

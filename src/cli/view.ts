@@ -19,6 +19,7 @@ export const jsonView = (io: Io): View => ({
 export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'project'>): View {
   const paint = paintFor(io.color)
   const status = statusLine(io)
+  const live = new Set<number>()
   return {
     show(event) {
       const look = { paint, steps, project, width: Math.max(40, io.columns()) }
@@ -26,10 +27,23 @@ export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'proj
       if (doing !== undefined) status.set(doing)
       const lines = linesOf(event, look)
       if (lines.length > 0) status.clear()
-      for (const line of lines) io.print(line)
+      const side = sideOf(event, live)
+      for (const line of lines) io.print(side === '' ? line : `${paint.dim(side)}${line}`)
     },
     close: status.stop,
   }
+}
+
+/** Where iterations run side by side, each line says to which one it belongs. */
+function sideOf(event: SprintEvent, live: Set<number>): string {
+  if (!('iteration' in event)) return ''
+  if (event.type === 'iteration-started') {
+    live.add(event.iteration)
+    return ''
+  }
+  const side = live.size > 1 && live.has(event.iteration) ? `${event.iteration} │` : ''
+  if (event.type === 'iteration-ended') live.delete(event.iteration)
+  return side
 }
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']

@@ -114,6 +114,7 @@ export const errorCodes = {
   INVALID_SCENARIO: badInput,
   AGENT_UNKNOWN: badInput,
   AGENT_NOT_FOUND: { status: 503, exit: 1, retry: false },
+  TOKEN_INVALID: { status: 401, exit: 1, retry: false },
   FACT_ILLEGAL: { status: 409, exit: 1, retry: false },
   FILE_UNREADABLE: { status: 500, exit: 1, retry: false },
   FILE_UNWRITABLE: { status: 500, exit: 1, retry: true },

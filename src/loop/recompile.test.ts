@@ -49,6 +49,15 @@ describe('a sprint with phases that has run', () => {
   })
 })
 
+it('a completed sprint that is given more to do goes on', () => {
+  const completed = after(aStandard([aPhase('a')]), started(), completes('a')).progress
+  const { progress } = recompile(completed, aStandard([aPhase('a'), aPhase('b')]), at)
+
+  expect(completed.status).toBe('completed')
+  expect(progress.status).toBe('paused')
+  expect(after(progress, started(), completes('b')).progress.status).toBe('completed')
+})
+
 describe('a phase with items', () => {
   const item = (id: string) => anItem(id, { phases: [aPart('write'), aPart('test')] })
   const graph = (...done: readonly string[]) => [

@@ -6,8 +6,10 @@ scenario.install(gemini)
 scenario.wholeSprint(gemini)
 scenario.tooManyRequests(gemini)
 scenario.notLoggedIn(gemini)
-scenario.droppedOnce(gemini)
-scenario.hangingModel(gemini)
+// It takes what it has heard for the whole answer, and says that it was none.
+scenario.droppedStream(gemini, 1)
+scenario.hangingModel(gemini, '10s')
 scenario.terminatedDuringTool(gemini)
-scenario.repair(gemini)
+// With two calls of its router, which counts too.
+scenario.repair(gemini, { 'input-tokens': 2200, 'output-tokens': 140 })
 scenario.tried(gemini)

@@ -156,6 +156,9 @@ it('answers every command with JSON when asked to', async () => {
     fine([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
   )
   expect(await json('status')).toEqual(fine([[{ folder: expect.any(String), progress: null }]]))
+  expect(await json('mcp')).toEqual(
+    fine([{ tools: expect.arrayContaining([expect.objectContaining({ name: 'list_sprints' })]) }]),
+  )
   expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
 })
 

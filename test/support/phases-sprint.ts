@@ -17,8 +17,8 @@ export function withPhases(
 }
 
 /** What the agent was asked to do, call by call. */
-export const tasks = async (sprint: TestSprint): Promise<(string | undefined)[]> =>
-  (await sprint.calls()).map(({ prompt }) => /## Your task\s+(.*)/.exec(prompt)?.[1])
+export const tasks = async (sprint: TestSprint): Promise<string[]> =>
+  (await sprint.calls()).map(({ prompt }) => /## Your task\s+(.*)/.exec(prompt)?.[1] ?? 'something else')
 
 /** The status of each phase, by its id. */
 export const statusOf = ({ phases = [] }: RawProgress): Record<string, string> =>

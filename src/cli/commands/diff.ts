@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
+import { exists } from '../../platform/files.ts'
 import { openSprintFolder, projectOf } from '../../storage/sprint-folder.ts'
 import { diffOf } from '../../storage/workspace.ts'
 import { command, positiveNumber } from '../command.ts'
@@ -27,8 +29,9 @@ export const diff = command({
   },
 })
 
-export const workspaceOf = (sprintDir: string, { sprintId }: Progress, io: Io) => ({
-  project: projectOf(sprintDir, io.cwd),
-  sprintDir,
-  sprintId,
-})
+/** The files that the sprint works on: in its worktree, as long as there is one. */
+export function workspaceOf(sprintDir: string, { sprintId, worktree }: Progress, io: Io) {
+  const project = projectOf(sprintDir, io.cwd)
+  const tree = resolve(project, worktree?.path ?? '.')
+  return { project: exists(tree) ? tree : project, sprintDir, sprintId }
+}

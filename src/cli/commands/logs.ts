@@ -4,6 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { attemptState } from '../../platform/attempt-folder.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { ownerOf } from '../../storage/sprint-store.ts'
 import { command, positiveNumber } from '../command.ts'
@@ -108,18 +109,20 @@ async function showAttempt(attempt: AttemptFolder, progress: Progress, options: 
   const agent = agentAt(progress, attempt.iteration)
   const printer = options.json === true ? jsonPrinter(attempt, io) : textPrinter(attempt, agent, io)
   const isAll = options.tool === undefined && options.errors !== true
-  let isOver = false
+  const turn = { isOver: false }
   const filtered = eventFilter(options, printer.event)
   const reading = await openAttempt(attempt, agent, (event) => {
-    if (event.kind === 'terminal') isOver = true
+    if (event.kind === 'terminal') turn.isOver = true
     filtered(event)
   })
   await reading.read()
-  while (options.follow === true && !isOver && !(await options.isOver())) {
+  while (options.follow === true && !turn.isOver && !(await options.isOver())) {
     await sleep(lookEveryMs)
     await reading.read()
   }
+  const isAtWork = attemptState(attempt.folder) === 'running'
   const outcome = await reading.end()
+  if (isAtWork) return
   if (isAll || (options.errors === true && options.tool === undefined && outcome.status !== 'ok')) printer.end(outcome)
 }
 

@@ -1,45 +1,57 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { Progress } from '../../contract/progress.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { isFolder, listFolder } from '../../platform/files.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
 import { command } from '../command.ts'
 import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
-import { money, questionLines, receiptLine, tokens } from '../receipt.ts'
+import { money, questionLines, tokens } from '../receipt.ts'
+import type { History } from '../report/history.ts'
+import { readHistory } from '../report/read-history.ts'
+import { ageText, iterationText, receiptTable } from '../report/receipts.ts'
+import { tableLines, type Column } from '../report/table.ts'
 import { loadProgress } from '../sprint-state.ts'
 
 export const status = command({
   name: 'status',
   summary: 'Show where sprints stand',
   arguments: ['[sprint-dir]'],
-  options: { json: { type: 'boolean', description: 'print the whole progress as JSON' } },
+  options: {
+    all: { type: 'boolean', description: 'every step and iteration, from the whole journal' },
+    json: { type: 'boolean', description: 'print the whole progress as JSON; with --all also the whole history' },
+  },
   details: 'Without a folder: all sprints of this project.',
-  examples: ['ralph status', 'ralph status .claude/sprints/2026-11-15_auth --json'],
-  async run({ values, positionals: [given] }, io) {
-    const found = given === undefined ? await allSprints(io) : [openSprintFolder(given)]
-    const sprints = await Promise.all(found.map(async (dir) => ({ dir, progress: await loadProgress(dir) })))
-    if (values.json === true) {
-      const encoded = sprints.map(({ dir, progress }) => ({
-        folder: shownPath(dir, io),
-        progress: progress ? z.encode(Progress, progress) : null,
-      }))
-      io.print(JSON.stringify(given === undefined ? encoded : encoded[0]))
-      return 0
-    }
-    if (sprints.length === 0) io.print('no sprint here yet; make one with: ralph init, or ralph run --goal "…"')
-    for (const { dir, progress } of sprints) {
-      if (!progress) io.print(`${shownPath(dir, io)}  not compiled`)
-      else if (given === undefined) io.print(overviewLine(progress, shownPath(dir, io), io))
-      else for (const line of detailLines(progress, io)) io.print(line)
-    }
+  examples: ['ralph status', 'ralph status .claude/sprints/2026-11-15_auth --all', 'ralph status s --json'],
+  async run({ values: { all, json }, positionals: [given] }, io) {
+    if (given === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint folder')
+    if (given === undefined) await showAll(json === true, io)
+    else await showOne(openSprintFolder(given), { all: all === true, json: json === true }, io)
     return 0
   },
 })
 
-async function allSprints(io: Io): Promise<string[]> {
+type Found = {
+  readonly dir: string
+  readonly progress: Progress | undefined
+  /** Why it cannot be read; the others still can. */
+  readonly error?: RalphError
+}
+
+async function showAll(json: boolean, io: Io): Promise<void> {
+  const dirs = await sprintFolders(io)
+  const sprints = await Promise.all(dirs.map(find))
+  if (json) return io.print(JSON.stringify(sprints.map((sprint) => encoded(sprint, io))))
+  if (sprints.length === 0) return io.print('no sprint here yet; make one with: ralph init, or ralph run --goal "…"')
+  const rows = sprints.map((sprint) => overviewRow(sprint, io.now()))
+  for (const line of tableLines(overview, rows, { width: io.columns(), paint: paintFor(io.color) })) io.print(line)
+}
+
+async function sprintFolders(io: Io): Promise<string[]> {
   const folder = join(io.cwd, '.claude', 'sprints')
   const names = await listFolder(folder)
   return names
@@ -48,29 +60,96 @@ async function allSprints(io: Io): Promise<string[]> {
     .filter((dir) => isFolder(dir))
 }
 
-function overviewLine({ status: state, stats, goal }: Progress, folder: string, io: Io): string {
-  const counts = `iteration ${stats.currentIteration}, ${stats.completedSteps}/${stats.totalSteps} steps`
-  return `${folder}  ${paintFor(io.color).bold(state)}  ${counts}  ${clip(oneLine(goal), 60)}`
+async function find(dir: string): Promise<Found> {
+  try {
+    return { dir, progress: await loadProgress(dir) }
+  } catch (error) {
+    if (error instanceof RalphError) return { dir, progress: undefined, error }
+    throw error
+  }
 }
 
-export function detailLines(progress: Progress, io: Io): string[] {
+const encoded = ({ dir, progress, error }: Found, io: Io) => ({
+  folder: shownPath(dir, io),
+  progress: progress ? z.encode(Progress, progress) : null,
+  ...(error && { error: { code: error.code, message: error.message } }),
+})
+
+const overview: readonly Column[] = [
+  { title: 'sprint' },
+  { title: 'state' },
+  { title: 'last event', align: 'right', drop: 1 },
+  { title: 'iteration', align: 'right', drop: 2 },
+  { title: 'steps', align: 'right', drop: 4 },
+  { title: 'spent', align: 'right', drop: 3 },
+  { title: 'goal' },
+]
+
+function overviewRow({ dir, progress, error }: Found, now: number): string[] {
+  if (error) return [basename(dir), error.code, '', '', '', '', error.message]
+  if (!progress) return [basename(dir), 'not compiled', '', '', '', '', '']
+  const { stats, goal } = progress
+  return [
+    basename(dir),
+    stateText(progress, dir, now),
+    stats.updatedAt === undefined ? '' : `${ageText(now - stats.updatedAt)} ago`,
+    iterationText(progress),
+    `${stats.completedSteps}/${stats.totalSteps}`,
+    money(stats),
+    goal,
+  ]
+}
+
+/** A sprint that says it is at work, but has no process, is not. */
+function stateText({ status: state, parked }: Progress, dir: string, now: number): string {
+  if (state === 'in-progress') return ownerOf(dir) === undefined ? 'cut off' : 'running'
+  if (state === 'parked' && parked && parked.until > now) return `parked, ${ageText(parked.until - now)} left`
+  return state
+}
+
+type How = { readonly all: boolean; readonly json: boolean }
+
+async function showOne(dir: string, { all, json }: How, io: Io): Promise<void> {
+  const history = all ? await readHistory(dir) : undefined
+  const progress = history?.progress ?? (await loadProgress(dir))
+  if (json) {
+    const more = history && { history: encodedHistory(history) }
+    return io.print(JSON.stringify({ ...encoded({ dir, progress }, io), ...more }))
+  }
+  if (!progress) return io.print(`${shownPath(dir, io)}  not compiled`)
+  for (const line of detailLines(progress, io, history)) io.print(line)
+  if (progress.status !== 'in-progress') return
+  io.print(`run by ${ownerOf(dir) ?? `nobody; go on with: ralph run ${shownPath(dir, io)}`}`)
+}
+
+const encodedHistory = ({ iterations, steps, hookTasks }: History) => ({
+  iterations: iterations.map((record) => z.encode(IterationRecord, record)),
+  steps: steps.map((step) => z.encode(Step, step)),
+  'hook-tasks': hookTasks.map((task) => z.encode(HookTask, task)),
+})
+
+const shownSteps = 20
+const shownReceipts = 5
+
+/** Where one sprint stands, with its last steps and receipts, or with all of them. */
+export function detailLines(progress: Progress, io: Io, history?: History): string[] {
   const paint = paintFor(io.color)
-  const { stats, live, dynamicSteps, iterations, humanNeeded, parked, reason } = progress
+  const { stats, live, humanNeeded, parked, reason } = progress
   const width = io.columns()
   const [question = '', ...more] = humanNeeded ? questionLines(humanNeeded) : []
-  const limit = stats.maxIterations < 1_000_000 ? `/${stats.maxIterations}` : ''
   const mode = live[0] ? ` ${live[0].mode}` : ''
+  const age = stats.updatedAt === undefined ? '' : `, last event ${ageText(io.now() - stats.updatedAt)} ago`
   const marks = { completed: paint.green('✓'), pending: '○' }
+  const steps = history?.steps ?? progress.dynamicSteps.slice(-shownSteps)
+  const receipts = receiptTable(history?.iterations ?? progress.iterations.slice(-shownReceipts), { width, paint })
   return [
-    `${paint.bold(progress.sprintId)}  ${progress.status}${reason ? `: ${oneLine(reason)}` : ''}`,
+    `${paint.bold(progress.sprintId)}  ${progress.status}${age}${reason ? `: ${oneLine(reason)}` : ''}`,
     clip(oneLine(progress.goal), width),
-    `iteration ${stats.currentIteration}${limit}${mode}  ${humanDuration(stats.activeMs)}  ${money(stats)}  ${tokens(stats.usage)}`,
+    `iteration ${iterationText(progress)}${mode}  ${humanDuration(stats.activeMs)}  ${money(stats)}  ${tokens(stats.usage)}`,
     ...(parked ? [paint.yellow(parkedLine(parked, io))] : []),
     ...(question === '' ? [] : [paint.yellow(question), ...more]),
-    ...dynamicSteps
-      .slice(-20)
-      .map((step) => `  ${marks[step.status]} ${step.id}  ${clip(oneLine(step.prompt), width - 16)}`),
-    ...iterations.slice(-5).map((record) => paint.dim(receiptLine(record, width))),
+    ...steps.map((step) => `  ${marks[step.status]} ${step.id}  ${clip(oneLine(step.prompt), width - 16)}`),
+    ...(receipts.length > 0 ? ['', ...receipts] : []),
   ]
 }
 

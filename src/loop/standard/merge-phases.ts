@@ -17,8 +17,11 @@ export function mergePhases(progress: Progress, compiled: Progress): Merged {
   const phases = merged(before, compiled.phases, { merge: mergePhase, isNeeded })
   const graph = compiled.dependencyGraph?.map((each) => unblocked(each, phases))
   const stats = { ...progress.stats, ...countOf(phases) }
+  // A completed sprint that was given more to do is not completed any more.
+  const isOpen = progress.status === 'completed' && !phases.every(isOver)
+  const reopened = isOpen && { status: 'paused' as const, stats: { ...stats, completedAt: null } }
   return {
-    progress: { ...kept, phases, ...(graph && { dependencyGraph: graph }), stats },
+    progress: { ...kept, phases, ...(graph && { dependencyGraph: graph }), stats, ...reopened },
     changes: differences(before, phases),
   }
 }
@@ -86,15 +89,15 @@ function unblocked(graph: DependencyGraph, phases: readonly CompiledPhase[]): De
 function countOf(phases: readonly CompiledPhase[]) {
   const steps = phases.flatMap((phase) => phase.steps ?? [])
   const works = [...phases, ...steps.flatMap((step) => step.phases)]
-  const completed = (units: readonly { readonly status: Work['status'] }[]) =>
-    units.filter(({ status }) => status === 'completed').length
   return {
     totalPhases: works.length,
-    completedPhases: completed(works),
+    completedPhases: works.filter(isCompleted).length,
     totalSteps: steps.length,
-    completedSteps: completed(steps),
+    completedSteps: steps.filter(isCompleted).length,
   }
 }
+
+const isCompleted = ({ status }: { readonly status: Work['status'] }): boolean => status === 'completed'
 
 function differences(before: readonly CompiledPhase[], after: readonly CompiledPhase[]): string[] {
   const old = new Map(before.map((phase) => [phase.id, phase]))

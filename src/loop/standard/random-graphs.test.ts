@@ -103,7 +103,7 @@ type World = { progress: Progress; open: Order[]; completed: string[]; at: numbe
 /** Everything goes well from here on. */
 const well: Dice = { which: 0, how: 999 }
 
-function answer(order: Order, { how }: Dice, at: number): Fact | undefined {
+function answer(order: Order, { how }: Dice, at: number): Fact {
   switch (order.type) {
     case 'run-attempt': {
       const { iteration, attempt } = order
@@ -139,8 +139,12 @@ function answer(order: Order, { how }: Dice, at: number): Fact | undefined {
       return { type: 'checkpoint-made', at, iteration: order.iteration, commit: 'c0ffee' }
     case 'wait':
       return { type: 'wait-ended', at, iteration: order.iteration }
-    default:
-      return undefined
+    case 'run-review':
+    case 'clean-worktree':
+    case 'notify':
+    case 'abort':
+    case 'tell':
+      throw new Error(`${order.type} is not expected`)
   }
 }
 

@@ -1,6 +1,20 @@
-import { type Asked, type Body, type Dialect, isBody, type Message, namesIn, newId, objectsIn, pieces } from './dialect.ts'
+import {
+  type Asked,
+  type Body,
+  type Dialect,
+  isBody,
+  type Message,
+  namesIn,
+  newId,
+  objectsIn,
+  pieces,
+} from './dialect.ts'
 
-const statuses: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL' }
+const statuses: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+}
 
 /** The Gemini API. */
 export const gemini: Dialect = {
@@ -13,7 +27,8 @@ export const gemini: Dialect = {
     { data: { ...answer([{ text: '' }], message, asked, 'STOP') } },
   ],
   whole: (message, asked) => answer([{ text: message.text ?? '' }, ...callsOf(message)], message, asked, 'STOP'),
-  aside: ({ body }) => JSON.stringify(Object.fromEntries(propertiesOf(body).map(([name, schema]) => [name, some(schema)]))),
+  aside: ({ body }) =>
+    JSON.stringify(Object.fromEntries(propertiesOf(body).map(([name, schema]) => [name, some(schema)]))),
   error: ({ status, message = `refused with ${status}`, ...rest }) => ({
     error: { code: status, message, status: statuses[status] ?? 'UNKNOWN', ...rest },
   }),
@@ -40,7 +55,9 @@ function propertiesOf({ generationConfig }: Body): readonly (readonly [string, B
   const config = isBody(generationConfig) ? generationConfig : {}
   const schema = config['responseJsonSchema'] ?? config['responseSchema']
   const properties = isBody(schema) ? schema['properties'] : undefined
-  return isBody(properties) ? Object.entries(properties).filter((entry): entry is [string, Body] => isBody(entry[1])) : []
+  return isBody(properties)
+    ? Object.entries(properties).filter((entry): entry is [string, Body] => isBody(entry[1]))
+    : []
 }
 
 function some({ type, enum: choices }: Body): unknown {

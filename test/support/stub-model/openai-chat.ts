@@ -4,8 +4,7 @@ import { type Body, type Dialect, isBody, newId, objectsIn, pieces } from './dia
 export const openaiChat: Dialect = {
   name: 'openai-chat',
   answers: (path) => path.endsWith('/chat/completions'),
-  tools: ({ tools }) =>
-    objectsIn(tools).flatMap(({ function: tool }) => (isBody(tool) ? [String(tool['name'])] : [])),
+  tools: ({ tools }) => objectsIn(tools).flatMap(({ function: tool }) => (isBody(tool) ? [String(tool['name'])] : [])),
   stream: ({ text = '', calls, usage }, { body }) => {
     const chunk = (rest: Body) => ({ data: { ...base(body), ...rest } })
     const delta = (change: Body) => chunk({ choices: [{ index: 0, delta: change, finish_reason: null }] })

@@ -1,4 +1,14 @@
-import { type Body, type Dialect, isBody, type Message, newId, objectsIn, pieces, type ServerSentEvent, type ToolCall } from './dialect.ts'
+import {
+  type Body,
+  type Dialect,
+  isBody,
+  type Message,
+  newId,
+  objectsIn,
+  pieces,
+  type ServerSentEvent,
+  type ToolCall,
+} from './dialect.ts'
 
 const errorTypes: Readonly<Record<number, string>> = {
   401: 'invalid_api_key',
