@@ -33,11 +33,7 @@ const refusedOnce: Setup = { sprint: checked, answers: { 1: done, 2: { run: 'tou
 it('takes its inputs as variables, each of which is an input, and none of them in the script', () => {
   const used = Object.values(variables).map((value) => /^\$\{\{ inputs\.([a-z-]+) \}\}$/.exec(value)?.[1])
 
-  expect(used.toSorted()).toEqual(
-    Object.keys(action.inputs)
-      .filter((name) => name !== 'artifact')
-      .toSorted(),
-  )
+  expect(new Set(used)).toEqual(new Set(Object.keys(action.inputs).filter((name) => name !== 'artifact')))
   expect(script).not.toContain('${{')
 })
 

@@ -35,7 +35,7 @@ const generalPatterns: Patterns = [
   [/quota|billing|credit|upgrade to/i, 'auth'],
   [/api.?key|unauthori[sz]ed|unauthenticated|authenticat|log ?in|sign in|forbidden/i, 'auth'],
   [/malformed|incomplete json|invalid json|unexpected token|parse/i, 'protocol'],
-  [/disconnected|connect|network|socket|fetch failed|timed? ?out|error sending request/i, 'network'],
+  [/disconnected|connect|network|socket|fetch failed|terminated|timed? ?out|error sending request/i, 'network'],
 ]
 
 /**

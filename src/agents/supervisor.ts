@@ -69,7 +69,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         signal,
       })
       await show()
-      const outcome = await withToldReport(await watch.finish({ folder, code, ended }), folder)
+      const outcome = withToldReport(await watch.finish({ folder, code, ended }), folder)
       return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
     },
   }

@@ -10,13 +10,13 @@ export type Option = {
   readonly value?: string
   readonly description: string
 }
-type Options = Readonly<Record<string, Option>>
+export type Options = Readonly<Record<string, Option>>
 
 type Values<O extends Options> = {
   readonly [K in keyof O]?: O[K]['type'] extends 'boolean' ? boolean : string
 }
 
-type About = {
+export type About = {
   readonly name: string
   readonly summary: string
   /** What may follow the options, as shown in the help: `<sprint-dir>` is required, `[sprint-dir]` is not. */
@@ -35,6 +35,8 @@ type Declaration<O extends Options> = About & {
 }
 
 export interface Command {
+  /** What its help and the completion of shells are made from. */
+  readonly about: About & { readonly options: Options }
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 
@@ -46,6 +48,7 @@ const common = {
 export function command<const O extends Options>(declared: Declaration<O>): Command {
   const options: Options = { ...declared.options, ...common }
   return {
+    about: { ...declared, options },
     async run(args, io) {
       const parsed = parse(declared.name, args, options)
       if (parsed.values['help'] === true) {

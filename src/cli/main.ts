@@ -31,6 +31,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'Show what the agent said and did, iteration by iteration',
     load: async () => (await import('./commands/logs.ts')).logs,
   },
+  report: {
+    summary: 'Write what a sprint did as one HTML page, or as Markdown',
+    load: async () => (await import('./commands/report.ts')).report,
+  },
   answer: {
     summary: 'Answer the question a sprint waits for',
     load: async () => (await import('./commands/answer.ts')).answer,
@@ -65,6 +69,10 @@ const commands: Readonly<Record<string, Entry>> = {
   mcp: {
     summary: 'Offer sprints to an assistant as an MCP server, on stdin and stdout',
     load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
+  completion: {
+    summary: 'Print the completion script of a shell',
+    load: async () => (await import('./commands/completion.ts')).completionFor(commands),
   },
   demo: {
     summary: 'Watch a sprint on a sample project, offline, without an agent or a key',

@@ -24,7 +24,7 @@ type Given = { readonly project: string; readonly agent?: string; readonly model
 export async function placeOf(progress: Progress, given: Given, io: Io): Promise<RunPlace> {
   const choice = choiceOf(progress, given, io)
   const { folder, notes, worktree } = await folderOf(progress, given.project, io)
-  const missing = choice.missing?.map((name) => warning(`fallback ${name} is not installed and left out`)) ?? []
+  const missing = choice?.missing?.map((name) => warning(`fallback ${name} is not installed and left out`)) ?? []
   return { folder, notes: [...notes, ...missing], worktree, choice, detectedChecks: checksIn(folder, progress) }
 }
 
@@ -48,12 +48,13 @@ async function folderOf({ worktree, worktreeState, status }: Progress, project: 
 }
 
 /** What the command line says about agent and model, and which fallbacks of phases are not installed. */
-function choiceOf({ phases = [] }: Progress, { agent, model }: Given, io: Io): NonNullable<Progress['runChoice']> {
+function choiceOf({ phases = [] }: Progress, { agent, model }: Given, io: Io): Progress['runChoice'] {
   const works = phases.flatMap((phase) => [phase, ...(phase.steps ?? []).flatMap((step) => step.phases)])
   const lists = agent === undefined ? works.flatMap((work) => (work.agent ? [work.agent] : [])) : []
   for (const first of new Set(lists.flatMap((names) => names.slice(0, 1)))) driverOf(first, io)
   const isMissing = (name: string) => !findProgram(driverNamed(name).program, io.env['PATH'] ?? '', io.cwd)
   const missing = [...new Set(lists.flat())].filter((name) => isMissing(name))
+  if (agent === undefined && model === undefined && missing.length === 0) return undefined
   return {
     ...(agent !== undefined && { agent: true }),
     ...(model !== undefined && { model }),

@@ -5,7 +5,7 @@ import type { ProgressStore } from '../runtime/ports.ts'
 import { runSprint } from '../runtime/run-sprint.ts'
 import { hideState, projectOf } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
-import { chooseAgents } from './choose-agent.ts'
+import { chooseAgents, driverOf } from './choose-agent.ts'
 import type { CiOutput } from './ci/ci-output.ts'
 import { printDiagnostics, shownPath } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
@@ -42,9 +42,11 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     options.ci?.showDiagnostics(diagnostics)
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: ready !== undefined, diagnostics }))
   if (!ready) return 1
-  const asked =
-    ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled.agent : ready.progress.agent
+  const { agent: asked, review } =
+    ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled : ready.progress
   const agents = chooseAgents(options.agent === undefined ? asked : [options.agent], io)
+  // Better now than after the work is done.
+  if (review) driverOf(review.agent, io)
   await hideState(sprintDir)
   const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
     known && known.status !== 'not-started' ? known : ready.progress,

@@ -14,7 +14,7 @@ import { recompile } from './recompile.ts'
 import { comeToRest, isComingToRest, restAs } from './rest.ts'
 import { onGateEnded } from './standard/gate.ts'
 import { isBaselineDue, proceed } from './standard/proceed.ts'
-import { reopenFailed } from './standard/reopen.ts'
+import { reopenFailed, resumeInterrupted } from './standard/reopen.ts'
 import { workAt } from './standard/work.ts'
 import { onWorktreeCleaned, tidyUp } from './worktree.ts'
 
@@ -96,7 +96,7 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     stats: { ...stats, startedAt: stats.startedAt ?? at, maxIterations: runLimits?.iterations ?? configured },
   }
   const told = tell({ type: 'sprint-started', resumed: stats.startedAt !== null })
-  const chosen = withChosenAgents(running, at)
+  const chosen = resumeInterrupted(withChosenAgents(running, at), at)
   return andThen([told, ...stillParked(chosen, at), ...reopen(chosen)], goOn(chosen, at))
 }
 

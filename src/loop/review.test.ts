@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { aProgress } from '../../test/support/builders.ts'
+import { anItem, aPhase, aStandard, forEach } from '../../test/support/phases.ts'
 import { buildReviewPrompt, readReview } from './review.ts'
 
 const verdict = (value: unknown) => `\`\`\`json\n${JSON.stringify(value)}\n\`\`\``
@@ -49,4 +50,10 @@ describe('a reviewer that only repeats its prompt', () => {
 
     expect(readReview(prompt, prompt)).toMatchObject({ passed: false })
   })
+})
+
+it('with phases and no goal, the reviewer is told what the phases were to do', () => {
+  const prompt = buildReviewPrompt(aStandard([aPhase('a'), forEach('work', [anItem('x')])]), 'all done')
+
+  expect(prompt).toMatch(/## Goal\n\n- a: do a\n- work, x: do x\n/)
 })

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Progress } from '../contract/progress.ts'
-import { quoted } from './prompt-sections.ts'
+import { clip, most, oneLine, quoted } from './prompt-sections.ts'
 import { echoOf, fencedBlocks } from './read-report.ts'
 
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })
 
 /** What the second agent is asked: to look for itself, not to believe. */
-export const buildReviewPrompt = ({ goal }: Progress, claim: string): string => `# Ralph: review
+export const buildReviewPrompt = (progress: Progress, claim: string): string => `# Ralph: review
 
 Another agent says that this goal is reached. Find out whether that is true. Look at the project as it is now, run what you
 need, and judge every criterion of the goal. Do not change anything.
 
 ## Goal
 
-${goal.trim()}
+${purposeOf(progress)}
 
 ## What the other agent says
 
@@ -27,6 +27,16 @@ End your final message with exactly one fenced JSON block of this form and nothi
 {"verdict": "<pass | fail>", "summary": "<which criteria are met and which are not, and how you know>"}
 \`\`\`
 `
+
+/** A sprint with phases may say what it is for, and else is for what its phases ask. */
+function purposeOf({ goal, phases = [] }: Progress): string {
+  const asked = phases.flatMap(({ id, prompt, steps = [] }) => [
+    ...(prompt === undefined ? [] : [`- ${id}: ${oneLine(prompt)}`]),
+    ...steps.map((step) => `- ${id}, ${step.id}: ${oneLine(step.prompt)}`),
+  ])
+  const listed = clip(asked.join('\n'), most.listCharacters)
+  return [goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, one after the other:\n\n')
+}
 
 /** A reviewer who does not say clearly that it passes has not passed it. What stands in the prompt is an echo, no verdict. */
 export function readReview(finalMessage: string, prompt = ''): { readonly passed: boolean; readonly summary: string } {

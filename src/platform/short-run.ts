@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { processId, signal as send, sweep } from './process-table.ts'
 
 export type ShortRun = {
@@ -34,7 +33,7 @@ export async function runShortly(job: ShortRun): Promise<{ readonly code: number
     if (stop.aborted) done()
     child.once('error', () => done())
     child.once('close', () => done())
-    child.once('exit', () => void sleep(lastWordsMs).then(done))
+    child.once('exit', () => setTimeout(done, lastWordsMs))
   })
   if (id) {
     send(-id.pid, 'SIGKILL')

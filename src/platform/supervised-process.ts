@@ -60,14 +60,28 @@ export async function superviseProcess(job: SupervisedProcess): Promise<ProcessE
     if (isNew && !child) return { code: null, lost: true }
     const id = child?.pid === undefined ? readId(job.folder) : processId(child.pid)
     if (!isNew) job.onJoined?.(joinedSince(job.folder))
-    const ended = await follow(job, child, id, tail)
+    const ended = (await follow(job, child, id, tail)) ?? flooded(job, tail)
     sweep(job.mark, child && id)
-    while (await tail.read());
+    await readRest(tail, ended, job.signal)
     const code = readExit(job.folder) ?? child?.exitCode ?? null
     if (!tail.isInPlace()) await rescue(job.folder, tail, code)
     return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
   } finally {
     await tail.close()
+  }
+}
+
+/** It may have ended by itself before anybody could look how much it had printed. */
+const flooded = (job: SupervisedProcess, tail: Tail): Ended | undefined =>
+  job.overdue(tail.bytes()) === 'output-cap' ? 'output-cap' : undefined
+
+/** After an end of our own there is not much worth reading: of a flood nothing, else a last word. */
+const readsAfterEnd = 8
+
+async function readRest(tail: Tail, ended: Ended | undefined, stop: AbortSignal): Promise<void> {
+  if (ended === 'output-cap') return
+  for (let reads = 0; await tail.read(); reads++) {
+    if ((ended !== undefined || stop.aborted) && reads >= readsAfterEnd) return
   }
 }
 

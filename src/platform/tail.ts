@@ -16,8 +16,8 @@ export interface Tail {
 }
 
 const chunkBytes = 64 * 1024
-/** So that a flood cannot keep the reader from looking up. */
-const chunksPerRead = 128
+/** So that a flood cannot keep the reader from looking up: short lines take much longer to read than to write. */
+const readMs = 50
 
 /** A file that is not there is made, so that it can be waited for. */
 export async function openTail(path: string, onChunk: (chunk: Buffer) => void): Promise<Tail> {
@@ -26,7 +26,8 @@ export async function openTail(path: string, onChunk: (chunk: Buffer) => void): 
   let position = 0
   return {
     async read() {
-      for (let chunk = 0; chunk < chunksPerRead; chunk++) {
+      const until = performance.now() + readMs
+      while (performance.now() < until) {
         const { bytesRead } = await file.read(buffer, 0, chunkBytes, position)
         if (bytesRead === 0) return false
         position += bytesRead

@@ -218,9 +218,12 @@ function shownFindings(progress: Progress, shown: Progress | undefined, isRunnin
 /** The same data; what is undefined is not there. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  const [left, right] = [new Map(Object.entries(a)), new Map(Object.entries(b))]
-  for (const [name, value] of left) if (!isSame(value, right.get(name))) return false
-  for (const [name, value] of right) if (value !== undefined && !left.has(name)) return false
-  return Array.isArray(a) === Array.isArray(b)
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, n) => isSame(item, b[n]))
+  if (!isRecord(a) || !isRecord(b)) return false
+  for (const name in a) if (!isSame(a[name], b[name])) return false
+  for (const name in b) if (b[name] !== undefined && a[name] === undefined) return false
+  return true
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,6 +2,7 @@ import type { Progress } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
 import type { Fact } from '../loop/fact.ts'
 import type { Order } from '../loop/order.ts'
+import type { Work } from './context.ts'
 import { perform } from './perform.ts'
 import type { Ports } from './ports.ts'
 import { patientSaving } from './room.ts'
@@ -19,8 +20,7 @@ export interface SprintRun {
  */
 export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = advance): SprintRun {
   const facts: Fact[] = [first]
-  const open = new Set<Promise<unknown>>()
-  const aborts: Aborts = { waits: new AbortController(), attempts: new AbortController(), all: new AbortController() }
+  const open = openOrders()
   const saving = patientSaving(ports)
   let progress = loaded
   let wake = nothing
@@ -33,15 +33,14 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
 
   const carryOut = (order: Order, failed: (error: unknown) => void) => {
     if (order.type === 'tell') return ports.observe(order.event)
-    if (order.type === 'abort') return abort(order.what, aborts)
-    const signal = AbortSignal.any([aborts.all.signal, ...signalsFor(order, aborts)])
-    const work = perform(order, { progress, ports, signal })
+    if (order.type === 'abort') return open.abort(order.what)
+    const { signal, close } = open.add(order)
+    void perform(order, { progress, ports, signal })
       .then((fact) => fact && facts.push(fact), failed)
       .finally(() => {
-        open.delete(work)
+        close()
         wake()
       })
-    open.add(work)
   }
 
   const decide = async (fact: Fact) => {
@@ -54,9 +53,9 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
     let failure: { error: unknown } | undefined
     const failed = (error: unknown) => {
       failure ??= { error }
-      aborts.all.abort()
+      open.abort('all')
     }
-    while (facts.length > 0 || open.size > 0) {
+    while (facts.length > 0 || open.count() > 0) {
       const fact = facts.shift()
       if (!fact) {
         await new Promise<void>((resolve) => (wake = resolve))
@@ -77,15 +76,23 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
 
 const nothing = () => {}
 
-type Aborts = Record<'waits' | 'attempts' | 'all', AbortController>
-
-/** What is ordered later is not meant, unless everything is over. */
-function abort(what: keyof Aborts, aborts: Aborts): void {
-  aborts[what].abort()
-  if (what !== 'all') aborts[what] = new AbortController()
-}
-
-function signalsFor(order: Order, aborts: Readonly<Aborts>): AbortSignal[] {
-  if (order.type === 'wait') return [aborts.waits.signal]
-  return order.type === 'run-attempt' ? [aborts.attempts.signal] : []
+/** What is being carried out, and how it can be called off. One controller each: combined signals would pile up over a long run. */
+function openOrders() {
+  const open = new Map<AbortController, Work['type']>()
+  const types = { waits: 'wait', attempts: 'run-attempt', all: undefined } as const
+  let over = false
+  return {
+    add(order: Work) {
+      const controller = new AbortController()
+      if (over) controller.abort()
+      open.set(controller, order.type)
+      return { signal: controller.signal, close: () => void open.delete(controller) }
+    },
+    /** What is ordered later is not meant, unless everything is over. */
+    abort(what: keyof typeof types): void {
+      over ||= what === 'all'
+      for (const [controller, type] of open) if ((types[what] ?? type) === type) controller.abort()
+    },
+    count: () => open.size,
+  }
 }

@@ -19,19 +19,19 @@ const searchDepth = 2
 
 /** The project's files, as far as git or a look at them can tell. A project may be one repository, hold several, or be none. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const repositories = await findRepositories(options)
+  // Looked for each time: an agent makes repositories too.
+  const each = async <T>(use: (repository: Repository) => Promise<T>) =>
+    Promise.all((await findRepositories(options)).map((repository) => use(repository)))
   return {
     fingerprint: async () => {
-      if (repositories.length === 0) return hash([await statTree(options.project, [options.sprintDir])])
-      return hash(await Promise.all(repositories.map((repository) => stateOf(repository, options))))
+      const states = await each((repository) => stateOf(repository, options))
+      return hash(states.length > 0 ? states : [await statTree(options.project, [options.sprintDir])])
     },
     start: async () => {
-      await Promise.all(repositories.map((repository) => startOver(repository)))
+      await each((repository) => startOver(repository))
     },
     checkpoint: async (iteration, message) => {
-      const commits = await Promise.all(
-        repositories.map((repository) => commit(repository, String(iteration), message)),
-      )
+      const commits = await each((repository) => commit(repository, String(iteration), message))
       return commits.find((id) => id !== undefined)
     },
   }
@@ -41,15 +41,21 @@ async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptio
   const folders = [project, ...(await foldersBelow(project, searchDepth))]
   const roots = folders.filter((folder) => exists(join(folder, '.git')))
   const top = roots.includes(project) ? [] : await enclosing(project)
-  await makeFolder(join(sprintDir, 'index'))
-  return [...top, ...roots].map((root, number) => ({
+  const unborn = await findUnborn(roots)
+  return [...top, ...roots].map((root) => ({
     root,
-    index: join(sprintDir, 'index', String(number)),
+    index: join(sprintDir, 'index', hash([root]).slice(0, 16)),
     refs: `refs/ralph/${sprintId}`,
-    excluded: [sprintsOf(sprintDir), sprintDir]
+    excluded: [sprintsOf(sprintDir), sprintDir, ...unborn]
       .map((folder) => relative(root, folder))
       .filter((path) => path !== '' && !path.startsWith('..')),
   }))
+}
+
+/** Git refuses to add a repository without a commit to the one around it. */
+async function findUnborn(roots: readonly string[]): Promise<string[]> {
+  const heads = await Promise.all(roots.map((root) => headOf({ root })))
+  return roots.filter((_, number) => heads[number] === 'unborn')
 }
 
 /** `.claude/sprints` as a whole, if the sprint is in it: other sprints of the project may be running. */
@@ -81,7 +87,7 @@ async function stateOf(repository: Repository, { sprintDir }: WorkspaceOptions):
   }
 }
 
-const headOf = ({ root }: Repository): Promise<string> =>
+const headOf = ({ root }: Pick<Repository, 'root'>): Promise<string> =>
   git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
 
 /** The whole work tree as a tree object, through an index of our own. */

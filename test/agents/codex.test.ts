@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { it } from 'vitest'
+import { expect, it } from 'vitest'
 import { codex, codexLimit } from './real-agents.ts'
 import { aRealSprint } from './real-sprint.ts'
 import * as scenario from './scenarios.ts'
@@ -26,6 +26,7 @@ it('waits for the end of a usage limit, to the minute', async () => {
   const sprint = await aRealSprint(codex, [codexLimit(resetsAt), scenario.claim], { env })
 
   await scenario.waitsOutTheLimit(sprint, over)
+  expect(await sprint.progress()).toMatchObject({ status: 'completed', stats: { 'current-iteration': 1 } })
 })
 
 const clockAhead = (ms: number) => ({

@@ -80,7 +80,7 @@ describe('ralph transcript', () => {
     })
     const file = createWriteStream(sprint.at('big.jsonl'))
     const chunk = `${text}\n${result}\n`.repeat(1000)
-    for (let megabytes = 0; megabytes < 200; megabytes += 16) if (!file.write(chunk)) await once(file, 'drain')
+    for (let megabytes = 0; megabytes < 120; megabytes += 16) if (!file.write(chunk)) await once(file, 'drain')
     file.end(lines)
     await once(file, 'finish')
 

@@ -1,10 +1,11 @@
-import { gemini } from './real-agents.ts'
+import { gemini, geminiLimit } from './real-agents.ts'
 import * as scenario from './scenarios.ts'
 
 scenario.install(gemini)
 
 scenario.wholeSprint(gemini)
 scenario.tooManyRequests(gemini)
+scenario.limitWithoutAnEnd(gemini, geminiLimit)
 scenario.notLoggedIn(gemini)
 // It takes what it has heard for the whole answer, and says that it was none.
 scenario.droppedStream(gemini, 1)

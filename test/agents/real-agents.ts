@@ -79,6 +79,23 @@ export const gemini: RealAgent = {
   }),
 }
 
+export const geminiLimit: Refusal = {
+  status: 429,
+  body: {
+    error: {
+      code: 429,
+      message: 'You exceeded your current quota',
+      status: 'RESOURCE_EXHAUSTED',
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+          violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier', quotaValue: '50' }],
+        },
+      ],
+    },
+  },
+}
+
 export const opencode: RealAgent = {
   name: 'opencode',
   installs: 'opencode',

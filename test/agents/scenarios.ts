@@ -184,6 +184,19 @@ export const repairFromTheStart = (agent: RealAgent) =>
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 3 }])
   })
 
+/** For agents that do not tell when: it is looked again after a while. */
+export const limitWithoutAnEnd = (agent: RealAgent, limit: Turn) =>
+  it('is parked for a while when a usage limit is reached that has no end', async () => {
+    const sprint = await aRealSprint(agent, [limit])
+    const run = sprint.startRun()
+    await until('the first attempt', () => sprint.model.requests.length > 0)
+    await until('the sprint to be parked', async () => (await sprint.progress()).status === 'parked')
+    run.signal('SIGTERM')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130, stdout: expect.stringContaining(' usage limit: ') })
+    expect(await sprint.progress()).toMatchObject({ status: 'interrupted', iterations: [] })
+  })
+
 export const tried = (agent: RealAgent) =>
   it('can be tried before a sprint', async () => {
     const sprint = await aRealSprint(agent, [{ text: 'ready' }, unauthorized])

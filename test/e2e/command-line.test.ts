@@ -152,6 +152,19 @@ it('answers every command with JSON when asked to', async () => {
   expect(await json('status', 's')).toEqual(
     fine([{ folder: 's', progress: expect.objectContaining({ status: 'interrupted', 'dynamic-steps': [] }) }]),
   )
+  expect(await json('watch', 's')).toEqual(
+    fine([
+      expect.objectContaining({ type: 'note', text: 'nobody runs this sprint' }),
+      expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
+    ]),
+  )
+  expect(await json('logs', 's')).toEqual(
+    fine(expect.arrayContaining([expect.objectContaining({ type: 'agent', iteration: 3, attempt: 1 })])),
+  )
+  expect(await json('report', 's')).toEqual(fine([{ format: 'html', file: 's/report.html' }]))
+  expect(await json('completion', 'bash')).toEqual(
+    fine([{ shell: 'bash', script: expect.stringContaining('complete -F _ralph ralph') }]),
+  )
   expect(await json('init', 'auth', '--goal', 'x')).toEqual(
     fine([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
   )
@@ -180,6 +193,10 @@ it.each([
   ['validate', ['validate', 'nowhere.yaml'], 'FILE_NOT_FOUND'],
   ['run', ['run', 'nowhere'], 'SPRINT_NOT_FOUND'],
   ['status', ['status', 'nowhere'], 'SPRINT_NOT_FOUND'],
+  ['watch', ['watch', 's'], 'PROGRESS_NOT_FOUND'],
+  ['logs', ['logs', 's'], 'PROGRESS_NOT_FOUND'],
+  ['report', ['report', 's'], 'PROGRESS_NOT_FOUND'],
+  ['completion', ['completion', 'csh'], 'USAGE'],
   ['answer', ['answer', 's', 'x'], 'PROGRESS_NOT_FOUND'],
   ['prompt', ['prompt', 's'], 'PROGRESS_NOT_FOUND'],
   ['resume', ['resume', 'nowhere'], 'SPRINT_NOT_FOUND'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { done, statusOf, tasks, withPhases } from '../support/phases-sprint.ts'
-import { until, type Setup } from '../support/sprint.ts'
+import { until, type Answers } from '../support/sprint.ts'
 
 const abc = ['a', 'b', 'c'].map((id) => ({ id, prompt: `Task ${id.toUpperCase()}.` }))
 
@@ -62,7 +62,7 @@ it('D1: a collection without items needs no agent', async () => {
 })
 
 describe('D2: what is not reported as completed is not completed', () => {
-  it.each<readonly [string, Setup['answers'], error: RegExp, category: string]>([
+  it.each<readonly [string, Answers, error: RegExp, category: string]>([
     ['failed', { 1: { status: 'failed', summary: 'tried', error: 'boom' } }, /boom/, 'logic'],
     ['failed, without an error', { 1: { status: 'failed', summary: 'tried' } }, /tried/, 'logic'],
     ['nothing, twice', { 1: 'I did it all.', 2: 'I really did.' }, /no ```json block/, 'validation'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../contract/errors.ts'
+import type { SprintEvent } from '../../contract/events.ts'
 import { annotation, annotationOf, annotationOfDiagnostic, annotationOfError, harmless } from './annotation.ts'
 
 describe('an annotation', () => {
@@ -31,36 +32,36 @@ describe('an annotation', () => {
 })
 
 describe('of a sprint', () => {
-  it.each([
+  it.each<[SprintEvent, string]>([
     [
-      { type: 'claim-refused', iteration: 8, by: ['npm test'], reason: '2 failed\nof 9' } as const,
+      { type: 'claim-refused', iteration: 8, by: ['npm test'], reason: '2 failed\nof 9' },
       '::warning title=Iteration 8%3A claim refused by npm test::2 failed of 9',
     ],
     [
-      { type: 'attempt-failed', iteration: 2, attempt: 1, class: 'usage_limit', reason: 'resets at 5' } as const,
+      { type: 'attempt-failed', iteration: 2, attempt: 1, class: 'usage_limit', reason: 'resets at 5' },
       '::warning title=Iteration 2%3A usage limit::resets at 5',
     ],
     [
-      { type: 'hook-ended', iteration: 2, hook: 'lint', ok: false, exitCode: 3 } as const,
+      { type: 'hook-ended', iteration: 2, hook: 'lint', ok: false, exitCode: 3 },
       '::warning title=Iteration 2%3A hook lint failed::exit code 3',
     ],
     [
-      { type: 'question-asked', iteration: 2, reason: 'Which?', details: 'a or b', options: ['a', 'b'] } as const,
+      { type: 'question-asked', iteration: 2, reason: 'Which?', details: 'a or b', options: ['a', 'b'] },
       '::error title=A human is needed%3A Which?::a or b%0A1. a%0A2. b',
     ],
     [
-      { type: 'sprint-rested', status: 'failed', reason: 'it crashed' } as const,
+      { type: 'sprint-rested', status: 'failed', reason: 'it crashed' },
       '::error title=The sprint has failed::it crashed',
     ],
-    [{ type: 'sprint-rested', status: 'completed' } as const, '::notice title=The goal is reached::completed'],
+    [{ type: 'sprint-rested', status: 'completed' }, '::notice title=The goal is reached::completed'],
   ])('%j is one line', (event, line) => {
     expect(annotationOf(event)).toBe(line)
   })
 
-  it.each([
-    { type: 'hook-ended', iteration: 2, hook: 'lint', ok: true, exitCode: 0 } as const,
-    { type: 'sprint-rested', status: 'needs-human' } as const,
-    { type: 'claim-made', iteration: 1, summary: 'done' } as const,
+  it.each<SprintEvent>([
+    { type: 'hook-ended', iteration: 2, hook: 'lint', ok: true, exitCode: 0 },
+    { type: 'sprint-rested', status: 'needs-human' },
+    { type: 'claim-made', iteration: 1, summary: 'done' },
   ])('%j is not worth one', (event) => {
     expect(annotationOf(event)).toBeUndefined()
   })

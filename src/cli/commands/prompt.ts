@@ -1,7 +1,9 @@
 import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
 import { chooseMode } from '../../loop/mode.ts'
-import { buildPrompt } from '../../loop/prompt.ts'
+import { promptFor } from '../../loop/protocol.ts'
+import { nextDue } from '../../loop/standard/next-work.ts'
+import { reopenFailed } from '../../loop/standard/reopen.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command, positiveNumber } from '../command.ts'
 import { requireProgress } from '../sprint-state.ts'
@@ -23,17 +25,27 @@ export const prompt = command({
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
-    const due = dueIteration(progress, values)
-    const text = buildPrompt(progress, due)
+    const due = progress.mode === 'standard' ? duePhase(progress, values) : dueIteration(progress, values)
+    const text = promptFor(progress, due)
     io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())
     return 0
   },
 })
 
-function dueIteration(
-  progress: Progress,
-  { mode, iteration }: { readonly mode?: string; readonly iteration?: string },
-) {
+type Values = { readonly mode?: string; readonly iteration?: string }
+
+/** With phases: the work that is under way, or that would begin next. */
+function duePhase(progress: Progress, { mode, iteration }: Values) {
+  if (mode !== undefined) throw new RalphError('USAGE', '--mode is for goal-driven sprints; this one has phases')
+  const number = positiveNumber(iteration, '--iteration')
+  const { number: current, work = nextDue(reopenFailed(progress))?.ref } = progress.live[0] ?? {
+    number: progress.stats.currentIteration + 1,
+  }
+  if (!work) throw new RalphError('USAGE', 'there is nothing left to ask the agent')
+  return { number: number ?? current, mode: 'executing' as const, step: work.step ?? work.phase, work }
+}
+
+function dueIteration(progress: Progress, { mode, iteration }: Values) {
   const number = positiveNumber(iteration, '--iteration')
   const wanted = Mode.safeParse(mode)
   if (mode !== undefined && !wanted.success) {

@@ -9,10 +9,11 @@ export function agentsFor(progress: Progress, ref: WorkRef | undefined): readonl
   return own?.filter((name) => !runChoice.missing?.includes(name)) ?? runAgents
 }
 
-/** The model that the first choice is asked for; fallbacks are other programs, and work with their own. */
+/** A model belongs to the program that it is written for; any other one, such as a fallback, works with its own. */
 export function modelFor(progress: Progress, { work: ref, agent }: LiveIteration): string | undefined {
   if (!ref) return undefined
-  const [first] = agentsFor(progress, ref)
-  if (agent !== undefined && agent !== first) return undefined
-  return progress.runChoice?.model ?? workAt(progress, ref).model
+  const { runAgents = [], runChoice = {} } = progress
+  const { agent: [intended] = runAgents, model } = workAt(progress, ref)
+  if (runChoice.model !== undefined && agent === agentsFor(progress, ref)[0]) return runChoice.model
+  return agent === intended ? model : undefined
 }

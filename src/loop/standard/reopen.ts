@@ -1,7 +1,8 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
-import type { Progress } from '../../contract/progress.ts'
+import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import { spentLimit } from '../limits.ts'
 import { hasFailed } from './next-work.ts'
-import { isOver, type Work } from './work.ts'
+import { isOver, workAt, type Work } from './work.ts'
 
 /** A sprint that was blocked tries again what failed, and what was skipped because of it. A gate that blocked is run first. */
 export function reopenFailed(progress: Progress): Progress {
@@ -29,4 +30,15 @@ function reopenWork<W extends Work>(work: W): W {
   const again = { ...work, status: 'pending' as const, retryCount: undefined, nextRetryAt: undefined }
   if (gateTracking?.status !== 'blocked') return again
   return { ...again, gateTracking: { ...gateTracking, attempts: 0, status: 'pending' } }
+}
+
+/** What was only interrupted is at work again at once; what waits for a limit or for its next try goes on waiting. */
+export function resumeInterrupted(progress: Progress, at: number): Progress {
+  if (progress.mode !== 'standard' || progress.parked || spentLimit(progress) !== undefined) return progress
+  const isDue = ({ stage, work }: LiveIteration) =>
+    stage === 'waiting' && ((work && workAt(progress, work).nextRetryAt) ?? at) <= at
+  const live = progress.live.map((each): LiveIteration =>
+    isDue(each) ? { ...each, stage: 'agent', promptedAt: at } : each,
+  )
+  return { ...progress, live }
 }

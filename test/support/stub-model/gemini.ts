@@ -29,8 +29,8 @@ export const gemini: Dialect = {
   whole: (message, asked) => answer([{ text: message.text ?? '' }, ...callsOf(message)], message, asked, 'STOP'),
   aside: ({ body }) =>
     JSON.stringify(Object.fromEntries(propertiesOf(body).map(([name, schema]) => [name, some(schema)]))),
-  error: ({ status, message = `refused with ${status}`, ...rest }) => ({
-    error: { code: status, message, status: statuses[status] ?? 'UNKNOWN', ...rest },
+  error: ({ status, message = `refused with ${status}` }) => ({
+    error: { code: status, message, status: statuses[status] ?? 'UNKNOWN' },
   }),
 }
 

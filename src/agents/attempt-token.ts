@@ -1,0 +1,38 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { join } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import { attemptState } from '../platform/attempt-folder.ts'
+import { readTextSyncIfThere } from '../platform/files.ts'
+
+/** How an agent shows to `ralph mcp` which attempt it is. */
+export const tokenVariable = 'RALPH_MCP_TOKEN'
+
+const hashFile = 'mcp-token'
+
+/** A token for the attempt of a folder: where it is, and a secret whose hash stays in the folder. */
+export function newToken(folder: string): { readonly token: string; readonly files: Readonly<Record<string, string>> } {
+  const secret = randomBytes(32).toString('base64url')
+  return {
+    token: `${Buffer.from(folder).toString('base64url')}.${secret}`,
+    files: { [hashFile]: `${hashOf(secret).toString('hex')}\n` },
+  }
+}
+
+/** The folder of the attempt that a token is for. It counts as long as that attempt lives. */
+export function attemptOf(token: string | undefined): string {
+  const [place = '', secret = ''] = token?.split('.') ?? []
+  const folder = Buffer.from(place, 'base64url').toString()
+  const kept = Buffer.from((folder && readTextSyncIfThere(join(folder, hashFile))?.trim()) ?? '', 'hex')
+  const shown = hashOf(secret)
+  if (kept.length !== shown.length || !timingSafeEqual(kept, shown)) {
+    throw new RalphError('TOKEN_INVALID', `${tokenVariable} is not the token of an attempt`, {
+      hint: 'these tools are for agents that ralph itself has started',
+    })
+  }
+  if (attemptState(folder) !== 'running') {
+    throw new RalphError('NOT_RUNNING', 'the attempt is over', { hint: 'its token is worth nothing any more' })
+  }
+  return folder
+}
+
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()

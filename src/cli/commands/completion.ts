@@ -1,0 +1,37 @@
+import { drivers } from '../../agents/registry.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { nearest } from '../../contract/nearest.ts'
+import { command, type Command } from '../command.ts'
+import { completionScript, shells } from '../report/shell-completion.ts'
+
+type Entry = { readonly load: () => Promise<Command> }
+
+/** For the commands of this table, itself included. Loads them all, which is only done here. */
+export const completionFor = (table: Readonly<Record<string, Entry>>): Command =>
+  command({
+    name: 'completion',
+    summary: 'Print the completion script of a shell',
+    arguments: ['<shell>'],
+    options: { json: { type: 'boolean', description: 'print {shell, script} as JSON' } },
+    details: `For bash, zsh and fish: commands, options, sprint folders and agents. The script holds everything; Tab starts no program.`,
+    examples: [
+      'eval "$(ralph completion bash)"              # in ~/.bashrc',
+      'eval "$(ralph completion zsh)"               # in ~/.zshrc, after compinit',
+      'ralph completion fish | source               # in ~/.config/fish/config.fish',
+    ],
+    async run({ values, positionals: [given = ''] }, io) {
+      const shell = shells.find((name) => name === given)
+      if (!shell) throw unknownShell(given)
+      const commands = await Promise.all(Object.values(table).map(async ({ load }) => (await load()).about))
+      const script = completionScript(shell, { commands, agents: [...drivers.keys()] })
+      io.print(values.json === true ? JSON.stringify({ shell, script }) : script.trimEnd())
+      return 0
+    },
+  })
+
+function unknownShell(given: string): RalphError {
+  const meant = nearest(given, shells)
+  return new RalphError('USAGE', `completion: there is no script for "${given}"`, {
+    hint: meant ? `did you mean ${meant}?` : `shells: ${shells.join(', ')}`,
+  })
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { anIo } from '../../../test/support/an-io.ts'
+import { after, aProgress, noon, type Play, reports, started } from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
+import { openWorkspace } from '../../storage/workspace.ts'
+import { fold } from '../sprint-state.ts'
+import { report } from './report.ts'
+
+const line = JSON.stringify({
+  type: 'assistant',
+  session_id: 's',
+  message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: 'I wrote <b>it</b>' }] },
+})
+
+/** A project whose sprint has made one iteration that changed a file. */
+async function aFinishedSprint() {
+  const project = aFolder()
+  const dir = join(project, '.claude', 'sprints', 's')
+  mkdirSync(dir, { recursive: true })
+  execFileSync('git', ['init', '--quiet'], { cwd: project })
+  let progress = aProgress({ agent: ['claude'], checkpoint: true })
+  const workspace = await openWorkspace({ project, sprintDir: dir, sprintId: progress.sprintId })
+  await workspace.start()
+  writeFileSync(join(project, 'new.txt'), 'a < b\n')
+  const commit = await workspace.checkpoint(1, 'one')
+  const first = progress
+  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  const made: Play = { type: 'checkpoint-made', at: noon, iteration: 1, commit }
+  for (const play of [started(), reports({ status: 'goal-complete' }), made]) {
+    const fact = typeof play === 'function' ? play(progress) : play
+    progress = after(progress, fact).progress
+    await opened?.store.save(progress, fact)
+  }
+  mkdirSync(join(dir, 'attempts', '1-1'), { recursive: true })
+  writeFileSync(join(dir, 'attempts', '1-1', 'transcript.jsonl'), `${line}\n`)
+  await opened?.store.close()
+  return { project, dir, status: progress.status }
+}
+
+describe('ralph report', () => {
+  it('writes a page with the diff and the transcript of each iteration into the sprint folder', async () => {
+    const { project, dir, status } = await aFinishedSprint()
+    const { io, printed } = anIo({ cwd: project })
+
+    expect(await report.run([dir], io)).toBe(0)
+
+    expect({ printed, status }).toEqual({ printed: ['.claude/sprints/s/report.html'], status: 'completed' })
+    const page = readFileSync(join(dir, 'report.html'), 'utf8')
+    expect(page).toContain('<span class="good">+a &lt; b</span>')
+    expect(page).toContain('I wrote &lt;b&gt;it&lt;/b&gt;')
+  })
+
+  it('prints Markdown, or writes it where it is told to', async () => {
+    const { project, dir } = await aFinishedSprint()
+    const { io, printed, text } = anIo({ cwd: project })
+
+    await report.run([dir, '--markdown'], io)
+    expect(text()).toMatch(/^## ✅ .*: completed\n/)
+    printed.length = 0
+    await report.run([dir, '--markdown', '--output', 'pr.md'], io)
+
+    expect(printed).toEqual(['pr.md'])
+    expect(readFileSync(join(project, 'pr.md'), 'utf8')).toMatch(/^## ✅ /)
+  })
+
+  it('tells programs where the report is, or what it says', async () => {
+    const { project, dir } = await aFinishedSprint()
+    const { io, printed } = anIo({ cwd: project })
+
+    await report.run([dir, '--json'], io)
+    await report.run([dir, '--markdown', '--json'], io)
+
+    expect(printed.map((text): unknown => JSON.parse(text))).toEqual([
+      { format: 'html', file: '.claude/sprints/s/report.html' },
+      { format: 'markdown', file: null, text: expect.stringContaining('## ✅') },
+    ])
+  })
+
+  it.each([
+    ['a folder as output', '.', /--output is a folder/],
+    ['an output in a folder that is not there', 'nowhere/r.html', /cannot write/],
+    ['an empty output', '', /--output is empty/],
+  ])('refuses %s', async (_, output, message) => {
+    const { project, dir } = await aFinishedSprint()
+
+    await expect(report.run([dir, '--output', output], anIo({ cwd: project }).io)).rejects.toThrow(message)
+    expect(existsSync(join(dir, 'report.html'))).toBe(false)
+  })
+
+  it('refuses a sprint that was never compiled', async () => {
+    await expect(report.run([aFolder()], anIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
+  })
+})

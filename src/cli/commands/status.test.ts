@@ -1,0 +1,123 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { anIo } from '../../../test/support/an-io.ts'
+import {
+  after,
+  aProgress,
+  attemptEnded,
+  aReport,
+  newSteps,
+  noon,
+  type Play,
+  started,
+} from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import { noUsage } from '../../contract/outcome.ts'
+import { shown, type Progress } from '../../contract/progress.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
+import { widthOf } from '../live/width.ts'
+import { fold } from '../sprint-state.ts'
+import { status } from './status.ts'
+
+/** Lets a sprint in this folder live through these facts, then leaves it. Returns what it came to. */
+async function lived(dir: string, first: Progress, ...plays: readonly Play[]): Promise<Progress> {
+  mkdirSync(dir, { recursive: true })
+  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  let progress = first
+  for (const play of plays) {
+    const fact = typeof play === 'function' ? play(progress) : play
+    progress = after(progress, fact).progress
+    await opened?.store.save(progress, fact)
+  }
+  await opened?.store.close()
+  return progress
+}
+
+const spending = { usage: { ...noUsage, inputTokens: 1200, outputTokens: 34, cacheReadTokens: 5_600_000 } }
+const goesOn = (costUsd?: number): Play =>
+  attemptEnded(
+    { kind: 'report', report: aReport({ pendingSteps: newSteps('one more thing') }) },
+    { ...spending, costUsd, model: 'opus' },
+  )
+
+describe('ralph status', () => {
+  it('shows all sprints as a table that fits', async () => {
+    const cwd = aFolder()
+    const dir = (name: string) => join(cwd, '.claude', 'sprints', name)
+    await lived(dir('a'), aProgress({ goal: 'Build login '.repeat(20) }), started(), goesOn(0.5))
+    await lived(dir('b'), aProgress({ goal: '認証システムを構築する', limits: { iterations: 40 } }))
+    mkdirSync(dir('c'))
+    mkdirSync(dir('d'))
+    writeFileSync(join(dir('d'), 'PROGRESS.yaml'), 'schema-version: 99\n')
+    const { io, printed } = anIo({ cwd, now: () => noon + 65_000 })
+
+    await status.run([], io)
+
+    expect(printed).toEqual([
+      'sprint  state             last event  iteration  steps  spent  goal',
+      'a       cut off            1 min ago          2    0/1  $0.50  Build login Build login Build login …',
+      'b       not-started                           0    0/0  $0.00  認証システムを構築する',
+      'c       not compiled',
+      expect.stringMatching(/^d       PROGRESS_INVALID /),
+    ])
+  })
+
+  it.each([30, 40, 60, 80, 200])('has no line wider than %i columns', async (columns) => {
+    const cwd = aFolder()
+    const dir = join(cwd, '.claude', 'sprints', '2026-11-15_a')
+    await lived(dir, aProgress({ goal: '認証 👩‍💻'.repeat(50) }), started(), goesOn(0.5), goesOn(1))
+    const { io, printed } = anIo({ cwd, columns: () => columns })
+
+    await status.run([], io)
+    const table = printed.splice(0)
+    await status.run([dir], io)
+    const receipts = printed.slice(
+      printed.findIndex((line) => line.trimStart().startsWith('#')),
+      -1,
+    )
+
+    expect([...table, ...receipts].filter((line) => widthOf(line) > columns)).toEqual([])
+    expect(receipts.length).toBeGreaterThan(2)
+  })
+
+  it('shows a receipt of each of the last iterations', async () => {
+    const dir = aFolder()
+    await lived(dir, aProgress(), started({ agents: ['claude'] }), goesOn(0.25), goesOn())
+    const { io, printed } = anIo({ columns: () => 140 })
+
+    await status.run([dir], io)
+
+    expect(
+      printed.slice(
+        printed.findIndex((line) => line.startsWith('#')),
+        -1,
+      ),
+    ).toEqual([
+      '#  verdict   mode       agent          in  out  cache      cost   time  checks  summary',
+      '1  continue  planning   claude opus  1.2k   34   5.6M     $0.25  0.0 s          did something',
+      '2  continue  executing  claude opus  1.2k   34   5.6M  unpriced  0.0 s          did something',
+    ])
+    expect(printed.at(-1)).toMatch(/^run by nobody; go on with: ralph run /)
+  })
+
+  it('shows with --all what PROGRESS.yaml no longer does', async () => {
+    const dir = aFolder()
+    const count = shown.iterations + 20
+    const progress = await lived(dir, aProgress(), started(), ...Array.from({ length: count }, () => goesOn(0.01)))
+    const { io, printed } = anIo()
+
+    await status.run([dir, '--all', '--json'], io)
+
+    const { history } = JSON.parse(printed[0] ?? '')
+    expect(progress.iterations).toHaveLength(shown.iterations)
+    expect(history.iterations.map(({ number }: { number: number }) => number)).toEqual(
+      Array.from({ length: count }, (_, index) => index + 1),
+    )
+    expect(history.steps).toHaveLength(count)
+  })
+
+  it('wants to know which sprint for --all', async () => {
+    await expect(status.run(['--all'], anIo().io)).rejects.toThrow(/--all needs a sprint folder/)
+  })
+})

@@ -1,0 +1,79 @@
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { attemptOf } from '../../agents/attempt-token.ts'
+import { tellReport } from '../../agents/told-report.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { loadProgress } from '../sprint-state.ts'
+import { tool, type Tool } from './tool.ts'
+
+const summary = z.string().trim().min(1).describe('what was done in this iteration')
+const steps = {
+  completedStepIds: z.array(z.string()).optional().describe('ids of the steps that are done'),
+  pendingSteps: z
+    .array(z.object({ id: z.string().nullable(), prompt: z.string().trim().min(1) }))
+    .optional()
+    .describe('steps that are still to be done; id null for a new one'),
+}
+
+/**
+ * For the agent of one attempt: other ways to give its report. The token is looked at with every call, so that nothing is
+ * said any more once the attempt is over.
+ */
+export const agentTools = (token: string | undefined): Tool[] => [
+  tool({
+    name: 'report_progress',
+    description: 'Reports what this iteration has done. The sprint continues with the next iteration.',
+    input: z.object({ summary, ...steps }),
+    run: (given) => report(token, { goal: { status: 'continue', ...given } }),
+  }),
+  tool({
+    name: 'ask_human',
+    description: 'Asks a person. The sprint waits for the answer, which will be in the next prompt.',
+    input: z.object({
+      reason: z.string().trim().min(1).describe('the question, in one sentence'),
+      details: z.string().default(''),
+      options: z.array(z.string()).optional(),
+      default: z.string().optional(),
+      ...steps,
+    }),
+    run: ({ completedStepIds, pendingSteps, ...humanNeeded }) => {
+      const asked = { status: 'needs-human', summary: humanNeeded.reason, humanNeeded }
+      return report(token, { goal: { ...asked, ...given({ completedStepIds, pendingSteps }) }, phase: asked })
+    },
+  }),
+  tool({
+    name: 'finish',
+    description: 'Claims that the goal, or the phase, is reached. Ralph runs its own checks before it believes it.',
+    input: z.object({
+      summary,
+      evidence: z.string().trim().min(1).describe('what shows it: commands that were run and what they printed'),
+      ...steps,
+    }),
+    run: ({ evidence, ...said }) => {
+      const claim = `${said.summary}\n\nEvidence: ${evidence}`
+      return report(token, {
+        goal: { status: 'goal-complete', ...said, goalCompleteSummary: claim },
+        phase: { status: 'completed', summary: claim },
+      })
+    },
+  }),
+]
+
+/** What a report looks like in a sprint with a goal, and in one with phases. */
+type Reports = {
+  readonly goal: Readonly<Record<string, unknown>>
+  readonly phase?: Readonly<Record<string, unknown>>
+}
+
+async function report(token: string | undefined, { goal, phase }: Reports) {
+  const folder = attemptOf(token)
+  const progress = await loadProgress(dirname(dirname(folder)))
+  const told = progress?.mode === 'standard' ? phase : goal
+  if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
+  await tellReport(folder, told)
+  return { recorded: told['status'], next: 'end your turn now; a report in your final message would count instead' }
+}
+
+/** Without the fields that have no value. */
+const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

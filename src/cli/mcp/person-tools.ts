@@ -1,0 +1,145 @@
+import { basename, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { RalphError } from '../../contract/errors.ts'
+import { startDetached, type DetachedProcess } from '../../platform/detached-process.ts'
+import { isFolder, listFolder, readTail } from '../../platform/files.ts'
+import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-store.ts'
+import type { Command } from '../command.ts'
+import { answer } from '../commands/answer.ts'
+import { init } from '../commands/init.ts'
+import { pause, stop } from '../commands/stop.ts'
+import { tell } from '../commands/tell.ts'
+import { shownPath } from '../compile-sprint.ts'
+import type { Io } from '../io.ts'
+import { loadProgress, requireProgress } from '../sprint-state.ts'
+import { overview, sprintSummary } from './sprint-summary.ts'
+import { tool, type Tool } from './tool.ts'
+
+const sprint = z.string().min(1).describe('the folder of the sprint, or its name in .claude/sprints')
+
+/** For a person's own assistant: the sprints of the project that the server was started in. */
+export const personTools = (io: Io): Tool[] => [
+  tool({
+    name: 'list_sprints',
+    description: 'Lists the sprints of this project with their state.',
+    input: z.object({}),
+    run: () => listSprints(io),
+  }),
+  tool({
+    name: 'status',
+    description:
+      'Shows where a sprint stands: state, steps, last iterations with their checks, cost, the open question.',
+    input: z.object({ sprint }),
+    async run(given) {
+      const dir = folderOf(given.sprint, io)
+      return sprintSummary(await requireProgress(dir, io), { folder: shownPath(dir, io), owner: ownerOf(dir) })
+    },
+  }),
+  startTool(io),
+  tool({
+    name: 'answer',
+    description: 'Answers the open question of a sprint. The sprint goes on when it is started again.',
+    input: z.object({ sprint, answer: z.string().min(1) }),
+    run: (given) => json(answer, ['--', folderOf(given.sprint, io), given.answer], io),
+  }),
+  tool({
+    name: 'tell',
+    description: 'Tells the agent of a sprint something, in the prompt of the next iteration, or at once.',
+    input: z.object({ sprint, text: z.string().min(1), now: z.boolean().default(false) }),
+    run: ({ text, now, ...given }) =>
+      json(tell, [...(now ? ['--now'] : []), '--', folderOf(given.sprint, io), text], io),
+  }),
+  tool({
+    name: 'stop',
+    description: 'Stops or pauses a running sprint. It can be started again.',
+    input: z.object({
+      sprint,
+      when: z.enum(['after-iteration', 'after-turn', 'now']).default('after-iteration'),
+      pause: z.boolean().default(false).describe('paused, as a person would, instead of interrupted'),
+    }),
+    run: ({ when, pause: isPause, ...given }) =>
+      json(isPause ? pause : stop, [`--${when}`, '--', folderOf(given.sprint, io)], io),
+  }),
+]
+
+const startInput = z.object({
+  sprint: sprint.optional(),
+  goal: z.string().min(1).optional().describe('makes a new sprint for this goal'),
+  agent: z.string().min(1).optional(),
+  model: z.string().min(1).optional(),
+  maxIterations: z.int().positive().optional(),
+  budgetUsd: z.number().positive().optional(),
+  maxDuration: z.string().min(1).optional().describe('such as 30m or 2h'),
+})
+
+const startTool = (io: Io): Tool =>
+  tool({
+    name: 'start',
+    description:
+      'Starts a sprint, or goes on with one that rests, in the background. Give a goal for a new one, or an existing sprint.',
+    input: startInput,
+    run: (given) => start(given, io),
+  })
+
+const patienceMs = 10_000
+
+/** Returns as soon as the sprint is under way, or has ended already. */
+async function start(given: z.output<typeof startInput>, io: Io) {
+  const dir = await sprintToStart(given, io)
+  const owner = ownerOf(dir)
+  if (owner !== undefined) throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${owner}`)
+  const log = join(dir, 'run.log')
+  const options = { agent: given.agent, model: given.model, 'max-duration': given.maxDuration }
+  const limits = { 'max-iterations': given.maxIterations, 'budget-usd': given.budgetUsd }
+  const flags = Object.entries({ ...options, ...limits }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}=${value}`],
+  )
+  const [, program = ''] = process.argv
+  const args = [program, 'run', '--plain', ...flags, '--', dir]
+  const run = await startDetached({ file: process.execPath, args, cwd: io.cwd, env: io.env, log })
+  await underWay(run, dir)
+  const exitCode = run.exitCode()
+  const folder = shownPath(dir, io)
+  if (exitCode === undefined) return { folder, running: true, pid: run.pid, log: shownPath(log, io) }
+  return { folder, running: false, exitCode, output: await readTail(log, 2000) }
+}
+
+async function underWay(run: DetachedProcess, dir: string): Promise<void> {
+  const deadline = performance.now() + patienceMs
+  while (run.exitCode() === undefined && ownerOf(dir) === undefined && performance.now() < deadline) await sleep(50)
+}
+
+async function sprintToStart({ sprint: name, goal, agent }: z.output<typeof startInput>, io: Io): Promise<string> {
+  if ((name === undefined) === (goal === undefined)) throw new RalphError('USAGE', 'start: give a sprint or a goal')
+  if (name !== undefined) return folderOf(name, io)
+  const made = await json(init, [`--goal=${goal}`, ...(agent === undefined ? [] : [`--agent=${agent}`])], io)
+  return resolve(io.cwd, z.object({ folder: z.string() }).parse(made).folder)
+}
+
+async function listSprints(io: Io) {
+  const folder = join(io.cwd, '.claude', 'sprints')
+  const dirs = (await listFolder(folder)).map((name) => join(folder, name)).filter((dir) => isFolder(dir))
+  const found = dirs.toSorted().map(async (dir) => {
+    const progress = await loadProgress(dir)
+    const shown = { folder: shownPath(dir, io), owner: ownerOf(dir) }
+    return progress
+      ? overview(progress, shown)
+      : { folder: shown.folder, sprintId: basename(dir), status: 'not compiled' }
+  })
+  return { sprints: await Promise.all(found) }
+}
+
+function folderOf(given: string, io: Io): string {
+  const named = join(io.cwd, '.claude', 'sprints', given)
+  return openSprintFolder(isFolder(named) ? named : resolve(io.cwd, given))
+}
+
+/** What a command answers to a program. */
+async function json(command: Command, args: readonly string[], io: Io): Promise<unknown> {
+  const printed: string[] = []
+  const note = (text: string) => void printed.push(text)
+  await command.run(['--json', ...args], { ...io, print: note, write: note, printError: note })
+  return JSON.parse(printed.join('\n'))
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { RalphError } from '../../contract/errors.ts'
+
+/** Something that a client of `ralph mcp` can call. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: Readonly<Record<string, unknown>>
+  /** Resolves with what the client is told. Rejects with a RalphError. */
+  readonly call: (input: unknown) => Promise<unknown>
+}
+
+type Declaration<S extends z.ZodType> = {
+  readonly name: string
+  readonly description: string
+  readonly input: S
+  readonly run: (input: z.output<S>) => Promise<unknown>
+}
+
+export const tool = <S extends z.ZodType>({ name, description, input, run }: Declaration<S>): Tool => ({
+  name,
+  description,
+  inputSchema: z.toJSONSchema(input, { io: 'input' }),
+  async call(given) {
+    const read = input.safeParse(given ?? {})
+    if (!read.success) throw new RalphError('USAGE', `${name}: ${problemsOf(read.error)}`)
+    return run(read.data)
+  },
+})
+
+const problemsOf = ({ issues }: z.ZodError): string =>
+  issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`).join('; ')

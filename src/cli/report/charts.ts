@@ -1,0 +1,42 @@
+import { html, type Html } from './html.ts'
+
+export type Bar = {
+  readonly label: string
+  readonly value: number
+  /** What a person reads when pointing at it. */
+  readonly title: string
+  /** A class of the style sheet. */
+  readonly kind: string
+}
+
+const height = 120
+const widest = 28
+const chartWidth = 860
+
+/** Bars side by side, as tall as their values; none higher than the frame, and a nothing is a line. */
+export function barChart(name: string, bars: readonly Bar[], most: string): Html {
+  const highest = Math.max(...bars.map(({ value }) => value), Number.EPSILON)
+  const step = Math.min(widest, chartWidth / Math.max(1, bars.length))
+  const every = Math.ceil(28 / step)
+  const drawn = bars.map(({ label, value, title, kind }, index) => {
+    const size = Math.max(1, Math.round((Math.max(0, value) / highest) * height))
+    const x = fixed(index * step)
+    const text =
+      index % every === 0 ? html`<text x="${fixed(x + step / 2)}" y="${height + 14}">${label}</text>` : html``
+    return html`<g class="${kind}"
+        ><rect x="${x}" y="${height - size}" width="${fixed(Math.max(0.5, step - 2))}" height="${size}"
+          ><title>${title}</title></rect
+        ></g
+      >${text}`
+  })
+  const width = Math.max(120, Math.ceil(bars.length * step))
+  return html`<figure>
+    <figcaption>${name} <span class="dim">most: ${most}</span></figcaption>
+    <svg viewBox="0 0 ${width} ${height + 18}" width="${width}" height="${height + 18}" role="img" aria-label="${name}">
+      <line x1="0" y1="${height}" x2="${width}" y2="${height}" />
+      ${drawn}
+    </svg>
+  </figure>`
+}
+
+const fixed = (value: number): number => Math.round(value * 100) / 100

@@ -1,0 +1,61 @@
+import type { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
+import type { JournalRecord } from '../../storage/journal-record.ts'
+import { seeRecord } from '../live/watch-events.ts'
+
+/** A time in which a usage limit was waited for. */
+export type Wait = { readonly from: number; readonly until: number; readonly reason: string }
+
+/** All that ever was in the progress of a sprint, also what PROGRESS.yaml no longer shows. */
+export type History = {
+  readonly progress: Progress
+  readonly iterations: readonly IterationRecord[]
+  readonly steps: readonly Step[]
+  readonly hookTasks: readonly HookTask[]
+  readonly waits: readonly Wait[]
+}
+
+/** Folds a journal from its beginning; undefined if it holds no state. `known`: what is there without a journal. */
+export function historyOf(records: readonly JournalRecord[], known?: Progress): History | undefined {
+  const iterations = new Map<number, IterationRecord>()
+  const steps = new Map<string, Step>()
+  const hooks = new Map<string, HookTask>()
+  const waits = waitLog()
+  let progress: Progress | undefined
+  const take = (next: Progress, at: number) => {
+    if (next.iterations !== progress?.iterations) for (const one of next.iterations) iterations.set(one.number, one)
+    if (next.dynamicSteps !== progress?.dynamicSteps) for (const one of next.dynamicSteps) steps.set(one.id, one)
+    if (next.hookTasks !== progress?.hookTasks)
+      for (const one of next.hookTasks) hooks.set(`${one.iteration} ${one.hookId}`, one)
+    waits.take(next, at)
+    progress = next
+  }
+  if (known) take(known, known.stats.updatedAt ?? 0)
+  for (const record of records) {
+    const seen = seeRecord(progress, record)
+    if (seen) take(seen.progress, seen.at)
+  }
+  if (!progress) return undefined
+  return {
+    progress,
+    iterations: [...iterations.values()].toSorted((a, b) => a.number - b.number),
+    steps: [...steps.values()].toSorted((a, b) => a.addedAt - b.addedAt || numberOf(a) - numberOf(b)),
+    hookTasks: [...hooks.values()].toSorted((a, b) => a.iteration - b.iteration || a.spawnedAt - b.spawnedAt),
+    waits: waits.all(),
+  }
+}
+
+const numberOf = ({ id }: Step): number => Number(/\d+$/.exec(id)?.[0] ?? 0)
+
+function waitLog() {
+  const done: Wait[] = []
+  let open: { readonly from: number; readonly reason: string; readonly planned: number } | undefined
+  return {
+    take({ parked }: Progress, at: number): void {
+      if (parked && !open) open = { from: at, reason: parked.reason, planned: parked.until }
+      if (parked || !open) return
+      done.push({ from: open.from, until: at, reason: open.reason })
+      open = undefined
+    },
+    all: (): Wait[] => (open ? [...done, { from: open.from, until: open.planned, reason: open.reason }] : done),
+  }
+}

@@ -1,0 +1,76 @@
+import { unlimitedIterations, type IterationRecord, type Progress } from '../../contract/progress.ts'
+import { humanDuration, type Paint } from '../paint.ts'
+import { money } from '../receipt.ts'
+import { tableLines, type Column } from './table.ts'
+
+type Look = { readonly width: number; readonly paint: Paint }
+
+const columns: readonly Column[] = [
+  { title: '#', align: 'right' },
+  { title: 'verdict' },
+  { title: 'mode', drop: 6 },
+  { title: 'agent', drop: 4 },
+  { title: 'in', align: 'right', drop: 5 },
+  { title: 'out', align: 'right', drop: 5 },
+  { title: 'cache', align: 'right', drop: 7 },
+  { title: 'cost', align: 'right' },
+  { title: 'time', align: 'right', drop: 2 },
+  { title: 'checks', drop: 1 },
+  { title: 'summary' },
+]
+
+/** One row for each iteration: who, what it took, what came of it. */
+export function receiptTable(iterations: readonly IterationRecord[], look: Look): string[] {
+  if (iterations.length === 0) return []
+  const lines = tableLines(columns, iterations.map(receiptCells), look)
+  const isEstimated = iterations.some(({ costEstimated }) => costEstimated === true)
+  return isEstimated ? [...lines, look.paint.dim("≈ estimated by ralph's own price list")] : lines
+}
+
+const receiptCells = (record: IterationRecord): string[] => [
+  String(record.number),
+  `${record.verdict}${record.attempts > 1 ? ` (${record.attempts} attempts)` : ''}`,
+  record.mode,
+  agentText(record),
+  short(record.usage.inputTokens),
+  short(record.usage.outputTokens),
+  short(record.usage.cacheReadTokens + record.usage.cacheWriteTokens),
+  money(record),
+  humanDuration(record.endedAt - record.startedAt),
+  checksText(record),
+  record.summary ?? '',
+]
+
+export const agentText = ({ agent, model }: Pick<IterationRecord, 'agent' | 'model'>): string =>
+  [agent, model].filter((name) => name !== undefined && name !== '').join(' ')
+
+export function checksText({ checks = [], review }: IterationRecord): string {
+  const passed = checks.filter((check) => check.passed).length
+  const parts = [
+    ...(checks.length > 0 ? [`${passed}/${checks.length} ${passed === checks.length ? '✓' : '✗'}`] : []),
+    ...(review ? [`review ${review.passed ? '✓' : '✗'}`] : []),
+  ]
+  return parts.join(' ')
+}
+
+/** A count of tokens. */
+export function short(count: number): string {
+  if (count < 1000) return String(count)
+  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
+}
+
+/** `9/40`, or `9` without a limit. */
+export const iterationText = ({ stats }: Progress): string =>
+  stats.maxIterations < unlimitedIterations
+    ? `${stats.currentIteration}/${stats.maxIterations}`
+    : String(stats.currentIteration)
+
+/** How long ago, in one unit. */
+export function ageText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
+}

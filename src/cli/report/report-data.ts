@@ -1,0 +1,47 @@
+import type { History } from './history.ts'
+
+/** Everything that a report is made of. */
+export type ReportData = {
+  readonly history: History
+  readonly madeAt: number
+  /** By iteration; bounded. */
+  readonly diffs: ReadonlyMap<number, string>
+  /** By iteration, as lines; bounded. */
+  readonly transcripts: ReadonlyMap<number, readonly string[]>
+}
+
+/** The beginning and the end of what may be endless. */
+export function boundedLines(head: number, tail: number) {
+  const first: string[] = []
+  let last: string[] = []
+  let left = 0
+  return {
+    add(line: string): void {
+      const shown = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+      if (first.length < head) {
+        first.push(shown)
+        return
+      }
+      last.push(shown)
+      // Not one by one: shifting a long list for each line would be slow.
+      if (last.length < tail * 2) return
+      left += last.length - tail
+      last = last.slice(-tail)
+    },
+    lines(): string[] {
+      const kept = last.slice(-tail)
+      const gone = left + last.length - kept.length
+      return [...first, ...(gone > 0 ? [`… ${gone} lines left out …`] : []), ...kept]
+    },
+  }
+}
+
+const longestLine = 500
+
+/** As much of a patch as a page can carry. */
+export function boundedText(text: string, most: number): string {
+  if (text.length <= most) return text
+  const cut = text.lastIndexOf('\n', most)
+  const kept = text.slice(0, cut > 0 ? cut : most)
+  return `${kept}\n… ${text.length - kept.length} more characters; see: ralph diff`
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import { aProgress, aStep, noon } from '../../../test/support/builders.ts'
+import { noUsage } from '../../contract/outcome.ts'
+import type { IterationRecord, Progress } from '../../contract/progress.ts'
+import { escape, html } from './html.ts'
+import { htmlReport } from './html-report.ts'
+import { markdownReport, textOf } from './markdown-report.ts'
+import { boundedLines, boundedText, type ReportData } from './report-data.ts'
+
+const anIteration = (given: Partial<IterationRecord> = {}): IterationRecord => ({
+  number: 1,
+  mode: 'executing',
+  verdict: 'continue',
+  attempts: 1,
+  startedAt: noon,
+  endedAt: noon + 60_000,
+  costUsd: 0.5,
+  usage: noUsage,
+  ...given,
+})
+
+function aReportData(given: Partial<ReportData['history']> & { readonly progress?: Progress } = {}): ReportData {
+  const progress = given.progress ?? aProgress()
+  return {
+    history: { progress, iterations: [], steps: [], hookTasks: [], waits: [], ...given },
+    madeAt: noon,
+    diffs: new Map(),
+    transcripts: new Map(),
+  }
+}
+
+const hostile = `</pre></details><script>alert(1)</script><img src=x onerror="alert(1)"> ' " & \u202e\u0000`
+
+/** Everything somebody else could have written, hostile. */
+const hostileData = (): ReportData => ({
+  ...aReportData({
+    progress: aProgress({
+      goal: hostile,
+      reason: hostile,
+      sprintId: hostile,
+      baseline: [{ name: hostile, passed: false }],
+      humanNeeded: { reason: hostile, details: hostile, askedAt: noon },
+      ralphExit: { detectedAt: noon, iteration: 1, finalSummary: hostile },
+    }),
+    iterations: [
+      anIteration({
+        summary: hostile,
+        agent: hostile,
+        model: hostile,
+        checkpoint: '<b>',
+        rejected: [hostile],
+        tampered: [hostile],
+        checks: [{ name: hostile, passed: true }],
+      }),
+    ],
+    steps: [aStep({ prompt: hostile, id: 'step-0' })],
+    waits: [{ from: noon, until: noon + 1, reason: hostile }],
+  }),
+  diffs: new Map([[1, `+${hostile}\n-${hostile}\n ${hostile}`]]),
+  transcripts: new Map([[1, [hostile, hostile]]]),
+})
+
+/** Names of the tags in a page; fails where one is not closed where it should be. */
+function tagsIn(page: string): string[] {
+  const open: string[] = []
+  const wrong: string[] = []
+  const all = [...page.matchAll(/<(\/?)([a-z][a-z0-9]*)(?:\s[^<>]*?)?(\/?)\s*>/g)].flatMap(
+    ([tag, slash, name = '', own]) => {
+      if (slash === '' && own === '') open.push(name)
+      if (slash === '/' && open.pop() !== name) wrong.push(tag)
+      return slash === '' ? [name] : []
+    },
+  )
+  expect({ open, wrong }).toEqual({ open: [], wrong: [] })
+  return all
+}
+
+describe('markup', () => {
+  it('takes what it is given for text, unless it is markup itself', () => {
+    expect(html`<p title="${'"x"'}">${'<b>'}${html`<i>${1}</i>`}${[html`<u></u>`]}</p>`.html).toBe(
+      '<p title="&quot;x&quot;">&lt;b&gt;<i>1</i><u></u></p>',
+    )
+  })
+
+  it('shows where invisible characters were', () => {
+    expect(escape('a\u202eb\u0000c\nd\te')).toBe('a\ufffdb\ufffdc\nd\te')
+  })
+})
+
+describe('the page', () => {
+  it('keeps hostile text text, wherever it comes from', () => {
+    const page = htmlReport(hostileData())
+
+    expect(new Set(tagsIn(page))).not.toContain('script')
+    expect(['<img', '<script', '\u202e', '\u0000'].filter((bad) => page.includes(bad))).toEqual([])
+    expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThan(12)
+  })
+
+  it('needs nothing from anywhere', () => {
+    const page = htmlReport(hostileData())
+
+    expect(page).not.toMatch(/\s(?:src|srcset|action|data|xlink:href)="|url\(|@import|<link|<script/i)
+    expect([...page.matchAll(/\shref="([^"]*)"/g)].every(([, link = '']) => link.startsWith('#i'))).toBe(true)
+    expect(page).toContain(`default-src 'none'`)
+  })
+
+  it('draws a bar for each iteration in each chart, and marks the checks', () => {
+    const iterations = [
+      anIteration({ number: 1, checks: [{ name: 'unit', passed: false }] }),
+      anIteration({ number: 2, costUsd: null, checks: [{ name: 'unit', passed: true }], verdict: 'accepted' }),
+    ]
+    const page = htmlReport(aReportData({ iterations }))
+
+    expect(tagsIn(page).filter((name) => name === 'rect')).toHaveLength(4)
+    expect(page).toMatch(/<th>unit<\/th>\s*<td class="bad">✗<\/td>\s*<td class="good">✓<\/td>/)
+    expect(page).toContain('unpriced')
+  })
+
+  it('keeps the lines of diffs and transcripts', () => {
+    const data = { ...aReportData({ iterations: [anIteration()] }), transcripts: new Map([[1, ['one', '  two']]]) }
+
+    expect(htmlReport(data)).toContain('<pre>one\n  two\n</pre>')
+  })
+
+  it('is a page for a sprint without an iteration, and for one of thousands', () => {
+    const many = Array.from({ length: 3000 }, (_, index) => anIteration({ number: index + 1 }))
+
+    expect(tagsIn(htmlReport(aReportData()))).toContain('main')
+    expect(tagsIn(htmlReport(aReportData({ iterations: many }))).filter((name) => name === 'article')).toHaveLength(
+      3000,
+    )
+  })
+})
+
+describe('Markdown', () => {
+  it('tells how it ended, what it took and what was done', () => {
+    const progress = aProgress({
+      status: 'completed',
+      stats: { currentIteration: 1, totalSteps: 1, completedSteps: 1, costUsd: 0.5, activeMs: 60_000 },
+      ralphExit: { detectedAt: noon, iteration: 1, finalSummary: 'all done' },
+      doneWhen: [{ run: 'npm test', timeout: 1, eachIteration: false, protect: false }],
+    })
+    const data = aReportData({
+      progress,
+      iterations: [anIteration({ agent: 'claude', summary: 'did | it', checks: [{ name: 'npm test', passed: true }] })],
+      steps: [aStep({ prompt: 'write it', status: 'completed' })],
+    })
+
+    expect(markdownReport(data)).toBe(`## ✅ 2026-01-18\\_sprint: completed
+
+Ship it
+
+**all done**
+
+| iterations | steps | checks | time at work | cost | tokens |
+| --- | --- | --- | --- | --- | --- |
+| 1 | 1 of 1 | npm test | 1 min 0 s | $0.50 | 0 in, 0 out |
+
+<details><summary>1 iterations</summary>
+
+| # | mode | verdict | agent | cost | time | checks | summary |
+| ---: | --- | --- | --- | ---: | ---: | --- | --- |
+| 1 | executing | continue | claude | $0.50 | 1 min 0 s | 1/1 ✓ | did \\| it |
+
+</details>
+
+<details><summary>1 steps</summary>
+
+- [x] write it
+
+</details>
+
+<sub>Made by ralph report, 2026-01-18T12:00:00.000Z</sub>
+`)
+  })
+
+  it.each([
+    ['@everyone closes #12', '&#64;everyone closes &#35;12'],
+    ['a\n| b | <img src=x>', 'a \\| b \\| &lt;img src=x&gt;'],
+    ['[x](https://e.x) `code`', '\\[x\\](https&#58;//e.x) \\`code\\`'],
+  ])('makes %j harmless', (text, shown) => {
+    expect(textOf(text)).toBe(shown)
+  })
+})
+
+describe('what is too long', () => {
+  it('keeps the first and the last lines, and counts the rest', () => {
+    const kept = boundedLines(2, 3)
+    for (let line = 1; line <= 100; line++) kept.add(String(line))
+
+    expect(kept.lines()).toEqual(['1', '2', '… 95 lines left out …', '98', '99', '100'])
+  })
+
+  it('keeps all of what is short enough', () => {
+    const kept = boundedLines(2, 3)
+    for (const line of ['a', 'b', 'c', 'd', 'e']) kept.add(line)
+
+    expect(kept.lines()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(boundedText('abc', 3)).toBe('abc')
+  })
+
+  it('cuts a patch at a line', () => {
+    expect(boundedText('one\ntwo\nthree', 9)).toBe('one\ntwo\n… 6 more characters; see: ralph diff')
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { after, noon, started, work } from '../../../test/support/builders.ts'
+import { aPhase, aStandard, breaks, completes } from '../../../test/support/phases.ts'
+import type { Fact } from '../fact.ts'
+import { modelFor } from './choice.ts'
+
+const phases = [aPhase('a', { model: 'opus' }), aPhase('b', { agent: ['codex', 'gemini'], model: 'gpt' })]
+
+/** Who works on the second phase, and with which model. */
+function worker(given: Partial<Extract<Fact, { type: 'started' }>>) {
+  const { progress } = after(aStandard(phases), started({ agents: ['claude'], ...given }), completes('a'))
+  const [live] = progress.live
+  return live && [live.agent, modelFor(progress, live)]
+}
+
+it('a phase is worked on by its own agent and model, else by those of the sprint', () => {
+  const { progress } = after(aStandard(phases), started({ agents: ['claude'] }))
+  const [live] = progress.live
+
+  expect(live && [live.agent, modelFor(progress, live)]).toEqual(['claude', 'opus'])
+  expect(worker({})).toEqual(['codex', 'gpt'])
+})
+
+it('the command line counts before the phase', () => {
+  expect(worker({ choice: { agent: true } })).toEqual(['claude', undefined])
+  expect(worker({ choice: { agent: true, model: 'tiny' } })).toEqual(['claude', 'tiny'])
+  expect(worker({ choice: { model: 'tiny' } })).toEqual(['codex', 'tiny'])
+})
+
+it('an agent that is not installed is left out, and a fallback works with its own model', () => {
+  expect(worker({ choice: { missing: ['codex'] } })).toEqual(['gemini', undefined])
+
+  const limited = breaks('b', { class: 'usage_limit', resetsAt: noon + 1000 })
+  const { progress, orders } = after(aStandard(phases), started({ agents: ['claude'] }), completes('a'), limited)
+  const [live] = progress.live
+  expect(live && [live.agent, modelFor(progress, live)]).toEqual(['gemini', undefined])
+  expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
+})

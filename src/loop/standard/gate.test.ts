@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { after, interrupted, started, told, work } from '../../../test/support/builders.ts'
+import {
+  aGate,
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  completes,
+  fails,
+  forEach,
+  gateEnds,
+  saysNothing,
+  statuses,
+  underWay,
+} from '../../../test/support/phases.ts'
+
+const gated = aStandard([aPhase('a', { gate: aGate() }), aPhase('b')])
+
+describe('a gate', () => {
+  it('is run after the work, which is not completed before it is green', () => {
+    const waiting = after(gated, started(), completes('a'))
+    const { progress, orders } = after(waiting.progress, gateEnds('a', 0))
+
+    expect(work(waiting.orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
+    expect(statuses(waiting.progress)).toEqual({ a: 'in-progress', b: 'pending' })
+    expect(progress.phases?.[0]).toMatchObject({
+      status: 'completed',
+      gateTracking: { attempts: 1, status: 'passed', lastExitCode: 0, lastOutput: 'fine' },
+    })
+    expect(told(orders)).toContainEqual({
+      type: 'gate-ended',
+      iteration: 1,
+      work: { phase: 'a' },
+      passed: true,
+      attempts: 1,
+      of: 3,
+      exitCode: 0,
+      output: 'fine',
+    })
+    expect(underWay(progress)).toEqual(['b'])
+  })
+
+  it('is not run after a work that failed', () => {
+    expect(after(gated, started(), fails('a')).progress).toMatchObject({ status: 'blocked', live: [] })
+  })
+
+  it('that is red makes an iteration that mends it, then it is run again', () => {
+    const red = after(gated, started(), completes('a'), gateEnds('a', 1))
+    const { progress, orders } = after(red.progress, completes('a'))
+
+    expect(red.progress).toMatchObject({
+      phases: [{ status: 'in-progress', gateTracking: { attempts: 1, status: 'retrying', lastOutput: 'red' } }, {}],
+      live: [{ number: 2, work: { phase: 'a', gateFix: 1 } }],
+      iterations: [{ verdict: 'refused' }],
+    })
+    expect(work(orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
+    expect(after(progress, gateEnds('a', 0)).progress.phases?.[0]?.status).toBe('completed')
+  })
+
+  it('blocks when it was red as often as it may be', () => {
+    const red = [completes('a'), gateEnds('a', 1)]
+    const { progress } = after(gated, started(), ...red, ...red, ...red)
+
+    expect(progress).toMatchObject({
+      status: 'blocked',
+      error: 'the gate of a failed (exit code 1), 3 of 3 times',
+      phases: [{ status: 'blocked', gateTracking: { attempts: 3, status: 'blocked' } }, { status: 'pending' }],
+    })
+  })
+
+  it('that blocked is the first thing the next run does', () => {
+    const blocked = after(
+      aStandard([aPhase('a', { gate: aGate(1) })]),
+      started(),
+      completes('a'),
+      gateEnds('a', 1),
+    ).progress
+    const next = after(blocked, started())
+
+    expect(work(next.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
+    expect(after(next.progress, gateEnds('a', 0)).progress.status).toBe('completed')
+  })
+
+  it('is red when it could not end by itself', () => {
+    const { progress } = after(
+      gated,
+      started(),
+      completes('a'),
+      gateEnds('a', 0, { exitCode: null, error: 'timed out after 1 s' }),
+    )
+
+    expect(progress.phases?.[0]?.gateTracking).toMatchObject({
+      status: 'retrying',
+      lastExitCode: null,
+      error: 'timed out after 1 s',
+    })
+  })
+
+  it('also judges an agent that says it could not mend it', () => {
+    const { progress } = after(gated, started(), completes('a'), gateEnds('a', 1), fails('a'), gateEnds('a', 0))
+
+    expect(statuses(progress)).toMatchObject({ a: 'completed' })
+  })
+
+  it('cannot be mended by an agent without a word', () => {
+    expect(after(gated, started(), completes('a'), gateEnds('a', 1), saysNothing('a')).progress).toMatchObject({
+      status: 'blocked',
+      phases: [{ errorCategory: 'validation' }, {}],
+    })
+  })
+
+  it('is run again by the next run if it was interrupted', () => {
+    const { orders } = after(gated, started(), completes('a'), interrupted, started())
+
+    expect(work(orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
+  })
+
+  it('keeps only the end of what it printed', () => {
+    const { progress } = after(
+      gated,
+      started(),
+      completes('a'),
+      gateEnds('a', 1, { output: `${'x'.repeat(20_000)}end` }),
+    )
+    const { lastOutput = '' } = progress.phases?.[0]?.gateTracking ?? {}
+
+    expect([lastOutput.length, lastOutput.slice(-3)]).toEqual([10_000, 'end'])
+  })
+})
+
+describe('the gate of a phase with items', () => {
+  const progress = aStandard([
+    forEach('work', [anItem('x', { phases: [aPart('p', { gate: aGate(1) })] })], { gate: aGate() }),
+  ])
+
+  it('is run when all are done, without an agent', () => {
+    const done = after(progress, started(), completes('work/x'), gateEnds('work/x/p', 0))
+
+    expect(work(done.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
+    expect(done.progress.live).toMatchObject([{ number: 2, attempt: 0, stage: 'gate', work: { phase: 'work' } }])
+    expect(after(done.progress, gateEnds('work', 0)).progress).toMatchObject({
+      status: 'completed',
+      stats: { completedPhases: 2, completedSteps: 1 },
+    })
+  })
+
+  it('is mended like any other', () => {
+    const red = after(progress, started(), completes('work/x'), gateEnds('work/x/p', 0), gateEnds('work', 1)).progress
+
+    expect(red.live).toMatchObject([{ work: { phase: 'work', gateFix: 1 }, attempt: 1 }])
+    expect(after(red, completes('work'), gateEnds('work', 0)).progress.status).toBe('completed')
+  })
+
+  it('fails its item, where it is the gate of a part', () => {
+    expect(after(progress, started(), completes('work/x'), gateEnds('work/x/p', 1)).progress).toMatchObject({
+      status: 'blocked',
+      phases: [{ status: 'blocked', steps: [{ status: 'failed', phases: [{ status: 'failed' }] }] }],
+    })
+  })
+})

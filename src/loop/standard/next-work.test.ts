@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { after, started } from '../../../test/support/builders.ts'
+import {
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  completes,
+  fails,
+  forEach,
+  statuses,
+  underWay,
+} from '../../../test/support/phases.ts'
+import type { Progress } from '../../contract/progress.ts'
+
+/** What is under way after the start, and after each of these is completed. */
+function course(progress: Progress, ...names: readonly string[]): string[][] {
+  let now = after(progress, started()).progress
+  const seen = [underWay(now)]
+  for (const name of names) {
+    now = after(now, completes(name)).progress
+    seen.push(underWay(now))
+  }
+  return seen
+}
+
+const sideBySide = (maxConcurrency = 4): Partial<Progress> => ({
+  parallelExecution: { enabled: true, maxConcurrency, onDependencyFailure: 'skip-dependents' },
+})
+
+describe('phases', () => {
+  it('come one after the other', () => {
+    expect(course(aStandard([aPhase('a'), aPhase('b')]), 'a', 'b')).toEqual([['a'], ['b'], []])
+  })
+
+  it('that are parallel hold up nothing', () => {
+    const progress = aStandard([aPhase('a', { parallel: true }), aPhase('b'), aPhase('c')])
+
+    expect(course(progress, 'b', 'a', 'c')).toEqual([['a', 'b'], ['a', 'c'], ['c'], []])
+  })
+
+  it('that wait for parallel ones do, and so does all behind them', () => {
+    const progress = aStandard([
+      aPhase('a', { parallel: true }),
+      aPhase('b', { waitForParallel: true, parallel: true }),
+      aPhase('c'),
+    ])
+
+    expect(course(progress, 'a')).toEqual([['a'], ['b', 'c']])
+  })
+
+  it('are no more at the same time than four, if nobody says otherwise', () => {
+    const five = ['a', 'b', 'c', 'd', 'e'].map((id) => aPhase(id, { parallel: true }))
+
+    expect(course(aStandard(five), 'c')).toEqual([
+      ['a', 'b', 'c', 'd'],
+      ['a', 'b', 'd', 'e'],
+    ])
+  })
+
+  it('without items are over at once', () => {
+    expect(course(aStandard([forEach('none', []), aPhase('b'), forEach('last', [])]), 'b')).toEqual([['b'], []])
+  })
+})
+
+describe('items', () => {
+  it('come one after the other, all parts of one before the next', () => {
+    const phases = [aPart('write'), aPart('test')]
+    const progress = aStandard([forEach('work', [anItem('x', { phases }), anItem('y', { phases })])])
+
+    expect(course(progress, 'work/x', 'work/x', 'work/y')).toEqual([
+      ['work/x/write'],
+      ['work/x/test'],
+      ['work/y/write'],
+      ['work/y/test'],
+    ])
+  })
+
+  it('come in the order of what they depend on', () => {
+    const progress = aStandard([forEach('work', [anItem('x', { dependsOn: ['z'] }), anItem('y'), anItem('z')])])
+
+    expect(course(progress, 'work/y', 'work/z')).toEqual([['work/y/execute'], ['work/z/execute'], ['work/x/execute']])
+  })
+
+  it('side by side begin as soon as what they depend on is completed, as far as there is room', () => {
+    const steps = [anItem('x'), anItem('y', { dependsOn: ['x'] }), anItem('z'), anItem('w')]
+    const progress = aStandard([forEach('work', steps, { parallel: true })], sideBySide(2))
+
+    expect(course(progress, 'work/z', 'work/x', 'work/y')).toEqual([
+      ['work/x/execute', 'work/z/execute'],
+      ['work/x/execute', 'work/w/execute'],
+      ['work/w/execute', 'work/y/execute'],
+      ['work/w/execute'],
+    ])
+  })
+
+  it('may have parts that are parallel', () => {
+    const phases = [aPart('a', { parallel: true }), aPart('b'), aPart('c', { waitForParallel: true })]
+    const progress = aStandard([forEach('work', [anItem('x', { phases })])])
+
+    expect(course(progress, 'work/x/b', 'work/x/a')).toEqual([['work/x/a', 'work/x/b'], ['work/x/a'], ['work/x/c']])
+  })
+
+  it('keep the next phase waiting, also side by side', () => {
+    const progress = aStandard(
+      [forEach('work', [anItem('x'), anItem('y')], { parallel: true }), aPhase('next')],
+      sideBySide(),
+    )
+
+    expect(course(progress, 'work/x', 'work/y')).toEqual([
+      ['work/x/execute', 'work/y/execute'],
+      ['work/y/execute'],
+      ['next'],
+    ])
+  })
+})
+
+describe('after a failure', () => {
+  const steps = [anItem('x'), anItem('y', { dependsOn: ['x'] }), anItem('w', { dependsOn: ['y'] }), anItem('z')]
+  const failing = (onDependencyFailure: 'skip-dependents' | 'fail-phase' | 'continue') =>
+    after(
+      aStandard([forEach('work', steps, { parallel: true })], {
+        parallelExecution: { enabled: true, maxConcurrency: 1, onDependencyFailure },
+      }),
+      started(),
+      fails('work/x'),
+    ).progress
+
+  it('dependents are skipped, directly or not, and others go on', () => {
+    const progress = failing('skip-dependents')
+
+    expect(statuses(progress)).toMatchObject({ 'work/x': 'failed', 'work/y': 'skipped', 'work/w': 'skipped' })
+    expect(underWay(progress)).toEqual(['work/z/execute'])
+    expect(after(progress, completes('work/z')).progress).toMatchObject({ status: 'blocked', failedPhase: 'work' })
+  })
+
+  it('nothing goes on with fail-phase', () => {
+    expect(failing('fail-phase')).toMatchObject({ status: 'blocked', live: [] })
+  })
+
+  it('dependents go on with continue, and the phase is not completed all the same', () => {
+    const progress = failing('continue')
+
+    expect(underWay(progress)).toEqual(['work/y/execute'])
+    expect(after(progress, completes('work/y'), completes('work/w'), completes('work/z')).progress).toMatchObject({
+      status: 'blocked',
+      phases: [{ status: 'blocked' }],
+    })
+  })
+
+  it('items one after the other end with the first that fails', () => {
+    const progress = after(
+      aStandard([forEach('work', [anItem('x'), anItem('y')])]),
+      started(),
+      fails('work/x'),
+    ).progress
+
+    expect(progress).toMatchObject({ status: 'blocked', reason: 'phase work failed: x: boom' })
+    expect(statuses(progress)).toMatchObject({ work: 'blocked', 'work/x': 'failed', 'work/y': 'pending' })
+  })
+})

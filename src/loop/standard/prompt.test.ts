@@ -1,0 +1,194 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { after, noon, red, started } from '../../../test/support/builders.ts'
+import {
+  aGate,
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  completes,
+  fails,
+  forEach,
+  gateEnds,
+} from '../../../test/support/phases.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { promptFor, repairPromptFor, reportIn } from '../protocol.ts'
+
+/** The prompt of the first iteration that is under way. */
+function promptOf(progress: Progress): string {
+  const [live] = progress.live
+  if (!live) throw new Error('nothing is under way')
+  return promptFor(progress, live)
+}
+
+const begun = (progress: Progress) => after(progress, started()).progress
+
+describe('the prompt of a phase', () => {
+  it('says where it is, what is to be done and how it is to be reported', () => {
+    const prompt = promptOf(begun(aStandard([aPhase('a'), aPhase('b')], { goal: 'Ship it' })))
+
+    expect(prompt).toMatch(/^# Ralph: phase a\n/)
+    expect(prompt).toMatch(/## What the sprint is for\s+Ship it/)
+    expect(prompt).toContain('- phase 1 of 2: a')
+    expect(prompt).toMatch(/## Your task\s+do a\n/)
+    expect(prompt).toMatch(/"status": "<completed \| failed \| needs-human>"/)
+    expect(prompt).not.toMatch(/item|earlier try|gate/)
+  })
+
+  it('tells which item it is about, and what that is if the task does not say it', () => {
+    const items = [anItem('x', { phases: [aPart('write'), aPart('test')] }), anItem('y')]
+    const prompt = promptOf(begun(aStandard([forEach('work', items)])))
+
+    expect(prompt).toContain('- phase 1 of 1: work\n- item 1 of 2: x\n- part 1 of 2: write')
+    expect(prompt).toMatch(/## Item x\s+do x\s+## Your task\s+do write/)
+  })
+
+  it('warns of others at work', () => {
+    const prompt = promptOf(begun(aStandard([forEach('work', [anItem('x')], { parallel: true })])))
+
+    expect(prompt).toMatch(/Others work in the same files/)
+  })
+
+  it('names the worktree', () => {
+    const worktree = { enabled: true, branch: 'sprint/S', path: '../S', cleanup: 'never' } as const
+
+    expect(promptOf(begun(aStandard([aPhase('a')], { worktree })))).toMatch(/worktree on branch `sprint\/S`/)
+  })
+
+  it('tells why an earlier try failed', () => {
+    const blocked = after(aStandard([aPhase('a')]), started(), fails('a', 'no parser')).progress
+
+    expect(promptOf(begun(blocked))).toMatch(/## An earlier try failed\s+```text\nno parser\n```/)
+  })
+
+  it('tells what people, checks and hooks have said', () => {
+    const progress = aStandard([aPhase('a')], {
+      refusedBy: [red('unit tests', '3 failing')],
+      feedback: [{ hookId: 'lint', output: 'semicolon' }],
+      answer: { question: 'which?', answer: 'that one', at: noon },
+      messages: [{ text: 'mind the gap', at: noon }],
+    })
+
+    expect(promptOf(begun(progress))).toMatch(/3 failing[^]*semicolon[^]*that one[^]*mind the gap/)
+  })
+
+  it('is smaller once it was too big', () => {
+    const progress = begun(aStandard([aPhase('a')], { goal: 'Ship it' }))
+    const [live] = progress.live
+    const prompt = live ? promptFor(progress, { ...live, smallPrompt: true, notes: 'learned a lot' }) : ''
+
+    expect(prompt).not.toMatch(/Ship it|learned a lot/)
+    expect(prompt).toContain('do a')
+  })
+})
+
+describe('the prompt about a red gate', () => {
+  const progress = after(
+    aStandard([aPhase('a', { gate: aGate() })]),
+    started(),
+    completes('a'),
+    gateEnds('a', 7, { output: '```\nno cheese' }),
+  ).progress
+
+  it('asks to mend it, and shows what it is, how it ended and what it printed', () => {
+    const prompt = promptOf(progress)
+
+    expect(prompt).toMatch(/## Your task\s+mend it\n/)
+    expect(prompt).toMatch(/failed \(exit code 7\), 1 of 3 times/)
+    expect(prompt).toContain('```text\nmake check\n```')
+    expect(prompt).toContain('````text\n```\nno cheese\n````')
+    expect(prompt).toMatch(/## What had been asked for\s+```text\ndo a\n```/)
+  })
+})
+
+describe('parts in other words', () => {
+  it('take the place of ours, filled once, and the form of the report stays', () => {
+    const prompts = {
+      header: '# {{sprint-id}}, {{iteration}}',
+      position:
+        '{{phase.id}} {{phase.index}}/{{phase.total}} {{step.id}} {{step.index}}/{{step.total}} {{sub-phase.id}} {{step.prompt}}',
+      retryWarning: 'tried {{retry-count}} times: {{error}}',
+      instructions: 'Be brief.',
+      resultReporting: 'Tell me.',
+    }
+    const retry: Progress['retry'] = { maxAttempts: 3, backoffMs: [0], retryOn: ['logic'] }
+    const item = anItem('x', { prompt: '{{error}} x' })
+    const progress = aStandard([forEach('work', [item])], { prompts, retry })
+    const prompt = promptOf(after(progress, started(), fails('work/x', 'boom')).progress)
+
+    expect(prompt.slice(0, prompt.indexOf('```json'))).toBe(
+      [
+        '# 2026-01-18_sprint, 2',
+        'work 1/1 x 1/1 execute {{error}} x',
+        'tried 1 times: boom',
+        '## Item x\n\n{{error}} x',
+        '## Your task\n\ndo execute',
+        'Be brief.',
+        '## Report\n\nTell me.\n\n',
+      ].join('\n\n'),
+    )
+  })
+})
+
+describe('reports', () => {
+  const progress = begun(aStandard([aPhase('a')]))
+  const json = JSON.stringify({ status: 'completed', summary: 'ok' })
+  const text = `\`\`\`json\n${json}\n\`\`\``
+
+  it.each([
+    ['completed', { status: 'completed', summary: 'ok' }],
+    ['failed', { status: 'failed', summary: 'no', error: 'boom' }],
+    ['needs-human', { status: 'needs-human', summary: 's', humanNeeded: { reason: 'which?', details: '' } }],
+  ])('%s is read', (_, report) => {
+    const said = { text: `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\`` }
+
+    expect(reportIn(progress, said, '')).toEqual({ kind: 'phase-report', report })
+    expect(reportIn(progress, { text: '', structured: report }, '')).toEqual({ kind: 'phase-report', report })
+  })
+
+  it.each([
+    ['goal-complete', '{"status": "goal-complete", "summary": "s", "goalCompleteSummary": "g"}'],
+    ['completed without a summary', '{"status": "completed"}'],
+    ['needs-human without a question', '{"status": "needs-human", "summary": "s"}'],
+    ['a line in the older form', 'RALPH_COMPLETE: done'],
+  ])('%s is none', (_, said) => {
+    expect(reportIn(progress, { text: `\`\`\`json\n${said}\n\`\`\`\n${said}` }, '')).toMatchObject({
+      kind: 'malformed',
+    })
+  })
+
+  it('no echo of any prompt is one, whatever is in it', () => {
+    const trap = fc.constantFrom(text, json, `~~~\n${json}\n~~~`, '```', '````json', `  ${text}`)
+    const texts = fc.array(fc.oneof(trap, fc.string()), { maxLength: 5 }).map((parts) => parts.join('\n'))
+    fc.assert(
+      fc.property(
+        fc.array(texts, { minLength: 7, maxLength: 7 }),
+        ([goal = '', task = '', item = '', out = '', ...own]) => {
+          const part = aPart('p', { prompt: task, error: out, gate: { ...aGate(), onFailPrompt: task, script: out } })
+          const [header, position, resultReporting] = own.map((words) => words || undefined)
+          const given = { goal, prompts: { header, position, resultReporting }, refusedBy: [red('c', out)] }
+          const first = begun(aStandard([forEach('work', [anItem('x', { prompt: item, phases: [part] })])], given))
+          const second = after(first, completes('work/x'), gateEnds('work/x', 1, { output: out })).progress
+          for (const each of [first, second])
+            for (const echo of [
+              promptOf(each),
+              `> ${promptOf(each).replaceAll('\n', '\n> ')}`,
+              repairPromptFor(each, out),
+            ])
+              expect(reportIn(each, { text: echo }, `${promptOf(each)}\n${repairPromptFor(each, out)}`)).toMatchObject({
+                kind: 'malformed',
+              })
+        },
+      ),
+      { seed: 20_261_115, numRuns: 200 },
+    )
+  })
+
+  it('the described form is none, even without the prompt around it', () => {
+    const [, form = ''] = /```json\n([^]*?)\n```/.exec(promptOf(progress)) ?? []
+
+    expect(JSON.parse(form)).toMatchObject({ summary: expect.any(String) })
+    expect(reportIn(progress, { text: `\`\`\`json\n${form}\n\`\`\`` }, '')).toMatchObject({ kind: 'malformed' })
+  })
+})

@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  aHook,
+  answered,
+  hookEnds,
+  interrupted,
+  noon,
+  pauseRequested,
+  started,
+  told,
+  work,
+} from '../../../test/support/builders.ts'
+import {
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  asks,
+  breaks,
+  completes,
+  fails,
+  forEach,
+  saysNothing,
+  statuses,
+  underWay,
+  waitEndsOn,
+} from '../../../test/support/phases.ts'
+import type { Fact } from '../fact.ts'
+
+const two = [aPhase('a', { parallel: true }), aPhase('b', { parallel: true }), aPhase('c', { waitForParallel: true })]
+const afterTurn: Fact = { ...pauseRequested, when: 'turn' }
+
+describe('a completed work', () => {
+  it('is recorded with its times and what was said, and counted', () => {
+    const { progress, orders } = after(aStandard([aPhase('a'), aPhase('b')]), started(), completes('a', noon + 5))
+
+    expect(progress.phases?.[0]).toEqual({
+      id: 'a',
+      prompt: 'do a',
+      status: 'completed',
+      startedAt: noon,
+      completedAt: noon + 5,
+      summary: 'a ok',
+    })
+    expect(progress.stats).toMatchObject({ completedPhases: 1, currentIteration: 2 })
+    expect(progress.current).toEqual({ phase: 1, step: null, subPhase: null })
+    expect(progress.iterations).toMatchObject([{ number: 1, step: 'a', work: { phase: 'a' }, verdict: 'completed' }])
+    expect(told(orders)).toContainEqual({ type: 'work-ended', work: { phase: 'a' }, status: 'completed', text: 'a ok' })
+  })
+
+  it('completes the item and the phase that it is the last part of', () => {
+    const item = anItem('x', { phases: [aPart('write'), aPart('test')] })
+    const half = after(aStandard([forEach('work', [item])]), started(), completes('work/x')).progress
+    const { progress } = after(half, completes('work/x'))
+
+    expect(half.current).toEqual({ phase: 0, step: 0, subPhase: 1 })
+    expect(half.stats).toMatchObject({ completedPhases: 1, completedSteps: 0 })
+    expect(statuses(progress)).toEqual({
+      work: 'completed',
+      'work/x': 'completed',
+      'work/x/write': 'completed',
+      'work/x/test': 'completed',
+    })
+    expect(progress).toMatchObject({
+      status: 'completed',
+      stats: { completedPhases: 3, completedSteps: 1, completedAt: noon },
+    })
+  })
+})
+
+describe('a failed work', () => {
+  it('blocks the sprint, with all that is known about it', () => {
+    const { progress } = after(aStandard([aPhase('a'), aPhase('b')]), started(), fails('a', 'boom', noon + 5))
+
+    expect(progress).toMatchObject({
+      status: 'blocked',
+      reason: 'phase a failed: boom',
+      error: 'boom',
+      failedPhase: 'a',
+      blockedAt: noon + 5,
+      live: [],
+      iterations: [{ verdict: 'failed', summary: 'tried' }],
+    })
+    expect(progress.phases).toMatchObject([
+      { status: 'blocked', error: 'boom', errorCategory: 'logic' },
+      { status: 'pending' },
+    ])
+  })
+
+  it('lets those that are at work finish, and begins nothing new', () => {
+    const failed = after(aStandard(two), started(), fails('a')).progress
+    const { progress } = after(failed, completes('b'))
+
+    expect(failed).toMatchObject({ status: 'in-progress', ending: { status: 'blocked' } })
+    expect(progress).toMatchObject({ status: 'blocked', failedPhase: 'a' })
+    expect(progress).not.toHaveProperty('ending')
+    expect(statuses(progress)).toEqual({ a: 'blocked', b: 'completed', c: 'pending' })
+  })
+
+  it('is tried again by the next run of a blocked sprint, with what was said about it', () => {
+    const blocked = after(aStandard(two), started(), fails('a'), completes('b')).progress
+    const { progress } = after(blocked, started())
+
+    expect(progress.phases?.[0]).toMatchObject({ status: 'in-progress', error: 'boom' })
+    expect(progress).not.toHaveProperty('failedPhase')
+    expect(after(progress, completes('a')).progress.phases?.[0]).not.toHaveProperty('error', expect.anything())
+  })
+
+  it('is not tried again by a run that only goes on after an interruption', () => {
+    const interruptedThen = after(aStandard(two), started(), fails('a'), interrupted).progress
+    const { progress } = after(interruptedThen, breaks('b', { reason: 'aborted' }), started())
+
+    expect(statuses(progress)).toMatchObject({ a: 'blocked' })
+    expect(after(progress, completes('b')).progress).toMatchObject({
+      status: 'blocked',
+      failedPhase: 'a',
+    })
+  })
+
+  it('is what no valid report comes to, after it was asked for once', () => {
+    const again = after(aStandard([aPhase('a')]), started(), saysNothing('a', 'session'))
+    const { progress } = after(again.progress, saysNothing('a', 'session'))
+
+    expect(work(again.orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+    expect(progress).toMatchObject({ status: 'blocked', phases: [{ errorCategory: 'validation' }] })
+    expect(progress.iterations).toMatchObject([{ verdict: 'malformed', attempts: 2 }])
+  })
+})
+
+describe('a question', () => {
+  it('puts the work back until it is answered', () => {
+    const { progress } = after(aStandard([aPhase('a')]), started(), asks('a'))
+
+    expect(progress).toMatchObject({
+      status: 'needs-human',
+      humanNeeded: { reason: 'which one?' },
+      phases: [{ status: 'pending' }],
+    })
+    expect(underWay(after(progress, answered('this one'), started()).progress)).toEqual(['a'])
+  })
+
+  it('is asked together with another one of the same time', () => {
+    const { progress } = after(aStandard(two), started(), asks('a', 'red or blue?'), asks('b', 'big or small?'))
+
+    expect(progress.humanNeeded).toMatchObject({ reason: 'red or blue?', details: 'Also: big or small?' })
+  })
+
+  it('counts more than a failure: that one is still there after the answer', () => {
+    const asked = after(aStandard(two), started(), fails('a'), asks('b')).progress
+    const { progress } = after(asked, answered('yes'), started(), completes('b'))
+
+    expect(asked).toMatchObject({ status: 'needs-human' })
+    expect(progress).toMatchObject({ status: 'blocked', failedPhase: 'a' })
+  })
+})
+
+describe('a breakpoint', () => {
+  it('lets those that are at work finish, then pauses', () => {
+    const phases = [aPhase('a', { parallel: true, break: true }), aPhase('b'), aPhase('c')]
+    const reached = after(aStandard(phases), started(), completes('a'))
+    const { progress } = after(reached.progress, completes('b'))
+
+    expect(told(reached.orders)).toContainEqual({ type: 'breakpoint-reached', work: { phase: 'a' } })
+    expect(reached.progress.status).toBe('in-progress')
+    expect(progress).toMatchObject({
+      status: 'paused-at-breakpoint',
+      breakpointPhaseId: 'a',
+      reason: 'breakpoint after a',
+    })
+    expect(underWay(after(progress, started()).progress)).toEqual(['c'])
+  })
+
+  it('is not forgotten when the sprint is interrupted before it is quiet', () => {
+    const phases = [aPhase('a', { parallel: true, break: true }), aPhase('b'), aPhase('c')]
+    const { progress } = after(aStandard(phases), started(), completes('a'), interrupted, breaks('b'), started())
+
+    expect(progress).toMatchObject({ status: 'in-progress', ending: { status: 'paused-at-breakpoint' } })
+  })
+
+  it('can be after a phase with items, or within an item', () => {
+    const whole = aStandard([forEach('work', [anItem('x')], { break: true })])
+    const within = aStandard([forEach('work', [anItem('x', { phases: [aPart('p', { break: true }), aPart('q')] })])])
+
+    for (const progress of [whole, within])
+      expect(after(progress, started(), completes('work/x')).progress).toMatchObject({
+        status: 'paused-at-breakpoint',
+        breakpointPhaseId: 'work',
+      })
+  })
+})
+
+describe('a stop', () => {
+  it('after the iteration waits for all that is at work', () => {
+    const one = after(aStandard(two), started(), pauseRequested, completes('a')).progress
+
+    expect(one).toMatchObject({ status: 'in-progress', live: [{ work: { phase: 'b' } }] })
+    expect(after(one, completes('b')).progress).toMatchObject({ status: 'paused', live: [] })
+  })
+
+  it('after the turn leaves hooks to the next run', () => {
+    const progress = aStandard(two, { perIterationHooks: [aHook()] })
+    const stopped = after(progress, started(), afterTurn, completes('a'), completes('b'))
+    const next = after(stopped.progress, started())
+
+    expect(stopped.progress).toMatchObject({ status: 'paused', live: [{ stage: 'hooks' }, { stage: 'hooks' }] })
+    expect(work(stopped.orders)).toEqual([])
+    expect(work(next.orders)).toEqual([
+      { type: 'run-hook', iteration: 1, hookId: 'lint' },
+      { type: 'run-hook', iteration: 2, hookId: 'lint' },
+    ])
+  })
+
+  it('does not begin what waits for its next try while others finish', () => {
+    const waiting = after(aStandard(two), started(), breaks('a', { class: 'overloaded' }), pauseRequested).progress
+    const { progress, orders } = after(waiting, waitEndsOn('a'))
+
+    expect(work(orders)).toEqual([])
+    expect(after(progress, completes('b')).progress).toMatchObject({
+      status: 'paused',
+      live: [{ stage: 'waiting', work: { phase: 'a' } }],
+    })
+  })
+})
+
+describe('limits', () => {
+  it('of iterations begin nothing new, and those at work finish', () => {
+    const limited = after(aStandard(two), started({ runLimits: { iterations: 1 } })).progress
+
+    expect(underWay(limited)).toEqual(['a'])
+    expect(limited.status).toBe('in-progress')
+    expect(after(limited, completes('a')).progress.status).toBe('limit-reached')
+  })
+
+  it('of an account let others finish, and the rest waits until they are over', () => {
+    const limit = breaks('a', { class: 'usage_limit', resetsAt: noon + 1000 })
+    const parked = after(aStandard(two), started({ agents: ['claude'] }), limit).progress
+    const quiet = after(parked, completes('b')).progress
+    const { progress, orders } = after(quiet, waitEndsOn('a', noon + 1000))
+
+    expect(parked).toMatchObject({ status: 'parked', live: [{ stage: 'waiting' }, { stage: 'agent' }] })
+    expect(quiet).toMatchObject({ status: 'parked', live: [{ stage: 'waiting' }] })
+    expect(progress.status).toBe('in-progress')
+    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+  })
+
+  it('of an account met by two at the same time are waited for by both', () => {
+    const limit = (name: string) => breaks(name, { class: 'usage_limit', resetsAt: noon + 1000 })
+    const { progress, orders } = after(aStandard(two), started({ agents: ['claude'] }), limit('a'), limit('b'))
+
+    expect(progress.live.map(({ stage }) => stage)).toEqual(['waiting', 'waiting'])
+    expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'exit code 1' }])
+  })
+})
+
+describe('a hook that blocks', () => {
+  it('lets those that are at work finish', () => {
+    const progress = aStandard(two, { perIterationHooks: [aHook({ onFail: 'block' })] })
+    const failed = after(progress, started(), completes('a'), hookEnds('lint', { exitCode: 1 })).progress
+    const { progress: ended } = after(failed, completes('b'), hookEnds('lint'))
+
+    expect(failed.status).toBe('in-progress')
+    expect(ended).toMatchObject({ status: 'blocked', error: 'hook lint failed: exit code 1' })
+    expect(statuses(ended)).toEqual({ a: 'completed', b: 'completed', c: 'pending' })
+  })
+})
+
+describe('checkpoints', () => {
+  it('are made once for those that were at work at the same time, by the last of them', () => {
+    const first = after(aStandard(two, { checkpoint: true }), started(), completes('a'))
+    const second = after(first.progress, completes('b'))
+
+    expect(work(first.orders)).toEqual([])
+    expect(work(second.orders)).toEqual([{ type: 'make-checkpoint', iteration: 2 }])
+  })
+})

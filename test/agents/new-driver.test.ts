@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { root } from '../support/paths.ts'
+import { aSprint } from '../support/sprint.ts'
+
+const page = readFileSync(join(root, 'docs/guide/new-driver.md'), 'utf8')
+const lines = blocks('json')[0] ?? ''
+const exec = promisify(execFile)
+
+it('who follows the page about new drivers has one', async () => {
+  const sprint = await aSprint({
+    sprint: { agent: 'parrot', 'done-when': [{ run: 'test -f said' }] },
+    files: { '../bin/parrot': parrot, 'recorded.jsonl': lines },
+  })
+  await chmod(sprint.at('../bin/parrot'), 0o755)
+  const program = await build(sprint.at('../ralph'))
+  const env = { HOME: sprint.at('../home'), PATH: `${sprint.at('../bin')}:${process.env['PATH']}`, PARROT_KEY: 'k' }
+  const ralph = async (...args: readonly string[]) =>
+    (await exec(process.execPath, [program, ...args], { cwd: sprint.at(), env })).stdout
+
+  expect(await ralph('run', 's', '--workflows', 'wf')).toMatch(/→ shell npm test[\s\S]*accepted by test -f said/)
+  expect((await sprint.progress()).stats.usage).toMatchObject({ 'input-tokens': 1200, 'output-tokens': 34 })
+
+  expect(await ralph('agents')).toMatch(/^parrot +headless +1\.2\.3 +yes +yes /m)
+  expect(await ralph('agents', 'try', 'parrot')).toContain('parrot answers: All tests pass now.')
+  expect(JSON.parse(await ralph('transcript', 'recorded.jsonl', '--agent', 'parrot', '--json'))).toMatchObject({
+    status: 'ok',
+    sessionId: 'p-1',
+    usage: { inputTokens: 1200, outputTokens: 34 },
+    text: 'All tests pass now.',
+  })
+}, 120_000)
+
+const report = '```json\n{"status":"goal-complete","summary":"s","goalCompleteSummary":"all pass"}\n```'
+/** Prints the lines of the page, the message with a report in it. */
+const parrot = `#!/bin/sh
+test "$1" = --version && exec echo "parrot 1.2.3"
+test "$1" = --json || exit 64
+test "$PARROT_KEY$PARROT_NO_UPDATES" = k1 || exit 65
+cat > said
+cat <<'EOF'
+${lines.replace('now."', `now.\\n\\n${JSON.stringify(report).slice(1, -1)}"`)}EOF
+`
+
+/** Ralph as it is, with what the page adds to it; resolves with the program. */
+async function build(folder: string): Promise<string> {
+  for (const name of ['src', 'assets', 'package.json', 'tsconfig.base.json']) {
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const block of blocks('ts')) {
+    const [, file = '', text = ''] = /^\/\/ (\S+)\n(.*)$/s.exec(block) ?? []
+    await writeFile(join(folder, file), text)
+  }
+  for (const block of blocks('diff')) await patch(folder, block)
+  await exec(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', 'src/cli'], { cwd: folder })
+  return join(folder, 'dist/cli/main.js')
+}
+
+async function patch(folder: string, block: string): Promise<void> {
+  const [head = '', ...changes] = block.trimEnd().split('\n')
+  const side = (marks: string) => changes.filter((line) => marks.includes(line[0] ?? '')).map((line) => line.slice(1))
+  const file = join(folder, head.slice(2))
+  const text = await readFile(file, 'utf8')
+  const before = side(' -').join('\n')
+  expect(text).toContain(before)
+  await writeFile(file, text.replace(before, side(' +').join('\n')))
+}
+
+function blocks(language: string): string[] {
+  const fenced = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
+  return [...page.matchAll(fenced)].map(([, text = '']) => text)
+}

@@ -1,0 +1,261 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { aSprint } from '../support/sprint.ts'
+
+const proceed = { status: 'continue', summary: 'still at it' }
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
+const packageJson = (test: string) => JSON.stringify({ name: 'x', scripts: { test } })
+const aTest = (call: string) => `import test from 'node:test'\n${call}('adds', () => {})\n`
+
+describe('checks that nobody named', () => {
+  it('are found in the project, and one line says so and how to turn it off', async () => {
+    const sprint = await aSprint({
+      files: { 'package.json': packageJson('test -f fixed') },
+      answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
+    })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^done when {2}npm test {2}detected; "done-when: \[\]" in SPRINT\.yaml switches this off$/m)
+    expect(stdout).toMatch(/^before {5}npm test ✗ fails/m)
+    expect(stdout).toMatch(/refused by npm test[\s\S]*accepted by npm test/)
+    const progress = await sprint.progress()
+    expect(progress['done-when']).toMatchObject([{ run: 'npm test' }])
+    expect(progress['ralph-exit']).not.toHaveProperty('unchecked')
+  })
+
+  it('stay the same in the next run, whatever the project looks like then', async () => {
+    const sprint = await aSprint({ files: { 'package.json': packageJson('false') }, answers: { '*': goalComplete } })
+    await sprint.run('--max-iterations', '1')
+    await sprint.write('package.json', '{}')
+    await sprint.write('Makefile', 'test:\n\ttrue\n')
+
+    expect(await sprint.run('--max-iterations', '2')).toMatchObject({ exitCode: 3 })
+
+    expect((await sprint.progress())['done-when']).toMatchObject([{ run: 'npm test' }])
+  })
+
+  it.each([
+    ['switched off', { 'done-when': [] }, { 'package.json': packageJson('false') }],
+    ['not there', {}, {}],
+  ])('and are %s: the claim is accepted unchecked, and the start and the end say so', async (_, settings, files) => {
+    const sprint = await aSprint({ sprint: settings, files, answers: { 1: goalComplete } })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^done when {2}no check found: goal-complete will be accepted unchecked/m)
+    expect(stdout).toContain('accepted, unchecked: there is no check')
+    expect((await sprint.progress())['ralph-exit']).toMatchObject({ unchecked: true })
+  })
+})
+
+describe('a check that ran no test', () => {
+  it.each([
+    ['all tests were deleted', 'rm a.test.mjs'],
+    ['all tests were skipped', `echo "import test from 'node:test'; test.skip('adds', () => {})" > a.test.mjs`],
+  ])('is not a pass: %s', async (_, cheat) => {
+    const sprint = await aSprint({
+      sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
+      files: { 'a.test.mjs': aTest('test') },
+      answers: { '*': { run: cheat, report: goalComplete } },
+    })
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/^before .*✓ passes$/m)
+    expect(stdout).toContain('it ran no test')
+    expect((await sprint.progress())['refused-by']).toMatchObject([{ 'exit-code': 0, reason: 'it ran no test' }])
+  })
+
+  it('is one that ran some: a real runner with a real test is believed', async () => {
+    const sprint = await aSprint({
+      sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
+      files: { 'a.test.mjs': aTest('test') },
+      answers: { 1: goalComplete },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  })
+})
+
+it('the next prompt says that a check was red before the sprint began', async () => {
+  const sprint = await aSprint({
+    sprint: {
+      'done-when': [
+        { run: 'echo old trouble; false', name: 'old' },
+        { run: 'test ! -f broken', name: 'new' },
+      ],
+    },
+    answers: { '*': { run: 'touch broken', report: goalComplete } },
+  })
+
+  expect(await sprint.run('--max-iterations', '2')).toMatchObject({ exitCode: 3 })
+
+  const [first, second] = (await sprint.calls()).map(({ prompt }) => prompt)
+  expect(first).not.toContain('Refused')
+  expect(second).toMatch(/## Refused: old\n\n.*it was red before the sprint began too[\s\S]*old trouble/)
+  expect(second).not.toMatch(/## Refused: new\n\n.*it was red before/)
+  expect((await sprint.progress()).baseline).toEqual([
+    { name: 'old', passed: false },
+    { name: 'new', passed: true },
+  ])
+})
+
+describe('an agent that tampers with what defines a check', () => {
+  const honest = '#!/bin/sh\necho honest; exit 1\n'
+  const cheats: Readonly<Record<string, string>> = {
+    'writes another one': 'printf "#!/bin/sh\\nexit 0\\n" > scripts/check.sh',
+    'deletes the folder': 'rm -rf scripts && mkdir scripts && printf "exit 0" > scripts/check.sh',
+    'puts a link in its place': 'rm scripts/check.sh && ln -s /bin/true scripts/check.sh',
+    'puts a folder in its place': 'rm scripts/check.sh && mkdir -p scripts/check.sh/x',
+  }
+  const setup = (protect: boolean, cheat: string) => ({
+    sprint: { 'done-when': [{ run: 'scripts/check.sh', protect }] },
+    files: { 'scripts/check.sh': honest },
+    answers: { '*': { run: cheat, report: goalComplete } },
+  })
+
+  it('is reported', async () => {
+    const sprint = await aSprint(setup(false, cheats['writes another one'] ?? ''))
+    await promisify(execFile)('chmod', ['+x', sprint.at('scripts/check.sh')])
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('! the agent changed what defines the checks: scripts/check.sh')
+    expect(await sprint.iterations()).toMatchObject([{ verdict: 'accepted', tampered: ['scripts/check.sh'] }])
+  })
+
+  it.each(Object.entries(cheats))('gets nowhere with protect: true, if it %s', async (_, cheat) => {
+    const sprint = await aSprint(setup(true, cheat))
+    await promisify(execFile)('chmod', ['+x', sprint.at('scripts/check.sh')])
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/check scripts\/check\.sh {2}✗ exit code 1[\s\S]*honest/)
+    expect(await sprint.read('scripts/check.sh')).toBe(honest)
+    expect(await sprint.iterations()).toMatchObject([{ verdict: 'refused', tampered: ['scripts/check.sh'] }])
+  })
+})
+
+describe('a check', () => {
+  it('that is not there is red, with the words of the shell', async () => {
+    const sprint = await aSprint({
+      sprint: { 'done-when': [{ run: 'no-such-program --all' }] },
+      answers: { '*': goalComplete },
+    })
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/✗ exit code 127[\s\S]*no-such-program: not found/)
+  })
+
+  it('that hangs is ended with its whole tree, and is red', async () => {
+    const sprint = await aSprint({
+      sprint: { 'done-when': [{ run: 'setsid sleep 600 & sleep 600', timeout: '1s' }] },
+      answers: { '*': goalComplete },
+    })
+    const started = performance.now()
+
+    expect(await sprint.run('--max-iterations', '1')).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining('✗ timed out after 1 s'),
+    })
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(sprint.processes()).toEqual([])
+  })
+
+  it('that prints gigabytes is ended, and what is kept of it is small', async () => {
+    const sprint = await aSprint({
+      sprint: { 'done-when': [{ run: 'test -f started || exit 1; yes flood', name: 'flood' }] },
+      answers: { '*': { run: 'touch started', report: goalComplete } },
+    })
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('✗ printed more than 1 GiB')
+    expect((await sprint.read('s/PROGRESS.yaml')).length).toBeLessThan(40_000)
+    expect(sprint.processes()).toEqual([])
+  })
+
+  it('for each iteration runs without a claim too; its output is in the next prompt until it is green', async () => {
+    const lint = { run: 'echo 2 problems; test -f clean', name: 'lint', 'each-iteration': true }
+    const sprint = await aSprint({
+      sprint: { 'done-when': [lint, { run: 'true', name: 'unit tests' }] },
+      answers: { 1: proceed, 2: { run: 'touch clean', report: proceed }, 3: proceed, 4: goalComplete },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    const prompts = (await sprint.calls()).map(({ prompt }) => /## Refused: lint[^]*2 problems/.test(prompt))
+    expect(prompts).toEqual([false, true, false, false])
+    expect((await sprint.iterations()).map(({ checks }) => checks)).toEqual([
+      [{ name: 'lint', passed: false }],
+      [{ name: 'lint', passed: true }],
+      [{ name: 'lint', passed: true }],
+      [
+        { name: 'lint', passed: true },
+        { name: 'unit tests', passed: true },
+      ],
+    ])
+  })
+
+  it('sees the environment of the user; its whole output is kept as evidence', async () => {
+    const sprint = await aSprint({
+      env: { SECRET_TOKEN: 's3cret' },
+      sprint: { 'done-when': [{ run: 'echo token: $SECRET_TOKEN; pwd' }] },
+      answers: { 1: goalComplete },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect(await sprint.read('s/attempts/1-check-1/transcript.jsonl')).toBe(`token: s3cret\n${sprint.at()}\n`)
+  })
+})
+
+describe('a review', () => {
+  const fakeCodex = (verdict: string) =>
+    [
+      '#!/bin/sh',
+      'cat > "$0.prompt"',
+      `printf '%s\\n' '${JSON.stringify({ type: 'thread.started', thread_id: 't' })}'`,
+      `printf '%s\\n' '${JSON.stringify({ type: 'item.completed', item: { id: 'i', type: 'agent_message', text: verdict } })}'`,
+      `printf '%s\\n' '${JSON.stringify({ type: 'turn.completed', usage: { input_tokens: 70, output_tokens: 30 } })}'`,
+      '',
+    ].join('\n')
+  const says = (verdict: string) => `\`\`\`json\n{"verdict": "${verdict}", "summary": "I looked"}\n\`\`\``
+
+  it.each([
+    ['pass', 0, 'accepted'],
+    ['fail', 3, 'refused'],
+  ])('by another agent that says %s decides, and is recorded', async (verdict, exitCode, result) => {
+    const sprint = await aSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
+    await sprint.write('../bin/codex', fakeCodex(says(verdict)))
+    await promisify(execFile)('chmod', ['+x', sprint.at('../bin/codex')])
+
+    expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode })
+
+    expect(await sprint.iterations()).toMatchObject([
+      {
+        verdict: result,
+        review: { passed: verdict === 'pass', summary: 'I looked' },
+        usage: { 'input-tokens': 80, 'output-tokens': 35 },
+      },
+    ])
+    expect(await sprint.read('../bin/codex.prompt')).toContain('all tests pass')
+  })
+
+  it('by an agent that is not installed is an error before anything starts', async () => {
+    const sprint = await aSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('error AGENT_NOT_FOUND') })
+    expect(await sprint.calls()).toEqual([])
+  })
+})

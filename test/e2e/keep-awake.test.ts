@@ -1,0 +1,33 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { aSprint, until } from '../support/sprint.ts'
+
+const claim = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+
+/** A sprint on a machine with a program that keeps it awake, and what that program has to tell. */
+async function aLaptop() {
+  const sprint = await aSprint({ answers: { '*': claim } })
+  const log = sprint.at('..', 'awake')
+  const script = `#!/bin/sh\ntrap 'echo ended >>${log}; exit' TERM\necho began >>${log}\nwhile :; do sleep 0.05; done\n`
+  for (const name of ['caffeinate', 'systemd-inhibit'])
+    await writeFile(join(sprint.at('..', 'bin'), name), script, { mode: 0o755 })
+  await writeFile(log, '')
+  return { sprint, told: () => sprint.read('../awake') }
+}
+
+it('keeps the machine awake as long as the sprint runs', async () => {
+  const { sprint, told } = await aLaptop()
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  await until('it to end', async () => (await told()) === 'began\nended\n')
+})
+
+it('lets the machine sleep when asked to', async () => {
+  const { sprint, told } = await aLaptop()
+
+  expect(await sprint.run('--no-keep-awake')).toMatchObject({ exitCode: 0 })
+
+  expect(await told()).toBe('')
+})

@@ -1,0 +1,254 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { ralphProgram, root } from '../support/paths.ts'
+import { withPhases } from '../support/phases-sprint.ts'
+import { aSprint, until, type Setup, type TestSprint } from '../support/sprint.ts'
+
+const claim = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+const question = { status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which?', details: 'a or b' } }
+
+describe('for a person', () => {
+  it('starts a sprint, shows its question, answers it and goes on', async () => {
+    const { call } = await anAssistant({ answers: { 1: question, 2: claim } })
+
+    expect(await call('list_sprints')).toEqual({
+      sprints: [{ folder: '.claude/sprints/x', sprintId: 'x', status: 'not compiled' }],
+    })
+    expect(await call('start', { sprint: 'x', maxIterations: 9 })).toMatchObject({ folder: '.claude/sprints/x' })
+    await until('the question', async () => (await call('status', { sprint: 'x' })).status === 'needs-human')
+    expect(await call('status', { sprint: '.claude/sprints/x' })).toMatchObject({
+      status: 'needs-human',
+      question: { reason: 'Which?', details: 'a or b' },
+      iterations: [{ number: 1, verdict: 'needs-human' }],
+      costUsd: 0.01,
+    })
+    await until('the end of the run', async () => (await call('status', { sprint: 'x' })).running === false)
+    expect(await call('answer', { sprint: 'x', answer: '--a, of course' })).toEqual({
+      question: 'Which?',
+      answer: '--a, of course',
+    })
+    await call('start', { sprint: 'x' })
+    await until('the end of the run', async () => (await call('status', { sprint: 'x' })).running === false)
+    expect(await call('status', { sprint: 'x' })).toMatchObject({ status: 'completed' })
+  })
+
+  it('tells and stops a sprint that runs', async () => {
+    const { call, sprint } = await anAssistant({ answers: { 1: { waits: 'go', report: claim }, '*': claim } })
+
+    expect(await call('start', { sprint: 'x' })).toMatchObject({ running: true })
+    await sprint.called(1)
+    expect(await call('start', { sprint: 'x' })).toMatchObject({ error: { code: 'SPRINT_LOCKED' } })
+    expect(await call('tell', { sprint: 'x', text: 'hurry' })).toEqual({ told: 'hurry', now: false })
+    expect(await call('stop', { sprint: 'x', when: 'now', pause: true })).toEqual({ requested: 'paused', when: 'now' })
+    await until('it to rest', async () => (await call('status', { sprint: 'x' })).running === false)
+    expect(await call('status', { sprint: 'x' })).toMatchObject({ status: 'paused' })
+  })
+
+  it('makes a sprint for a goal', async () => {
+    const { call } = await anAssistant({ answers: { '*': claim } })
+
+    const { folder } = await call('start', { goal: 'Say "hi"; rm -rf', agent: 'claude', budgetUsd: 3 })
+
+    expect(folder).toMatch(/^\.claude\/sprints\/\d{4}-\d\d-\d\d_say-hi-rm-rf$/)
+    await until('the end of the run', async () => (await call('status', { sprint: folder })).running === false)
+    expect(await call('status', { sprint: folder })).toMatchObject({ status: 'completed' })
+  })
+
+  it('says what is wrong', async () => {
+    const { call } = await anAssistant()
+    const told = []
+    for (const [name, input] of [
+      ['start', { sprint: 'x', agent: 'nobody' }],
+      ['start', {}],
+      ['start', { sprint: 'x', maxIterations: -1 }],
+      ['status', { sprint: 'nowhere' }],
+      ['status', { sprint: 'x' }],
+      ['stop', { sprint: 'x' }],
+      ['finish', { summary: 's', evidence: 'e' }],
+    ] as const)
+      told.push(await call(name, input))
+
+    const error = (code: string, message = /./) => ({
+      error: expect.objectContaining({ code, message: expect.stringMatching(message) }),
+    })
+    expect(told).toEqual([
+      expect.objectContaining({ running: false, exitCode: 1, output: expect.stringContaining('AGENT_UNKNOWN') }),
+      error('USAGE', /a sprint or a goal/),
+      error('USAGE', /maxIterations/),
+      error('SPRINT_NOT_FOUND'),
+      error('PROGRESS_NOT_FOUND'),
+      error('NOT_RUNNING'),
+      error('USAGE', /finish/),
+    ])
+  })
+})
+
+describe('for the agent of an attempt', () => {
+  it('takes a claim with its evidence for a report, and still runs the checks', async () => {
+    const sprint = await aSprint({ sprint: { 'done-when': [{ run: 'test -f done' }] } })
+    const finish = callOf(sprint, 'finish', { summary: 'All done', evidence: 'make test: ok' })
+    await sprint.answer({ 1: { run: finish, text: 'Bye.' }, 2: { run: `touch done; ${finish}`, text: 'Bye.' } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect((await sprint.iterations()).map(({ verdict }) => verdict)).toEqual(['refused', 'accepted'])
+    expect((await sprint.progress())['ralph-exit']).toMatchObject({
+      'final-summary': 'All done\n\nEvidence: make test: ok',
+    })
+    const [first, second] = await answersOf(sprint)
+    expect(first).toMatchObject({
+      tools: ['report_progress', 'ask_human', 'finish'],
+      isError: false,
+      answer: { recorded: 'goal-complete' },
+    })
+    expect(second?.token).not.toBe(first?.token)
+  })
+
+  it('adds steps, and asks a person', async () => {
+    const sprint = await aSprint()
+    const steps = { summary: 'planned', pendingSteps: [{ id: null, prompt: 'Dig' }] }
+    const ask = { reason: 'Which?', details: 'a or b', options: ['a', 'b'] }
+    await sprint.answer({
+      1: { run: callOf(sprint, 'report_progress', steps), text: 'Bye.' },
+      2: { run: callOf(sprint, 'ask_human', ask), text: 'Bye.' },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 2 })
+
+    expect(await sprint.progress()).toMatchObject({
+      'dynamic-steps': [{ prompt: 'Dig', status: 'pending' }],
+      'human-needed': ask,
+    })
+  })
+
+  it('ends a phase, which has no steps to report', async () => {
+    const sprint = await withPhases([{ id: 'a', prompt: 'Task A.' }])
+    const report = callOf(sprint, 'report_progress', { summary: 'half' })
+    const finish = callOf(sprint, 'finish', { summary: 'All done', evidence: 'seen' })
+    await sprint.answer({ 1: { run: `${report}; ${finish}`, text: 'Bye.' } })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect((await sprint.progress()).phases).toMatchObject([
+      { status: 'completed', summary: 'All done\n\nEvidence: seen' },
+    ])
+    expect((await answersOf(sprint)).map(({ isError }) => isError)).toEqual([true, false])
+  })
+
+  it('is over with the attempt, and reaches no other one', async () => {
+    const sprint = await aSprint()
+    const report = callOf(sprint, 'report_progress', { summary: 's' })
+    await sprint.answer({ 1: { run: report, text: 'Bye.' }, 2: { waits: 'go', report: claim } })
+    const run = sprint.startRun()
+    await sprint.called(2)
+    const [first] = await answersOf(sprint)
+    const token = first?.token ?? ''
+    const [, secret = ''] = token.split('.')
+    const other = `${Buffer.from(sprint.at('s/attempts/2-1')).toString('base64url')}.${secret}`
+
+    expect([await refusalOf(token), await refusalOf(other), await refusalOf('x')]).toEqual([
+      expect.stringContaining('error NOT_RUNNING'),
+      expect.stringContaining('error TOKEN_INVALID'),
+      expect.stringContaining('error TOKEN_INVALID'),
+    ])
+    await sprint.release('go')
+    expect(await run.ended).toMatchObject({ exitCode: 0 })
+  })
+
+  it('has no tools for other sprints, also if it is started as for a person', async () => {
+    const { ralph } = await aSprint({ env: { RALPH_MCP_TOKEN: 'any' } })
+    const { stdout } = await ralph('mcp', '--json')
+
+    const { tools } = z.object({ tools: z.array(z.object({ name: z.string() })) }).parse(JSON.parse(stdout))
+    expect(tools.map(({ name }) => name)).toEqual(['report_progress', 'ask_human', 'finish'])
+  })
+})
+
+it.each(['ignore', 'pipe'] as const)('ends when there is nobody to talk to (%s)', (stdin) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [ralphProgram, 'mcp'], {
+    stdio: [stdin, 'pipe', 'pipe'],
+    encoding: 'utf8',
+  })
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
+})
+
+it('costs other commands nothing: the SDK is loaded by the server alone', () => {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  )
+  const having = (pattern: RegExp) =>
+    files.filter((file) => pattern.test(readFileSync(join(root, 'src', file), 'utf8')))
+
+  expect(having(/'@modelcontextprotocol\//)).toEqual(['cli/mcp/serve.ts'])
+  expect(having(/from '[./]*(mcp\/)?serve\.ts'/)).toEqual([])
+})
+
+/** A client of `ralph mcp` in a project with the sprint `x`. */
+async function anAssistant(setup: Setup = {}) {
+  const text = 'workflow: ralph\ngoal: g\ndone-when: []\n'
+  const sprint = await aSprint({ ...setup, files: { '.claude/sprints/x/SPRINT.yaml': text } })
+  const client = new Client({ name: 'assistant', version: '1' })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [ralphProgram, 'mcp'],
+    cwd: sprint.at(),
+    env: environmentOf(sprint),
+  })
+  onTestFinished(() => client.close())
+  await client.connect(transport)
+  const call = async (name: string, input: Readonly<Record<string, unknown>> = {}) => {
+    const result = await client.callTool({ name, arguments: { ...input } })
+    return answerOf(result)
+  }
+  return { sprint, call }
+}
+
+const Answer = z.looseObject({
+  status: z.string().optional(),
+  running: z.unknown().optional(),
+  folder: z.string().optional(),
+})
+
+function answerOf(result: unknown) {
+  const { content } = z.object({ content: z.tuple([z.object({ text: z.string() })]) }).parse(result)
+  return Answer.parse(JSON.parse(content[0].text))
+}
+
+const environmentOf = (sprint: TestSprint): Record<string, string> => ({
+  PATH: [sprint.at('..', 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
+  HOME: sprint.at('..', 'home'),
+  IS_SANDBOX: '1',
+})
+
+/** A shell command that calls a tool, for the fake agent. */
+function callOf(sprint: TestSprint, name: string, input: object): string {
+  const words = [process.execPath, join(root, 'test/fixtures/agents/mcp-call.mjs'), ralphProgram, sprint.at('answers')]
+  return [...words, name, JSON.stringify(input)].map((word) => `'${word}'`).join(' ')
+}
+
+const Answered = z.looseObject({ token: z.string() })
+
+const answersOf = async (sprint: TestSprint) =>
+  (await sprint.read('answers'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => Answered.parse(JSON.parse(line)))
+
+/** What `ralph mcp --attempt` says when it does not even start. */
+async function refusalOf(token: string): Promise<string> {
+  try {
+    execFileSync(process.execPath, [ralphProgram, 'mcp', '--attempt'], {
+      env: { RALPH_MCP_TOKEN: token },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    return 'it starts'
+  } catch (error) {
+    return z.object({ stderr: z.string() }).parse(error).stderr
+  }
+}

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { ralphProgram, root } from './support/paths.ts'
+
+const read = (...names: readonly string[]): string => readFileSync(join(root, 'plugin', ...names), 'utf8')
+
+/** The fields of the manifest that we use, as Claude Code 2.1 documents them; an unknown one is a mistake. */
+const Manifest = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/),
+  version: z.string().regex(/^\d+\.\d+\.\d+$/),
+  description: z.string().min(50).max(200),
+  author: z.strictObject({ name: z.string(), email: z.string().optional(), url: z.url().optional() }),
+  homepage: z.url().optional(),
+  repository: z.string().optional(),
+  license: z.literal('MIT'),
+  keywords: z.array(z.string()),
+})
+
+const Frontmatter = z.strictObject({
+  description: z.string().min(1).max(60),
+  'argument-hint': z.string(),
+  'allowed-tools': z.string().regex(/^Bash\(ralph [a-z]+:\*\)(, Bash\(ralph [a-z]+:\*\))*$/),
+})
+
+/** By command, what it must call. */
+const expected = {
+  'run-sprint': 'run',
+  'init-sprint': 'init',
+  'sprint-status': 'status',
+  'pause-sprint': 'pause',
+  'resume-sprint': 'resume',
+  'stop-sprint': 'stop',
+  'add-step': 'tell',
+}
+const names = readdirSync(join(root, 'plugin', 'commands')).map((file) => file.replace(/\.md$/, ''))
+
+it('has a manifest of the current format, with the version of the package', () => {
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+
+  expect(Manifest.parse(JSON.parse(read('.claude-plugin', 'plugin.json')))).toMatchObject({
+    name: 'ralph-mode',
+    version,
+  })
+})
+
+it('has the commands, and its page names them', () => {
+  expect(new Set(names)).toEqual(new Set(Object.keys(expected)))
+  expect(names.filter((name) => !read('README.md').includes(`/ralph-mode:${name}`))).toEqual([])
+})
+
+describe.each(Object.entries(expected))('/%s', (name, command) => {
+  const [, head = '', body = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(read('commands', `${name}.md`)) ?? []
+  const { 'allowed-tools': allowed } = Frontmatter.parse(parse(head))
+  const called = [...body.matchAll(/`ralph ([a-z]+)([^`]*)`/g)].map(([, to = '', rest = '']) => ({ to, rest }))
+
+  it(`calls ralph ${command}, with what it was given`, () => {
+    expect(called.map(({ to }) => to)).toContain(command)
+    expect(body).toContain('$ARGUMENTS')
+  })
+
+  it('may use what it calls, and nothing else', () => {
+    const tools = [...allowed.matchAll(/ralph ([a-z]+)/g)].map(([, to]) => to)
+    // An answer is for the person to give.
+    expect(new Set(tools)).toEqual(new Set(called.map(({ to }) => to).filter((to) => to !== 'answer')))
+  })
+
+  it('passes only options that the program has', async () => {
+    for (const { to, rest } of called) {
+      const { stdout } = await promisify(execFile)(process.execPath, [ralphProgram, to, '--help'])
+      expect((rest.match(/--[a-z-]+/g) ?? []).filter((flag) => !stdout.includes(` ${flag}`))).toEqual([])
+    }
+  })
+})

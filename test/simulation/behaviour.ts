@@ -1,0 +1,91 @@
+import { FailureClass, noUsage, type Outcome } from '../../src/contract/outcome.ts'
+import type { ShellEnd } from '../../src/runtime/ports.ts'
+import { randomOf, seedOf, type Random } from './random.ts'
+import type { World } from './world.ts'
+
+export type Played<T> = { readonly result: T; readonly ms: number; readonly changes: boolean }
+
+const usage = { ...noUsage, inputTokens: 100, outputTokens: 10 }
+const failures = FailureClass.options.filter((failure) => failure !== 'usage_limit')
+
+/** What an agent does in an attempt of this name: the same whenever the seed is the same. */
+export function playAgent(world: World, name: string, agent: string): Played<Outcome> {
+  const random = randomOf(seedOf(world.seed, `${agent} ${name}`))
+  const ms = 1000 + random.below(60_000)
+  if (name.includes('review')) return { result: reviewed(world.calm || random.chance(0.5)), ms, changes: false }
+  if (world.calm) return { result: said(claim('all is done')), ms, changes: true }
+  const dice = random.next()
+  if (dice < 0.6) return { result: said(reportOf(world, random)), ms, changes: random.chance(0.7) }
+  if (dice < 0.68)
+    return { result: { ...said('I have nothing to say.'), resumable: random.chance(0.5) }, ms, changes: false }
+  if (dice < 0.76) return { result: limited(world, random), ms, changes: false }
+  return { result: failed(random), ms, changes: random.chance(0.3) }
+}
+
+const said = (text: string): Outcome => ({
+  status: 'ok',
+  retryable: false,
+  text,
+  sessionId: 'session',
+  usage,
+  costUsd: 0.01,
+  resumable: false,
+  exitCode: 0,
+})
+
+const reviewed = (passes: boolean): Outcome =>
+  said(block({ verdict: passes ? 'pass' : 'fail', summary: 'looked at it' }))
+
+function limited({ timeline }: World, random: Random): Outcome {
+  const resetsAt = timeline.now() + random.below(6 * 3_600_000)
+  const known = random.chance(0.7) ? { resetsAt } : {}
+  return { ...said(''), status: 'failed', class: 'usage_limit', reason: 'limit', retryable: true, ...known }
+}
+
+function failed(random: Random): Outcome {
+  const failure = failures[random.below(failures.length)] ?? 'unknown'
+  const priced = random.chance(0.8) ? {} : { costUsd: undefined }
+  const { costUsd: _cost, ...rest } = said('')
+  const base: Outcome = 'costUsd' in priced ? rest : said('')
+  const status = failure === 'hang' ? 'timeout' : 'failed'
+  return { ...base, status, class: failure, reason: `it was ${failure}`, retryable: random.chance(0.8), exitCode: 1 }
+}
+
+const block = (report: unknown): string => `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
+const claim = (summary: string): string => block({ status: 'goal-complete', summary, goalCompleteSummary: summary })
+
+/** A report that may finish, reword, reorder and add steps, and sometimes names what is not there. */
+function reportOf({ journal }: World, random: Random): string {
+  const { dynamicSteps } = journal.acknowledged().progress
+  const pending = dynamicSteps.filter(({ status }) => status === 'pending')
+  const completedStepIds = pending.filter(() => random.chance(0.4)).map(({ id }) => id)
+  if (random.chance(0.1)) completedStepIds.push('step-999')
+  const kept = pending
+    .filter(({ id }) => !completedStepIds.includes(id) && random.chance(0.5))
+    .map(({ id, prompt }) => ({ id, prompt: random.chance(0.2) ? `${prompt}!` : prompt }))
+  const added = Array.from({ length: random.below(3) }, (_, n) => ({ id: null, prompt: `do ${n}` }))
+  const report = {
+    summary: 'worked',
+    completedStepIds,
+    pendingSteps: random.chance(0.5) ? [...kept, ...added] : [...added, ...kept],
+  }
+  const dice = random.next()
+  if (dice < 0.2) return block({ ...report, status: 'goal-complete', goalCompleteSummary: 'it is done' })
+  if (dice < 0.27)
+    return block({ ...report, status: 'needs-human', humanNeeded: { reason: 'a key', details: 'which?' } })
+  return block({ ...report, status: 'continue' })
+}
+
+/** What a check or a hook comes to. */
+export function playShell(world: World, name: string): Played<ShellEnd> {
+  const random = randomOf(seedOf(world.seed, `shell ${name}`))
+  const ms = random.below(20_000)
+  const end = (exitCode: number | null, error?: string): ShellEnd => ({
+    exitCode,
+    output: `output of ${name}`,
+    durationMs: ms,
+    ...(error !== undefined && { error }),
+  })
+  if (world.calm || random.chance(0.6)) return { result: end(0), ms, changes: false }
+  return { result: random.chance(0.8) ? end(1) : end(null, 'timed out'), ms, changes: false }
+}

@@ -1,0 +1,197 @@
+import type { Progress } from '../../src/contract/progress.ts'
+import type { Fact } from '../../src/loop/fact.ts'
+import type { advance } from '../../src/loop/advance.ts'
+import type { AttemptFolder } from '../../src/runtime/attempt-invariants.ts'
+import { isSame, type Entry } from '../../src/runtime/invariants.ts'
+import { randomOf, seedOf, type Random } from './random.ts'
+import { timelineFrom, type Timeline } from './timeline.ts'
+
+/** The rules of the loop, or a mutant of them. */
+export type Rules = typeof advance
+
+/** One run of the program, from its start to its end or its crash. */
+export type Life = {
+  dead: boolean
+  operations: number
+  readonly crashAt: number
+  readonly crash: 'process' | 'machine'
+}
+
+/** The folder of an attempt and the process in it, which lives on when the run is killed. */
+export type Attempt = {
+  readonly name: string
+  readonly base: string
+  state: AttemptFolder['state']
+  alive: boolean
+  starts: number
+  result: unknown
+  readonly waiting: Set<() => void>
+}
+
+/** Everything that outlives a run. */
+export interface World {
+  readonly seed: number
+  readonly random: Random
+  readonly timeline: Timeline
+  readonly journal: VirtualJournal
+  readonly attempts: Map<string, Attempt>
+  readonly limits: Map<string, number>
+  /** The agents whose limit the journal knows, and until when. */
+  readonly toldLimits: Map<string, number>
+  /** What has ended by itself: its result is there for ever. */
+  readonly finished: Set<string>
+  /** Iterations whose checks have all passed, in the world and not in the state. */
+  readonly green: Set<number>
+  /** No faults any more: what can go well does. */
+  calm: boolean
+  fullUntil: number
+  tree: number
+  readonly violations: string[]
+  /** A place where the run can be killed. Never resolves once it was. */
+  readonly point: (life: Life) => Promise<void>
+  readonly sleep: (life: Life, ms: number) => Promise<void>
+  readonly violate: (rule: string, text: string) => void
+}
+
+export const noon = Date.UTC(2026, 0, 18, 12)
+
+export function aWorld(seed: number, rules: Rules): World {
+  const timeline = timelineFrom(noon)
+  const violations: string[] = []
+  const violate = (rule: string, text: string) => void violations.push(`${rule}: ${text}`)
+  const world: World = {
+    seed,
+    random: randomOf(seedOf(seed, 'world')),
+    timeline,
+    journal: virtualJournal(rules, violate),
+    attempts: new Map(),
+    limits: new Map(),
+    toldLimits: new Map(),
+    finished: new Set(),
+    green: new Set(),
+    calm: false,
+    fullUntil: 0,
+    tree: 0,
+    violations,
+    point(life) {
+      if (!life.dead && ++life.operations === life.crashAt) crash(world, life)
+      return life.dead ? never : Promise.resolve()
+    },
+    sleep: (life, ms) =>
+      new Promise((resolve) => {
+        timeline.at(timeline.now() + ms, () => {
+          if (!life.dead) resolve()
+        })
+      }),
+    violate,
+  }
+  return world
+}
+
+/** What a run that is dead waits for. */
+export const never = new Promise<never>(() => {})
+
+export function crash(world: World, life: Life): void {
+  life.dead = true
+  world.journal.crash(world.random)
+  if (life.crash === 'process') return
+  for (const attempt of world.attempts.values()) {
+    if (attempt.state === 'running') attempt.state = 'lost'
+    attempt.alive = false
+  }
+}
+
+/** At some moment within this time, whatever is going on then. */
+export function crashSoon(world: World, life: Life, withinMs: number): void {
+  const { timeline, random } = world
+  timeline.at(timeline.now() + random.below(withinMs), () => {
+    if (!life.dead) crash(world, life)
+  })
+}
+
+export type Recovered = { readonly progress: Progress; readonly seq: number; readonly epoch: number }
+
+/** A journal on a disk that forgets what was not synced. */
+export interface VirtualJournal {
+  readonly entries: Entry[]
+  /** The last state that was acknowledged. */
+  readonly acknowledged: () => Recovered
+  readonly begin: (progress: Progress) => void
+  readonly recover: () => Recovered
+  /** A new run: its epoch is above all others. */
+  readonly open: (recovered: Recovered) => void
+  readonly write: (fact: Fact) => void
+  readonly sync: () => void
+  readonly acknowledge: (progress: Progress) => void
+  /** What was written and not synced is there afterwards, or is not. */
+  readonly crash: (random: Random) => void
+  /** PROGRESS.yaml. */
+  shown: Progress | undefined
+}
+
+const snapshotEvery = 25
+
+function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal {
+  const entries: Entry[] = []
+  let unsynced: Entry[] = []
+  let acknowledged: Recovered | undefined
+  let epoch = 1
+  const nextSeq = () => entries.length + unsynced.length + 1
+  const journal: VirtualJournal = {
+    entries,
+    shown: undefined,
+    acknowledged() {
+      if (!acknowledged) throw new Error('nothing was acknowledged yet')
+      return acknowledged
+    },
+    begin(progress) {
+      entries.push({ seq: 1, epoch, kind: 'snapshot', progress })
+      acknowledged = { progress, seq: 1, epoch }
+    },
+    recover() {
+      const recovered = replay(entries, rules)
+      const before = journal.acknowledged()
+      if (recovered.seq < before.seq)
+        violate('I1', `record ${before.seq} was acknowledged, ${recovered.seq} is the last`)
+      else if (recovered.seq === before.seq && !isSame(recovered.progress, before.progress)) {
+        violate('I8', `what is recovered at record ${before.seq} is not what was acknowledged`)
+      }
+      return recovered
+    },
+    open(recovered) {
+      epoch = recovered.epoch + 1
+      entries.push({ seq: nextSeq(), epoch, kind: 'run' })
+      acknowledged = { progress: recovered.progress, seq: entries.length, epoch }
+    },
+    write: (fact) => void unsynced.push({ seq: nextSeq(), epoch, kind: 'fact', fact }),
+    sync() {
+      entries.push(...unsynced)
+      unsynced = []
+    },
+    acknowledge(progress) {
+      acknowledged = { progress, seq: nextSeq() - 1, epoch }
+      if (unsynced.length === 0 && entries.length % snapshotEvery === 0) {
+        entries.push({ seq: nextSeq(), epoch, kind: 'snapshot', progress })
+        acknowledged = { progress, seq: entries.length, epoch }
+      }
+    },
+    crash(random) {
+      while (unsynced.length > 0 && random.chance(0.5)) entries.push(...unsynced.splice(0, 1))
+      unsynced = []
+    },
+  }
+  return journal
+}
+
+/** What a new run makes of the records: the last snapshot, and the facts behind it. */
+function replay(entries: readonly Entry[], rules: Rules): Recovered {
+  const start = entries.findLastIndex(({ kind }) => kind === 'snapshot')
+  let progress: Progress | undefined
+  for (const entry of entries.slice(start)) {
+    if (entry.kind === 'snapshot') progress = entry.progress
+    if (entry.kind === 'fact' && progress) progress = rules(progress, entry.fact).progress
+  }
+  const last = entries.at(-1)
+  if (!progress || !last) throw new Error('there is no snapshot')
+  return { progress, seq: last.seq, epoch: last.epoch }
+}
