@@ -22,7 +22,7 @@ export {
   Verdict,
   type RunLimits,
 } from '../contract/progress.ts'
-export { Report, type ReportStatus } from '../contract/report.ts'
+export { PhaseReport, Report, type ReportStatus } from '../contract/report.ts'
 export { Check, Hook, Limits, Timeouts, UserConfig, type Settings } from '../contract/settings.ts'
 export { Sprint } from '../contract/sprint.ts'
 export { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from '../contract/time.ts'

@@ -3,6 +3,7 @@ import type { Notification, Ports, ShellRunner } from '../runtime/ports.ts'
 import type { Io } from './io.ts'
 
 const commandTimeoutMs = 30_000
+let told = 0
 
 /** Tells people: on the desktop, by a command, or by a signed webhook. */
 export const notifier =
@@ -26,7 +27,8 @@ async function runCommand(command: string, message: Notification, shell: ShellRu
     ? { RALPH_DETAILS: question.details, RALPH_OPTIONS: (question.options ?? []).join('\n') }
     : {}
   const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text, ...details }
-  const attempt = 'notify'
+  // Several people can be told at the same moment, each in a folder of their own.
+  const attempt = `notify-${++told}`
   const { exitCode, error, output } = await shell.run(
     { attempt, command, timeoutMs: commandTimeoutMs, env },
     new AbortController().signal,

@@ -35,7 +35,7 @@ export async function readySprint(options: Options, io: Io): Promise<Readied> {
   if (hasRun && !exists(sprintPath(sprintDir))) return { diagnostics: [], ready: { progress: before } }
   const { progress: compiled, diagnostics } = await compileSprint(sprintDir, options, io)
   if (!compiled) return { diagnostics }
-  if (!hasRun) return { diagnostics, ready: { progress: compiled } }
+  if (!hasRun) return { diagnostics, ready: { progress: withMessages(compiled, before) } }
   if (before.mode !== compiled.mode) throw otherMode(before, compiled, sprintDir)
   const at = io.now()
   const { changes } = recompile(before, compiled, at)
@@ -45,6 +45,10 @@ export async function readySprint(options: Options, io: Io): Promise<Readied> {
     ready: { progress: before, recompiled: { fact: { type: 'recompiled', at, compiled }, changes } },
   }
 }
+
+/** The agent can be told something before it has ever been started. */
+const withMessages = (compiled: Progress, before: Progress | undefined): Progress =>
+  before?.messages ? { ...compiled, messages: before.messages } : compiled
 
 const otherMode = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>
   new RalphError(

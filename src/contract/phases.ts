@@ -127,11 +127,10 @@ export const CompiledPhase = fileObject({
 })
 export type CompiledPhase = z.output<typeof CompiledPhase>
 
+export const DependencyNode = fileObject({ id: Id, dependsOn: z.array(Id), blockedBy: z.array(Id) })
+
 /** Which steps of a for-each phase wait for which; `blocked-by` shrinks as they are completed. */
-export const DependencyGraph = fileObject({
-  phaseId: Id,
-  nodes: z.array(fileObject({ id: Id, dependsOn: z.array(Id), blockedBy: z.array(Id) })),
-})
+export const DependencyGraph = fileObject({ phaseId: Id, nodes: z.array(DependencyNode) })
 export type DependencyGraph = z.output<typeof DependencyGraph>
 
 /** A piece of work of a standard sprint by its ids: a phase, or one of the things that are asked for one of its items. */

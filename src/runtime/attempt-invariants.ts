@@ -15,16 +15,23 @@ type Named = AttemptFolder & {
   readonly turn: number
 }
 
+type Seen = {
+  readonly attempts: readonly AttemptFolder[]
+  readonly isRunning: boolean
+  /** What was done may be known to nobody any more. */
+  readonly isRepaired?: boolean
+}
+
 const pattern = /^(\d+)-(.+?)(?:\.(\d+))?$/
 
 /** What the folders of attempts say against the state. */
-export function attemptFindings(progress: Progress, folders: readonly AttemptFolder[], isRunning: boolean): Finding[] {
-  const named = folders.flatMap((folder): Named[] => {
+export function attemptFindings(progress: Progress, { attempts, isRunning, isRepaired = false }: Seen): Finding[] {
+  const named = attempts.flatMap((folder): Named[] => {
     const [, iteration, what = '', turn = '1'] = pattern.exec(folder.name) ?? []
     return iteration === undefined ? [] : [{ ...folder, iteration: Number(iteration), what, turn: Number(turn) }]
   })
   return named.flatMap((folder) => [
-    ...unknownFindings(progress, folder),
+    ...(isRepaired ? [] : unknownFindings(progress, folder)),
     ...repeatFindings(named, folder),
     ...aliveFindings(progress, folder, isRunning),
   ])

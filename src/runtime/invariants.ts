@@ -20,12 +20,15 @@ export type Evidence = {
   readonly attempts: readonly AttemptFolder[]
   /** Whether somebody runs the sprint at this moment. */
   readonly isRunning: boolean
+  /** A part of the journal was moved aside: what was done after it may be known to nobody. */
+  readonly isRepaired?: boolean
 }
 
 export type Checked = { readonly findings: readonly Finding[]; readonly progress?: Progress }
 
 /** Everything about a sprint that is not as it must be, and where it stands by its journal. */
-export function checkInvariants({ entries, shown, attempts, isRunning }: Evidence, rules = advance): Checked {
+export function checkInvariants(evidence: Evidence, rules = advance): Checked {
+  const { entries, shown, isRunning } = evidence
   const history = newHistory()
   const findings: Finding[] = []
   let progress: Progress | undefined
@@ -40,19 +43,20 @@ export function checkInvariants({ entries, shown, attempts, isRunning }: Evidenc
     before = entry
   }
   if (!progress) return { findings }
-  findings.push(...shownFindings(progress, shown, isRunning), ...attemptFindings(progress, attempts, isRunning))
+  findings.push(...shownFindings(progress, shown, isRunning), ...attemptFindings(progress, evidence))
   return { findings, progress }
 }
 
 /** Numbers without a gap, and epochs that grow with every run. */
 function orderFindings(before: Entry | undefined, { seq, epoch, kind }: Entry): Finding[] {
   if (!before) return kind === 'snapshot' ? [] : [broken('I1', `record ${seq} has no snapshot before it`)]
-  const gap = seq === before.seq + 1 ? [] : [broken('I1', `record ${seq} follows record ${before.seq}`)]
+  const isBeginning = kind === 'snapshot' && epoch > before.epoch
+  const gap = seq === before.seq + 1 || isBeginning ? [] : [broken('I1', `record ${seq} follows record ${before.seq}`)]
   const isNewRun = kind === 'run' && epoch > before.epoch
   // The run that begins a journal writes its snapshot first, and its own record then.
   const isFirstRun = kind === 'run' && before.kind === 'snapshot' && epoch === before.epoch
-  const goesOn = kind !== 'run' && (epoch === before.epoch || (kind === 'snapshot' && epoch > before.epoch))
-  if (isNewRun || isFirstRun || goesOn) return gap
+  const goesOn = kind !== 'run' && epoch === before.epoch
+  if (isNewRun || isFirstRun || goesOn || isBeginning) return gap
   return [...gap, broken('I5', `record ${seq} (${kind}) of epoch ${epoch} follows one of epoch ${before.epoch}`)]
 }
 

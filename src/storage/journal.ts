@@ -43,7 +43,7 @@ const keptBases = 100
 export const journalFolder = (sprintDir: string): string => join(sprintDir, 'journal')
 
 const segmentName = (number: number): string => `${String(number).padStart(8, '0')}.log`
-const segmentPattern = /^(\d{8})\.log$/
+export const segmentPattern = /^(\d{8})\.log$/
 
 /** The state at the end of the journal; undefined if there is none. Changes nothing on the disk. */
 export async function readJournal(sprintDir: string, fold: Fold): Promise<Recovered | undefined> {

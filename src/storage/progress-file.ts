@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
+import { CompiledPhase, CompiledStep, DependencyNode, type DependencyGraph } from '../contract/phases.ts'
 import { HookTask, IterationRecord, Progress, Step } from '../contract/progress.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
 import { readTextIfThere } from '../platform/files.ts'
@@ -40,30 +41,47 @@ export const writeProgressFile = (sprintDir: string, progress: Progress): Promis
 
 /** The text of PROGRESS.yaml. What has not changed since the last time is not written anew: cost follows change, not size. */
 export function formatProgress(progress: Progress): string {
-  const { dynamicSteps, hookTasks, iterations } = progress
+  const { dynamicSteps, hookTasks, iterations, phases, dependencyGraph } = progress
   const lists = new Map([
-    ['dynamic-steps', listOf(dynamicSteps, Step)],
-    ['hook-tasks', listOf(hookTasks, HookTask)],
-    ['iterations', listOf(iterations, IterationRecord)],
+    ['dynamic-steps', listText('dynamic-steps', dynamicSteps, textOf(Step))],
+    ['hook-tasks', listText('hook-tasks', hookTasks, textOf(HookTask))],
+    ['iterations', listText('iterations', iterations, textOf(IterationRecord))],
+    ['phases', listText('phases', phases ?? [], phaseText)],
+    ['dependency-graph', listText('dependency-graph', dependencyGraph ?? [], graphText)],
   ])
-  const rest = z.encode(Progress, { ...progress, dynamicSteps: [], hookTasks: [], iterations: [] })
+  const short = { ...(phases && { phases: [] }), ...(dependencyGraph && { dependencyGraph: [] }) }
+  const rest = z.encode(Progress, { ...progress, ...short, dynamicSteps: [], hookTasks: [], iterations: [] })
   let text = header
-  for (const [name, value] of Object.entries(rest)) text += lists.get(name)?.(name) ?? yamlText({ [name]: value })
+  for (const [name, value] of Object.entries(rest)) text += lists.get(name) ?? yamlText({ [name]: value })
   return text
 }
+
+/** A phase can have thousands of items, of which one changes. */
+const phaseText = ({ steps, ...phase }: CompiledPhase, indent: string): string => {
+  const own = yamlText([z.encode(CompiledPhase, phase)], indent)
+  return steps ? own + listText('steps', steps, textOf(CompiledStep), `${indent}  `) : own
+}
+
+const graphText = ({ phaseId, nodes }: DependencyGraph, indent: string): string =>
+  yamlText([{ 'phase-id': phaseId }], indent) + listText('nodes', nodes, textOf(DependencyNode), `${indent}  `)
+
+type Write<T> = (item: T, indent: string) => string
+
+const textOf =
+  <T>(schema: z.ZodType<T>): Write<T> =>
+  (item, indent) =>
+    yamlText([z.encode(schema, item)], indent)
 
 /** Parts of the progress are never changed, only replaced, so that the text of one can be kept with it. */
 const texts = new WeakMap<object, string>()
 
-function listOf<T extends object>(items: readonly T[], schema: z.ZodType<T>): (name: string) => string {
-  return (name) => {
-    if (items.length === 0) return `${name}: []\n`
-    let text = `${name}:\n`
-    for (const item of items) {
-      let known = texts.get(item)
-      if (known === undefined) texts.set(item, (known = yamlText([z.encode(schema, item)], '  ')))
-      text += known
-    }
-    return text
+function listText<T extends object>(name: string, items: readonly T[], write: Write<T>, indent = ''): string {
+  if (items.length === 0) return `${indent}${name}: []\n`
+  let text = `${indent}${name}:\n`
+  for (const item of items) {
+    let known = texts.get(item)
+    if (known === undefined) texts.set(item, (known = write(item, `${indent}  `)))
+    text += known
   }
+  return text
 }

@@ -45,7 +45,7 @@ export async function openSprintStore(
   first: (known: Progress | undefined) => Promise<Progress | undefined>,
 ): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
   const { sprintDir, fold } = options
-  const lock = takeLock(options)
+  const lock = lockSprint(options)
   try {
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold)
@@ -136,7 +136,7 @@ function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
       await makeFolder(sprintDir)
       await hideState(sprintDir)
       if (!lock.isHeld()) {
-        const again = takeLock(options)
+        const again = lockSprint(options)
         lock.release()
         lock = again
       }
@@ -150,7 +150,8 @@ function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
 
 const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
 
-function takeLock({ sprintDir, now }: StoreOptions): FileLock {
+/** Takes the sprint, or says who has it. */
+export function lockSprint({ sprintDir, now }: Pick<StoreOptions, 'sprintDir' | 'now'>): FileLock {
   const taken = lockOf(sprintDir, `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`)
   if ('lock' in taken) return taken.lock
   throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {

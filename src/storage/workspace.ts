@@ -41,7 +41,7 @@ async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptio
   const folders = [project, ...(await foldersBelow(project, searchDepth))]
   const roots = folders.filter((folder) => exists(join(folder, '.git')))
   const top = roots.includes(project) ? [] : await enclosing(project)
-  const unborn = await findUnborn(roots)
+  const unborn = await findUnborn(roots.filter((root) => root !== project))
   return [...top, ...roots].map((root) => ({
     root,
     index: join(sprintDir, 'index', hash([root]).slice(0, 16)),

@@ -7,7 +7,7 @@ scenario.wholeSprint(gemini)
 scenario.tooManyRequests(gemini)
 scenario.limitWithoutAnEnd(gemini, geminiLimit)
 scenario.notLoggedIn(gemini)
-// It takes what it has heard for the whole answer, and says that it was none.
+// It does not try again once an answer has begun.
 scenario.droppedStream(gemini, 1)
 scenario.hangingModel(gemini, '10s')
 scenario.terminatedDuringTool(gemini)

@@ -1,3 +1,4 @@
+import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import { advance } from '../../src/loop/advance.ts'
 import type { Fact } from '../../src/loop/fact.ts'
@@ -65,9 +66,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
 
   'writes over the transcript of an attempt that was ended': takesAttempts((world, base) => {
     for (const [name, attempt] of world.attempts) {
-      if (attempt.base === base && attempt.state === 'aborted') {
-        world.attempts.set(name, { ...attempt, state: 'never-started', alive: false })
-      }
+      if (attempt.base === base && attempt.state === 'aborted') world.attempts.delete(name)
     }
   }),
 
@@ -87,7 +86,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         const runner = ports.agents(name, model)
         return {
           ...runner,
-          run: (request, signal) => callOff(runner.run(request, unheard), request.attempt, signal, life),
+          run: (request, signal) =>
+            callOff(runner.run(request, new AbortController().signal), request.attempt, signal, life),
         }
       },
     }),
@@ -211,25 +211,23 @@ const countingFromZero = (progress: Progress): Progress => ({
   stats: { ...progress.stats, usage: { ...progress.stats.usage, inputTokens: 0 }, activeMs: 0 },
 })
 
-const unheard = new AbortController().signal
-
 /** Says at once that it is aborted, whatever the process does. */
-function callOff<T>(run: Promise<T>, name: string, signal: AbortSignal, life: Life): Promise<T> {
+function callOff(run: Promise<Outcome>, name: string, signal: AbortSignal, life: Life): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     run.then(resolve, reject)
     const off = () => {
-      if (!life.dead && /^\d+-\d+$/.test(name)) resolve(aborted as T)
+      if (!life.dead && /^\d+-\d+$/.test(name)) resolve(aborted)
     }
     if (signal.aborted) off()
     else signal.addEventListener('abort', off, { once: true })
   })
 }
 
-const aborted: unknown = {
+const aborted: Outcome = {
   status: 'aborted',
   retryable: true,
   text: '',
-  usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  usage: noUsage,
   costUsd: 0,
   resumable: false,
 }

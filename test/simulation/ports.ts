@@ -118,7 +118,6 @@ function takeAttempt(world: World, base: string, kind: keyof typeof successors):
       base,
       state: 'never-started',
       alive: false,
-      starts: 0,
       result: undefined,
       waiting: new Set(),
     }
@@ -129,7 +128,8 @@ function takeAttempt(world: World, base: string, kind: keyof typeof successors):
 
 function start(world: World, attempt: Attempt, played: Played<unknown>): void {
   const { attempts, timeline, violate } = world
-  if (++attempt.starts > 1) violate('I9', `the transcript of ${attempt.name} was overwritten`)
+  if (world.transcripts.has(attempt.name)) violate('I9', `the transcript of ${attempt.name} was overwritten`)
+  world.transcripts.add(attempt.name)
   if (world.finished.has(attempt.base)) violate('I4', `${attempt.base} runs again after it has ended`)
   for (const other of attempts.values()) {
     if (other.base === attempt.base && other !== attempt && other.alive) {

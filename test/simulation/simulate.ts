@@ -3,6 +3,7 @@ import type { Progress } from '../../src/contract/progress.ts'
 import type { Check, Hook } from '../../src/contract/settings.ts'
 import { advance } from '../../src/loop/advance.ts'
 import type { Fact } from '../../src/loop/fact.ts'
+import { isDiskFull } from '../../src/runtime/room.ts'
 import { attemptFindings, type AttemptFolder } from '../../src/runtime/attempt-invariants.ts'
 import { checkInvariants } from '../../src/runtime/invariants.ts'
 import type { Ports } from '../../src/runtime/ports.ts'
@@ -61,7 +62,10 @@ function recover(world: World): Recovered | undefined {
   const { journal, violate } = world
   try {
     const recovered = journal.recover()
-    for (const { invariant, level, text } of attemptFindings(recovered.progress, foldersOf(world), false)) {
+    for (const { invariant, level, text } of attemptFindings(recovered.progress, {
+      attempts: foldersOf(world),
+      isRunning: false,
+    })) {
       if (level === 'broken') violate(invariant, text)
     }
     return recovered
@@ -124,7 +128,8 @@ async function live(world: World, recovered: Recovered, mutant: Mutant): Promise
   if (life.dead) return 'crashed'
   if (error !== undefined) {
     // Given up because somebody wanted to stop while the disk was full: as good as killed.
-    if (!(error instanceof Error && 'code' in error && error.code === 'DISK_FULL')) world.violate('run', String(error))
+    const why = error instanceof Error ? error.message : 'for no reason'
+    if (!isDiskFull(error)) world.violate('run', `it has failed: ${why}`)
     life.dead = true
     journal.crash(random)
     return 'crashed'

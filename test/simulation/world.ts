@@ -23,7 +23,6 @@ export type Attempt = {
   readonly base: string
   state: AttemptFolder['state']
   alive: boolean
-  starts: number
   result: unknown
   readonly waiting: Set<() => void>
 }
@@ -38,6 +37,8 @@ export interface World {
   readonly limits: Map<string, number>
   /** The agents whose limit the journal knows, and until when. */
   readonly toldLimits: Map<string, number>
+  /** The transcripts that were ever begun, by their folder. */
+  readonly transcripts: Set<string>
   /** What has ended by itself: its result is there for ever. */
   readonly finished: Set<string>
   /** Iterations whose checks have all passed, in the world and not in the state. */
@@ -67,6 +68,7 @@ export function aWorld(seed: number, rules: Rules): World {
     attempts: new Map(),
     limits: new Map(),
     toldLimits: new Map(),
+    transcripts: new Set(),
     finished: new Set(),
     green: new Set(),
     calm: false,

@@ -62,7 +62,7 @@ export const aGate = (maxRetries = 3): NonNullable<CompiledPhase['gate']> => ({
 })
 
 /** The live iteration of a phase, an item or a part of one, by its name as in `work/x/execute`. */
-export function liveOn({ live }: Progress, name: string): LiveIteration {
+function liveOn({ live }: Progress, name: string): LiveIteration {
   const found = live.find(({ work }) => [work?.phase, work?.step, work?.subPhase].join('/').startsWith(name))
   if (!found) throw new Error(`nothing is under way for ${name}`)
   return found
@@ -76,8 +76,7 @@ const endedOn =
   }
 
 /** The agent that works on it reports this. */
-export const says = (name: string, report: PhaseReport, at = noon): Play =>
-  endedOn(name, { kind: 'phase-report', report }, at)
+const says = (name: string, report: PhaseReport, at = noon): Play => endedOn(name, { kind: 'phase-report', report }, at)
 
 export const completes = (name: string, at = noon): Play =>
   says(name, { status: 'completed', summary: `${name} ok` }, at)

@@ -100,7 +100,7 @@ export async function aSprint(setup: Setup = {}) {
     'wf/ralph.yaml': stringify({ name: 'R', mode: 'ralph', ...advice, ...workflow }),
     ...files,
   }
-  for (const folder of ['project', 'fake', 'bin', 'home']) await mkdir(join(base, folder))
+  for (const folder of ['project', 'fake', 'bin', 'home', 'tmp']) await mkdir(join(base, folder))
   for (const [name, text] of Object.entries(given)) if (text !== null) await write(name, text)
   await writeWrapper(base)
   await answer(answers)
@@ -181,6 +181,7 @@ function startRalph(
 const environment = (base: string): Record<string, string> => ({
   PATH: [join(base, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
   HOME: join(base, 'home'),
+  TMPDIR: join(base, 'tmp'),
   LANG: 'C.UTF-8',
   IS_SANDBOX: '1',
 })

@@ -117,9 +117,11 @@ function settableClock(io: Io) {
   }
 }
 
-/** Whoever watches only leaves with Ctrl-C. */
-export const watcherHelp = (text: string): string =>
-  text.replace('Ctrl-C pause, twice: stop now', 'Ctrl-C leaves, the sprint goes on')
+/** Whoever watches only leaves with Ctrl-C; said first, since the end may not fit. */
+export function watcherHelp(text: string): string {
+  const [keys, ofRun] = text.split(' · Ctrl-C ')
+  return ofRun === undefined ? text : `Ctrl-C leaves, the sprint goes on · ${keys}`
+}
 
 function headLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {
   const paint = paintFor(io.color)

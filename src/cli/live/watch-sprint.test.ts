@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import {
   after,
@@ -153,6 +154,19 @@ it('lets several watch at once, and changes nothing in the folder', async () => 
   expect(files()).toEqual(before)
 })
 
+it('does not take a sprint for over whose lock an agent has cleaned away', async () => {
+  const sprint = await aRunningSprint()
+  await sprint.play(started({ agents: ['claude'] }))
+  const watcher = watching(sprint)
+  rmSync(join(sprint.dir, '.lock'))
+  await expect
+    .poll(() => Promise.race([watcher.done, sleep(1500, 'still there')]), { timeout: 5000 })
+    .toBe('still there')
+  watcher.leave()
+
+  expect(await watcher.done).toMatchObject({ owner: 'running' })
+})
+
 it('asks the owner to stop, pause and tell the agent', async () => {
   const dir = aFolder()
   const got: Request[] = []
@@ -181,7 +195,7 @@ it('says in the help of the keys that Ctrl-C only leaves', () => {
   const say = (text: string) => said.push(watcherHelp(text))
   keyboard({ pause: nothing, stop: nothing, tell: nothing, transcript: nothing, diff: nothing, say })('?')
 
-  expect(said.join()).toMatch(/Ctrl-C leaves, the sprint goes on$/)
+  expect(said.join()).toMatch(/^Ctrl-C leaves, the sprint goes on · p pause(?!.*twice)/)
 })
 
 it('does not take a damaged line at the end for more than it is', async () => {

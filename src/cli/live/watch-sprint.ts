@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/fact.ts'
+import { exists } from '../../platform/files.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { postRequest, type Request } from '../../storage/requests.ts'
 import { ownerOf } from '../../storage/sprint-store.ts'
@@ -46,7 +48,7 @@ export async function watchSprint(watching: Watching): Promise<Watched> {
   }
   try {
     for (let looks = 1; !signal.aborted; looks++) {
-      const isGone = looks % looksPerOwner === 0 && ownerOf(sprintDir) === undefined
+      const isGone = looks % looksPerOwner === 0 && isOwnerGone(sprintDir, progress)
       await take()
       if (isGone) return { progress, owner: 'gone' }
       await sleep(lookEveryMs, undefined, { signal }).catch(() => {})
@@ -56,6 +58,10 @@ export async function watchSprint(watching: Watching): Promise<Watched> {
     await transcripts.close()
   }
 }
+
+/** An agent may have cleaned the lock away with everything else: a sprint at work without one is still at work. */
+const isOwnerGone = (sprintDir: string, { status }: Progress): boolean =>
+  ownerOf(sprintDir) === undefined && (status !== 'in-progress' || exists(join(sprintDir, '.lock')))
 
 /** A run in another process, as far as it can be spoken to from here. */
 export function remoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {

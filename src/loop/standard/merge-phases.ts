@@ -1,7 +1,7 @@
 import type { CompiledPhase, CompiledStep, CompiledSubPhase, DependencyGraph } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { same } from '../same.ts'
-import { isOver, type Work } from './work.ts'
+import { isOver, type Unit as Listed } from './units.ts'
 
 type Merged = { readonly progress: Progress; readonly changes: readonly string[] }
 
@@ -56,7 +56,7 @@ function mergeStep(old: CompiledStep, fresh: CompiledStep): CompiledStep {
 const mergePart = (old: CompiledSubPhase, fresh: CompiledSubPhase): CompiledSubPhase =>
   isOver(old) ? old : { ...fresh, ...stateOf(old) }
 
-const isBegun = ({ status }: { readonly status: Work['status'] }): boolean =>
+const isBegun = ({ status }: { readonly status: Listed['status'] }): boolean =>
   status === 'completed' || status === 'in-progress'
 
 type Unit = Pick<
@@ -97,7 +97,7 @@ function countOf(phases: readonly CompiledPhase[]) {
   }
 }
 
-const isCompleted = ({ status }: { readonly status: Work['status'] }): boolean => status === 'completed'
+const isCompleted = ({ status }: { readonly status: Listed['status'] }): boolean => status === 'completed'
 
 function differences(before: readonly CompiledPhase[], after: readonly CompiledPhase[]): string[] {
   const old = new Map(before.map((phase) => [phase.id, phase]))

@@ -1,6 +1,7 @@
 import type { CompiledPhase, CompiledStep, WorkRef } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { isLive, isOver, type Work } from './work.ts'
+import { areOver, firstOpenIn, hasFailed, isOver, someFailed, unitIn } from './units.ts'
+import { isLive, type Work } from './work.ts'
 
 /** `agent`: it is worked on. `gate`: only its gate is to be run. `nothing`: there is nothing to do for it. */
 export type Due = { readonly ref: WorkRef; readonly what: 'agent' | 'gate' | 'nothing' }
@@ -28,7 +29,7 @@ const isBackground = ({ parallel, steps }: CompiledPhase): boolean => parallel =
  */
 function* reachable<W extends Work>(works: readonly W[], isParallel: (work: W) => boolean): Generator<W> {
   let open = 0
-  for (const work of works) {
+  for (let index = firstOpenIn(works) ?? works.length, work = works[index]; work; work = works[++index]) {
     if (isOver(work)) continue
     if (work.waitForParallel === true && open > 0) return
     yield work
@@ -49,15 +50,15 @@ export function dueItem(progress: Progress, phase: CompiledPhase): Due | undefin
   const ref = { phase: phase.id }
   const steps = phase.steps ?? []
   if (hasFailed(phase)) return undefined
-  if (steps.every(isOver)) {
+  if (areOver(steps)) {
     if (isLive(progress, ref)) return undefined
     if (!phase.gate) return { ref, what: 'nothing' }
     const due = dueWork(progress, phase, ref)
     return due?.ref.gateFix === undefined ? due && { ref, what: 'gate' } : due
   }
-  if (stopsAtFailure(progress, phase) && steps.some(hasFailed)) return undefined
-  const isReady = readiness(progress, phase)
-  for (const step of steps) {
+  if (stopsAtFailure(progress, phase) && someFailed(steps)) return undefined
+  const isReady = readiness(progress, steps)
+  for (let index = firstOpenIn(steps) ?? steps.length, step = steps[index]; step; step = steps[++index]) {
     if (isOver(step) || hasFailed(step) || !isReady(step)) continue
     const due = duePart(progress, step, { ...ref, step: step.id })
     if (due) return due
@@ -68,16 +69,13 @@ export function dueItem(progress: Progress, phase: CompiledPhase): Due | undefin
 
 function duePart(progress: Progress, step: CompiledStep, ref: WorkRef): Due | undefined {
   if (step.phases.length === 0) return { ref, what: 'nothing' }
-  if (step.phases.some(hasFailed)) return undefined
+  if (someFailed(step.phases)) return undefined
   for (const part of reachable(step.phases, ({ parallel }) => parallel === true)) {
     const due = dueWork(progress, part, { ...ref, subPhase: part.id })
     if (due) return due
   }
   return undefined
 }
-
-export const hasFailed = ({ status }: { readonly status: Work['status'] }): boolean =>
-  status === 'failed' || status === 'blocked'
 
 /** One item after the other ends with the first that fails; items side by side as `on-dependency-failure` says. */
 const stopsAtFailure = (progress: Progress, phase: CompiledPhase): boolean =>
@@ -87,9 +85,8 @@ export const onFailure = ({ parallelExecution }: Progress): 'skip-dependents' | 
   parallelExecution?.onDependencyFailure ?? 'skip-dependents'
 
 /** Whether what an item depends on is over; where failures do not matter, failed is over too. */
-function readiness(progress: Progress, { steps = [] }: CompiledPhase): (step: CompiledStep) => boolean {
-  if (!steps.some(({ dependsOn }) => dependsOn)) return () => true
+function readiness(progress: Progress, steps: readonly CompiledStep[]): (step: CompiledStep) => boolean {
   const goesOn = onFailure(progress) === 'continue'
-  const done = new Set(steps.filter((step) => isOver(step) || (goesOn && hasFailed(step))).map(({ id }) => id))
-  return ({ dependsOn = [] }) => dependsOn.every((id) => done.has(id))
+  const isDone = (step: CompiledStep | undefined) => step && (isOver(step) || (goesOn && hasFailed(step)))
+  return ({ dependsOn = [] }) => dependsOn.every((id) => isDone(unitIn(steps, id)))
 }

@@ -8,9 +8,10 @@ import { andThen, type Transition } from '../order.ts'
 import { comeToRest, rest, restAs } from '../rest.ts'
 import { agentsFor } from './choice.ts'
 import { startGate } from './gate.ts'
-import { hasFailed, nextDue, roomFor, type Due } from './next-work.ts'
+import { nextDue, roomFor, type Due } from './next-work.ts'
+import { hasFailed, isOver } from './units.ts'
 import { completeWork } from './work-ended.ts'
-import { isOver, withCurrent, withPhase, withStep, withWork, workAt } from './work.ts'
+import { withCurrent, withPhase, withStep, withWork, workAt } from './work.ts'
 
 /** After every fact: a sprint that is to rest does so as soon as nothing is at work; else all that may begin begins. */
 export function proceed(progress: Progress, at: number): Transition {

@@ -10,7 +10,8 @@ import { advance } from '../advance.ts'
 import type { AttemptEnd, Fact } from '../fact.ts'
 import type { Order } from '../order.ts'
 import { roomFor } from './next-work.ts'
-import { isOver, nameOf } from './work.ts'
+import { isOver } from './units.ts'
+import { nameOf } from './work.ts'
 
 const flow = fc.record(
   {

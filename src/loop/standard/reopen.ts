@@ -1,8 +1,8 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { LiveIteration, Progress } from '../../contract/progress.ts'
 import { spentLimit } from '../limits.ts'
-import { hasFailed } from './next-work.ts'
-import { isOver, workAt, type Work } from './work.ts'
+import { hasFailed, isOver } from './units.ts'
+import { workAt, type Work } from './work.ts'
 
 /** A sprint that was blocked tries again what failed, and what was skipped because of it. A gate that blocked is run first. */
 export function reopenFailed(progress: Progress): Progress {

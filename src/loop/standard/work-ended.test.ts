@@ -29,7 +29,7 @@ import {
 import type { Fact } from '../fact.ts'
 
 const two = [aPhase('a', { parallel: true }), aPhase('b', { parallel: true }), aPhase('c', { waitForParallel: true })]
-const afterTurn: Fact = { ...pauseRequested, when: 'turn' }
+const afterTurn: Fact = { type: 'stop-requested', at: noon, as: 'paused', when: 'turn' }
 
 describe('a completed work', () => {
   it('is recorded with its times and what was said, and counted', () => {

@@ -2,9 +2,10 @@ import type { CompiledStep, WorkRef } from '../../contract/phases.ts'
 import type { LiveIteration, Progress } from '../../contract/progress.ts'
 import { andThen, tell, type Order, type Transition } from '../order.ts'
 import { comeToRest } from '../rest.ts'
-import { dueItem, hasFailed, onFailure } from './next-work.ts'
+import { dueItem, onFailure } from './next-work.ts'
 import { planRetry, type WorkError } from './retry.ts'
-import { isLive, isOver, nameOf, phaseAt, stepAt, withCurrent, withPhase, withStep, withWork, workAt } from './work.ts'
+import { areOver, hasFailed, someFailed } from './units.ts'
+import { isLive, nameOf, phaseAt, stepAt, withCurrent, withPhase, withStep, withWork, workAt } from './work.ts'
 
 /** What the end of an iteration means for its work, for the item it belongs to, for its phase, and for the sprint. */
 export function closeWork(progress: Progress, live: LiveIteration, at: number): Transition {
@@ -123,7 +124,7 @@ function settleStep(progress: Progress, ref: WorkRef, at: number): Transition {
   const item = { phase: ref.phase, step: ref.step }
   const { phases } = stepAt(progress, item)
   const bad = phases.find(hasFailed)
-  if (!bad) return phases.every(isOver) ? completeStep(progress, item, { at }) : { progress, orders: [] }
+  if (!bad) return areOver(phases) ? completeStep(progress, item, { at }) : { progress, orders: [] }
   if (isLive(progress, item)) return { progress, orders: [] }
   const error = { category: bad.errorCategory ?? 'logic', text: bad.error ?? 'it failed' } as const
   const failed = withStep(progress, item, (step) => ({ ...step, status: 'failed', ...errorFields(error) }))
@@ -159,9 +160,9 @@ function dependentsOf(steps: readonly CompiledStep[], first: string): ReadonlySe
 function settlePhase(progress: Progress, { phase: id }: WorkRef, at: number): Transition {
   const phase = phaseAt(progress, id)
   const steps = phase.steps ?? []
-  const bad = steps.find(hasFailed)
+  const bad = someFailed(steps) ? steps.find(hasFailed) : undefined
   if (!bad) {
-    if (phase.gate || !steps.every(isOver)) return { progress, orders: [] }
+    if (phase.gate || !areOver(steps)) return { progress, orders: [] }
     return completeWork(progress, { phase: id }, { at })
   }
   if (isLive(progress, { phase: id }) || dueItem(progress, phase)) return { progress, orders: [] }

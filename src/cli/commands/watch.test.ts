@@ -1,0 +1,80 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { anIo } from '../../../test/support/an-io.ts'
+import { after, aProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import { openSprintStore } from '../../storage/sprint-store.ts'
+import { fold } from '../sprint-state.ts'
+import { watch } from './watch.ts'
+
+async function anOwnedSprint() {
+  const dir = aFolder()
+  let progress = aProgress({ goal: 'Build login' })
+  const first = progress
+  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  onTestFinished(() => opened?.store.close().catch(() => {}))
+  const play = async (...plays: readonly Play[]) => {
+    for (const one of plays) {
+      const fact = typeof one === 'function' ? one(progress) : one
+      progress = after(progress, fact).progress
+      await opened?.store.save(progress, fact)
+    }
+  }
+  return { dir, play, close: async () => opened?.store.close() }
+}
+
+it('shows a sprint that nobody runs once, and says so', async () => {
+  const { dir, play, close } = await anOwnedSprint()
+  await play(started(), { type: 'stop-requested', at: noon, as: 'paused', when: 'now' })
+  await close()
+  const { io, text } = anIo()
+
+  expect(await watch.run([dir], io)).toBe(0)
+
+  expect(text()).toMatch(/paused[\s\S]*Build login[\s\S]*nobody runs this sprint; start it with: ralph run /)
+})
+
+it.each([
+  ['completed', reports({ status: 'goal-complete' }), 0, /goal-complete\?[\s\S]*✓ goal reached/],
+  ['needs-human', fails({ class: 'auth', reason: 'not logged in', retryable: false }), 2, /a human is needed/],
+])('follows a sprint to its end: %s, with the exit code of the run', async (_, end, exitCode, shown) => {
+  const { dir, play, close } = await anOwnedSprint()
+  await play(started())
+  const { io, text } = anIo()
+  const watching = watch.run([dir, '--plain'], io)
+  await expect.poll(text).toContain('Build login')
+  await play(end)
+  await close()
+
+  expect(await watching).toBe(exitCode)
+  expect(text()).toMatch(shown)
+})
+
+it('says that the process is gone if it has left the sprint at work', async () => {
+  const { dir, play, close } = await anOwnedSprint()
+  await play(started())
+  const { io, text } = anIo()
+  const watching = watch.run([dir], io)
+  await expect.poll(text).toContain('Build login')
+  await close()
+
+  expect(await watching).toBe(1)
+  expect(text()).toMatch(/gone without having ended it[\s\S]*go on with: ralph run/)
+})
+
+it('leaves with Ctrl-C, and the sprint goes on', async () => {
+  const { dir, play } = await anOwnedSprint()
+  await play(started())
+  const { io, text } = anIo()
+  const before = process.listenerCount('SIGINT')
+  const watching = watch.run([dir], io)
+  await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1)
+  process.emit('SIGINT')
+
+  expect(await watching).toBe(0)
+  expect(text()).toMatch(/the sprint goes on; come back with: ralph watch /)
+  expect(process.listenerCount('SIGINT')).toBe(before)
+})
+
+it('refuses a folder without a sprint', async () => {
+  await expect(watch.run([aFolder()], anIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
+})

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import {
+  after,
+  aProgress,
+  fails,
+  newSteps,
+  noon,
+  type Play,
+  reports,
+  started,
+  waitEnds,
+} from '../../../test/support/builders.ts'
+import { Progress } from '../../contract/progress.ts'
+import type { JournalRecord } from '../../storage/journal-record.ts'
+import { historyOf } from './history.ts'
+
+/** The journal of a sprint that lived through these facts, one minute apart. */
+function journalOf(first: Progress, ...plays: readonly Play[]): { records: JournalRecord[]; last: Progress } {
+  const record = (kind: JournalRecord['kind'], data: unknown, seq: number): JournalRecord => ({
+    v: 1,
+    seq,
+    epoch: 1,
+    at: new Date(noon).toISOString(),
+    kind,
+    data,
+  })
+  const records = [record('snapshot', z.encode(Progress, first), 1), record('run', { pid: 1 }, 2)]
+  let last = first
+  for (const play of plays) {
+    const fact = typeof play === 'function' ? play(last) : play
+    last = after(last, fact).progress
+    records.push(record('fact', fact, records.length + 1))
+  }
+  return { records, last }
+}
+
+it('remembers steps, iterations and waits', () => {
+  const resetsAt = noon + 3_600_000
+  const { records, last } = journalOf(
+    aProgress(),
+    started(),
+    reports({ pendingSteps: newSteps('one', 'two') }),
+    fails({ class: 'usage_limit', reason: 'limit', resetsAt }),
+    waitEnds(resetsAt),
+    reports({ completedStepIds: ['step-0'] }),
+  )
+  const history = historyOf(records)
+
+  expect(history?.progress).toEqual(last)
+  expect(history?.iterations.map(({ number }) => number)).toEqual([1, 2])
+  expect(history?.steps.map(({ prompt, status }) => [prompt, status])).toEqual([
+    ['one', 'completed'],
+    ['two', 'pending'],
+  ])
+  expect(history?.waits).toEqual([{ from: noon, until: resetsAt, reason: expect.any(String) }])
+})
+
+it('takes a progress without a journal as it is, and nothing for nothing', () => {
+  const progress = aProgress()
+
+  expect(historyOf([], progress)).toEqual({ progress, iterations: [], steps: [], hookTasks: [], waits: [] })
+  expect(historyOf([])).toBeUndefined()
+})

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { after, started } from '../../test/support/builders.ts'
+import {
+  aGate,
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  completes,
+  fails,
+  forEach,
+  gateEnds,
+} from '../../test/support/phases.ts'
+import { formatProgress, parseProgress } from './progress-file.ts'
+
+it('the text of a sprint with phases is what it was made from, also after changes in the middle', () => {
+  const graph = [
+    {
+      phaseId: 'work',
+      nodes: [
+        { id: 'x', dependsOn: [], blockedBy: [] },
+        { id: 'y', dependsOn: ['x'], blockedBy: ['x'] },
+      ],
+    },
+  ]
+  const items = [
+    anItem('x', { phases: [aPart('p'), aPart('q', { gate: aGate() })] }),
+    anItem('y', { dependsOn: ['x'] }),
+  ]
+  const progress = aStandard(
+    [aPhase('a', { prompt: 'one\n\ntwo: [3]' }), forEach('work', items), forEach('none', [])],
+    {
+      dependencyGraph: graph,
+      prompts: { header: '# {{sprint-id}}' },
+    },
+  )
+  const steps = [
+    completes('a'),
+    completes('work/x'),
+    completes('work/x'),
+    gateEnds('work/x', 1),
+    completes('work/x'),
+    gateEnds('work/x', 0),
+    fails('work/y'),
+  ]
+  let now = after(progress, started()).progress
+  for (const step of steps) {
+    now = after(now, step).progress
+    expect(parseProgress(formatProgress(now), 'PROGRESS.yaml')).toEqual(now)
+  }
+  expect(now.status).toBe('blocked')
+})

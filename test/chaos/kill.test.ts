@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { randomOf } from '../simulation/random.ts'
+import { aSprintUnderFire, complaintsAbout, type UnderFire } from './sprint-under-fire.ts'
+
+const kills = Number(process.env['KILLS'] ?? 25)
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+
+it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind (SEED=${seed} npm run test:chaos)`, async () => {
+  const sprint = await aSprintUnderFire()
+  onTestFinished(() => sprint.remove())
+  const random = randomOf(seed)
+  const ready: number[] = []
+  let landed = 0
+  while (landed < kills) {
+    const run = sprint.run()
+    // Sometimes before it is ready, mostly somewhere in its work.
+    const patience = random.chance(0.25) ? random.below(400) : 300 + random.below(900)
+    const how = await Promise.race([run.ended, sleep(patience, 'alive' as const)])
+    expect(how).toBe('alive')
+    run.kill('SIGKILL')
+    await run.ended
+    landed++
+    const took = run.readyMs()
+    if (took !== undefined) ready.push(took)
+  }
+  sprint.finish()
+  const last = await sprint.run().ended
+  const doctor = await sprint.ralph('doctor', 's', '--json').ended
+  console.log(`kills: ${summary(landed, ready, sprint)}`)
+
+  expect(last).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(complaintsAbout(sprint.account())).toEqual([])
+  expect(sprint.processes()).toEqual([])
+  expect(ready.length).toBeGreaterThan(kills / 3)
+  expect(Math.max(...ready)).toBeLessThan(slowest)
+  expect(doctor).toMatchObject({ exitCode: 0 })
+}, 3_600_000)
+
+/** Ready within two seconds (G1), with some patience for machines that are busy with something else. */
+const slowest = 2000 * Number(process.env['PATIENCE'] ?? 2)
+
+function summary(landed: number, ready: readonly number[], sprint: UnderFire): string {
+  const sorted = ready.toSorted((a, b) => a - b)
+  const { progress, calls } = sprint.account()
+  const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
+  return JSON.stringify({
+    landed,
+    iterations: progress.stats['current-iteration'],
+    calls: calls.length,
+    readyMs: { median: at(0.5), p95: at(0.95), max: Math.round(sorted.at(-1) ?? 0) },
+  })
+}

@@ -1,0 +1,172 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parse } from 'yaml'
+import { ralphProgram, root } from '../support/paths.ts'
+import { kill, markedProcesses } from '../support/processes.ts'
+import type { RawProgress } from '../support/sprint.ts'
+
+const agent = join(root, 'test/fixtures/agents/ledger.sh')
+
+/** What a run has left behind, seen from outside: by its agent, its hook and its files. */
+export type Account = {
+  /** One per call of the agent that came to its end, in the order of their beginning. */
+  readonly calls: readonly { readonly label: string; readonly hash: string }[]
+  readonly begun: number
+  /** The iterations whose hook has run. */
+  readonly hooks: readonly number[]
+  /** Hashes of all transcripts of the agent. */
+  readonly transcripts: readonly string[]
+  readonly progress: RawProgress
+}
+
+export type UnderFire = Awaited<ReturnType<typeof aSprintUnderFire>>
+
+/**
+ * A sprint whose agent is a small shell script that keeps its own account: every call adds a step of its own name and notes
+ * the hash of what it has printed. It claims the goal once it is told to.
+ */
+export async function aSprintUnderFire(folder?: string) {
+  const base = folder ?? realpathSync(mkdtempSync(join(tmpdir(), 'ralph-chaos-')))
+  const at = (...names: readonly string[]) => join(base, ...names)
+  for (const name of ['bin', 'home', 'project', 'ledger']) mkdirSync(at(name), { recursive: true })
+  mkdirSync(at('project', 's'), { recursive: true })
+  writeFileSync(at('bin', 'claude'), `#!/bin/sh\nexec sh '${agent}' '${at('ledger')}' "$@"\n`, { mode: 0o755 })
+  const hook = { id: 'count', run: `echo "$ITERATION" >> '${at('ledger', 'hooks')}'`, parallel: false }
+  writeFileSync(
+    at('project', 's', 'SPRINT.yaml'),
+    JSON.stringify({
+      workflow: 'w',
+      goal: 'survive',
+      'done-when': [],
+      checkpoint: false,
+      limits: { 'no-progress': 'off' },
+    }),
+  )
+  mkdirSync(at('project', '.claude', 'workflows'), { recursive: true })
+  writeFileSync(
+    at('project', '.claude', 'workflows', 'w.yaml'),
+    JSON.stringify({
+      name: 'W',
+      mode: 'ralph',
+      'goal-prompt': 'p',
+      'reflection-prompt': 'r',
+      'per-iteration-hooks': [hook],
+    }),
+  )
+  const env = {
+    PATH: [at('bin'), dirname(process.execPath), '/usr/local/bin:/usr/bin:/bin'].join(':'),
+    HOME: at('home'),
+    IS_SANDBOX: '1',
+    LANG: 'C.UTF-8',
+  }
+  const command = (...args: readonly string[]) =>
+    spawn(process.execPath, [ralphProgram, ...args], { cwd: at('project'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  return {
+    at,
+    env,
+    /** `ralph run --json`, with what it prints. */
+    run: (...args: readonly string[]) => watched(command('run', 's', '--json', ...args)),
+    ralph: (...args: readonly string[]) => watched(command(...args)),
+    /** From now on the agent says that the goal is reached. */
+    finish: () => writeFileSync(at('ledger', 'finish'), ''),
+    account: () => accountOf(at('ledger'), at('project', 's')),
+    processes: () => markedProcesses(base),
+    async remove() {
+      for (const { pid } of markedProcesses(base)) kill(pid)
+      await sleep(50)
+      rmSync(base, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+export type Watched = ReturnType<typeof watched>
+
+function watched(child: ChildProcess) {
+  const output = { stdout: '', stderr: '' }
+  const begun = performance.now()
+  let readyMs: number | undefined
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+    if (readyMs === undefined && output.stdout.includes('"sprint-started"')) readyMs = performance.now() - begun
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  const ended = once(child, 'close').then(() => ({
+    exitCode: child.exitCode,
+    ...output,
+    ms: performance.now() - begun,
+  }))
+  return {
+    pid: child.pid ?? 0,
+    kill: (signal: NodeJS.Signals = 'SIGKILL') => void child.kill(signal),
+    output: () => output,
+    /** From the start of the process until the sprint went on. */
+    readyMs: () => readyMs,
+    ended,
+  }
+}
+
+function accountOf(ledger: string, sprintDir: string): Account {
+  const lines = (name: string) =>
+    existsSync(join(ledger, name)) ? readFileSync(join(ledger, name), 'utf8').split('\n').filter(Boolean) : []
+  const attempts = readdirSync(join(sprintDir, 'attempts')).filter((name) => /^\d+-\d+(\.\d+)?$/.test(name))
+  const transcripts = attempts
+    .map((name) => join(sprintDir, 'attempts', name, 'transcript.jsonl'))
+    .filter((file) => existsSync(file))
+  return {
+    calls: lines('ended').map((line) => ({ label: line.split(' ')[0] ?? '', hash: line.split(' ')[1] ?? '' })),
+    begun: lines('begun').length,
+    hooks: lines('hooks').map(Number),
+    transcripts: transcripts
+      .map((file) => readFileSync(file))
+      .filter((bytes) => bytes.length > 0)
+      .map(sha256),
+    progress: parse(readFileSync(join(sprintDir, 'PROGRESS.yaml'), 'utf8')),
+  }
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Everything that a sprint under fire must not have lost, doubled or left behind. Empty if all is well. */
+export function complaintsAbout({ calls, begun, hooks, transcripts, progress }: Account): string[] {
+  const { iterations = [], stats, 'dynamic-steps': steps } = progress
+  const numbers = iterations.map(({ number }) => number)
+  const last = stats['current-iteration']
+  const shownFrom = Math.max(1, last - 99)
+  const expected = Array.from({ length: last - shownFrom + 1 }, (_, n) => shownFrom + n)
+  const prompts = new Map<string, number>()
+  for (const { prompt } of steps) prompts.set(prompt, (prompts.get(prompt) ?? 0) + 1)
+  const claims = calls.length - stats['total-steps']
+  return [
+    ...(begun === calls.length ? [] : [`${begun} calls of the agent have begun, ${calls.length} have ended`]),
+    ...(calls.length === last ? [] : [`${calls.length} calls of the agent, but ${last} iterations`]),
+    ...(numbers.join() === expected.join() ? [] : [`iterations ${numbers.join()}`]),
+    ...(claims <= 1 ? [] : [`${calls.length} calls, but ${stats['total-steps']} steps`]),
+    ...[...prompts]
+      .filter(([, count]) => count !== 1)
+      .map(([prompt, count]) => `step ${prompt} is there ${count} times`),
+    ...calls
+      .slice(0, -1)
+      .filter(({ label }) => !prompts.has(label))
+      .map(({ label }) => `the step of ${label} is lost`),
+    ...calls
+      .filter(({ hash }) => !transcripts.includes(hash))
+      .map(({ label }) => `the transcript of ${label} is not as it was`),
+    ...(hooks.join() === Array.from({ length: last }, (_, n) => n + 1).join()
+      ? []
+      : [`the hook has run for ${hooks.join()}`]),
+  ]
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import { commitAll, git, putProgram } from '../support/programs.ts'
+import { aSprint, type Answers, type TestSprint } from '../support/sprint.ts'
+
+const proceed = { status: 'continue', summary: 'still at it' }
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+const doing = (run: string, summary = 'did it') => ({ run, report: { ...proceed, summary } })
+
+/** A repository with a commit, something staged, something changed and something new. */
+async function aDirtyRepository(answers: Answers, settings = {}): Promise<TestSprint> {
+  const sprint = await aSprint({
+    sprint: { 'sprint-id': 'tidy', ...settings },
+    files: { 'a.txt': 'one\n', 'b.txt': 'one\n' },
+    answers,
+  })
+  await commitAll(sprint)
+  await sprint.write('a.txt', 'staged\n')
+  await git(sprint, 'add', 'a.txt')
+  await sprint.write('b.txt', 'changed\n')
+  await sprint.write('new.txt', 'new\n')
+  return sprint
+}
+
+/** What of a repository is the user's own. */
+const owned = async (sprint: TestSprint) => ({
+  head: await git(sprint, 'rev-parse', 'HEAD'),
+  branch: await git(sprint, 'symbolic-ref', 'HEAD'),
+  staged: await git(sprint, 'diff', '--cached'),
+  index: await git(sprint, 'ls-files', '--stage'),
+  stashes: await git(sprint, 'stash', 'list'),
+  config: await sprint.read('.git/config'),
+})
+
+const checkpoints = async (sprint: TestSprint) =>
+  (await git(sprint, 'for-each-ref', '--format=%(refname)', 'refs/ralph')).split('\n').toSorted()
+
+describe('a checkpoint', () => {
+  it('is made after each iteration that changed something, and touches nothing of the user', async () => {
+    const sprint = await aDirtyRepository({
+      1: doing('echo 1 >> log.txt', 'first'),
+      2: proceed,
+      3: doing('rm b.txt; echo 3 >> log.txt', 'third'),
+      4: goalComplete,
+    })
+    const before = await owned(sprint)
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect(await owned(sprint)).toEqual(before)
+    expect(sprint.has('.git/index.lock')).toBe(false)
+    expect(await checkpoints(sprint)).toEqual([
+      'refs/ralph/tidy/0',
+      'refs/ralph/tidy/1',
+      'refs/ralph/tidy/3',
+      'refs/ralph/tidy/last',
+    ])
+    expect(await git(sprint, 'show', 'refs/ralph/tidy/0:a.txt')).toBe('staged')
+    expect(await git(sprint, 'show', 'refs/ralph/tidy/0:new.txt')).toBe('new')
+    expect(await git(sprint, 'ls-tree', '-r', '--name-only', 'refs/ralph/tidy/3')).toBe(
+      ['a.txt', 'log.txt', 'new.txt', 'wf/ralph.yaml'].join('\n'),
+    )
+    const { iterations = [] } = await sprint.progress()
+    expect(iterations.map(({ checkpoint }) => checkpoint)).toEqual([
+      await git(sprint, 'rev-parse', 'refs/ralph/tidy/1'),
+      undefined,
+      await git(sprint, 'rev-parse', 'refs/ralph/tidy/3'),
+      undefined,
+    ])
+    expect(await git(sprint, 'log', '-1', '--format=%an <%ae>%n%s%n%b', 'refs/ralph/tidy/3')).toMatch(
+      /^Ralph <ralph@localhost>\nRalph tidy: iteration 3\nthird/,
+    )
+  })
+
+  it('asks no hook of the repository', async () => {
+    const sprint = await aDirtyRepository({ 1: { run: 'echo x > x', report: goalComplete } })
+    for (const hook of ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change']) {
+      await putProgram(sprint, `../project/.git/hooks/${hook}`, 'touch hooked; exit 1')
+    }
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect(sprint.has('hooked')).toBe(false)
+    expect(await checkpoints(sprint)).toContain('refs/ralph/tidy/1')
+  })
+
+  it('is also made after an iteration without a valid report', async () => {
+    const sprint = await aDirtyRepository({
+      1: { run: 'echo x > x', text: 'no report' },
+      2: 'none either',
+      3: goalComplete,
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    expect(await sprint.iterations()).toMatchObject([{ verdict: 'malformed', checkpoint: expect.any(String) }, {}])
+  })
+
+  it('that cannot be made costs the checkpoint, not the sprint', async () => {
+    const sprint = await aDirtyRepository({
+      1: { run: 'rm -rf .git/objects; touch .git/objects', report: goalComplete },
+    })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('! no checkpoint of iteration 1: git')
+  })
+})
+
+describe('ralph diff', () => {
+  it('shows what one iteration, or all of them, have changed, and never what Ralph wrote', async () => {
+    const sprint = await aDirtyRepository({
+      1: doing('echo 1 >> log.txt'),
+      2: doing('echo 2 >> log.txt; rm new.txt'),
+      3: goalComplete,
+    })
+    await sprint.run()
+
+    const second = (await sprint.ralph('diff', 's', '2')).stdout
+    expect(second).toMatch(/^\+2$/m)
+    expect(second).not.toMatch(/^\+1$/m)
+    expect((await sprint.ralph('diff', 's', '3')).stdout).toBe('nothing has changed\n')
+    const all = (await sprint.ralph('diff', 's')).stdout
+    expect(all.match(/^diff --git .*$/gm)).toEqual(['diff --git a/log.txt b/log.txt', 'diff --git a/new.txt b/new.txt'])
+    expect((await sprint.ralph('diff', 's', '--stat')).stdout).toMatch(/2 files changed/)
+  })
+})
+
+describe('ralph restore', () => {
+  it('puts the files back to what they were after an iteration, and keeps what it replaces', async () => {
+    const sprint = await aDirtyRepository({
+      1: doing('echo 1 >> log.txt'),
+      2: doing('echo 2 >> log.txt; rm new.txt; mkdir d; echo d > d/d'),
+      3: goalComplete,
+    })
+    await sprint.run()
+    await sprint.write('log.txt', 'mine, not committed\n')
+    const before = await owned(sprint)
+
+    const { exitCode, stdout } = await sprint.ralph('restore', 's', '1')
+
+    expect(exitCode).toBe(0)
+    expect(await sprint.read('log.txt')).toBe('1\n')
+    expect(await sprint.read('new.txt')).toBe('new\n')
+    expect(sprint.has('d/d')).toBe(false)
+    expect(await owned(sprint)).toEqual(before)
+    const saved = /kept in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
+    expect(await git(sprint, 'show', `${saved}:log.txt`)).toBe('mine, not committed')
+
+    await sprint.ralph('restore', 's', '0')
+    expect(sprint.has('log.txt')).toBe(false)
+    expect(await sprint.read('a.txt')).toBe('staged\n')
+  })
+
+  it('refuses while the sprint runs, and where there is nothing to restore', async () => {
+    const sprint = await aSprint({ answers: { 1: { waits: 'go', report: goalComplete } } })
+    const run = sprint.startRun()
+    await sprint.called(1)
+
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('SPRINT_LOCKED'),
+    })
+    await sprint.release('go')
+    await run.ended
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('CHECKPOINT_NOT_FOUND'),
+    })
+  })
+})
+
+describe('keep the best', () => {
+  const checks = ['a', 'b', 'c'].map((name) => ({ run: `test -f ${name}`, name, 'each-iteration': true }))
+  const answers = {
+    1: doing('touch a'),
+    2: doing('touch b'),
+    3: doing('rm a; echo worse > b'),
+    '*': doing('date >> log'),
+  }
+
+  it('a limit says which iteration passed most checks, and how to go back to it', async () => {
+    const sprint = await aDirtyRepository(answers, { 'done-when': checks })
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '4')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/^ {2}best +iteration 2: 2 of 3 checks passed; go back to it with: ralph restore s 2$/m)
+    expect(await sprint.ralph('restore', 's', '2')).toMatchObject({ exitCode: 0 })
+    expect([sprint.has('a'), sprint.has('b'), await sprint.read('b')]).toEqual([true, true, ''])
+  })
+
+  it('so does the end of an agent that gets nowhere', async () => {
+    const sprint = await aDirtyRepository(
+      { 1: doing('touch a b'), 2: doing('rm a'), '*': proceed },
+      { 'done-when': checks, limits: { 'no-progress': 2 } },
+    )
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(2)
+    expect(stdout).toContain('iteration 1: 2 of 3 checks passed; go back to it with: ralph restore s 1')
+  })
+
+  it('there is nothing to go back to if the last state is the best', async () => {
+    const sprint = await aDirtyRepository({ 1: doing('touch a'), 2: doing('touch b') }, { 'done-when': checks })
+
+    expect((await sprint.run('--max-iterations', '2')).stdout).toContain(
+      'iteration 2: 2 of 3 checks passed, as the files are now',
+    )
+  })
+})

@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest'
+import { putProgram } from '../support/programs.ts'
+import { aSprint } from '../support/sprint.ts'
+
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all "done"; $(id)' }
+const question = {
+  status: 'needs-human',
+  summary: 's',
+  humanNeeded: { reason: 'Which database?', details: 'It decides the schema.', options: ['staging', 'production'] },
+}
+const tell = `printf '%s|%s|%s|%s\\n' "$RALPH_STATUS" "$RALPH_TEXT" "$RALPH_DETAILS" "$RALPH_OPTIONS" >> told`
+
+it('a command is told what the sprint came to, each time, and no text of the agent is read by the shell', async () => {
+  const sprint = await aSprint({
+    sprint: { 'sprint-id': 'db', notify: [{ run: tell }] },
+    answers: { 1: question, 2: goalComplete },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 2 })
+  await sprint.ralph('answer', 's', 'staging')
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  expect(await sprint.read('told')).toBe(
+    [
+      'needs-human|db: needs-human: Which database?|It decides the schema.|staging\nproduction',
+      'completed|db: completed: all "done"; $(id)||',
+      '',
+    ].join('\n'),
+  )
+  expect((await sprint.progress()).notifications).toMatchObject([
+    { to: tell, about: 'needs-human', sent: true },
+    { to: tell, about: 'completed', sent: true },
+  ])
+})
+
+it('the desktop is told where there is a program for it', async () => {
+  const sprint = await aSprint({ sprint: { 'sprint-id': 'db', notify: ['desktop'] }, answers: { 1: question } })
+  await putProgram(sprint, 'notify-send', 'printf "%s|" "$@" > sent')
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 2 })
+
+  expect(await sprint.read('sent')).toBe('Ralph|db: needs-human: Which database?|')
+})
+
+it.each([
+  ['a command that fails', { run: 'echo no line >&2; exit 3' }, /^exit code 3: no line$/],
+  ['a command that is not there', { run: 'no-such-program' }, /^exit code 127: .*not found$/],
+  [
+    'an internal address',
+    { webhook: 'https://127.0.0.1:1/hook' },
+    /^127\.0\.0\.1 is an internal address \(127\.0\.0\.1\)$/,
+  ],
+  ['a name that leads to one', { webhook: 'https://localhost/hook' }, /^localhost is an internal address/],
+  ['the metadata of a cloud', { webhook: 'https://169.254.169.254/latest' }, /is an internal address/],
+  ['no https', { webhook: 'http://example.com/hook' }, /^only https is called, not http:$/],
+])('%s is recorded as failed and told here, and decides nothing', async (_, target, error) => {
+  const sprint = await aSprint({ sprint: { notify: [target] }, answers: { 1: goalComplete } })
+
+  const { exitCode, stdout } = await sprint.run()
+
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/^! .* could not be told: /m)
+  expect((await sprint.progress()).notifications).toMatchObject([
+    { about: 'completed', sent: false, error: expect.stringMatching(error) },
+  ])
+})
+
+it('a command that hangs does not keep the others, nor the sprint for long', async () => {
+  const sprint = await aSprint({
+    sprint: { notify: [{ run: 'sleep 5' }, { run: 'touch told' }] },
+    answers: { 1: goalComplete },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+  expect(sprint.has('told')).toBe(true)
+  expect(sprint.processes()).toEqual([])
+})
+
+it('nobody is told about a pause of their own', async () => {
+  const sprint = await aSprint({
+    sprint: { notify: [{ run: 'touch told' }] },
+    answers: { '*': { status: 'continue', summary: 's', pendingSteps: [{ id: null, prompt: 'more' }] } },
+  })
+  const run = sprint.startRun()
+  await sprint.called(2)
+  run.signal('SIGINT')
+
+  expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect(sprint.has('told')).toBe(false)
+})

@@ -1,0 +1,33 @@
+import { simulate } from './simulate.ts'
+
+/** In CI as many seeds as fit into this time; SEEDS=n says how many it must be, SEED=n runs only that one. */
+const budgetMs = 22_000
+
+export type Tally = {
+  seeds: number
+  lives: number
+  crashes: number
+  iterations: number
+  completed: number
+  /** Each with the line that shows it again. */
+  readonly failures: string[]
+}
+
+/** Every second seed, from the first one on: the others are another worker's. */
+export async function runSeeds(first: 1 | 2, env = process.env): Promise<Tally> {
+  const tally: Tally = { seeds: 0, lives: 0, crashes: 0, iterations: 0, completed: 0, failures: [] }
+  const one = Number(env['SEED'])
+  const last = env['SEEDS'] === undefined ? Number.POSITIVE_INFINITY : Number(env['SEEDS'])
+  const deadline = env['SEEDS'] === undefined ? performance.now() + budgetMs : Number.POSITIVE_INFINITY
+  for (let seed = one || first; seed <= last && tally.failures.length < 5; seed += 2) {
+    const { violations, lives, crashes, iterations, status } = await simulate(seed)
+    tally.seeds++
+    tally.lives += lives
+    tally.crashes += crashes
+    tally.iterations += iterations
+    tally.completed += status === 'completed' ? 1 : 0
+    if (violations.length > 0) tally.failures.push(`${violations[0]}   again: SEED=${seed} npm run test:simulation`)
+    if (one || performance.now() > deadline) break
+  }
+  return tally
+}
