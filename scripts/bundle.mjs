@@ -2,7 +2,11 @@
 // What tsc wrote stays the library; the programs that users start are these.
 import { rolldown } from 'rolldown'
 
-const programs = { ralph: 'dist/cli/main.js', 'scripted-agent': 'dist/scripted-agent/main.js', 'acp-bridge': 'dist/acp-bridge/main.js' }
+const programs = {
+  ralph: 'dist/cli/main.js',
+  'scripted-agent': 'dist/scripted-agent/main.js',
+  'acp-bridge': 'dist/acp-bridge/main.js',
+}
 
 const bundle = await rolldown({
   input: programs,
@@ -11,5 +15,11 @@ const bundle = await rolldown({
   external: [/^node:/, 'fs-native-extensions'],
   logLevel: 'warn',
 })
-await bundle.write({ dir: 'dist/bin', format: 'esm', cleanDir: true, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' })
+await bundle.write({
+  dir: 'dist/bin',
+  format: 'esm',
+  cleanDir: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+})
 await bundle.close()

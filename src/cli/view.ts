@@ -24,7 +24,7 @@ export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'proj
     show(event) {
       const look = { paint, steps, project, width: Math.max(40, io.columns()) }
       const doing = doingAfter(event, look)
-      if (doing !== undefined) status.set(doing)
+      if (doing !== undefined) status.set(doing, event.type === 'attempt-failed' ? event.retryInMs : undefined)
       const lines = linesOf(event, look)
       if (lines.length > 0) status.clear()
       const side = sideOf(event, live)
@@ -48,11 +48,12 @@ function sideOf(event: SprintEvent, live: Set<number>): string {
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** The moving line: what is going on, and for how long. Empty text hides it. */
+/** The moving line: what is going on, and for how long, or how long it still takes. Empty text hides it. */
 function statusLine(io: Io) {
   const { dim } = paintFor(io.color)
   let doing = ''
   let since = performance.now()
+  let takesMs: number | undefined
   let shown = false
   let frame = 0
   const clear = () => {
@@ -61,16 +62,19 @@ function statusLine(io: Io) {
   }
   const draw = () => {
     if (doing === '') return
-    const text = `${spinner[frame++ % spinner.length]} ${doing}  ${humanDuration(performance.now() - since)}`
+    const passed = performance.now() - since
+    const time = takesMs === undefined ? humanDuration(passed) : `in ${humanDuration(Math.max(0, takesMs - passed))}`
+    const text = `${spinner[frame++ % spinner.length]} ${doing}  ${time}`
     io.write(`\r\u001b[2K  ${dim(clip(text, io.columns() - 4))}`)
     shown = true
   }
   const timer = io.isTerminal ? setInterval(draw, 120).unref() : undefined
   return {
     clear,
-    set(text: string) {
+    set(text: string, expectedMs?: number) {
       doing = text
       since = performance.now()
+      takesMs = expectedMs
       if (doing === '') clear()
     },
     stop: () => {

@@ -219,7 +219,8 @@ function onTold(progress: Progress, { at, text, now }: Extract<Fact, { type: 'to
 }
 
 /** Somebody has changed PROGRESS.yaml while the sprint runs. */
-function onEdited(progress: Progress, { at, edits, refused }: Extract<Fact, { type: 'edited' }>): Transition {
+function onEdited(progress: Progress, { at, ...fact }: Extract<Fact, { type: 'edited' }>): Transition {
+  const { edits, refused } = progress.mode === 'standard' ? withoutSteps(fact) : fact
   const edited = applyEdits(progress, edits, { at, iteration: progress.stats.currentIteration })
   const orders = [
     ...edits.map((edit) => `taken over from PROGRESS.yaml: ${edit.kind}`).map((text) => note('info', text)),
@@ -228,6 +229,19 @@ function onEdited(progress: Progress, { at, edits, refused }: Extract<Fact, { ty
   if (!edits.some(({ kind }) => kind === 'pause')) return { progress: edited, orders }
   return andThen(orders, onStopRequested(edited, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
 }
+
+type Edited = Pick<Extract<Fact, { type: 'edited' }>, 'edits' | 'refused'>
+
+/** A sprint with phases has no dynamic steps that anybody would ever do. */
+const withoutSteps = ({ edits, refused }: Edited): Edited => ({
+  edits: edits.filter(({ kind }) => kind === 'pause' || kind === 'needs-human'),
+  refused: [
+    ...refused,
+    ...(edits.some(({ kind }) => kind.startsWith('step'))
+      ? ['dynamic-steps are for goal-driven sprints; change SPRINT.yaml or the workflow']
+      : []),
+  ],
+})
 
 const note = (level: 'info' | 'warning', text: string): Order => tell({ type: 'note', level, text })
 

@@ -22,7 +22,7 @@ export function runHooks(progress: Progress, live: LiveIteration, at: number): T
     const waiting = withLive(progress, { ...live, stage: 'hooks' })
     return startHooks(waiting, live.number, [sequential], at)
   }
-  const isAlone = progress.live.length === 1
+  const isAlone = progress.live.every(({ number, stage }) => number === live.number || stage === 'waiting')
   if (progress.checkpoint !== false && live.stage !== 'checkpoint' && isAlone) {
     const keeping = withLive(progress, { ...live, stage: 'checkpoint' })
     return { progress: keeping, orders: [{ type: 'make-checkpoint', iteration: live.number }] }

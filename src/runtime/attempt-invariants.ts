@@ -58,7 +58,9 @@ function repeatFindings(all: readonly Named[], { name, iteration, what, turn }: 
 
 function aliveFindings(progress: Progress, folder: Named, isRunning: boolean): Finding[] {
   if (folder.state !== 'running') return []
-  if (!isOpen(progress, folder)) return [broken('I7', `${folder.name} is over, but its process still runs`)]
+  if (!isOpen(progress, folder)) {
+    return [{ ...broken('I7', `${folder.name} is over, but its process still runs`), attempt: folder.name }]
+  }
   return isRunning ? [] : [notice('I7', `${folder.name} still runs; the next run joins it`)]
 }
 

@@ -7,7 +7,13 @@
 export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I10' | 'I11' | 'I14'
 
 /** `notice`: as it should not be at rest, but the next run puts it right. */
-export type Finding = { readonly invariant: Invariant; readonly level: 'broken' | 'notice'; readonly text: string }
+export type Finding = {
+  readonly invariant: Invariant
+  readonly level: 'broken' | 'notice'
+  readonly text: string
+  /** The attempt that it is about, by the name of its folder. */
+  readonly attempt?: string
+}
 
 export const broken = (invariant: Invariant, text: string): Finding => ({ invariant, level: 'broken', text })
 export const notice = (invariant: Invariant, text: string): Finding => ({ invariant, level: 'notice', text })

@@ -95,7 +95,7 @@ async function showAgain(sprintDir: string): Promise<string[]> {
 
 function endProcesses(examined: Examined, sprintDir: string): string[] {
   const { findings } = checkInvariants({ ...examined, isRunning: true })
-  const names = findings.flatMap(({ invariant, text }) => (invariant === 'I7' ? (text.split(' ')[0] ?? []) : []))
+  const names = findings.flatMap(({ invariant, attempt }) => (invariant === 'I7' && attempt ? [attempt] : []))
   for (const name of names) sweep(`${sprintDir}#${name}`)
   return names.map((name) => `ended what was left of ${join('attempts', name)}`)
 }

@@ -33,10 +33,13 @@ export async function postRequest(sprintDir: string, request: Request, now: numb
   return !exists(file)
 }
 
-/** Hands over requests in the order in which they came, each once. Old ones, of before this run, are dropped. */
+/** Hands over requests in the order in which they came, each once. A stop that was meant for an earlier run is dropped. */
 export async function watchRequests(sprintDir: string, onRequest: (request: Request) => void): Promise<() => void> {
   const folder = requestsFolder(sprintDir)
-  for (const name of await listFolder(folder)) await removeFile(join(folder, name))
+  for (const name of await listFolder(folder)) {
+    const old = parse(await readTextIfThere(join(folder, name)))
+    if (old?.type !== 'tell') await removeFile(join(folder, name))
+  }
   let busy = false
   const look = async () => {
     if (busy) return

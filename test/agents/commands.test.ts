@@ -4,8 +4,8 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
-import { isRunning } from '../support/processes.ts'
-import { aSprint } from '../support/sprint.ts'
+import { commandLines, isRunning } from '../support/processes.ts'
+import { aSprint, type TestSprint } from '../support/sprint.ts'
 
 const recorded = (name: string) => join(root, 'test/fixtures/transcripts', name)
 const final = 'All done.\n\n```json\n{\n  "status": "goal-complete",\n  "summary": "Wrote hello.txt and checked it",\n'
@@ -28,20 +28,24 @@ describe('ralph transcript', () => {
     })
   })
 
-  it.each([
-    ['claude', 'limitoauth', '1', { status: 'failed', class: 'usage_limit', resetsAt: '2026-11-15T20:49:04.000Z' }],
-    ['claude', 'SIGKILL-tool', 'SIGKILL', { status: 'failed', class: 'crash', retryable: true, resetsAt: null }],
-    ['codex', 'tool', '0', { status: 'ok', class: null, costUsd: null, text: expect.stringContaining(final) }],
-    ['codex', 'SIGTERM-tool', 'TERM', { status: 'failed', class: 'crash' }],
-    ['gemini', 'r401', '145', { status: 'failed', class: 'auth', retryable: false }],
-    ['opencode', 'tool', '0', { status: 'ok', text: expect.stringContaining(final) }],
-    ['acp', 'claude-tool', '0', { status: 'ok', text: expect.stringContaining(final) }],
-  ])('reads what %s printed in %s with exit %s', async (agent, name, exit, outcome) => {
+  it('reads what any agent printed, with the way in which it ended', async () => {
     const { ralph } = await aSprint()
-    const file = recorded(`${agent}/${name}.jsonl`)
-    const { stdout } = await ralph('transcript', file, '--agent', agent, '--exit', exit, '--json')
+    const streams = [
+      ['claude', 'limitoauth', '1', { status: 'failed', class: 'usage_limit', resetsAt: '2026-11-15T20:49:04.000Z' }],
+      ['claude', 'SIGKILL-tool', 'SIGKILL', { status: 'failed', class: 'crash', retryable: true, resetsAt: null }],
+      ['codex', 'tool', '0', { status: 'ok', class: null, costUsd: null, text: expect.stringContaining(final) }],
+      ['codex', 'SIGTERM-tool', 'TERM', { status: 'failed', class: 'crash' }],
+      ['gemini', 'r401', '145', { status: 'failed', class: 'auth', retryable: false }],
+      ['opencode', 'tool', '0', { status: 'ok', text: expect.stringContaining(final) }],
+      ['acp', 'claude-tool', '0', { status: 'ok', text: expect.stringContaining(final) }],
+    ] as const
+    const read = streams.map(async ([agent, name, exit]) => {
+      const file = recorded(`${agent}/${name}.jsonl`)
+      const { stdout } = await ralph('transcript', file, '--agent', agent, '--exit', exit, '--json')
+      return { name, outcome: JSON.parse(stdout) }
+    })
 
-    expect(JSON.parse(stdout)).toMatchObject(outcome)
+    expect(await Promise.all(read)).toMatchObject(streams.map(([, name, , outcome]) => ({ name, outcome })))
   })
 
   it('shows readable turns, and finds out by itself who said them', async () => {
@@ -90,17 +94,26 @@ describe('ralph transcript', () => {
     expect(shown.stdout).toMatch(/outcome: ok\n.*\n$/)
   })
 
-  it.each([
-    [['nothing.jsonl'], 'nothing.jsonl  error FILE_NOT_FOUND'],
-    [['s'], 's  error FILE_UNREADABLE'],
-    [['s/SPRINT.yaml', '--agent', 'cluade'], 'did you mean "claude"?'],
-    [['s/SPRINT.yaml', '--exit', '256'], 'error USAGE  --exit takes an exit code'],
-    [['s/SPRINT.yaml', '--exit', 'SIGTREM'], 'did you mean SIGTERM?'],
-    [[], '<file> is missing'],
-  ])('refuses %j with the reason', async (args, reason) => {
+  it('refuses what it cannot do with the reason', async () => {
     const { ralph } = await aSprint()
 
-    expect(await ralph('transcript', ...args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(reason) })
+    expect(
+      await refusals(ralph, [
+        ['transcript', 'nothing.jsonl'],
+        ['transcript', 's'],
+        ['transcript', 's/SPRINT.yaml', '--agent', 'cluade'],
+        ['transcript', 's/SPRINT.yaml', '--exit', '256'],
+        ['transcript', 's/SPRINT.yaml', '--exit', 'SIGTREM'],
+        ['transcript'],
+      ]),
+    ).toEqual([
+      expect.stringContaining('nothing.jsonl  error FILE_NOT_FOUND'),
+      expect.stringContaining('s  error FILE_UNREADABLE'),
+      expect.stringContaining('did you mean "claude"?'),
+      expect.stringContaining('error USAGE  --exit takes an exit code'),
+      expect.stringContaining('did you mean SIGTERM?'),
+      expect.stringContaining('<file> is missing'),
+    ])
   })
 })
 
@@ -160,27 +173,33 @@ describe('ralph agents', () => {
     expect(stdout).toContain('ralph agents try codex')
   })
 
-  it('does not wait for a program that does not answer, and leaves nothing behind', async () => {
+  it('leaves nothing behind of a program that starts others instead of answering', async () => {
+    const seconds = `87653.${process.pid}`
     const machine = await aMachine({})
-    await machine.write('../only/codex', '#!/bin/sh\nsetsid sleep 600 &\nexit 3\n')
+    await machine.write('../only/codex', `#!/bin/sh\nPATH=/usr/bin:/bin\ntouch asked\nsetsid sleep ${seconds} &\n`)
     await chmod(machine.at('../only/codex'), 0o755)
-    await machine.ralph('agents')
 
-    expect(machine.processes()).toEqual([])
+    expect((await machine.ralph('agents')).stdout).toMatch(/^codex +headless +unknown +unknown/m)
+    expect(machine.has('asked')).toBe(true)
+    expect(commandLines().filter((line) => line.includes(seconds))).toEqual([])
   })
 
-  it.each([
-    [['claude'], 'did you mean "ralph agents try claude"?'],
-    [['try'], 'try which agent?'],
-    [['try', 'cluade'], 'did you mean "claude"?'],
-    [['try', 'opencode'], 'the program "opencode" is not on PATH'],
-  ])('refuses %j with the reason', async (args, reason) => {
-    const machine = await aMachine({})
+  it('refuses what it cannot do with the reason', async () => {
+    const { ralph } = await aMachine({})
 
-    expect(await machine.ralph('agents', ...args)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining(reason),
-    })
+    expect(
+      await refusals(ralph, [
+        ['agents', 'claude'],
+        ['agents', 'try'],
+        ['agents', 'try', 'cluade'],
+        ['agents', 'try', 'opencode'],
+      ]),
+    ).toEqual([
+      expect.stringContaining('did you mean "ralph agents try claude"?'),
+      expect.stringContaining('try which agent?'),
+      expect.stringContaining('did you mean "claude"?'),
+      expect.stringContaining('the program "opencode" is not on PATH'),
+    ])
   })
 
   it('tries one in an empty folder, as a sprint would start it', async () => {
@@ -209,3 +228,12 @@ describe('ralph agents', () => {
     expect(isRunning(call?.pid ?? 0)).toBe(false)
   })
 })
+
+/** What each of these calls complains about; all of them must fail. */
+const refusals = (ralph: TestSprint['ralph'], calls: readonly (readonly string[])[]): Promise<string[]> =>
+  Promise.all(
+    calls.map(async (args) => {
+      const { exitCode, stderr } = await ralph(...args)
+      return exitCode === 1 ? stderr : `exit code ${exitCode}`
+    }),
+  )

@@ -48,8 +48,9 @@ ${lines.replace('now."', `now.\\n\\n${JSON.stringify(report).slice(1, -1)}"`)}EO
 
 /** Ralph as it is, with what the page adds to it; resolves with the program. */
 async function build(folder: string): Promise<string> {
-  for (const name of ['src', 'assets', 'package.json', 'tsconfig.base.json']) {
-    await cp(join(root, name), join(folder, name), { recursive: true })
+  for (const name of ['src', 'dist', 'assets', 'package.json', 'tsconfig.base.json']) {
+    // With its times, so that only what has changed is built.
+    await cp(join(root, name), join(folder, name), { recursive: true, preserveTimestamps: true })
   }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const block of blocks('ts')) {

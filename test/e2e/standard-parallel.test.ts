@@ -86,6 +86,7 @@ it('D7: what depends on a failed item is skipped, the others are done, and the p
   await sprint.answer({ '*': done })
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect((await tasks(sprint)).slice(3)).toEqual(['x one', 'x two', 'y one', 'y two', 'After.'])
+  expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
 })
 
 it.each([
@@ -153,6 +154,7 @@ it('kill -9 with two agents at work: both are joined, nothing is done twice', as
 
   expect(await second.ended).toMatchObject({ exitCode: 0 })
   expect((await tasks(sprint)).toSorted()).toEqual(['Job one.', 'Job three.', 'Job two.'])
+  expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
 })
 
 it('SIGINT lets all that is at work finish, then pauses', async () => {

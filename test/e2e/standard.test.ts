@@ -212,6 +212,7 @@ describe('D6: SIGTERM', () => {
     })
     const began = performance.now()
     const run = sprint.startRun()
+    await sprint.called(1)
     await until('the wait', async () => (await sprint.progress()).live?.[0]?.stage === 'waiting')
     run.signal('SIGTERM')
 
@@ -298,7 +299,7 @@ describe('checks of done-when', () => {
   const checks = { 'done-when': [{ run: 'test -f ok', name: 'file' }] }
 
   it('are run after the last phase, and a red one blocks until it is green', async () => {
-    const sprint = await withPhases(abc, { sprint: checks, answers: { '*': done } })
+    const sprint = await withPhases(abc, { sprint: { ...checks, limits: { iterations: 3 } }, answers: { '*': done } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('file') })
     const progress = await sprint.progress()
@@ -309,6 +310,7 @@ describe('checks of done-when', () => {
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await sprint.calls()).toHaveLength(3)
     expect((await sprint.progress()).status).toBe('completed')
+    expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
   })
 })
 

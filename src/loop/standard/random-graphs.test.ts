@@ -178,7 +178,8 @@ function note(world: World, order: Order): void {
       order.what === 'attempts' ? true : order.what === 'waits' && open.type !== 'wait',
     )
   } else if (order.type !== 'tell') {
-    if (order.type === 'make-checkpoint') hold(world.progress.live.length === 1, 'what is kept is not half done')
+    const others = world.progress.live.filter(({ stage }) => stage !== 'waiting')
+    if (order.type === 'make-checkpoint') hold(others.length === 1, 'what is kept is not half done')
     world.open.push(order)
   } else if (order.event.type === 'iteration-started') mayBegin(order.event.work, world.progress)
   else if (order.event.type === 'work-ended' && order.event.status === 'completed') {

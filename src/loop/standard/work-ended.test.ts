@@ -26,6 +26,7 @@ import {
   underWay,
   waitEndsOn,
 } from '../../../test/support/phases.ts'
+import type { Edit } from '../../contract/edit.ts'
 import type { Fact } from '../fact.ts'
 
 const two = [aPhase('a', { parallel: true }), aPhase('b', { parallel: true }), aPhase('c', { waitForParallel: true })]
@@ -220,6 +221,28 @@ describe('a stop', () => {
       status: 'paused',
       live: [{ stage: 'waiting', work: { phase: 'a' } }],
     })
+  })
+})
+
+describe('an edit of PROGRESS.yaml', () => {
+  const edited = (edit: Edit): Fact => ({ type: 'edited', at: noon, edits: [edit], refused: [] })
+
+  it('can ask for a pause or for a person', () => {
+    const paused = after(aStandard(two), started(), edited({ kind: 'pause' }), completes('a'), completes('b')).progress
+    const asking = edited({ kind: 'needs-human', reason: 'look at this', details: '' })
+
+    expect(paused.status).toBe('paused')
+    expect(after(aStandard(two), started(), asking, completes('a'), completes('b')).progress).toMatchObject({
+      status: 'needs-human',
+      reason: 'look at this',
+    })
+  })
+
+  it('cannot add steps that nobody would do', () => {
+    const { progress, orders } = after(aStandard(two), started(), edited({ kind: 'step-added', prompt: 'more' }))
+
+    expect(progress.dynamicSteps).toEqual([])
+    expect(told(orders)).toMatchObject([{ type: 'note', level: 'warning' }])
   })
 })
 

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { Progress } from '../../contract/progress.ts'
+import type { Finding } from '../../runtime/finding.ts'
+import { checkInvariants } from '../../runtime/invariants.ts'
+import { examineSprint, type Examined } from '../../storage/examine.ts'
+import { repairSprint } from '../../storage/repair.ts'
+import { openSprintFolder } from '../../storage/sprint-folder.ts'
+import { command } from '../command.ts'
+import { shownPath } from '../compile-sprint.ts'
+import { examineMachine, type Observation } from '../examine-machine.ts'
+import type { Io } from '../io.ts'
+import { oneLine, paintFor } from '../paint.ts'
+
+export const doctor = command({
+  name: 'doctor',
+  summary: 'Examine this machine, and a sprint; repair what can be repaired safely',
+  arguments: ['[sprint-dir]'],
+  options: {
+    repair: {
+      type: 'boolean',
+      description: 'put right what can be put right without losing anything, and say what was done',
+    },
+    json: { type: 'boolean', description: 'print {machine, sprint, repaired} as JSON' },
+  },
+  details:
+    'Exit code 1 only if a rule of the sprint is broken; what is missing on the machine is a warning. See docs/guide/doctor.md.',
+  examples: ['ralph doctor', 'ralph doctor .claude/sprints/2026-11-15_auth', 'ralph doctor s --repair'],
+  async run({ values, positionals: [given] }, io) {
+    const sprintDir = given === undefined ? undefined : openSprintFolder(given)
+    const repaired =
+      sprintDir !== undefined && values.repair === true ? await repairSprint({ sprintDir, now: io.now }) : []
+    const machine = await examineMachine(sprintDir ?? io.cwd, io)
+    const sprint = sprintDir === undefined ? undefined : await examined(sprintDir)
+    if (values.json === true) io.print(JSON.stringify({ machine, sprint: sprint && sprintJson(sprint, io), repaired }))
+    else for (const line of lines(machine, sprint, repaired, io)) io.print(line)
+    return sprint?.findings.some(({ level }) => level === 'broken') ? 1 : 0
+  },
+})
+
+type Patient = {
+  readonly sprintDir: string
+  readonly examined: Examined
+  readonly progress: Progress | undefined
+  readonly findings: readonly Finding[]
+}
+
+async function examined(sprintDir: string): Promise<Patient> {
+  const found = await examineSprint(sprintDir)
+  const { findings, progress } = checkInvariants(found)
+  return { sprintDir, examined: found, progress, findings: [...found.fileFindings, ...findings] }
+}
+
+const sprintJson = ({ sprintDir, examined: { owner, entries, segments }, progress, findings }: Patient, io: Io) => ({
+  folder: shownPath(sprintDir, io),
+  running: owner ?? null,
+  records: entries.length,
+  segments: segments.length,
+  progress: progress ? z.encode(Progress, progress) : null,
+  findings,
+})
+
+function lines(
+  machine: readonly Observation[],
+  sprint: Patient | undefined,
+  repaired: readonly string[],
+  io: Io,
+): string[] {
+  const { bold, green, yellow, dim } = paintFor(io.color)
+  const seen = machine.map(({ ok, name, text }) => `  ${ok ? green('✓') : yellow('!')} ${name.padEnd(10)} ${text}`)
+  return [
+    bold('machine'),
+    ...seen,
+    ...repaired.map((done) => `${green('repaired')}  ${shown(done, io)}`),
+    ...(sprint ? ['', ...sprintLines(sprint, io)] : ['', dim('a sprint is examined with: ralph doctor <sprint-dir>')]),
+  ]
+}
+
+function sprintLines({ sprintDir, examined: { owner, entries }, progress, findings }: Patient, io: Io): string[] {
+  const { bold, green, red, yellow, dim } = paintFor(io.color)
+  const runs = entries.filter(({ kind }) => kind === 'run').length
+  const isBroken = findings.some(({ level }) => level === 'broken')
+  const where = progress
+    ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
+    : 'has no journal yet; it gets one with its first run'
+  return [
+    `${bold(shownPath(sprintDir, io))}  ${where}`,
+    ...(owner === undefined ? [] : [dim(`  it is run by ${owner}`)]),
+    ...findings.map(({ invariant, level, text }) => {
+      const mark = level === 'broken' ? red(`✗ ${invariant}`) : yellow(`! ${invariant}`)
+      return `  ${mark}  ${shown(text, io)}`
+    }),
+    isBroken
+      ? `  ${red('a rule is broken')}; what can be repaired safely: ralph doctor ${shownPath(sprintDir, io)} --repair`
+      : `  ${green('✓')} every rule holds`,
+  ]
+}
+
+/** Paths as seen from here. */
+const shown = (text: string, io: Io): string => oneLine(text.replaceAll(`${io.cwd}/`, ''))
