@@ -1,7 +1,7 @@
 // What Ralph does about an agent that misbehaves: the real program against a fake agent, with Ralph's own settings and pauses.
 // Usage: npm run bench:faults [-- <part of a name> …]     About a minute; exit code 1 if a row is not as it should be.
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -142,8 +142,10 @@ async function play(fault) {
   const progress = parse(readFileSync(at('project/s/PROGRESS.yaml'), 'utf8'))
   const starts = readdirSync(at('project/s/attempts')).filter((name) => /^\d+-\d+$/.test(name)).length
   const left = processesOf(base)
+  const woke =
+    starts > 1 ? statSync(at('project/s/attempts/1-2/prompt.md'), { throwIfNoEntry: false })?.mtimeMs : undefined
   rmSync(base, { recursive: true, force: true, maxRetries: 5 })
-  return { starts, exit, status: progress.status, iterations: progress.stats['current-iteration'], left, seconds }
+  return { starts, exit, status: progress.status, iterations: progress.stats['current-iteration'], left, seconds, woke }
 }
 
 /** What carries the mark of an attempt and still lives. */
@@ -189,6 +191,9 @@ const rows = chosen.map((fault) => {
 const heads = ['the agent …', 'Ralph …', 'starts', 'iterations', 'exit', 'final status', 'left behind', 'took', '']
 const table = [heads, heads.map(() => '---'), ...rows]
 for (const row of table) console.log(`| ${row.join(' | ')} |`)
+const limited = results.get(faults.find(({ name }) => name === 'limit'))
+if (limited?.woke)
+  console.log(`\nafter the usage limit: woke ${Math.round(limited.woke - resetsAt * 1000)} ms after the reset`)
 const wrong = chosen.filter((fault) => !isRight(fault))
 for (const fault of wrong) {
   console.log(`\n${fault.name}: expected ${JSON.stringify(fault.expect)}, got ${JSON.stringify(results.get(fault))}`)

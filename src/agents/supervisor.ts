@@ -30,6 +30,8 @@ export type AgentOptions = Place & {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly pass: readonly string[]
   readonly prices?: Readonly<Record<string, Price>> | undefined
+  /** What an agent is given to end by itself after a TERM; 10 s if nothing is said. */
+  readonly graceMs?: number
 }
 
 /** Turns what a driver knows into an agent that the runtime can run. With the shell, the only thing that starts programs. */
@@ -67,6 +69,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         onJoined: watch.onJoined,
         overdue: watch.overdue,
         signal,
+        ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       })
       await show()
       const outcome = withToldReport(await watch.finish({ folder, code, ended }), folder)

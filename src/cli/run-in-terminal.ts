@@ -1,9 +1,10 @@
 import type { Driver } from '../agents/driver.ts'
+import { RalphError } from '../contract/errors.ts'
 import type { Progress, RunLimits } from '../contract/progress.ts'
 import { keepAwake } from '../platform/keep-awake.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { runSprint } from '../runtime/run-sprint.ts'
-import { hideState, projectOf } from '../storage/sprint-folder.ts'
+import { hideState, projectOf, sprintPath } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgents, driverOf } from './choose-agent.ts'
 import type { CiOutput } from './ci/ci-output.ts'
@@ -42,9 +43,13 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     options.ci?.showDiagnostics(diagnostics)
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: ready !== undefined, diagnostics }))
   if (!ready) return 1
-  const { agent: asked, review } =
-    ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled : ready.progress
+  const {
+    agent: asked,
+    review,
+    sandbox,
+  } = ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled : ready.progress
   const agents = chooseAgents(options.agent === undefined ? asked : [options.agent], io)
+  if (sandbox === 'required') throw noSandbox(sprintDir)
   // Better now than after the work is done.
   if (review) driverOf(review.agent, io)
   await hideState(sprintDir)
@@ -63,6 +68,12 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     await opened.store.close()
   }
 }
+
+const noSandbox = (sprintDir: string): RalphError =>
+  new RalphError('SANDBOX_UNAVAILABLE', 'this version of ralph has no sandbox, and the sprint requires one', {
+    place: { file: sprintPath(sprintDir) },
+    hint: 'run it in a container and say "sandbox: off"',
+  })
 
 const thisMachine = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
 

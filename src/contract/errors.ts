@@ -106,6 +106,7 @@ export const errorCodes = {
   PROGRESS_INVALID: { status: 409, exit: 1, retry: false },
   CHECKPOINT_NOT_FOUND: notFound,
   WORKTREE_UNAVAILABLE: { status: 409, exit: 1, retry: false },
+  SANDBOX_UNAVAILABLE: { status: 503, exit: 1, retry: false },
   NOT_RUNNING: { status: 409, exit: 1, retry: false },
   SPRINT_LOCKED: { status: 409, exit: 1, retry: true },
   JOURNAL_DAMAGED: { status: 409, exit: 1, retry: false },

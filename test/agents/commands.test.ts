@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
 import { commandLines, isRunning } from '../support/processes.ts'
-import { aSprint, type TestSprint } from '../support/sprint.ts'
+import { aSprint, type TestSprint, until } from '../support/sprint.ts'
 
 const recorded = (name: string) => join(root, 'test/fixtures/transcripts', name)
 const final = 'All done.\n\n```json\n{\n  "status": "goal-complete",\n  "summary": "Wrote hello.txt and checked it",\n'
@@ -60,7 +60,7 @@ describe('ralph transcript', () => {
   it('takes the exit code and stderr from the folder of an attempt', async () => {
     const sprint = await aSprint({ answers: { 1: { stderr: 'segmentation fault\n', exit: 3 } } })
     const run = sprint.startRun()
-    await sprint.called(1)
+    await until('its end', () => sprint.has('s/attempts/1-1/exit'))
     run.signal('SIGTERM')
     await run.ended
 

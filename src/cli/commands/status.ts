@@ -15,6 +15,7 @@ import type { History } from '../report/history.ts'
 import { readHistory } from '../report/read-history.ts'
 import { ageText, iterationText, receiptTable } from '../report/receipts.ts'
 import { tableLines, type Column } from '../report/table.ts'
+import { phaseLines } from '../phase-lines.ts'
 import { loadProgress } from '../sprint-state.ts'
 
 export const status = command({
@@ -148,6 +149,7 @@ export function detailLines(progress: Progress, io: Io, history?: History): stri
     `iteration ${iterationText(progress)}${mode}  ${humanDuration(stats.activeMs)}  ${money(stats)}  ${tokens(stats.usage)}`,
     ...(parked ? [paint.yellow(parkedLine(parked, io))] : []),
     ...(question === '' ? [] : [paint.yellow(question), ...more]),
+    ...phaseLines(progress, { paint, width }),
     ...steps.map((step) => `  ${marks[step.status]} ${step.id}  ${clip(oneLine(step.prompt), width - 16)}`),
     ...(receipts.length > 0 ? ['', ...receipts] : []),
   ]
