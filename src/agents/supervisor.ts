@@ -19,7 +19,7 @@ import { withToldReport } from './told-report.ts'
 import { wholeTexts } from './whole-texts.ts'
 
 /** The most that one attempt may print (DESIGN §6). */
-const outputCapBytes = 1024 ** 3
+const defaultOutputCapBytes = 1024 ** 3
 const stderrTailBytes = 2000
 /** While a tool runs, or the context is compacted, an agent is silent for good reasons. */
 const patienceWithTools = 3
@@ -32,6 +32,8 @@ export type AgentOptions = Place & {
   readonly prices?: Readonly<Record<string, Price>> | undefined
   /** What an agent is given to end by itself after a TERM; 10 s if nothing is said. */
   readonly graceMs?: number
+  /** The most that an attempt may print; 1 GiB if nothing is said. */
+  readonly outputCapBytes?: number
 }
 
 /** Turns what a driver knows into an agent that the runtime can run. With the shell, the only thing that starts programs. */
@@ -114,7 +116,7 @@ function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: Agent
     overdue: (bytes: number): Ended | undefined => {
       const at = now()
       const patience = openTools.size > 0 ? timeouts.idle * patienceWithTools : timeouts.idle
-      if (bytes > outputCapBytes) return 'output-cap'
+      if (bytes > (options.outputCapBytes ?? defaultOutputCapBytes)) return 'output-cap'
       if (resultAt === undefined && (overspent || at - started > (budget.durationMs ?? Infinity))) return 'budget'
       if (resultAt !== undefined && at - resultAt > timeouts.afterResult) return 'after-result'
       if (at - started > timeouts.attempt) return 'attempt'

@@ -61,7 +61,7 @@ const lines: Lines = {
     return [`  gate of ${paint.bold(workName(work))}  ${how}  ${paint.dim(`run ${attempts} of ${of}`)}`, ...tail]
   },
   'work-ended': ({ work, status, text = '' }, { paint, width }) => {
-    if (work.subPhase !== undefined && status === 'completed') return []
+    if (work.subPhase === 'execute' || (work.subPhase !== undefined && status === 'completed')) return []
     const marks = { completed: paint.green('✓'), failed: paint.red('✗'), blocked: paint.red('✗'), skipped: '–' }
     const what = work.step === undefined ? `phase ${workName(work)}` : workName(work)
     const more = text === '' ? '' : paint.dim(`  ${clip(oneLine(text), width - what.length - 20)}`)

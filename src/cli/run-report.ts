@@ -59,7 +59,10 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run).join(', ') || 'none'
   const rows: [string, string][] = [
-    ['iterations', `${stats.currentIteration}${refused > 0 ? `, ${refused} with a claim that was refused` : ''}`],
+    [
+      'iterations',
+      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${mode === 'ralph' ? 'with a claim that was refused' : 'refused by a gate'}` : ''}`,
+    ],
     ...counts(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
     ['time', `${humanDuration(stats.activeMs)}, ${money(stats)}`],
