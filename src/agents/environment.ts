@@ -75,7 +75,7 @@ export function agentEnv(
 export function accountOf(driver: Pick<Driver, 'env'>, userEnv: Variables): string {
   const decides = matcher(['HOME', ...driver.env])
   const deciding = Object.entries(userEnv).filter(([name, value]) => value !== undefined && decides(name))
-  return JSON.stringify(deciding.toSorted())
+  return JSON.stringify(deciding.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function matcher(patterns: readonly string[]): (name: string) => boolean {

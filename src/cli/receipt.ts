@@ -1,6 +1,6 @@
 import type { Usage } from '../contract/outcome.ts'
-import type { IterationRecord, Progress } from '../contract/progress.ts'
-import { clip, humanDuration, oneLine } from './paint.ts'
+import type { Progress } from '../contract/progress.ts'
+import { oneLine } from './paint.ts'
 
 type Cost = {
   readonly costUsd: number | null
@@ -22,24 +22,6 @@ export function tokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteT
 const short = (count: number): string => {
   if (count < 1000) return String(count)
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
-}
-
-/** What one iteration came to and cost, in one line. */
-export function receiptLine(record: IterationRecord, width: number): string {
-  const { number, verdict, agent, model, attempts, checks = [], review, summary = '' } = record
-  const passed = checks.filter((check) => check.passed).length
-  const parts = [
-    `${number}  ${verdict}`,
-    [agent, model].filter((name) => name !== undefined).join(' '),
-    tokens(record.usage),
-    money(record),
-    humanDuration(record.endedAt - record.startedAt),
-    attempts > 1 ? `${attempts} attempts` : '',
-    checks.length > 0 ? `checks ${passed}/${checks.length}` : '',
-    review ? `review ${review.passed ? 'passed' : 'failed'}` : '',
-    oneLine(summary),
-  ]
-  return clip(`  ${parts.filter((part) => part !== '').join('  ')}`, width)
 }
 
 export type Best = {

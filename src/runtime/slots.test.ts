@@ -5,18 +5,17 @@ import { slots } from './slots.ts'
 /** Work that is over when the test says so. */
 function aWork() {
   let began = false
-  let end = (_how: Promise<string>) => {}
-  const over = new Promise<string>((resolve) => (end = resolve))
+  let resolve = (_value: string) => {}
+  let reject = (_error: Error) => {}
+  const over = new Promise<string>((well, badly) => {
+    resolve = well
+    reject = badly
+  })
   const run = () => {
     began = true
     return over
   }
-  return {
-    run,
-    resolve: (value: string) => end(Promise.resolve(value)),
-    reject: (error: Error) => end(Promise.reject(error)),
-    began: () => began,
-  }
+  return { run, resolve, reject, began: () => began }
 }
 
 it('lets so many run at the same time, and the others in their turn', async () => {

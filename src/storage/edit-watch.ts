@@ -14,8 +14,8 @@ const keptRefused = 50
 
 export type Edited = { readonly edits: readonly Edit[]; readonly refused: readonly string[] }
 
-/** `source`: hash of the text that was read. */
-export type FoundEdit = Edited & { readonly source: string }
+/** `source`: hash of the text that was read; `seen`: what its author's next edit has to be compared with. */
+export type FoundEdit = Edited & { readonly source: string; readonly seen?: Progress }
 
 /** Notices when somebody else writes a file that we write, and what they have changed. */
 export interface EditWatch {
@@ -60,8 +60,8 @@ export function watchEdits(file: string, start?: Pick<Recovered, 'bases' | 'edit
       if (edit.kind === 'unreadable') return { ...(await refuse(`it cannot be read (${edit.reason})`)), source }
       if (edit.kind === 'baseless') return { ...(await refuse(edit.reason)), source }
       bases.set(edit.rev, edit.seen)
-      const { edits, refused } = edit
-      return edits.length + refused.length > 0 ? { edits, refused, source } : 'untouched'
+      const { edits, refused, seen } = edit
+      return edits.length + refused.length > 0 ? { edits, refused, source, seen } : 'untouched'
     },
     signature: () => known,
     wrote(progress, signature) {

@@ -46,6 +46,7 @@ const fileOf = (dir: string) => join(dir, 'PROGRESS.yaml')
 const shown = (dir: string) => parseProgress(readFileSync(fileOf(dir), 'utf8'), 'PROGRESS.yaml')
 const remembered = async (dir: string) =>
   (await readProgress({ sprintDir: dir, fold }))?.messages?.map(({ text }) => text)
+const stepOf = (text: string) => `  - id: ${text.replaceAll(' ', '-')}\n    prompt: ${text}\n    status: pending\n`
 const pause = (dir: string) =>
   writeFileSync(fileOf(dir), readFileSync(fileOf(dir), 'utf8').replace('status: in-progress', 'status: paused'))
 
@@ -253,6 +254,33 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(await remembered(dir)).toEqual(['edit: pause'])
     expect(shown(dir).messages).toHaveLength(1)
     await expect(killed.tell('x')).rejects.toMatchObject({ code: 'SPRINT_LOCKED' })
+  })
+
+  it('is taken over once, though its author edits on without reading, and the run is killed in between', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.close()
+    const file = readFileSync(fileOf(dir), 'utf8')
+    const withSteps = (...texts: readonly string[]) =>
+      file.replace('dynamic-steps:\n', `dynamic-steps:\n${texts.map(stepOf).join('')}`)
+    writeFileSync(fileOf(dir), withSteps('mine'))
+    const second = await open(dir)
+    await second.store.look()
+    second.store.onEdited(() => {})
+    const edited = {
+      type: 'edited' as const,
+      at: noon,
+      edits: [{ kind: 'step-added' as const, prompt: 'mine' }],
+      refused: [],
+    }
+    await second.store.save(fold(running, edited), edited)
+    writeFileSync(fileOf(dir), withSteps('mine', 'and another'))
+    rmSync(join(dir, '.lock'))
+
+    const third = await open(dir)
+    const edits: Edited[] = []
+    third.store.onEdited((found) => edits.push(found))
+    expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'and another' }], refused: [] }])
   })
 
   it('that cannot be understood is said, and kept', async () => {

@@ -10,6 +10,7 @@ import type { Edited, FoundEdit } from './edit-watch.ts'
 import { openJournal, readJournal, type Fold, type Journal, type Position, type Recovered } from './journal.ts'
 import { progressPath, readProgressFile } from './progress-file.ts'
 import { projectTo, type Projection } from './projection.ts'
+import { forgetOlder, keepSeen, readSeen } from './seen-edits.ts'
 import { hideState, removeLeftovers, setAttemptsAside } from './sprint-folder.ts'
 
 /** The state of one sprint, owned by this process until it is closed. */
@@ -59,7 +60,7 @@ export async function openSprintStore(
     const goesOn = recovered && progress === known ? recovered : undefined
     const start: Recovered | Position = goesOn ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = projectTo(sprintDir, goesOn)
+    const projection = projectTo(sprintDir, goesOn && (await withSeen(sprintDir, goesOn)))
     const store = storeOf(options, { lock, journal, projection, progress })
     await projection.update(progress)
     return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
@@ -67,6 +68,12 @@ export async function openSprintStore(
     lock.release()
     throw unwritableIfErrno(error, sprintDir)
   }
+}
+
+/** What an edit can be compared with, also by an author who has not read what we have made of it. */
+async function withSeen(sprintDir: string, { bases, edit }: Recovered): Promise<Pick<Recovered, 'bases' | 'edit'>> {
+  const seen = await readSeen(sprintDir, edit)
+  return seen ? { bases: new Map([...bases, [seen.rev, seen]]), edit } : { bases, edit }
 }
 
 type Held = { readonly lock: FileLock; readonly journal: Journal; readonly projection: Projection; progress: Progress }
@@ -86,11 +93,13 @@ function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: 
     try {
       await ownership.assert(progress)
       const edit = fact.type === 'edited' ? unsaved[0] : undefined
+      if (edit?.seen) await keepSeen(sprintDir, edit.source, edit.seen)
       await journal.record(fact, next, edit?.source)
       progress = next
       if (edit) {
         unsaved.shift()
         projection.settled()
+        await forgetOlder(sprintDir, edit.source)
       }
       await projection.update(next)
     } catch (cause) {

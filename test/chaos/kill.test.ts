@@ -15,9 +15,10 @@ it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left be
   while (landed < kills) {
     const run = sprint.run()
     // Sometimes before it is ready, mostly somewhere in its work.
-    const patience = random.chance(0.25) ? random.below(400) : 300 + random.below(900)
-    const how = await Promise.race([run.ended, sleep(patience, 'alive' as const)])
-    expect(how).toBe('alive')
+    const isEarly = random.chance(0.2)
+    const early = sleep(random.below(500), 'alive' as const)
+    const inWork = run.ready.then(() => sleep(random.below(800), 'alive' as const))
+    expect(await Promise.race([run.ended, isEarly ? early : inWork])).toBe('alive')
     run.kill('SIGKILL')
     await run.ended
     landed++

@@ -21,6 +21,11 @@ import type { RawProgress } from '../support/sprint.ts'
 
 const agent = join(root, 'test/fixtures/agents/ledger.sh')
 
+/** Where commands run, and how what they see can be seen from here. */
+export type Within = { readonly prefix: readonly string[]; readonly seen: (path: string) => string }
+
+const nowhere: Within = { prefix: [], seen: (path) => path }
+
 /** What a run has left behind, seen from outside: by its agent, its hook and its files. */
 export type Account = {
   /** One per call of the agent that came to its end, in the order of their beginning. */
@@ -39,8 +44,10 @@ export type UnderFire = Awaited<ReturnType<typeof aSprintUnderFire>>
  * A sprint whose agent is a small shell script that keeps its own account: every call adds a step of its own name and notes
  * the hash of what it has printed. It claims the goal once it is told to.
  */
-export async function aSprintUnderFire(folder?: string) {
-  const base = folder ?? realpathSync(mkdtempSync(join(tmpdir(), 'ralph-chaos-')))
+export async function aSprintUnderFire({
+  within = async () => nowhere,
+}: { within?: (sprintDir: string) => Promise<Within> } = {}) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-chaos-')))
   const at = (...names: readonly string[]) => join(base, ...names)
   for (const name of ['bin', 'home', 'project', 'ledger']) mkdirSync(at(name), { recursive: true })
   mkdirSync(at('project', 's'), { recursive: true })
@@ -73,8 +80,11 @@ export async function aSprintUnderFire(folder?: string) {
     IS_SANDBOX: '1',
     LANG: 'C.UTF-8',
   }
-  const command = (...args: readonly string[]) =>
-    spawn(process.execPath, [ralphProgram, ...args], { cwd: at('project'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { prefix, seen } = await within(at('project', 's'))
+  const command = (...args: readonly string[]) => {
+    const [file = '', ...words] = [...prefix, process.execPath, ralphProgram, ...args]
+    return spawn(file, words, { cwd: at('project'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
   return {
     at,
     env,
@@ -83,7 +93,9 @@ export async function aSprintUnderFire(folder?: string) {
     ralph: (...args: readonly string[]) => watched(command(...args)),
     /** From now on the agent says that the goal is reached. */
     finish: () => writeFileSync(at('ledger', 'finish'), ''),
-    account: () => accountOf(at('ledger'), at('project', 's')),
+    account: () => accountOf(at('ledger'), seen(at('project', 's'))),
+    /** How often the agent was called. */
+    begun: () => linesOf(at('ledger', 'begun')).length,
     processes: () => markedProcesses(base),
     async remove() {
       for (const { pid } of markedProcesses(base)) kill(pid)
@@ -99,9 +111,13 @@ function watched(child: ChildProcess) {
   const output = { stdout: '', stderr: '' }
   const begun = performance.now()
   let readyMs: number | undefined
+  let tellReady = () => {}
+  const ready = new Promise<void>((resolve) => (tellReady = resolve))
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text
-    if (readyMs === undefined && output.stdout.includes('"sprint-started"')) readyMs = performance.now() - begun
+    if (readyMs !== undefined || !output.stdout.includes('"sprint-started"')) return
+    readyMs = performance.now() - begun
+    tellReady()
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
   const ended = once(child, 'close').then(() => ({
@@ -113,15 +129,16 @@ function watched(child: ChildProcess) {
     pid: child.pid ?? 0,
     kill: (signal: NodeJS.Signals = 'SIGKILL') => void child.kill(signal),
     output: () => output,
-    /** From the start of the process until the sprint went on. */
+    /** The sprint goes on. */
+    ready,
+    /** From the start of the process until then. */
     readyMs: () => readyMs,
     ended,
   }
 }
 
 function accountOf(ledger: string, sprintDir: string): Account {
-  const lines = (name: string) =>
-    existsSync(join(ledger, name)) ? readFileSync(join(ledger, name), 'utf8').split('\n').filter(Boolean) : []
+  const lines = (name: string) => linesOf(join(ledger, name))
   const attempts = readdirSync(join(sprintDir, 'attempts')).filter((name) => /^\d+-\d+(\.\d+)?$/.test(name))
   const transcripts = attempts
     .map((name) => join(sprintDir, 'attempts', name, 'transcript.jsonl'))
@@ -137,6 +154,9 @@ function accountOf(ledger: string, sprintDir: string): Account {
     progress: parse(readFileSync(join(sprintDir, 'PROGRESS.yaml'), 'utf8')),
   }
 }
+
+const linesOf = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -95,6 +95,20 @@ describe('ralph tell', () => {
     expect((await sprint.calls())[0]?.prompt).toContain('Mind the tests')
   })
 
+  it('that came too late for one run is told in the next', async () => {
+    const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
+    const late = { type: 'tell', text: 'Better late than never', now: false }
+    await sprint.write('s/requests/1-late.json', JSON.stringify(late))
+    await sprint.write('s/requests/2-late.json', JSON.stringify({ type: 'stop', as: 'paused', when: 'now' }))
+    const run = sprint.startRun()
+    await sprint.called(1)
+    await sprint.heard()
+    await sprint.release('go')
+
+    expect(await run.ended).toMatchObject({ exitCode: 0 })
+    expect((await sprint.calls())[1]?.prompt).toContain('Better late than never')
+  })
+
   it('--now interrupts the agent: the next attempt of the same iteration has the message', async () => {
     const sprint = await aSprint({ answers: { 1: { run: 'sleep 600' }, 2: goalComplete } })
     const run = sprint.startRun()

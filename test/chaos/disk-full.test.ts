@@ -1,0 +1,126 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { randomOf } from '../simulation/random.ts'
+import { until } from '../support/sprint.ts'
+import { aSmallDisk, canMount, whyNot, type SmallDisk } from './small-disk.ts'
+import { aSprintUnderFire } from './sprint-under-fire.ts'
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+
+/** A sprint whose folder is on a disk of its own. */
+async function onASmallDisk(options = 'size=32m') {
+  let disk: SmallDisk | undefined
+  const within = async (sprintDir: string) => (disk = await aSmallDisk(sprintDir, options))
+  const sprint = await aSprintUnderFire({ within })
+  onTestFinished(() => sprint.remove())
+  if (!disk) throw new Error('there is no disk')
+  return { sprint, disk }
+}
+
+const isPaused = ({ stdout }: { stdout: string }) => stdout.includes('paused: disk-full')
+
+describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
+  it('starts nothing before there is room, and then goes on by itself', async () => {
+    const { sprint, disk } = await onASmallDisk()
+    sprint.finish()
+    disk.fill(200 * 1024)
+    const run = sprint.run()
+    await until('the pause', () => isPaused(run.output()))
+    await sleep(500)
+    expect(sprint.begun()).toBe(0)
+
+    const before = performance.now()
+    disk.free()
+    expect(await run.ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(sprint.account().progress.status).toBe('completed')
+  })
+
+  it(`at any moment loses nothing, doubles nothing and is waited for (SEED=${seed} npm run test:chaos)`, async () => {
+    const { sprint, disk } = await onASmallDisk()
+    const random = randomOf(seed)
+    const run = sprint.run()
+    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    for (let round = 0; round < 5; round++) {
+      await sleep(200 + random.below(600))
+      disk.fill()
+      await sleep(500 + random.below(1500))
+      disk.free()
+    }
+    await sleep(500)
+    sprint.finish()
+
+    expect(await run.ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(isPaused(run.output())).toBe(true)
+    const { progress } = sprint.account()
+    const texts = progress['dynamic-steps'].map(({ prompt }) => prompt)
+    expect(new Set(texts).size).toBe(texts.length)
+    expect(progress.iterations?.map(({ number }) => number)).toEqual(progress.iterations?.map((_, n) => n + 1))
+    expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
+  })
+
+  it('ends with DISK_FULL if somebody does not want to wait, and can be resumed', async () => {
+    const { sprint, disk } = await onASmallDisk()
+    const run = sprint.run()
+    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    disk.fill()
+    await until('the pause', () => isPaused(run.output()))
+    run.kill('SIGTERM')
+    const ended = await run.ended
+    expect([1, 130]).toContain(ended.exitCode)
+    disk.free()
+    sprint.finish()
+
+    expect(await sprint.run().ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
+  })
+
+  it('is told at the start, and changes nothing', async () => {
+    const { sprint, disk } = await onASmallDisk()
+    disk.fill()
+    expect(await sprint.run().ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('DISK_FULL') })
+    disk.free()
+    sprint.finish()
+    expect(await sprint.run().ended).toMatchObject({ exitCode: 0 })
+  })
+
+  it('of names instead of bytes is waited for too', async () => {
+    const { sprint, disk } = await onASmallDisk('size=32m,nr_inodes=60')
+    const run = sprint.run()
+    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    const folder = disk.seen(sprint.at('project', 's', 'names'))
+    mkdirSync(folder)
+    const takeAll = () => Array.from({ length: 60 }, (_, n) => tryTo(() => writeFileSync(join(folder, `${n}`), '')))
+    takeAll()
+    await until('the pause', () => isPaused(run.output()))
+    sprint.finish()
+    rmSync(folder, { recursive: true })
+
+    expect(await run.ended).toMatchObject({ exitCode: 0 })
+    expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
+  })
+
+  it('or one that can only be read ends the run with a word about it', async () => {
+    const { sprint, disk } = await onASmallDisk()
+    const run = sprint.run()
+    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    disk.remount('ro')
+    expect(await run.ended).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/FILE_UNWRITABLE.*EROFS/) })
+    expect(await sprint.run().ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('EROFS') })
+
+    disk.remount('rw')
+    sprint.finish()
+    expect(await sprint.run().ended).toMatchObject({ exitCode: 0 })
+    expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
+  })
+})
+
+function tryTo(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // There is no room any more, which is what was wanted.
+  }
+}
