@@ -9,7 +9,10 @@ it('takes a sprint from its file to the reached goal, through what the package e
   const prompt = buildPrompt(started.progress, { number: 1, mode: 'planning' })
   expect(prompt).toContain('## Goal\n\nSay hello')
 
-  const ended = advance(started.progress, attemptThatSaid('RALPH_COMPLETE: hello was said', prompt))
+  const claimed = advance(started.progress, attemptThatSaid('RALPH_COMPLETE: hello was said', prompt))
+  expect(claimed.orders).toContainEqual({ type: 'make-checkpoint', iteration: 1 })
+
+  const ended = advance(claimed.progress, { type: 'checkpoint-made', at: 2000, iteration: 1 })
   expect({ status: ended.progress.status, exit: ended.progress.ralphExit }).toEqual({
     status: 'completed',
     exit: { detectedAt: 2000, iteration: 1, finalSummary: 'hello was said', unchecked: true },

@@ -45,6 +45,7 @@ export async function withRoom<T>(work: () => Promise<T>, ports: Ports, signal: 
 export function patientSaving(ports: Ports) {
   const { save } = ports.store
   let held: AbortController | undefined
+  let isGivenUp = false
   const saveLater: ProgressStore['save'] = async (progress, fact) => {
     held = new AbortController()
     const done = await withRoom(() => save(progress, fact), ports, held.signal)
@@ -56,11 +57,14 @@ export function patientSaving(ports: Ports) {
       try {
         await save(...given)
       } catch (error) {
-        if (!isDiskFull(error)) throw error
+        if (isGivenUp || !isDiskFull(error)) throw error
         await saveLater(...given)
       }
     },
-    giveUp: () => held?.abort(),
+    giveUp: () => {
+      isGivenUp = true
+      held?.abort()
+    },
   }
 }
 

@@ -81,16 +81,16 @@ export async function aSprintUnderFire({
     LANG: 'C.UTF-8',
   }
   const { prefix, seen } = await within(at('project', 's'))
-  const command = (...args: readonly string[]) => {
-    const [file = '', ...words] = [...prefix, process.execPath, ralphProgram, ...args]
-    return spawn(file, words, { cwd: at('project'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const command = (tracer: readonly string[], ...args: readonly string[]) => {
+    const [file = '', ...words] = [...prefix, ...tracer, process.execPath, ralphProgram, ...args]
+    return watched(spawn(file, words, { cwd: at('project'), env, stdio: ['ignore', 'pipe', 'pipe'] }))
   }
   return {
     at,
     env,
-    /** `ralph run --json`, with what it prints. */
-    run: (...args: readonly string[]) => watched(command('run', 's', '--json', ...args)),
-    ralph: (...args: readonly string[]) => watched(command(...args)),
+    /** `ralph run --json`, with what it prints; under a tracer, if one is given. */
+    run: (tracer: readonly string[] = []) => command(tracer, 'run', 's', '--json'),
+    ralph: (...args: readonly string[]) => command([], ...args),
     /** From now on the agent says that the goal is reached. */
     finish: () => writeFileSync(at('ledger', 'finish'), ''),
     account: () => accountOf(at('ledger'), seen(at('project', 's'))),

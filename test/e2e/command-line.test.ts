@@ -169,6 +169,19 @@ it('answers every command with JSON when asked to', async () => {
     fine([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
   )
   expect(await json('status')).toEqual(fine([[{ folder: expect.any(String), progress: null }]]))
+  const [agents] = (await json('agents')).output
+  expect(agents).toContainEqual(expect.objectContaining({ name: 'claude', installed: true }))
+  expect(await json('doctor', 's')).toEqual(
+    fine([
+      expect.objectContaining({
+        machine: expect.arrayContaining([expect.objectContaining({ name: 'git', ok: true })]),
+      }),
+    ]),
+  )
+  expect(await json('transcript', 's/transcripts/iteration-3.jsonl')).toMatchObject({
+    exitCode: 0,
+    output: [{ status: 'ok' }],
+  })
   expect(await json('mcp')).toEqual(
     fine([{ tools: expect.arrayContaining([expect.objectContaining({ name: 'list_sprints' })]) }]),
   )
