@@ -44,4 +44,4 @@ export async function takeAttempt(
 }
 
 /** Unique on this machine: everything that an attempt starts carries it. */
-export const markOf = (sprintDir: string, attempt: string): string => `${sprintDir}#${attempt}`
+const markOf = (sprintDir: string, attempt: string): string => `${sprintDir}#${attempt}`

@@ -18,7 +18,7 @@ export async function examineMachine(folder: string, io: Io): Promise<Observatio
   return [nodeOf(process.versions.node), git, ...agents, sandboxOf(io), disk]
 }
 
-export function nodeOf(version: string): Observation {
+function nodeOf(version: string): Observation {
   const ok = Number(version.split('.')[0]) >= oldestSupported
   const old = `${version}: works, but gets no more security updates from its makers; ${oldestSupported} or newer is better`
   return { name: 'node', ok, text: ok ? version : old }

@@ -105,7 +105,7 @@ export async function aSprintUnderFire({
   }
 }
 
-export type Watched = ReturnType<typeof watched>
+type Watched = ReturnType<typeof watched>
 
 function watched(child: ChildProcess) {
   const output = { stdout: '', stderr: '' }

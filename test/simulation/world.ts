@@ -54,7 +54,7 @@ export interface World {
   readonly violate: (rule: string, text: string) => void
 }
 
-export const noon = Date.UTC(2026, 0, 18, 12)
+const noon = Date.UTC(2026, 0, 18, 12)
 
 export function aWorld(seed: number, rules: Rules): World {
   const timeline = timelineFrom(noon)
@@ -93,7 +93,7 @@ export function aWorld(seed: number, rules: Rules): World {
 /** What a run that is dead waits for. */
 export const never = new Promise<never>(() => {})
 
-export function crash(world: World, life: Life): void {
+function crash(world: World, life: Life): void {
   life.dead = true
   world.journal.crash(world.random)
   if (life.crash === 'process') return
