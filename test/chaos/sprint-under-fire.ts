@@ -105,8 +105,6 @@ export async function aSprintUnderFire({
   }
 }
 
-type Watched = ReturnType<typeof watched>
-
 function watched(child: ChildProcess) {
   const output = { stdout: '', stderr: '' }
   const begun = performance.now()
