@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { aSprint } from '../support/sprint.ts'
+
+const going = { status: 'continue', summary: 'planned', pendingSteps: [{ id: null, prompt: 'alpha' }] }
+
+/** A sprint that has run one iteration, whose SPRINT.yaml is then changed. */
+async function changed(sprintYaml: string) {
+  const sprint = await aSprint({ answers: { '*': going } })
+  expect((await sprint.ralph('run', 's', '-w', 'wf', '--max-iterations', '1')).exitCode).toBe(3)
+  await writeFile(sprint.at('s/SPRINT.yaml'), sprintYaml)
+  return sprint
+}
+
+it('recompiling a sprint that has run keeps its history and shows what is different', async () => {
+  const sprint = await changed(
+    'workflow: ralph\ngoal: another goal\nagent: claude\nsteps: [beta]\nlimits: {iterations: 7}\n',
+  )
+
+  const { exitCode, stdout } = await sprint.ralph('compile', 's', '-w', 'wf')
+
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(/keeps its history[\s\S]*goal[\s\S]*step-1 added/),
+  })
+  expect(await sprint.progress()).toMatchObject({
+    goal: 'another goal',
+    status: 'limit-reached',
+    limits: { iterations: 7 },
+    iterations: [{ number: 1 }],
+    'dynamic-steps': [
+      { id: 'step-0', prompt: 'alpha' },
+      { id: 'step-1', prompt: 'beta' },
+    ],
+  })
+})
+
+it('a run takes a changed SPRINT.yaml over by itself, and says so', async () => {
+  const sprint = await changed('workflow: ralph\ngoal: another goal\nagent: claude\n')
+
+  const { stdout } = await sprint.ralph('run', 's', '-w', 'wf', '--max-iterations', '2')
+
+  expect(stdout).toContain('SPRINT.yaml has changed since the last run')
+  expect((await sprint.calls()).at(-1)?.prompt).toContain('another goal')
+  expect((await sprint.progress()).iterations?.map(({ number }) => number)).toEqual([1, 2])
+})
+
+it('--fresh starts anew in a new folder and leaves the old one as it is', async () => {
+  const sprint = await changed('workflow: ralph\ngoal: another goal\n')
+
+  expect((await sprint.ralph('compile', 's', '-w', 'wf', '--fresh')).exitCode).toBe(0)
+
+  expect(existsSync(sprint.at('s-2/PROGRESS.yaml'))).toBe(true)
+  expect(await sprint.progress()).toMatchObject({ status: 'limit-reached', iterations: [{ number: 1 }] })
+})
+
+it('init --from takes goal and steps from the plan of another tool', async () => {
+  const sprint = await aSprint({ files: { 'plan.md': '# Parser\n\n- [x] lexer\n- [ ] grammar\n' } })
+
+  const { exitCode, stdout } = await sprint.ralph('init', '--from', 'plan.md', '--json')
+
+  const { folder }: { folder: string } = JSON.parse(stdout)
+  expect(exitCode).toBe(0)
+  expect(await sprint.ralph('compile', folder, '--dry-run', '--json')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/"prompt":"grammar"/),
+  })
+})
