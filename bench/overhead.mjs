@@ -24,19 +24,7 @@ try {
   writeFileSync(agent, `#!/usr/bin/env node\n${source}`, { mode: 0o755 })
 }
 
-/** Runs a program; wall and CPU time of it and all its children, in ms. */
-function measure(file, args, options = {}) {
-  const before = process.resourceUsage()
-  const started = performance.now()
-  const { status, stderr } = spawnSync(file, args, {
-    ...options,
-    env: { ...process.env, PATH: `${work}:${process.env.PATH}`, IS_SANDBOX: '1' },
-  })
-  const wall = performance.now() - started
-  void before
-  return { wall, status, stderr: String(stderr) }
-}
-
+/** CPU time of a shell command and all that it starts, in ms. */
 function cpuOf(command) {
   // bash's `times` prints user and system time of its children.
   const { stdout } = spawnSync('bash', ['-c', `${command} >/dev/null 2>"${work}/err"; times`], {
@@ -84,5 +72,4 @@ console.table({
   ralph: { 'wall ms/iteration': per(loop.wall, start.wall), 'cpu ms/iteration': per(loop.cpu, start.cpu) },
 })
 console.log(`start and one iteration: ${start.wall.toFixed(0)} ms`)
-void measure
 rmSync(work, { recursive: true })
