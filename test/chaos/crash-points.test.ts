@@ -7,7 +7,7 @@ import { aSprintUnderFire, complaintsAbout, type UnderFire } from './sprint-unde
 const canTrace = process.env['CHAOS'] === '1' && spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0
 
 /** Where the state of a sprint changes on the disk, and where programs are started. */
-const calls = ['pwrite64', 'fdatasync', 'fsync', 'rename', 'renameat2', 'link', 'unlink', 'mkdir', 'ftruncate', 'vfork']
+const calls = ['pwrite64', 'fdatasync', 'fsync', 'rename', 'renameat2', 'link', 'unlink', 'mkdir', 'ftruncate', 'clone']
 /** Which of them, counted in each thread: the first ones one by one, later ones less and less closely. */
 const turns = (process.env['POINTS'] ?? '1,2,3,5,8,13').split(',').map(Number)
 

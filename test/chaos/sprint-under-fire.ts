@@ -83,7 +83,8 @@ export async function aSprintUnderFire({
   const { prefix, seen } = await within(at('project', 's'))
   const command = (tracer: readonly string[], ...args: readonly string[]) => {
     const [file = '', ...words] = [...prefix, ...tracer, process.execPath, ralphProgram, ...args]
-    return watched(spawn(file, words, { cwd: at('project'), env, stdio: ['ignore', 'pipe', 'pipe'] }))
+    const options = { cwd: at('project'), env, detached: true } as const
+    return watched(spawn(file, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }))
   }
   return {
     at,
@@ -125,7 +126,8 @@ function watched(child: ChildProcess) {
   }))
   return {
     pid: child.pid ?? 0,
-    kill: (signal: NodeJS.Signals = 'SIGKILL') => void child.kill(signal),
+    /** A tracer too, if there is one; what Ralph has started is in groups of its own. */
+    kill: (signal: NodeJS.Signals = 'SIGKILL') => kill(-(child.pid ?? 0), signal),
     output: () => output,
     /** The sprint goes on. */
     ready,
