@@ -10,7 +10,7 @@ import { root } from '../support/paths.ts'
 import { until } from '../support/sprint.ts'
 import { aSprintUnderFire } from './sprint-under-fire.ts'
 
-it('refuses a second run in under a second, and names the pid, host and start of the first', async () => {
+it('refuses a second run as fast as it can start, and names the pid, host and start of the first', async () => {
   const sprint = await aSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const first = sprint.run()
@@ -19,14 +19,14 @@ it('refuses a second run in under a second, and names the pid, host and start of
     await first.ended
   })
   await until('the first iteration', () => first.output().stdout.includes('"iteration-started"'))
-  const alone = await sprint.ralph('--version').ended
+  const alike = await sprint.ralph('status', 's').ended
   const second = await sprint.ralph('run', 's').ended
 
   expect(second).toMatchObject({ exitCode: 1, stdout: '' })
   const owner = `run by pid ${first.pid} on ${hostname()} since \\d{4}-\\d\\d-\\d\\dT`
   expect(second.stderr).toMatch(new RegExp(`^\\S+  error SPRINT_LOCKED  the sprint is ${owner}`))
-  // What the machine needs to start any program at all is not ours.
-  expect(second.ms - alone.ms).toBeLessThan(1000)
+  // A second on an idle machine; a ratio is the same on a busy one. `status` reads the same state and takes no lock.
+  expect(second.ms / alike.ms).toBeLessThan(4)
 })
 
 it('stops a run that was robbed of its lock, and the robber goes on', async () => {
