@@ -163,6 +163,10 @@ function stepFindings({ dynamicSteps: before, stats }: Progress, to: Progress, c
     }
     if (status === 'completed') completed.add(id)
   }
+  const added = [...now].filter((id) => !known.has(id)).length
+  if (to.stats.totalSteps - stats.totalSteps !== added) {
+    findings.push(broken('I3', `${added} steps are new, ${to.stats.totalSteps - stats.totalSteps} are counted`))
+  }
   const lost = before.filter((step) => step.status === 'pending' && !now.has(step.id))
   findings.push(...lost.map(({ id }) => broken('I3', `${id} was pending and is gone`)))
   const counted = to.stats.completedSteps - stats.completedSteps

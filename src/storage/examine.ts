@@ -34,6 +34,8 @@ export type Examined = Evidence & {
 
 export async function examineSprint(sprintDir: string): Promise<Examined> {
   const owner = ownerOf(sprintDir)
+  // In this order nothing that a run does meanwhile looks wrong: what has a folder was recorded before, and what is recorded as over was over.
+  const names = await listAttempts(sprintDir)
   const segments = await readSegments(sprintDir)
   const shown = await readShown(sprintDir)
   const leftovers = await findLeftovers(sprintDir)
@@ -41,9 +43,9 @@ export async function examineSprint(sprintDir: string): Promise<Examined> {
     segments,
     entries: usableEntries(segments),
     shown: shown.progress,
-    attempts: await readAttempts(sprintDir),
+    attempts: names.map((name) => ({ name, state: attemptState(join(attemptsFolder(sprintDir), name)) })),
     isRunning: owner !== undefined,
-    isRepaired: (await listFolder(journalFolder(sprintDir))).some((name) => name.endsWith('.quarantined')),
+    isRepaired: (await listFolder(journalFolder(sprintDir))).some((name) => name.includes('.quarantined')),
     leftovers,
     owner,
     fileFindings: [
@@ -124,8 +126,9 @@ async function readShown(sprintDir: string): Promise<{ progress: Progress | unde
   }
 }
 
-async function readAttempts(sprintDir: string): Promise<Evidence['attempts']> {
-  const folder = join(sprintDir, 'attempts')
-  const names = (await listFolder(folder)).filter((name) => isFolder(join(folder, name)))
-  return names.map((name) => ({ name, state: attemptState(join(folder, name)) }))
+const attemptsFolder = (sprintDir: string): string => join(sprintDir, 'attempts')
+
+async function listAttempts(sprintDir: string): Promise<string[]> {
+  const folder = attemptsFolder(sprintDir)
+  return (await listFolder(folder)).filter((name) => isFolder(join(folder, name)))
 }

@@ -129,6 +129,8 @@ describe('a journal whose writer was killed', () => {
     expect(await quarantine(file)).toBe(`${file}.quarantined`)
     expect(segments(dir)).toEqual(['00000001.log.quarantined'])
     expect(await readJournal(dir, fold)).toBeUndefined()
+    writeFileSync(file, 'another one')
+    expect(await quarantine(file)).toBe(`${file}.quarantined-2`)
   })
 
   it('is damaged, not empty, if a fact in it cannot be applied', async () => {

@@ -6,7 +6,7 @@ import { Progress } from '../contract/progress.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { openAppendFile, type AppendFile } from '../platform/append-file.ts'
 import { removeForGood, writeFileAtomic } from '../platform/atomic-file.ts'
-import { listFolder, makeFolder, moveFile, readBytes } from '../platform/files.ts'
+import { exists, listFolder, makeFolder, moveFile, readBytes } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { oneAtATime } from './in-turn.ts'
 import { formatRecord, readSegment, type JournalRecord, type Segment } from './journal-record.ts'
@@ -205,7 +205,8 @@ const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: Moment): s
 
 /** Moves a damaged segment aside, so that nothing of it is lost and nothing is built on it. */
 export async function quarantine(file: string): Promise<string> {
-  const aside = `${file}.quarantined`
+  let aside = `${file}.quarantined`
+  for (let n = 2; exists(aside); n++) aside = `${file}.quarantined-${n}`
   await moveFile(file, aside)
   return aside
 }

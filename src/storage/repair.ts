@@ -39,10 +39,12 @@ async function repairJournal({ segments, entries, shown }: Examined, options: Op
     done.push(`moved ${segment.file}, which holds no snapshot, to ${await quarantine(segment.file)}`)
   }
   const last = segments.findLast(({ problem }) => problem !== 'headless')
-  if (last?.problem === 'torn') return [...done, await cut(last)]
+  if (last?.problem === 'torn') done.push(await cut(last))
   const checked = checkInvariants({ entries, attempts: [], isRunning: true })
   const cannotGoOn = checked.findings.some(({ invariant }) => invariant === 'I8')
-  if (last?.problem === undefined && !cannotGoOn) return done
+  const isBehind = shown !== undefined && checked.progress !== undefined && shown.rev > checked.progress.rev
+  const isReadable = last?.problem === undefined || last.problem === 'torn'
+  if (isReadable && !cannotGoOn && !isBehind) return done
   return [...done, ...(await beginAnew(last, { good: checked.progress, shown, entries }, options))]
 }
 
