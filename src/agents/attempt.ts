@@ -11,8 +11,8 @@ export type Attempt = {
   /** Joined if it is there. */
   readonly folder: string
   readonly mark: string
-  /** Points the name under transcripts/ that the seeds know it by at this attempt, also after somebody has deleted it. */
-  readonly show: () => Promise<void>
+  /** Points the name under transcripts/ that the seeds know it by at this attempt again, if somebody has deleted it meanwhile. */
+  readonly showAgain: () => Promise<void>
 }
 
 /** Where something runs again instead of being joined: what never began, and what was ended on request. */
@@ -32,15 +32,18 @@ export async function takeAttempt(
     if (state === 'never-started' || state === 'aborted') sweep(markOf(sprintDir, name))
     name = `${attempt}.${n}`
   }
+  const link = transcript === undefined ? undefined : join(sprintDir, 'transcripts', transcript)
   const show = async () => {
-    if (transcript === undefined) return
-    const link = join(sprintDir, 'transcripts', transcript)
+    if (link === undefined) return
     await makeFolder(join(sprintDir, 'transcripts'))
     await pointTo(link, join('..', 'attempts', name, attemptFiles.stdout))
   }
   await makeFolder(join(sprintDir, 'attempts'))
   await show()
-  return { folder: folderOf(name), mark: markOf(sprintDir, name), show }
+  const showAgain = async () => {
+    if (link !== undefined && !exists(link)) await show()
+  }
+  return { folder: folderOf(name), mark: markOf(sprintDir, name), showAgain }
 }
 
 /** Unique on this machine: everything that an attempt starts carries it. */

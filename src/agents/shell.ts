@@ -13,7 +13,7 @@ export type ShellOptions = Place & { readonly env: Readonly<Record<string, strin
 /** Runs checks and `run:` hooks, with the user's own environment, under the same supervisor as agents. */
 export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
   async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
-    const { folder, mark, show } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'nobody'])
+    const { folder, mark, showAgain } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'nobody'])
     const tail = keepTail()
     const now = attentiveClock()
     let started = now()
@@ -34,7 +34,7 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
       },
       signal,
     })
-    await show()
+    await showAgain()
     const error = whyNot(ended, lost, timeoutMs)
     return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }
   },

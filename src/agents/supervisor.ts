@@ -43,7 +43,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
     name: driver.name,
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
     async run(request, signal) {
-      const { folder, mark, show } = await takeAttempt(sprintDir, request)
+      const { folder, mark, showAgain } = await takeAttempt(sprintDir, request)
       const { resume } = request
       const invocation = driver.command({
         cwd,
@@ -73,7 +73,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         signal,
         ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       })
-      await show()
+      await showAgain()
       const outcome = withToldReport(await watch.finish({ folder, code, ended }), folder)
       return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
     },

@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { aFolder } from '../../test/support/folder.ts'
 import { removeForGood, replaceUntouched, writeFileAtomic } from './atomic-file.ts'
 import { fileSignature } from './files.ts'
@@ -51,28 +52,23 @@ it('leaves what somebody else has written, in place or by a new file', async () 
   expect(readdirSync(folder)).toEqual(['f'])
 })
 
-it('loses no version of somebody who replaces the file at the same time', async () => {
-  const folder = aFolder()
-  const file = join(folder, 'f')
+it('loses no version of another process that replaces the file at the same time', async () => {
+  const file = join(aFolder(), 'f')
   let known = (await made(file)).signature
-  const seen = new Set<string>()
-  let written = 0
-  const write = () => {
-    writeFileSync(`${file}.theirs`, `theirs ${++written}`)
-    renameSync(`${file}.theirs`, file)
-  }
-  for (let round = 0; round < 100; round++) {
-    const ours = replaceUntouched(file, `ours ${round}`, known)
-    // At some moment of it, another one each time.
-    for (let turns = 0; turns < round % 13; turns++) await new Promise((resolve) => setImmediate(resolve))
-    write()
-    const done = await ours
-    seen.add(readFileSync(file, 'utf8'))
+  const other = anotherWriter(file)
+  let seen = 0
+  while (seen < 150) {
+    const ours = await replaceUntouched(file, `seen ${seen}`, known)
+    if (ours !== 'touched') {
+      known = ours.signature
+      continue
+    }
     known = fileSignature(file)
-    if (done !== 'touched' && !seen.has(`theirs ${written}`)) throw new Error(`round ${round}: theirs is gone`)
+    // It writes the next version only when it sees that we have seen the last one.
+    expect(readFileSync(file, 'utf8')).toBe(`theirs ${seen + 1}`)
+    seen++
   }
-  expect(seen.size).toBe(100)
-  expect([...seen].every((text) => text.startsWith('theirs'))).toBe(true)
+  other.kill('SIGKILL')
 })
 
 it('deletes for good, and what is not there too', async () => {
@@ -85,7 +81,22 @@ it('deletes for good, and what is not there too', async () => {
 })
 
 async function made(file: string) {
-  const first = await replaceUntouched(file, 'ours', undefined)
+  const first = await replaceUntouched(file, 'seen 0', undefined)
   if (first === 'touched') throw new Error('there is nobody else')
   return first
+}
+
+function anotherWriter(file: string) {
+  const script = `
+    const { readFileSync, renameSync, writeFileSync } = require('node:fs')
+    const file = process.argv[1]
+    for (let n = 0; ; n++) {
+      while (readFileSync(file, 'utf8') !== 'seen ' + n);
+      for (let spin = Math.random() * 1e6; spin > 0; spin--);
+      writeFileSync(file + '.theirs', 'theirs ' + (n + 1))
+      renameSync(file + '.theirs', file)
+    }`
+  const child = spawn(process.execPath, ['-e', script, file], { stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
 }

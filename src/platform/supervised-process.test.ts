@@ -128,6 +128,22 @@ describe('a program that does not end by itself', () => {
     expect(performance.now() - before).toBeLessThan(2500)
   })
 
+  it('takes along what is in its group, though nothing shows any more where that comes from', async () => {
+    const base = aFolder()
+    const { job } = aJob(
+      base,
+      `env -i sh -c 'trap "" TERM; echo $$ >pid-file; while :; do sleep 0.2; done' & echo up; sleep 60`,
+      {
+        overdue: () => (existsSync(join(base, 'pid-file')) ? 'attempt' : undefined),
+      },
+    )
+    await superviseProcess(job)
+
+    const pid = Number(readFileSync(join(base, 'pid-file'), 'utf8'))
+    onTestFinished(() => kill(pid))
+    expect(isRunning(pid)).toBe(false)
+  })
+
   it('counts what it prints, errors too, against the cap', async () => {
     const { job } = aJob(aFolder(), 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done', {
       overdue: (bytes) => (bytes > 50_000 ? 'output-cap' : undefined),

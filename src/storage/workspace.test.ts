@@ -98,7 +98,8 @@ describe('a checkpoint', () => {
     const { project, sprintDir, options } = aProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
-    writeFileSync(join(sprintDir, 'index', '0.lock'), '')
+    for (const name of readdirSync(join(sprintDir, 'index')))
+      writeFileSync(join(sprintDir, 'index', `${name}.lock`), '')
     write(project, { 'a.txt': 'two' })
     expect(await workspace.checkpoint(1, 'one')).toMatch(/^[0-9a-f]{40}$/)
 

@@ -13,9 +13,16 @@ export function playAgent(world: World, name: string, agent: string): Played<Out
   const random = randomOf(seedOf(world.seed, `${agent} ${name}`))
   const ms = 1000 + random.below(60_000)
   if (name.includes('review')) return { result: reviewed(world.calm || random.chance(0.5)), ms, changes: false }
-  if (world.calm) return { result: said(claim('all is done')), ms, changes: true }
+  const isPhase = world.journal.acknowledged().progress.mode === 'standard'
+  if (world.calm)
+    return {
+      result: said(isPhase ? block({ status: 'completed', summary: 'ok' }) : claim('all is done')),
+      ms,
+      changes: true,
+    }
   const dice = random.next()
-  if (dice < 0.6) return { result: said(reportOf(world, random)), ms, changes: random.chance(0.7) }
+  if (dice < 0.6)
+    return { result: said(isPhase ? phaseReport(random) : reportOf(world, random)), ms, changes: random.chance(0.7) }
   if (dice < 0.68)
     return { result: { ...said('I have nothing to say.'), resumable: random.chance(0.5) }, ms, changes: false }
   if (dice < 0.76) return { result: limited(world, random), ms, changes: false }
@@ -53,6 +60,14 @@ function failed(random: Random): Outcome {
 
 const block = (report: unknown): string => `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
 const claim = (summary: string): string => block({ status: 'goal-complete', summary, goalCompleteSummary: summary })
+
+/** What it says about a phase. */
+function phaseReport(random: Random): string {
+  const dice = random.next()
+  if (dice < 0.7) return block({ status: 'completed', summary: 'ok' })
+  if (dice < 0.9) return block({ status: 'failed', summary: 'tried', error: 'it did not work' })
+  return block({ status: 'needs-human', summary: 'stuck', humanNeeded: { reason: 'which one?', details: '' } })
+}
 
 /** A report that may finish, reword, reorder and add steps, and sometimes names what is not there. */
 function reportOf({ journal }: World, random: Random): string {

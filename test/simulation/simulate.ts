@@ -1,6 +1,5 @@
 import type { Edit } from '../../src/contract/edit.ts'
 import type { Progress } from '../../src/contract/progress.ts'
-import type { Check, Hook } from '../../src/contract/settings.ts'
 import { advance } from '../../src/loop/advance.ts'
 import type { Fact } from '../../src/loop/fact.ts'
 import { isDiskFull } from '../../src/runtime/room.ts'
@@ -8,9 +7,9 @@ import { attemptFindings, type AttemptFolder } from '../../src/runtime/attempt-i
 import { checkInvariants } from '../../src/runtime/invariants.ts'
 import type { Ports } from '../../src/runtime/ports.ts'
 import { runSprint, type SprintRun } from '../../src/runtime/run-sprint.ts'
-import { aCheck, aHook, aProgress } from '../support/builders.ts'
 import { portsOf } from './ports.ts'
 import { randomOf, seedOf, type Random } from './random.ts'
+import { sprintOf } from './sprints.ts'
 import { settle } from './timeline.ts'
 import { aWorld, crashSoon, type Life, type Recovered, type Rules, type World } from './world.ts'
 
@@ -226,31 +225,4 @@ async function drive({ timeline, violate }: World, life: Life, run: SprintRun): 
   }
   violate('I13', `the run is not over after ${longestLife} steps`)
   return undefined
-}
-
-/** A sprint with some hooks, checks and limits. */
-function sprintOf(random: Random): Progress {
-  const hooks = Array.from({ length: random.below(4) }, (_, n): Hook => {
-    const { run: _run, ...prompted } = aHook()
-    const kind = random.chance(0.7) ? aHook() : { ...prompted, prompt: 'look at $ITERATION' }
-    const onFail = random.pick(['record', 'record', 'feed-back', 'block'] as const)
-    return { ...kind, id: `hook-${n}`, parallel: random.chance(0.5), enabled: random.chance(0.9), onFail }
-  })
-  const checks = Array.from({ length: random.below(3) }, (_, n): Check =>
-    aCheck({ run: `check ${n}`, eachIteration: random.chance(0.5) }),
-  )
-  const { baseline: _baseline, ...fresh } = aProgress({
-    perIterationHooks: hooks,
-    doneWhen: checks,
-    checkpoint: random.chance(0.5),
-    limits: {
-      iterations: random.pick<'off' | number>(['off', 8, 20]),
-      noProgress: random.pick<'off' | number>(['off', 2, 5]),
-      failedStartsPerHour: 100,
-    },
-    ralph: { minIterations: random.pick([0, 0, 3] as const), idleThreshold: random.pick([1, 3] as const) },
-    ...(random.chance(0.2) && { review: { agent: 'reviewer' } }),
-    ...(random.chance(0.3) && { notify: ['desktop' as const] }),
-  })
-  return fresh
 }
