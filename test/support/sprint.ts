@@ -153,7 +153,7 @@ export async function until(what: string, isSo: () => Promise<boolean> | boolean
   }
 }
 
-const usualPatienceMs = 20_000
+const usualPatienceMs = 60_000
 
 function startRalph(
   args: readonly string[],
