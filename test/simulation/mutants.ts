@@ -234,6 +234,6 @@ const aborted: Outcome = {
 
 /** A wait that was begun and is never woken up. */
 async function stuck(world: World, life: Life, _at: number): Promise<void> {
-  if (world.random.chance(0.1)) return never
+  if (world.random.chance(0.1)) return never()
   await world.point(life)
 }

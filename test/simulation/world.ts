@@ -77,7 +77,7 @@ export function aWorld(seed: number, rules: Rules): World {
     violations,
     point(life) {
       if (!life.dead && ++life.operations === life.crashAt) crash(world, life)
-      return life.dead ? never : Promise.resolve()
+      return life.dead ? never() : Promise.resolve()
     },
     sleep: (life, ms) =>
       new Promise((resolve) => {
@@ -90,8 +90,8 @@ export function aWorld(seed: number, rules: Rules): World {
   return world
 }
 
-/** What a run that is dead waits for. */
-export const never = new Promise<never>(() => {})
+/** What a run that is dead waits for; a new one each time, or it would hold all that ever waited. */
+export const never = (): Promise<never> => new Promise(() => {})
 
 function crash(world: World, life: Life): void {
   life.dead = true
