@@ -18,7 +18,24 @@ const table: Readonly<Record<string, readonly string[]>> = {
   storage: ['contract', 'platform', 'runtime'],
   'scripted-agent': ['contract', 'platform'],
   'acp-bridge': ['contract', 'platform'],
-  cli: ['contract', 'compiler', 'loop', 'platform', 'runtime', 'agents', 'storage'],
+  channel: ['contract', 'platform'],
+  backend: ['contract', 'compiler', 'loop', 'platform', 'runtime', 'channel'],
+  'agents-server': ['contract', 'loop', 'platform', 'runtime', 'agents', 'storage', 'channel'],
+  client: ['contract'],
+  web: ['contract', 'client'],
+  cli: [
+    'contract',
+    'compiler',
+    'loop',
+    'platform',
+    'runtime',
+    'agents',
+    'storage',
+    'channel',
+    'backend',
+    'agents-server',
+    'client',
+  ],
 }
 const layers = Object.keys(table)
 const pureLayers = ['contract', 'compiler', 'loop']
