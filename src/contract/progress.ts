@@ -154,6 +154,15 @@ export const LiveIteration = fileObject({
     /** What the session has used so far: some programs count on from there. */
     used: Usage.optional(),
   }).optional(),
+  /** Its last attempt was ended on request in this session. If a person has said something since, the next one goes on in it. */
+  interrupted: fileObject({
+    session: z.string(),
+    /** Whose session it is; absent: of the only agent there is. */
+    agent: z.string().optional(),
+    used: Usage.optional(),
+    /** What people said before is in the session already. */
+    promptedAt: Timestamp,
+  }).optional(),
   /** A report was asked for again already; that is done once. */
   repaired: z.boolean().optional(),
   /** The prompt was too big for the agent: the next one is cut down. */

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { RalphError } from '../contract/errors.ts'
+import { errorOf, Problem } from '../contract/fleet/problem.ts'
+import { pathWith, type IdsIn, type Route } from '../contract/fleet/route.ts'
+import { routes, type RouteName, type Routes } from '../contract/fleet/routes.ts'
+
+type Ids<N extends RouteName> = { readonly [K in IdsIn<Routes[N]['path']>]: string }
+type Query<N extends RouteName> = Routes[N] extends { query: infer Q extends z.ZodType } ? Given<z.output<Q>> : {}
+type Body<N extends RouteName> = Routes[N] extends { body: infer B extends z.ZodType } ? Given<z.input<B>> : {}
+/** `exactOptionalPropertyTypes` would make callers leave fields out one by one. */
+type Given<T> = { readonly [K in keyof T]?: T[K] | undefined } & T
+
+/** What a call is given: ids, query and body, all by their names. No route has the same name twice. */
+export type Arguments<N extends RouteName> = Ids<N> & Partial<Query<N>> & Body<N>
+export type Answer<N extends RouteName> = z.output<Routes[N]['response']>
+
+export type CallOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** The call is carried out once, however often it is sent with this key. */
+  readonly idempotencyKey?: string | undefined
+  /** `rev` of what the caller has seen; the call is refused if it is another one by now. */
+  readonly revision?: number | undefined
+}
+
+export type Client = {
+  readonly [N in Exclude<RouteName, 'events'>]: (given: Arguments<N>, options?: CallOptions) => Promise<Answer<N>>
+}
+
+export type ClientOptions = {
+  /** Nothing: the page's own origin. */
+  readonly baseUrl?: string
+  readonly token?: string | undefined
+  readonly fetch?: typeof fetch
+}
+
+/** The API as functions. An answer that says `code` becomes the same `RalphError` that the backend threw. */
+export function createClient(options: ClientOptions = {}): Client {
+  const names = Object.keys(routes).filter((name): name is Exclude<RouteName, 'events'> => name !== 'events')
+  const calls = names.map((name) => [
+    name,
+    (given: Record<string, unknown>, how: CallOptions = {}) => call(name, given, { ...options, ...how }),
+  ])
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one function per name, as the type says
+  return Object.fromEntries(calls) as Client
+}
+
+async function call(name: RouteName, given: Record<string, unknown>, options: ClientOptions & CallOptions) {
+  const { method, response } = routes[name]
+  const send = options.fetch ?? fetch
+  const answer = await send(urlOf(name, given, options.baseUrl), {
+    method,
+    headers: headersOf(options, method),
+    credentials: 'same-origin',
+    ...(options.signal && { signal: options.signal }),
+    ...('body' in routes[name] && { body: JSON.stringify(bodyOf(name, given)) }),
+  }).catch(unreachable)
+  const json: unknown = await answer.json().catch(() => undefined)
+  if (!answer.ok) throw problemIn(json, answer.status)
+  return z.decode<z.ZodType>(response, json)
+}
+
+function urlOf(name: RouteName, given: Record<string, unknown>, baseUrl = ''): string {
+  const { path } = routes[name]
+  const ids = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, textOf(value)]))
+  const query = new URLSearchParams()
+  for (const key of fieldsOf(name, 'query')) {
+    const value = given[key]
+    if (value !== undefined) query.set(key, textOf(value))
+  }
+  return `${baseUrl}${pathWith(path, ids)}${query.size > 0 ? `?${query.toString()}` : ''}`
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const bodyOf = (name: RouteName, given: Record<string, unknown>) =>
+  Object.fromEntries(fieldsOf(name, 'body').map((key) => [key, given[key]]))
+
+function fieldsOf(name: RouteName, part: 'query' | 'body'): string[] {
+  const route: Route = routes[name]
+  const schema = route[part]
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+}
+
+function headersOf({ token, idempotencyKey, revision }: ClientOptions & CallOptions, method: string) {
+  return {
+    accept: 'application/json',
+    ...(method !== 'GET' && { 'content-type': 'application/json' }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(revision !== undefined && { 'if-match': `"${revision}"` }),
+  }
+}
+
+function unreachable(cause: unknown): never {
+  if (cause instanceof Error && cause.name === 'AbortError') throw cause
+  throw new RalphError('MACHINE_UNREACHABLE', 'the backend cannot be reached', { cause })
+}
+
+function problemIn(json: unknown, status: number): RalphError {
+  const problem = Problem.safeParse(json)
+  return problem.success ? errorOf(problem.data) : new RalphError('INTERNAL', `the backend answered ${status}`)
+}

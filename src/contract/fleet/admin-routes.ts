@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { Change } from './event.ts'
+import { Done, PageQuery, pageOf, Uuid, name, nothing } from './page.ts'
+import { ApiToken, AuditEntry, Me, TokenScope, User, UserRole } from './user.ts'
+import { Delivery, Webhook, WebhookEvent } from './webhook.ts'
+import type { Route } from './route.ts'
+
+export const adminRoutes = {
+  me: { method: 'GET', path: '/api/me', needs: 'signed-in', summary: 'Who is asking', response: Me },
+  signIn: {
+    method: 'POST',
+    path: '/api/sign-in',
+    needs: 'nobody',
+    summary: 'Exchanges a one-time ticket for a cookie',
+    body: z.strictObject({ ticket: z.string().max(200) }),
+    response: Me,
+  },
+  signOut: {
+    method: 'POST',
+    path: '/api/sign-out',
+    needs: 'signed-in',
+    summary: 'Ends the session',
+    body: nothing,
+    response: Done,
+  },
+  listUsers: {
+    method: 'GET',
+    path: '/api/users',
+    needs: 'signed-in',
+    summary: 'People',
+    response: z.object({ items: z.array(User) }),
+  },
+  changeUser: {
+    method: 'PATCH',
+    path: '/api/users/{userId}',
+    needs: 'admin',
+    summary: 'Changes a role, or locks somebody out',
+    body: z.strictObject({ role: UserRole.optional(), disabled: z.boolean().optional() }),
+    response: User,
+  },
+  listTokens: {
+    method: 'GET',
+    path: '/api/tokens',
+    needs: 'signed-in',
+    summary: 'Your API tokens',
+    response: z.object({ items: z.array(ApiToken) }),
+  },
+  makeToken: {
+    method: 'POST',
+    path: '/api/tokens',
+    needs: 'signed-in',
+    summary: 'Makes an API token; it is shown once',
+    body: z.strictObject({ name, scope: TokenScope, days: z.int().min(1).max(366).default(90) }),
+    response: z.object({ token: z.string(), details: ApiToken }),
+  },
+  revokeToken: {
+    method: 'DELETE',
+    path: '/api/tokens/{tokenId}',
+    needs: 'signed-in',
+    summary: 'Makes a token worthless',
+    response: Done,
+  },
+  listWebhooks: {
+    method: 'GET',
+    path: '/api/webhooks',
+    needs: 'admin',
+    summary: 'Who is told',
+    response: z.object({ items: z.array(Webhook) }),
+  },
+  makeWebhook: {
+    method: 'POST',
+    path: '/api/webhooks',
+    needs: 'admin',
+    summary: 'Tells an address what happens; signed',
+    body: z.strictObject({ url: z.url({ protocol: /^https$/ }).max(2000), events: z.array(WebhookEvent).min(1) }),
+    response: Webhook,
+  },
+  changeWebhook: {
+    method: 'PATCH',
+    path: '/api/webhooks/{webhookId}',
+    needs: 'admin',
+    summary: 'Switches a webhook on or off',
+    body: z.strictObject({ enabled: z.boolean() }),
+    response: Webhook,
+  },
+  deleteWebhook: {
+    method: 'DELETE',
+    path: '/api/webhooks/{webhookId}',
+    needs: 'admin',
+    summary: 'Forgets a webhook',
+    response: Done,
+  },
+  listDeliveries: {
+    method: 'GET',
+    path: '/api/deliveries',
+    needs: 'admin',
+    summary: 'What was told to whom, and whether it arrived',
+    query: PageQuery,
+    response: pageOf(Delivery),
+  },
+  retryDelivery: {
+    method: 'POST',
+    path: '/api/deliveries/{deliveryId}/retry',
+    needs: 'admin',
+    summary: 'Tries once more',
+    body: nothing,
+    response: Delivery,
+  },
+  recordDelivery: {
+    method: 'POST',
+    path: '/api/deliveries',
+    needs: 'signed-in',
+    summary: 'A browser says whether it has shown a notification',
+    body: z.strictObject({
+      event: WebhookEvent,
+      sprintId: Uuid.optional(),
+      status: z.enum(['sent', 'suppressed', 'failed']),
+      error: z.string().max(500).optional(),
+    }),
+    response: Delivery,
+  },
+  listAudit: {
+    method: 'GET',
+    path: '/api/audit',
+    needs: 'admin',
+    summary: 'Who did what, newest first',
+    query: PageQuery,
+    response: pageOf(AuditEntry),
+  },
+  events: {
+    method: 'GET',
+    path: '/api/events',
+    needs: 'signed-in',
+    summary: 'Server-sent events; with Last-Event-ID everything that was missed',
+    query: z.strictObject({ agentId: Uuid.optional(), sprintId: Uuid.optional() }),
+    response: Change,
+  },
+} as const satisfies Record<string, Route>

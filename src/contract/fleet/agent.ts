@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { SprintStatus, Verdict } from '../progress.ts'
+import { Timestamp } from '../time.ts'
+import { Uuid } from './page.ts'
+import { AccessLevel } from './user.ts'
+
+/** What an agent is doing. Whether its machine can be reached is another fact. */
+export const AgentState = z.enum(['creating', 'idle', 'running', 'archived', 'failed'])
+export type AgentState = z.infer<typeof AgentState>
+
+/** The folder an agent works in. */
+export const Workspace = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('folder'), path: z.string() }),
+  z.object({ kind: z.literal('clone'), repository: z.string(), branch: z.string().optional() }),
+  z.object({ kind: z.literal('worktree'), path: z.string(), branch: z.string() }),
+])
+export type Workspace = z.output<typeof Workspace>
+
+export const Agent = z.object({
+  id: Uuid,
+  name: z.string(),
+  machineId: Uuid,
+  workspace: Workspace,
+  /** The agent program that works in it: `claude`, `codex`, `command:…` */
+  program: z.string(),
+  model: z.string().optional(),
+  state: AgentState,
+  /** Why it is what it is, when the state alone does not say it. */
+  reason: z.string().optional(),
+  inRalphMode: z.boolean(),
+  ralphModeTaskDescription: z.string().nullable(),
+  ralphModeLastPromptAt: Timestamp.nullable(),
+  /** The sprint that is under way, or was the last one. */
+  sprintId: Uuid.optional(),
+  createdAt: Timestamp,
+  archivedAt: Timestamp.optional(),
+})
+export type Agent = z.output<typeof Agent>
+
+/** How an agent's sprint stands, in what fits into a row. */
+export const SprintGlance = z.object({
+  id: Uuid,
+  status: SprintStatus,
+  goal: z.string(),
+  mode: z.string().optional(),
+  iteration: z.int(),
+  maxIterations: z.int().optional(),
+  /** Of the last 20 iterations. */
+  verdicts: z.array(z.object({ number: z.int(), verdict: Verdict.optional() })),
+  checks: z.object({ green: z.int(), all: z.int() }).optional(),
+  spentUsd: z.number().nullable(),
+  capUsd: z.number().optional(),
+  parked: z.object({ reason: z.string(), until: Timestamp }).optional(),
+  /** The open question, in one sentence. */
+  question: z.object({ id: Uuid, reason: z.string(), askedAt: Timestamp }).optional(),
+  reason: z.string().optional(),
+  diff: z.object({ added: z.int(), removed: z.int() }).optional(),
+  branch: z.string().optional(),
+  updatedAt: Timestamp,
+})
+export type SprintGlance = z.output<typeof SprintGlance>
+
+/** A row of the fleet: the agent, its machine, its sprint. */
+export const AgentRow = z.object({
+  agent: Agent,
+  machine: z.object({ id: Uuid, name: z.string(), reachable: z.boolean(), lastSeenAt: Timestamp.optional() }),
+  sprint: SprintGlance.optional(),
+  queued: z.int(),
+  lastEventAt: Timestamp.optional(),
+  /** What the one who asks may do with it. */
+  access: AccessLevel,
+})
+export type AgentRow = z.output<typeof AgentRow>
+
+/** What was said before a reset. */
+export const Conversation = z.object({
+  id: z.string(),
+  agentId: Uuid,
+  sprintId: Uuid.optional(),
+  iteration: z.int().optional(),
+  startedAt: Timestamp,
+  endedAt: Timestamp,
+  messages: z.int(),
+})
+export type Conversation = z.output<typeof Conversation>
+
+export const Note = z.object({ name: z.string(), text: z.string(), updatedAt: Timestamp.optional() })
+export type Note = z.output<typeof Note>
+
+/** What is to be expected of the next sprint of this agent, from its history. */
+export const Estimate = z.object({
+  iterations: z.int(),
+  medianMs: z.number().optional(),
+  medianUsd: z.number().optional(),
+})
+export type Estimate = z.output<typeof Estimate>

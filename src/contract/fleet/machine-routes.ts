@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { JoinToken, Machine, Preflight } from './machine.ts'
+import { name, nothing } from './page.ts'
+import type { Route } from './route.ts'
+
+export const machineRoutes = {
+  listMachines: {
+    method: 'GET',
+    path: '/api/machines',
+    needs: 'signed-in',
+    summary: 'Computers with an agents-server',
+    response: z.object({ items: z.array(Machine) }),
+  },
+  makeJoinToken: {
+    method: 'POST',
+    path: '/api/machines/tokens',
+    needs: 'admin',
+    summary: 'A token with which one machine can join within 15 minutes',
+    body: z.strictObject({ name: name.optional(), labels: z.array(name).max(20).optional() }),
+    response: JoinToken,
+  },
+  changeMachine: {
+    method: 'PATCH',
+    path: '/api/machines/{machineId}',
+    needs: 'admin',
+    summary: 'Approves, cordons, drains or frees a machine; labels and slots',
+    body: z.strictObject({
+      status: z.enum(['active', 'cordoned', 'draining']).optional(),
+      name: name.optional(),
+      labels: z.array(name).max(20).optional(),
+      slots: z.int().min(0).max(1000).optional(),
+    }),
+    response: Machine,
+  },
+  revokeMachine: {
+    method: 'POST',
+    path: '/api/machines/{machineId}/revoke',
+    needs: 'admin',
+    summary: 'Its certificate is worth nothing any more, and its connection ends',
+    body: nothing,
+    response: Machine,
+  },
+  preflight: {
+    method: 'POST',
+    path: '/api/machines/{machineId}/preflight',
+    needs: 'signed-in',
+    summary: 'Whether an agent program could start there now',
+    body: z.strictObject({ program: name }),
+    response: Preflight,
+  },
+} as const satisfies Record<string, Route>

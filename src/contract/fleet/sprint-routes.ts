@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { StoredEvent } from './event.ts'
+import { PageQuery, pageOf, Uuid, nothing, someText } from './page.ts'
+import { Question, QuestionStatus } from './question.ts'
+import { Diff, Iteration, Sprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
+import type { Route } from './route.ts'
+
+const when = z.strictObject({ when: StopWhen.default('iteration') })
+
+export const sprintRoutes = {
+  listSprints: {
+    method: 'GET',
+    path: '/api/sprints',
+    needs: 'signed-in',
+    summary: 'Sprints of the agents that you may see, newest first',
+    query: PageQuery.extend({ agentId: Uuid.optional() }),
+    response: pageOf(Sprint),
+  },
+  startSprint: {
+    method: 'POST',
+    path: '/api/agents/{agentId}/sprints',
+    needs: 'write',
+    summary: 'Starts a planned sprint: a goal, or a SPRINT.yaml',
+    body: StartSprint,
+    response: Sprint,
+  },
+  getSprint: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}',
+    needs: 'read',
+    summary: 'A sprint with its whole state',
+    response: Sprint,
+    revision: 'given',
+  },
+  pauseSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/pause',
+    needs: 'write',
+    summary: 'Pauses after the iteration, after the turn, or now',
+    body: when,
+    response: Sprint,
+  },
+  resumeSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/resume',
+    needs: 'write',
+    summary: 'Goes on with the next number',
+    body: nothing,
+    response: Sprint,
+  },
+  stopSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/stop',
+    needs: 'write',
+    summary: 'Stops after the iteration, after the turn, or now; resumable',
+    body: when,
+    response: Sprint,
+  },
+  answerSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/answer',
+    needs: 'write',
+    summary: 'Answers the open question; the sprint goes on',
+    body: z.strictObject({ answer: someText }),
+    response: Sprint,
+  },
+  tellSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/tell',
+    needs: 'write',
+    summary: 'Tells the agent something: for its next iteration, or by interrupting it now',
+    body: z.strictObject({ text: someText, now: z.boolean().default(false) }),
+    response: Sprint,
+  },
+  restoreSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/restore',
+    needs: 'write',
+    summary: 'Puts the files back as they were after an iteration; what is there now is kept as a checkpoint',
+    body: z.strictObject({ iteration: z.int().min(0) }),
+    response: z.object({ success: z.literal(true), saved: z.string().optional() }),
+    revision: 'wanted',
+  },
+  listIterations: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/iterations',
+    needs: 'read',
+    summary: 'Receipts of all iterations, newest first',
+    query: PageQuery,
+    response: pageOf(Iteration),
+  },
+  listEvents: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/events',
+    needs: 'read',
+    summary: 'What happened, newest first',
+    query: PageQuery.extend({
+      iteration: z.coerce.number().int().optional(),
+      search: z.string().max(200).optional(),
+      kind: z.enum(['text', 'tool', 'other']).optional(),
+    }),
+    response: pageOf(StoredEvent),
+  },
+  readOutput: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/events/{eventId}/output',
+    needs: 'read',
+    summary: 'The whole output of a tool, in parts',
+    query: z.strictObject({ offset: z.coerce.number().int().min(0).default(0) }),
+    response: z.object({ text: z.string(), next: z.int().optional(), size: z.int() }),
+  },
+  diffSprint: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/diff',
+    needs: 'read',
+    summary: 'What changed between two iterations; by default from the start until now',
+    query: z.strictObject({
+      from: z.coerce.number().int().min(0).optional(),
+      to: z.coerce.number().int().min(0).optional(),
+    }),
+    response: Diff,
+  },
+  listQuestions: {
+    method: 'GET',
+    path: '/api/questions',
+    needs: 'signed-in',
+    summary: 'What people are asked, open ones first',
+    query: PageQuery.extend({ status: QuestionStatus.optional() }),
+    response: pageOf(Question),
+  },
+  dismissQuestion: {
+    method: 'POST',
+    path: '/api/questions/{questionId}/dismiss',
+    needs: 'write',
+    summary: 'Takes a question off the list without an answer; the sprint stays where it is',
+    body: nothing,
+    response: Question,
+  },
+  usage: {
+    method: 'GET',
+    path: '/api/usage',
+    needs: 'signed-in',
+    summary: 'Money and tokens by day, agent and model',
+    query: z.strictObject({ days: z.coerce.number().int().min(1).max(366).default(30) }),
+    response: z.object({ items: z.array(UsageRow), todayUsd: z.number() }),
+  },
+} as const satisfies Record<string, Route>

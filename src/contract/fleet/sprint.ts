@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { IterationRecord, Progress } from '../progress.ts'
+import { text } from '../settings.ts'
+import { Timestamp } from '../time.ts'
+import { Uuid } from './page.ts'
+
+/** How the end is told: by the notes folder and its lock (seed 002), or by the JSON report (the sprint files). */
+export const Protocol = z.enum(['notes', 'report'])
+export type Protocol = z.infer<typeof Protocol>
+
+/** A sprint with its whole state; `progress` is what PROGRESS.yaml says, as JSON. */
+export const Sprint = z.object({
+  id: Uuid,
+  agentId: Uuid,
+  protocol: Protocol,
+  rev: z.int(),
+  progress: Progress,
+  /** Started with `ralph run` in a terminal: this backend shows it and passes requests on, but does not decide. */
+  observed: z.boolean(),
+  diff: z.object({ added: z.int(), removed: z.int() }).optional(),
+  branch: z.string().optional(),
+  lastEventAt: Timestamp.optional(),
+  createdAt: Timestamp,
+})
+export type Sprint = z.output<typeof Sprint>
+
+/** What is asked of a sprint when it is started, besides its task. Durations are milliseconds. */
+export const StartLimits = z.strictObject({
+  iterations: z.int().min(1).optional(),
+  usd: z.number().positive().optional(),
+  tokens: z.int().min(1).optional(),
+  durationMs: z.int().min(1000).optional(),
+  noProgress: z.int().min(1).optional(),
+})
+export type StartLimits = z.output<typeof StartLimits>
+
+export const StartCheck = z.strictObject({ run: text.max(2000), name: z.string().max(200).optional() })
+
+const common = {
+  doneWhen: z.array(StartCheck).max(50).optional().describe('Not given: detected in the project; empty: none'),
+  limits: StartLimits.optional(),
+  program: z.string().max(200).optional(),
+  model: z.string().max(200).optional(),
+  /** What to do if the agent is at work: refuse, wait for its turn, or interrupt it. The seed interrupts. */
+  ifBusy: z.enum(['refuse', 'queue', 'interrupt']).default('interrupt'),
+  startAt: Timestamp.optional(),
+}
+
+/** `POST /api/agents/{id}/ralph-mode/start`: only the task is needed, as in the seed. */
+export const StartRalphMode = z.strictObject({
+  taskDescription: z.string().trim().min(1).max(100_000),
+  /** Time between two prompts, at least. */
+  minIntervalMs: z.int().min(0).optional(),
+  ...common,
+})
+export type StartRalphMode = z.output<typeof StartRalphMode>
+
+/** A planned sprint: a goal, or a whole SPRINT.yaml with its workflows. */
+export const StartSprint = z.strictObject({
+  goal: z.string().trim().min(1).max(100_000).optional(),
+  sprintYaml: z.string().max(1_000_000).optional(),
+  workflows: z.record(z.string().max(200), z.string().max(1_000_000)).optional(),
+  ...common,
+})
+export type StartSprint = z.output<typeof StartSprint>
+
+/** After the iteration, after the agent's turn, or now. */
+export const StopWhen = z.enum(['iteration', 'turn', 'now'])
+export type StopWhen = z.infer<typeof StopWhen>
+
+export const Diff = z.object({
+  from: z.string(),
+  to: z.string(),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      added: z.int(),
+      removed: z.int(),
+      /** Unified; absent if it is binary or too long. */
+      patch: z.string().optional(),
+    }),
+  ),
+  truncated: z.boolean(),
+})
+export type Diff = z.output<typeof Diff>
+
+export const Iteration = IterationRecord
+export type Iteration = z.output<typeof Iteration>
+
+/** What was used in a day, by one agent with one model. */
+export const UsageRow = z.object({
+  day: z.iso.date(),
+  agentId: Uuid,
+  agentName: z.string(),
+  model: z.string().optional(),
+  costUsd: z.number(),
+  /** Attempts that had no price. */
+  unpriced: z.int(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheWriteTokens: z.number(),
+  iterations: z.int(),
+})
+export type UsageRow = z.output<typeof UsageRow>

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { Timestamp } from '../time.ts'
+import { Uuid } from './page.ts'
+
+export const WebhookEvent = z.enum([
+  'needs-human',
+  'completed',
+  'failed',
+  'parked',
+  'resumed',
+  'stopped',
+  'machine-lost',
+])
+export type WebhookEvent = z.infer<typeof WebhookEvent>
+
+export const Webhook = z.object({
+  id: Uuid,
+  url: z.url(),
+  events: z.array(WebhookEvent),
+  enabled: z.boolean(),
+  createdAt: Timestamp,
+  /** Shown once, when it is made: what the signature is made with. */
+  secret: z.string().optional(),
+})
+export type Webhook = z.output<typeof Webhook>
+
+/** What became of one message to somebody. */
+export const Delivery = z.object({
+  id: Uuid,
+  webhookId: Uuid.optional(),
+  /** `webhook` or `browser`. */
+  via: z.enum(['webhook', 'browser']),
+  to: z.string(),
+  event: WebhookEvent,
+  sprintId: Uuid.optional(),
+  status: z.enum(['waiting', 'sent', 'suppressed', 'failed']),
+  tries: z.int(),
+  nextTryAt: Timestamp.optional(),
+  error: z.string().optional(),
+  createdAt: Timestamp,
+  sentAt: Timestamp.optional(),
+})
+export type Delivery = z.output<typeof Delivery>

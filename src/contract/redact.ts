@@ -1,0 +1,206 @@
+/** A value that must not be shown, and what is said in its place. */
+export type Secret = { readonly name: string; readonly value: string }
+
+/** The same text without secrets. Applied twice it changes nothing more. */
+export type Redact = (text: string) => string
+
+/** Shorter ones stand in texts by accident. */
+const shortestSecret = 8
+
+/** What we know by its value goes first, then whatever has the form of a key. JSON and YAML stay what they are. */
+export function redactor(secrets: readonly Secret[] = []): Redact {
+  const names = formsOf(secrets)
+  const known = anyOf([...names.keys()])
+  return (text) => {
+    const unknown = known ? text.replaceAll(known, (value) => `[redacted ${names.get(value)}]`) : text
+    const keyless = unknown.includes(privateKeyMark)
+      ? unknown.replaceAll(privateKey, '[redacted private key]')
+      : unknown
+    return withoutForms(keyless)
+  }
+}
+
+/** Every text in a value, at any depth; names of fields stay. */
+export function redactDeep<T>(value: T, redact: Redact): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text stays a text and a list a list: the form is the same
+  return deep(value, redact) as T
+}
+
+function deep(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((part) => deep(part, redact))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, deep(part, redact)]))
+}
+
+/** The variables of an environment that hold secrets, as their names say. */
+export const secretsIn = (env: Readonly<Record<string, string | undefined>>): Secret[] =>
+  Object.entries(env).flatMap(([name, value = '']) => (isSecret(name, value) ? [{ name, value }] : []))
+
+/** The secrets of a `.env` file: there, a value that looks random is one under any name. */
+export function secretsInDotenv(text: string): Secret[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name = '', written = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    const value = /^(["'])(.*)\1/.exec(written)?.[2] ?? written.replace(/\s+#.*$/, '')
+    return isSecret(name, value) || looksRandom(value) ? [{ name, value }] : []
+  })
+}
+
+const secretName =
+  /(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$|\d)|(?:KEY|TOKEN|SECRET|PASSWORD)$/i
+/** A path, a yes or no, a number: nothing that would be a secret, and much that would be missed in every text. */
+const plainValue = /^(?:[./~][^\s]*|true|false|yes|no|none|null|\d+|[a-z]+|https?:\/\/[^@\s]*)$/i
+
+const isSecret = (name: string, value: string): boolean =>
+  secretName.test(name) && value.length >= shortestSecret && !plainValue.test(value)
+
+const looksRandom = (value: string): boolean =>
+  /^[A-Za-z0-9+/_=.~-]{16,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value) && !plainValue.test(value)
+
+/** A value also as it stands in JSON and in a URL, and the name of each. */
+function formsOf(secrets: readonly Secret[]): ReadonlyMap<string, string> {
+  const forms = new Map<string, string>()
+  for (const { name, value } of secrets) {
+    if (value.length < shortestSecret) continue
+    for (const form of [value, JSON.stringify(value).slice(1, -1), encoded(value)]) forms.set(form, name)
+  }
+  return forms
+}
+
+/** Longer ones first: one may be a part of another. */
+function anyOf(values: readonly string[]): RegExp | undefined {
+  if (values.length === 0) return undefined
+  const longestFirst = values.toSorted((a, b) => b.length - a.length)
+  return new RegExp(
+    longestFirst.map((value) => value.replaceAll(/[$()*+./?[\\\]^{|}-]/g, String.raw`\$&`)).join('|'),
+    'g',
+  )
+}
+
+/** Half of a surrogate pair cannot be encoded. */
+function encoded(value: string): string {
+  try {
+    return encodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+// Every repetition is bounded or cannot fail, and none begins in the middle of another: a text made to be slow is read in linear
+// time. No pattern takes a quote or a lone backslash: JSON stays JSON.
+const space = String.raw`(?:\s|\\[nrt])`
+const keyLabel = String.raw`[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`
+const keyLines = String.raw`(?:${space}|(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\"]{0,100}|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/=]{1,15}(?=${space}*-----END))*`
+const privateKeyMark = 'PRIVATE KEY'
+const privateKey = new RegExp(`-----BEGIN ${keyLabel}${keyLines}(?:-----END ${keyLabel})?`, 'g')
+
+type Pattern = {
+  readonly shown: string
+  readonly pattern: RegExp
+  /** What of the match stays, in front of the secret and behind it; undefined: it is none. */
+  readonly keep?: (match: readonly string[]) => readonly [before: string, after: string] | undefined
+}
+
+/** All stand on one line. */
+const patterns: readonly Pattern[] = [
+  { shown: 'AWS key', pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g },
+  { shown: 'GitHub token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})/g },
+  { shown: 'GitLab token', pattern: /(?<![A-Za-z0-9_-])gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}/g },
+  { shown: 'Anthropic key', pattern: /(?<![A-Za-z0-9_-])sk-ant-[A-Za-z0-9_-]{10,}/g },
+  { shown: 'API key', pattern: /(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}/g },
+  { shown: 'Stripe key', pattern: /\b(?:[rsp]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{20,})/g },
+  { shown: 'Slack token', pattern: /(?<![A-Za-z0-9_-])(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,})/g },
+  { shown: 'Slack webhook', pattern: /\bhooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}/g },
+  { shown: 'Google key', pattern: /\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})/g },
+  {
+    shown: 'token',
+    pattern:
+      /\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}|hf_[A-Za-z0-9]{30,}|do[opr]_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})/g,
+  },
+  { shown: 'token of the attempt', pattern: /\bralph_mcp_[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}/g },
+  { shown: 'JWT', pattern: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g },
+  {
+    shown: 'credential',
+    pattern: /\b(Bearer|Basic) ([A-Za-z0-9._~+/=-]{20,})/gi,
+    keep: ([, scheme = '', value = '']) => (/\d/.test(value) ? [`${scheme} `, ''] : undefined),
+  },
+  {
+    shown: 'password',
+    pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'\\<>]{0,100}:)([^\s/@"'\\<>]{1,200})@/gi,
+    keep: ([, before = '']) => [before, '@'],
+  },
+  {
+    shown: 'secret',
+    pattern:
+      /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?)([A-Za-z0-9+/_.~=-]{16,})/gi,
+    keep: ([, before = '', value = '']) => (namesSecret(value) ? undefined : [before, '']),
+  },
+]
+
+/** Code that names a secret, not the secret. */
+const namesSecret = (value: string): boolean =>
+  !/\d/.test(value) || !/[A-Za-z]/.test(value) || /^(?:process|os|env|import|config|self|this)\./.test(value)
+
+/**
+ * Only lines that could hold a secret are looked at closely: those with a long word, or with a mark of one that may be short.
+ * That is a few in a hundred, and finding them is ten times faster than trying all patterns on everything.
+ */
+function withoutForms(text: string): string {
+  let clean = ''
+  let done = 0
+  let word = nextLongWord(text, 0)
+  let mark = nextMark(text, 0)
+  while (word < text.length || mark < text.length) {
+    const at = word < mark ? word : mark
+    const start = text.lastIndexOf('\n', at) + 1
+    const end = text.indexOf('\n', at)
+    clean += text.slice(done, start)
+    done = end === -1 ? text.length : end
+    clean += lineWithoutForms(text.slice(start, done))
+    if (word < done) word = nextLongWord(text, done)
+    if (mark < done) mark = nextMark(text, done)
+  }
+  return done === 0 ? text : clean + text.slice(done)
+}
+
+function lineWithoutForms(line: string): string {
+  if (!anyBeginning.test(line)) return line
+  let clean = line
+  for (const { shown, pattern, keep } of patterns) {
+    clean = clean.replace(pattern, (...match: string[]) => {
+      const kept = keep ? keep(match) : ['', '']
+      return kept ? `${kept[0]}[redacted ${shown}]${kept[1]}` : (match[0] ?? '')
+    })
+  }
+  return clean
+}
+
+/** True wherever one of the patterns could match. */
+const anyBeginning =
+  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ|bearer |basic |:\/\/|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
+
+const marks = /(?:[Bb]earer|BEARER|[Bb]asic|BASIC) |:\/\/[^\s/:@]{0,100}:/g
+
+/** The place of the next one; past the end if there is none. */
+function nextMark(text: string, from: number): number {
+  marks.lastIndex = from
+  return marks.exec(text)?.index ?? text.length
+}
+
+const longWord = 16
+const isWordByte = Uint8Array.from({ length: 128 }, (_, code) => (/[\w-]/.test(String.fromCodePoint(code)) ? 1 : 0))
+
+/**
+ * The place of the next letter, digit, hyphen or underscore that has fifteen of its kind before it; past the end if there is
+ * none. Looks at every sixteenth first.
+ */
+function nextLongWord(text: string, from: number): number {
+  let end = from + longWord - 1
+  while (end < text.length) {
+    let at = end
+    while (at > end - longWord && isWordByte[text.charCodeAt(at)] === 1) at--
+    if (at === end - longWord) return end
+    end = at + longWord
+  }
+  return text.length
+}
