@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { AccessLevel } from '../../contract/fleet/user.ts'
+import { can } from './access.ts'
+import type { Who } from './call.ts'
+
+const aUser = (over: Partial<Who['user']> = {}, scope: Who['scope'] = 'admin'): Who => ({
+  user: { id: '0197a000-0000-7000-8000-000000000001', name: 'ada', role: 'member', createdAt: 0, ...over },
+  by: 'oidc',
+  scope,
+})
+
+const needs = ['read', 'write', 'owner'] as const
+
+it('lets somebody do what the given level includes, and nothing above it', () => {
+  const table = ([undefined, 'read', 'write', 'owner'] as (AccessLevel | undefined)[]).map((level) => [
+    level,
+    needs.filter((needed) => can(aUser(), needed, level)),
+  ])
+  expect(table).toEqual([
+    [undefined, []],
+    ['read', ['read']],
+    ['write', ['read', 'write']],
+    ['owner', ['read', 'write', 'owner']],
+  ])
+})
+
+it('lets an admin do everything', () => {
+  const admin = aUser({ role: 'admin' })
+  expect([...needs, 'admin' as const].map((needed) => can(admin, needed))).toEqual([true, true, true, true])
+})
+
+it('never lets a token do more than its scope', () => {
+  const admin = aUser({ role: 'admin' }, 'write')
+  expect([...needs, 'admin' as const].map((needed) => can(admin, needed))).toEqual([true, true, false, false])
+})
+
+it('lets nobody do anything who was locked out', () => {
+  const out = aUser({ role: 'admin', disabledAt: 1 })
+  expect([...needs, 'admin' as const, 'signed-in' as const].some((needed) => can(out, needed))).toBe(false)
+})

@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { AccessLevel, Me, TokenScope } from '../../contract/fleet/user.ts'
+import type { IdsIn } from '../../contract/fleet/route.ts'
+import type { RouteName, Routes } from '../../contract/fleet/routes.ts'
+
+/** Somebody who was recognised. A token can do less than its owner. */
+export type Who = {
+  readonly user: Me['user']
+  readonly by: Me['signedInBy']
+  readonly scope: z.output<typeof TokenScope>
+}
+
+type Part<N extends RouteName, P extends 'query' | 'body'> = Routes[N] extends {
+  readonly [K in P]: infer S extends z.ZodType
+}
+  ? z.output<S>
+  : {}
+
+/** One call, parsed and allowed. */
+export type Call<N extends RouteName> = {
+  readonly ids: { readonly [K in IdsIn<Routes[N]['path']>]: string }
+  readonly query: Part<N, 'query'>
+  readonly body: Part<N, 'body'>
+  readonly who: Who
+  /** What the caller may do with the agent that the path is about. */
+  readonly level: AccessLevel | undefined
+  /** If-Match. */
+  readonly revision: number | undefined
+}
+
+export type Handler<N extends RouteName> = (call: Call<N>) => Promise<z.output<Routes[N]['response']>>
+
+/** What answers each route; signing in, signing out and the stream of events are the app's own. */
+export type Handlers = { readonly [N in Exclude<RouteName, 'signIn' | 'signOut' | 'events'>]: Handler<N> }

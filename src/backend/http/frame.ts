@@ -1,0 +1,6 @@
+import { z } from 'zod'
+import { Change } from '../../contract/fleet/event.ts'
+
+/** One change as a server-sent event. */
+export const frame = ({ id, change }: { readonly id: string; readonly change: Change }): string =>
+  `id: ${id}\nevent: ${change.type}\ndata: ${JSON.stringify(z.encode(Change, change))}\n\n`

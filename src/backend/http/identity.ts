@@ -1,0 +1,130 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { Database, Queries } from '../database/database.ts'
+import { apiTokens, sessions, tickets, users } from '../database/user.ts'
+import type { Identity } from './app.ts'
+import type { Who } from './call.ts'
+
+const ticketMs = 60_000
+/** A session that nobody uses ends sooner than one that is used. */
+const idleMs = 12 * 3_600_000
+const longestMs = 7 * 24 * 3_600_000
+/** A session or token is not written to at every request. */
+const touchMs = 60_000
+
+export interface People extends Identity {
+  /** A one-time ticket for somebody, to be put into the address that they open. */
+  readonly ticketFor: (userId: string) => Promise<string>
+  /** Somebody was recognised by the identity provider. */
+  readonly begin: (userId: string, by: 'local' | 'oidc') => Promise<string>
+}
+
+/** Who people are, by what they bring. Only hashes are kept: who reads the database cannot sign in with it. */
+export function people({ db, transaction }: Database, now: () => number): People {
+  const begin = async (userId: string, by: 'local' | 'oidc'): Promise<string> => {
+    const session = secret()
+    const at = now()
+    await db.delete(sessions).where(lt(sessions.expiresAt, at))
+    const times = { createdAt: at, lastUsedAt: at, expiresAt: at + longestMs }
+    await db.insert(sessions).values({ hash: hashOf(session), userId, signedInBy: by, ...times })
+    return session
+  }
+  return {
+    begin,
+    bySession: (session) => bySession(db, session, now()),
+    byToken: (token) => byToken(db, token, now()),
+    end: async (session) => void (await db.delete(sessions).where(eq(sessions.hash, hashOf(session)))),
+    ticketFor: async (userId) => {
+      const ticket = secret()
+      await db.insert(tickets).values({ hash: hashOf(ticket), userId, expiresAt: now() + ticketMs })
+      return ticket
+    },
+    redeem: async (ticket) => {
+      const taken = await transaction(async (tx) => {
+        const [row] = await tx.db
+          .delete(tickets)
+          .where(eq(tickets.hash, hashOf(ticket)))
+          .returning()
+        await tx.db.delete(tickets).where(lt(tickets.expiresAt, now()))
+        return row
+      })
+      if (!taken || taken.expiresAt <= now()) return undefined
+      const session = await begin(taken.userId, 'local')
+      const who = await bySession(db, session, now())
+      return who && { session, who }
+    },
+  }
+}
+
+/** The only user of a backend that serves one person; made at the first start. */
+export async function localUser({ db }: Database, name: string, now: number): Promise<string> {
+  const id = '00000000-0000-4000-8000-000000000001'
+  await db.insert(users).values({ id, name, role: 'admin', createdAt: now, subject: 'local' }).onConflictDoNothing()
+  return id
+}
+
+async function bySession(db: Queries, session: string, at: number): Promise<Who | undefined> {
+  const hash = hashOf(session)
+  const [found] = await db
+    .select({ user: users, session: sessions })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, at), gt(sessions.lastUsedAt, at - idleMs)))
+  if (!found || found.user.disabledAt !== null) return undefined
+  if (at - found.session.lastUsedAt > touchMs) {
+    await db.update(sessions).set({ lastUsedAt: at }).where(eq(sessions.hash, hash))
+  }
+  return { user: userOf(found.user), by: found.session.signedInBy, scope: 'admin' }
+}
+
+async function byToken(db: Queries, token: string, at: number): Promise<Who | undefined> {
+  const [found] = await db
+    .select({ user: users, token: apiTokens })
+    .from(apiTokens)
+    .innerJoin(users, eq(users.id, apiTokens.userId))
+    .where(and(eq(apiTokens.hash, hashOf(token)), gt(apiTokens.expiresAt, at), isNull(apiTokens.revokedAt)))
+  if (!found || found.user.disabledAt !== null) return undefined
+  if (at - (found.token.lastUsedAt ?? 0) > touchMs) {
+    await db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, found.token.id))
+  }
+  return { user: userOf(found.user), by: 'token', scope: found.token.scope }
+}
+
+type UserRow = typeof users.$inferSelect
+
+export const userOf = ({ id, name, email, role, createdAt, disabledAt }: UserRow): Who['user'] => ({
+  id,
+  name,
+  role,
+  createdAt,
+  ...(email !== null && { email }),
+  ...(disabledAt !== null && { disabledAt }),
+})
+
+/** Finds or makes the user that an identity provider has vouched for. */
+export async function userOfSubject(
+  { transaction }: Database,
+  subject: string,
+  claims: { readonly name: string; readonly email?: string | undefined },
+  make: { readonly id: string; readonly at: number },
+): Promise<string> {
+  return transaction(async ({ db }) => {
+    const [known] = await db.select().from(users).where(eq(users.subject, subject))
+    if (known?.disabledAt) throw new RalphError('UNAUTHENTICATED', 'this account was locked')
+    if (known) return known.id
+    // Who signs in first, sets things up.
+    const [{ others } = { others: 0 }] = await db
+      .select({ others: sql<number>`count(*)::int` })
+      .from(users)
+      .where(sql`${users.subject} <> 'local'`)
+    const role = others === 0 ? ('admin' as const) : ('member' as const)
+    const { name, email = null } = claims
+    await db.insert(users).values({ id: make.id, name, email, role, subject, createdAt: make.at })
+    return make.id
+  })
+}
+
+export const secret = (): string => randomBytes(32).toString('base64url')
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,77 @@
+import { createServer as createPlainServer, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { RalphError } from '../../contract/errors.ts'
+
+export type ListenOptions = {
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  readonly tls?: { readonly certificate: string; readonly key: string } | undefined
+  /** People can sign in by something better than a ticket on this machine's screen. */
+  readonly authenticates: boolean
+}
+
+export interface Listening {
+  readonly port: number
+  readonly origin: string
+  /** Takes no new requests, gives those under way some time, then ends everything. */
+  readonly close: () => Promise<void>
+}
+
+const graceMs = 3000
+
+/** Binds the app to a port. Beyond this machine only with TLS and with real authentication. */
+export async function listen(app: Hono, options: ListenOptions): Promise<Listening> {
+  const { host, port, tls, authenticates } = options
+  if (!isLoopback(host) && !(tls && authenticates)) {
+    throw new RalphError('EXPOSED', `${host} can be reached from other machines`, {
+      hint: 'give --tls-cert and --tls-key and an OIDC issuer, or leave --host out and use a tunnel',
+    })
+  }
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const onRequest = (...given: Parameters<typeof answer>) => void answer(...given)
+  const server = tls
+    ? createSecureServer({ cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' }, onRequest)
+    : createPlainServer(onRequest)
+  server.headersTimeout = 10_000
+  server.requestTimeout = 30_000
+  await started(server, host, port)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server on a port has one
+  const bound = server.address() as AddressInfo
+  const name = host.includes(':') ? `[${host}]` : host
+  return {
+    port: bound.port,
+    origin: `${tls ? 'https' : 'http'}://${name}:${bound.port}`,
+    close: () => closed(server),
+  }
+}
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+
+function started(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(portTaken(error, host, port)))
+    server.listen(port, host, resolve)
+  })
+}
+
+function portTaken(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return error
+  const hint = 'choose another one with --port; 0 takes any that is free'
+  return new RalphError('PORT_TAKEN', `port ${port} of ${host} cannot be had`, { hint, cause: error })
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearTimeout(force)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

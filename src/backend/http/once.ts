@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { and, eq, isNull, lt } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { RouteName } from '../../contract/fleet/routes.ts'
+import { idempotency } from '../database/audit.ts'
+import type { Database } from '../database/database.ts'
+import type { Who } from './call.ts'
+
+export type Keyed = {
+  readonly who: Who
+  readonly name: RouteName
+  readonly key: string
+  readonly ids: Readonly<Record<string, string>>
+  readonly json: unknown
+}
+
+/**
+ * Carries out a call with an idempotency key once: the second time the first answer is given. The same key for another call is
+ * refused, and so is one whose first call is still under way. A call that failed can be repeated.
+ */
+export type Once = (keyed: Keyed, run: () => Promise<unknown>) => Promise<unknown>
+
+const keptMs = 24 * 3_600_000
+/** A call that takes longer has died with its process. */
+const longestCallMs = 120_000
+
+export function once({ db }: Database, now: () => number): Once {
+  return async ({ who, name, key, ids, json }, run) => {
+    if (key.length > 200) throw new RalphError('INVALID_REQUEST', 'an idempotency key has 200 characters at most')
+    const at = now()
+    const requestHash = createHash('sha256')
+      .update(JSON.stringify([name, ids, json]))
+      .digest('hex')
+    const mine = and(eq(idempotency.userId, who.user.id), eq(idempotency.key, key))
+    await db.delete(idempotency).where(lt(idempotency.createdAt, at - keptMs))
+    await db
+      .delete(idempotency)
+      .where(and(mine, isNull(idempotency.status), lt(idempotency.createdAt, at - longestCallMs)))
+    const row = { userId: who.user.id, key, requestHash, createdAt: at }
+    const [begun] = await db.insert(idempotency).values(row).onConflictDoNothing().returning()
+    if (!begun) {
+      const [before] = await db.select().from(idempotency).where(mine)
+      if (before && before.requestHash !== requestHash) {
+        throw new RalphError('INVALID_REQUEST', 'this idempotency key was used for another call')
+      }
+      if (before?.status === null || !before) throw new RalphError('RATE_LIMITED', 'this very call is under way')
+      return before.response
+    }
+    try {
+      const response = await run()
+      await db.update(idempotency).set({ status: 200, response }).where(mine)
+      return response
+    } catch (error) {
+      await db.delete(idempotency).where(mine)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { RalphError } from '../../contract/errors.ts'
+
+/** Throws when somebody asks too often. Changes are dearer than questions. */
+export type Pace = (who: string, changes: boolean) => void
+
+type Bucket = { tokens: number; at: number }
+
+const capacity = 600
+const perSecond = 60
+const priceOfChange = 5
+/** Whom we have not seen for this long has a full bucket again anyway. */
+const forgetMs = 60_000
+
+/** One bucket per user, and one for all that nobody knows; of this process only, since it is about load. */
+export function pace(now: () => number): Pace {
+  const buckets = new Map<string, Bucket>()
+  let swept = now()
+  return (who, changes) => {
+    const at = now()
+    if (at - swept > forgetMs) {
+      for (const [name, bucket] of buckets) if (at - bucket.at > forgetMs) buckets.delete(name)
+      swept = at
+    }
+    const bucket = buckets.get(who) ?? { tokens: capacity, at }
+    bucket.tokens = Math.min(capacity, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
+    bucket.at = at
+    buckets.set(who, bucket)
+    const price = changes ? priceOfChange : 1
+    if (bucket.tokens < price) throw new RalphError('RATE_LIMITED', 'too many requests', { hint: 'wait some seconds' })
+    bucket.tokens -= price
+  }
+}

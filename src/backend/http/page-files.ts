@@ -1,0 +1,45 @@
+import { extname, join, normalize } from 'node:path'
+import { isFile, readBytes } from '../../platform/files.ts'
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+}
+
+/**
+ * The files of the page. Everything under `assets/` carries its hash in its name and never changes; every other path that is
+ * no file is a place inside the page.
+ */
+export function pageFiles(folder: string): (path: string) => Promise<Response | undefined> {
+  return async (path) => {
+    const name = normalize(safelyDecoded(path))
+    if (name.includes('\0') || name.split('/').includes('..')) return undefined
+    const file = join(folder, name)
+    if (name !== '/' && isFile(file)) return answer(file, name.startsWith('/assets/'))
+    if (extname(name) !== '') return undefined
+    const start = join(folder, 'index.html')
+    return isFile(start) ? answer(start, false) : undefined
+  }
+}
+
+async function answer(file: string, forEver: boolean): Promise<Response> {
+  const headers = {
+    'content-type': types[extname(file)] ?? 'application/octet-stream',
+    'cache-control': forEver ? 'public, max-age=31536000, immutable' : 'no-cache',
+  }
+  return new Response(new Uint8Array(await readBytes(file)), { headers })
+}
+
+function safelyDecoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return '/..'
+  }
+}

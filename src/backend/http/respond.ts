@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import { errorCodes, RalphError } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/fleet/problem.ts'
+
+/** The one place where an error becomes an answer. What we did not expect is said to the log, not to the caller. */
+export function problemOf(error: unknown, log: (error: unknown) => void): Problem {
+  if (error instanceof BadRequest) return { ...problem('INVALID_REQUEST', error.message), errors: [...error.errors] }
+  if (error instanceof RalphError && error.code !== 'INTERNAL') return problem(error.code, error.message, error.hint)
+  log(error)
+  return problem('INTERNAL', 'something went wrong here', 'the log of the backend says more')
+}
+
+function problem(code: keyof typeof errorCodes, title: string, hint?: string): Problem {
+  return { type: 'about:blank', title, status: errorCodes[code].status, code, ...(hint !== undefined && { hint }) }
+}
+
+export const jsonResponse = (value: unknown, headers: Readonly<Record<string, string>> = {}): Response =>
+  Response.json(value, { headers: { 'cache-control': 'no-store', ...headers } })
+
+export function problemResponse(body: Problem): Response {
+  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
+  return new Response(JSON.stringify(body), { status: body.status, headers })
+}
+
+type FieldError = { readonly path: string; readonly message: string }
+
+class BadRequest extends Error {
+  readonly errors: readonly FieldError[]
+
+  constructor(errors: readonly FieldError[]) {
+    super(errors.length === 1 ? `${errors[0]?.path}: ${errors[0]?.message}` : `${errors.length} fields are wrong`)
+    this.errors = errors
+  }
+}
+
+/** What came from outside, as the schema wants it. `where` is said in front of the names of fields. */
+export function parsed<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new BadRequest(
+    result.error.issues.slice(0, 20).map(({ path, message }) => ({ path: [where, ...path].join('.'), message })),
+  )
+}

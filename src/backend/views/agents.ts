@@ -1,0 +1,182 @@
+import { and, desc, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import type { AgentRow, Conversation, Estimate } from '../../contract/fleet/agent.ts'
+import type { Page, PageQuery } from '../../contract/fleet/page.ts'
+import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
+import type { AccessLevel } from '../../contract/fleet/user.ts'
+import { agents, conversations } from '../database/agent.ts'
+import { agentPrompts } from '../database/agent-prompt.ts'
+import type { Queries } from '../database/database.ts'
+import { machines } from '../database/machine.ts'
+import { questions } from '../database/question.ts'
+import { iterations, sprints } from '../database/sprint.ts'
+import { access } from '../database/user.ts'
+import { decodeCursor, olderThan, pageFrom } from './cursor.ts'
+import { isReachable, showAgent, showConversation, showGlance, showPrompt, type Glimpse } from './show.ts'
+
+/** Who looks: an admin sees everything, others what they were given. */
+export type Viewer = { readonly userId: string; readonly admin: boolean }
+
+/** A row of the fleet as everybody sees it who may. */
+export type SharedRow = Omit<AgentRow, 'access'>
+
+/** Only those parts of a progress that a row shows; it can be large. */
+const glimpse = sql<Glimpse>`jsonb_build_object(
+  'goal', ${sprints.progress}->'goal', 'stats', ${sprints.progress}->'stats', 'limits', ${sprints.progress}->'limits',
+  'live', ${sprints.progress}->'live', 'iterations',
+  jsonb_path_query_array(${sprints.progress}, 'lax $.iterations[last - 19 to last]')) ||
+  jsonb_strip_nulls(jsonb_build_object('runLimits', ${sprints.progress}->'runLimits', 'parked', ${sprints.progress}->'parked',
+  'reason', ${sprints.progress}->'reason', 'doneWhen', ${sprints.progress}->'doneWhen'))`
+
+const rowFields = {
+  agent: agents,
+  machine: machines,
+  sprint: {
+    id: sprints.id,
+    status: sprints.status,
+    diff: sprints.diff,
+    branch: sprints.branch,
+    updatedAt: sprints.updatedAt,
+    lastEventAt: sprints.lastEventAt,
+  },
+  glimpse,
+  question: { id: questions.id, reason: questions.reason, askedAt: questions.askedAt },
+  queued: sql<number>`(select count(*)::int from agent_prompt p where p.agent_id = ${agents.id} and p.status in ('queued', 'parked'))`,
+}
+
+const rowsOf = (db: Queries) =>
+  db
+    .select(rowFields)
+    .from(agents)
+    .innerJoin(machines, eq(machines.id, agents.machineId))
+    .leftJoin(sprints, eq(sprints.id, agents.sprintId))
+    .leftJoin(questions, and(eq(questions.sprintId, agents.sprintId), eq(questions.status, 'open')))
+
+type Found = Awaited<ReturnType<typeof rowsOf>>[number]
+
+function shared({ agent, machine, sprint, glimpse: part, question, queued }: Found, now: number): SharedRow {
+  const { id, name, lastSeenAt } = machine
+  return {
+    agent: showAgent(agent),
+    machine: { id, name, reachable: isReachable(machine, now), ...(lastSeenAt !== null && { lastSeenAt }) },
+    ...(sprint && { sprint: showGlance({ ...sprint, glimpse: part, question }) }),
+    queued,
+    ...(sprint?.lastEventAt && { lastEventAt: sprint.lastEventAt }),
+  }
+}
+
+/** The fleet as one person sees it. */
+export async function listAgents(
+  db: Queries,
+  viewer: Viewer,
+  { cursor, limit, archived }: PageQuery & { readonly archived: boolean },
+  now: number,
+): Promise<Page<AgentRow>> {
+  const found = await rowsOf(db)
+    .where(
+      and(
+        archived ? undefined : isNull(agents.archivedAt),
+        viewer.admin ? undefined : inArray(agents.id, mine(db, viewer)),
+        olderThan(decodeCursor(cursor), agents.createdAt, agents.id),
+      ),
+    )
+    .orderBy(desc(agents.createdAt), desc(agents.id))
+    .limit(limit + 1)
+  const levels = await levelsOf(db, viewer, found)
+  return pageFrom(found, limit, {
+    show: (row) => ({ ...shared(row, now), access: viewer.admin ? 'owner' : (levels.get(row.agent.id) ?? 'read') }),
+    cursor: ({ agent }) => ({ at: agent.createdAt, id: agent.id }),
+  })
+}
+
+const mine = (db: Queries, { userId }: Viewer) =>
+  db.select({ id: access.agentId }).from(access).where(eq(access.userId, userId))
+
+async function levelsOf(db: Queries, { userId, admin }: Viewer, found: readonly Found[]) {
+  if (admin || found.length === 0) return new Map<string, AccessLevel>()
+  const ids = found.map(({ agent }) => agent.id)
+  const rows = await db
+    .select()
+    .from(access)
+    .where(and(eq(access.userId, userId), inArray(access.agentId, ids)))
+  return new Map(rows.map(({ agentId, level }) => [agentId, level]))
+}
+
+/** Several rows at once, for those who are told of changes. */
+export async function sharedRows(db: Queries, ids: readonly string[], now: number): Promise<Map<string, SharedRow>> {
+  if (ids.length === 0) return new Map()
+  const found = await rowsOf(db).where(inArray(agents.id, [...ids]))
+  return new Map(found.map((row) => [row.agent.id, shared(row, now)]))
+}
+
+/** Running first, then the queue in its order, then what has ended, newest first. */
+export async function listPrompts(
+  db: Queries,
+  agentId: string,
+  { cursor, limit }: PageQuery,
+): Promise<Page<AgentPrompt>> {
+  const after = decodeCursor(cursor)
+  const ended = await db
+    .select()
+    .from(agentPrompts)
+    .where(
+      and(
+        eq(agentPrompts.agentId, agentId),
+        inArray(agentPrompts.status, ['finished', 'failed', 'cancelled']),
+        olderThan(after, agentPrompts.createdAt, agentPrompts.id),
+      ),
+    )
+    .orderBy(desc(agentPrompts.createdAt), desc(agentPrompts.id))
+    .limit(limit + 1)
+  const page = pageFrom(ended, limit, { show: showPrompt, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
+  if (after) return page
+  const waiting = await db
+    .select()
+    .from(agentPrompts)
+    .where(and(eq(agentPrompts.agentId, agentId), inArray(agentPrompts.status, ['running', 'queued', 'parked'])))
+    .orderBy(sql`${agentPrompts.status} <> 'running'`, agentPrompts.position)
+  return { ...page, items: [...waiting.map(showPrompt), ...page.items] }
+}
+
+export async function listConversations(
+  db: Queries,
+  agentId: string,
+  { cursor, limit }: PageQuery,
+): Promise<Page<Conversation>> {
+  const after = decodeCursor(cursor)
+  const rows = await db
+    .select()
+    .from(conversations)
+    .where(
+      and(
+        eq(conversations.agentId, agentId),
+        isNotNull(conversations.endedAt),
+        after && lt(conversations.startedAt, after.at),
+      ),
+    )
+    .orderBy(desc(conversations.startedAt))
+    .limit(limit + 1)
+  return pageFrom(rows, limit, { show: showConversation, cursor: ({ startedAt, id }) => ({ at: startedAt, id }) })
+}
+
+/** What an iteration of this agent took and cost lately. */
+export async function estimateOf(db: Queries, agentId: string): Promise<Estimate> {
+  const lately = db
+    .select({ durationMs: iterations.durationMs, costUsd: iterations.costUsd })
+    .from(iterations)
+    .where(eq(iterations.agentId, agentId))
+    .orderBy(desc(iterations.endedAt))
+    .limit(100)
+    .as('lately')
+  const [found] = await db
+    .select({
+      count: sql<number>`count(*)::int`,
+      ms: sql<number | null>`percentile_cont(0.5) within group (order by ${lately.durationMs})`,
+      usd: sql<number | null>`percentile_cont(0.5) within group (order by ${lately.costUsd})`,
+    })
+    .from(lately)
+  return {
+    iterations: found?.count ?? 0,
+    ...(typeof found?.ms === 'number' && { medianMs: found.ms }),
+    ...(typeof found?.usd === 'number' && { medianUsd: found.usd }),
+  }
+}

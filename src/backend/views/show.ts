@@ -1,0 +1,140 @@
+import type { Agent, Conversation, SprintGlance } from '../../contract/fleet/agent.ts'
+import type { StoredEvent } from '../../contract/fleet/event.ts'
+import type { Machine } from '../../contract/fleet/machine.ts'
+import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
+import type { Question } from '../../contract/fleet/question.ts'
+import type { Sprint } from '../../contract/fleet/sprint.ts'
+import { unlimitedIterations, type CheckResult, type Progress } from '../../contract/progress.ts'
+import type { AgentRow, conversations } from '../database/agent.ts'
+import type { PromptRow } from '../database/agent-prompt.ts'
+import type { EventRow } from '../database/event.ts'
+import type { MachineRow } from '../database/machine.ts'
+import type { QuestionRow } from '../database/question.ts'
+import type { SprintRow } from '../database/sprint.ts'
+
+/** A machine that has not been heard of for this long cannot be reached, whatever its connection says. */
+const silentMs = 45_000
+
+/** What a row looks like to those who ask: the same words, nothing secret, no nulls. */
+export const showAgent = (row: AgentRow): Agent => ({
+  ...pick(row, ['id', 'name', 'machineId', 'workspace', 'program', 'state', 'inRalphMode', 'createdAt']),
+  ralphModeTaskDescription: row.ralphModeTaskDescription,
+  ralphModeLastPromptAt: row.ralphModeLastPromptAt,
+  ...given(row, ['model', 'reason', 'sprintId', 'archivedAt']),
+})
+
+export const showPrompt = (row: PromptRow): AgentPrompt => ({
+  ...pick(row, ['id', 'agentId', 'prompt', 'status', 'by', 'attempt', 'position', 'createdAt']),
+  ...given(row, ['model', 'sprintId', 'iteration', 'leaseUntil', 'error', 'answer', 'costUsd', 'startedAt', 'endedAt']),
+})
+
+export const showQuestion = (row: QuestionRow, about: { agentName: string; goal: string }): Question => ({
+  ...pick(row, ['id', 'sprintId', 'agentId', 'status', 'reason', 'details', 'askedAt']),
+  ...about,
+  ...given(row, ['options', 'iteration', 'answer', 'answeredBy', 'answeredAt']),
+  ...(row.defaultAnswer !== null && { default: row.defaultAnswer }),
+})
+
+export const isReachable = ({ status, connectedTo, lastSeenAt }: MachineRow, now: number): boolean =>
+  status !== 'revoked' && status !== 'pending' && connectedTo !== null && now - (lastSeenAt ?? 0) < silentMs
+
+export const showMachine = (row: MachineRow, { running, now }: { running: number; now: number }): Machine => ({
+  ...pick(row, ['id', 'name', 'status', 'local', 'slots', 'createdAt']),
+  labels: [...row.labels],
+  programs: [...row.programs],
+  roots: [...row.roots],
+  running,
+  reachable: isReachable(row, now),
+  ...given(row, ['lastSeenAt', 'version', 'platform', 'diskFreeBytes', 'clockSkewMs', 'alarm']),
+  ...(row.certificateSerial !== null &&
+    row.certificateExpiresAt !== null && {
+      certificate: { serial: row.certificateSerial, expiresAt: row.certificateExpiresAt },
+    }),
+})
+
+export const showSprint = (row: SprintRow): Sprint => ({
+  ...pick(row, ['id', 'agentId', 'protocol', 'rev', 'progress', 'observed', 'createdAt']),
+  ...given(row, ['diff', 'branch', 'lastEventAt']),
+})
+
+export const showConversation = (row: typeof conversations.$inferSelect): Conversation => ({
+  ...pick(row, ['id', 'agentId', 'startedAt', 'messages']),
+  endedAt: row.endedAt ?? row.startedAt,
+  ...given(row, ['sprintId', 'iteration']),
+})
+
+export const showEvent = (row: EventRow & { payload: NonNullable<EventRow['payload']> }): StoredEvent => ({
+  id: `${row.id}`,
+  agentId: row.agentId ?? '',
+  seq: row.seq ?? 0,
+  at: row.at,
+  event: row.payload,
+  ...given(row, ['sprintId', 'promptId']),
+  ...(row.clipped !== null && { clipped: true }),
+})
+
+/** What of a progress a glance is made of; the rest is not even read. */
+export type Glimpse = Pick<Progress, 'goal' | 'stats' | 'limits' | 'live' | 'iterations'> &
+  Partial<Pick<Progress, 'runLimits' | 'parked' | 'reason' | 'doneWhen' | 'refusedBy'>>
+
+export type GlanceRow = Pick<SprintRow, 'id' | 'status' | 'diff' | 'branch' | 'updatedAt'> & {
+  readonly glimpse: Glimpse
+  readonly question: Pick<QuestionRow, 'id' | 'reason' | 'askedAt'> | null
+}
+
+export function showGlance({ glimpse, question, ...row }: GlanceRow): SprintGlance {
+  const { goal, stats, live, iterations, parked, reason } = glimpse
+  const past = iterations.map(({ number, verdict }) => ({ number, verdict }))
+  const now = live.map(({ number, verdict }) => ({ number, verdict }))
+  return {
+    ...pick(row, ['id', 'status', 'updatedAt']),
+    goal,
+    iteration: stats.currentIteration,
+    verdicts: [...past, ...now].slice(-20),
+    spentUsd: stats.costUsd ?? stats.spentUsd ?? null,
+    ...given(row, ['diff', 'branch']),
+    ...defined({
+      mode: live[0]?.mode,
+      maxIterations: cap(glimpse),
+      capUsd: capUsd(glimpse),
+      checks: checksOf(glimpse),
+    }),
+    ...defined({ parked, reason, question: question ?? undefined }),
+  }
+}
+
+function cap({ runLimits, limits, stats }: Glimpse): number | undefined {
+  if (runLimits?.iterations !== undefined) return runLimits.iterations
+  if (limits.iterations !== 'off') return limits.iterations
+  return stats.maxIterations < unlimitedIterations ? stats.maxIterations : undefined
+}
+
+function capUsd({ runLimits, limits }: Glimpse): number | undefined {
+  return runLimits?.usd ?? (limits.usd === 'off' ? undefined : limits.usd)
+}
+
+function checksOf({ live, iterations, doneWhen }: Glimpse): { green: number; all: number } | undefined {
+  const marks: readonly Pick<CheckResult, 'passed'>[] | undefined =
+    live.find(({ checks }) => checks)?.checks ?? iterations.findLast(({ checks }) => checks)?.checks
+  if (marks) return { green: marks.filter(({ passed }) => passed).length, all: marks.length }
+  return doneWhen && doneWhen.length > 0 ? { green: 0, all: doneWhen.length } : undefined
+}
+
+function pick<T extends object, const K extends keyof T>(row: T, names: readonly K[]): Pick<T, K> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly these names
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<T, K>
+}
+
+type Given<T> = { [P in keyof T]?: NonNullable<T[P]> }
+
+/** Those fields that are not null. */
+function given<T extends object, const K extends keyof T>(row: T, names: readonly K[]): Given<Pick<T, K>> {
+  const there = names.filter((name) => row[name] !== null && row[name] !== undefined).map((name) => [name, row[name]])
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly these names, without nulls
+  return Object.fromEntries(there) as Given<Pick<T, K>>
+}
+
+function defined<T extends object>(fields: T): { [P in keyof T]?: NonNullable<T[P]> } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields, without the undefined ones
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,156 @@
+import { and, desc, eq, gte, ilike, inArray, isNotNull, lt, sql, type SQL } from 'drizzle-orm'
+import type { AnyPgColumn } from 'drizzle-orm/pg-core'
+import { RalphError } from '../../contract/errors.ts'
+import type { StoredEvent } from '../../contract/fleet/event.ts'
+import type { Page, PageQuery } from '../../contract/fleet/page.ts'
+import type { Question, QuestionStatus } from '../../contract/fleet/question.ts'
+import type { Iteration, Sprint, UsageRow } from '../../contract/fleet/sprint.ts'
+import { agents } from '../database/agent.ts'
+import type { Queries } from '../database/database.ts'
+import { events } from '../database/event.ts'
+import { questions } from '../database/question.ts'
+import { iterations, sprints } from '../database/sprint.ts'
+import { usage } from '../database/usage.ts'
+import { access } from '../database/user.ts'
+import type { Viewer } from './agents.ts'
+import { decodeCursor, olderThan, pageFrom } from './cursor.ts'
+import { showEvent, showQuestion, showSprint } from './show.ts'
+
+const visible = (db: Queries, { admin, userId }: Viewer, agentId: AnyPgColumn): SQL | undefined =>
+  admin ? undefined : inArray(agentId, db.select({ id: access.agentId }).from(access).where(eq(access.userId, userId)))
+
+export async function listSprints(
+  db: Queries,
+  viewer: Viewer,
+  { cursor, limit, agentId }: PageQuery & { readonly agentId?: string | undefined },
+): Promise<Page<Sprint>> {
+  const after = decodeCursor(cursor)
+  const rows = await db
+    .select()
+    .from(sprints)
+    .where(
+      and(
+        visible(db, viewer, sprints.agentId),
+        agentId === undefined ? undefined : eq(sprints.agentId, agentId),
+        olderThan(after, sprints.createdAt, sprints.id),
+      ),
+    )
+    .orderBy(desc(sprints.createdAt), desc(sprints.id))
+    .limit(limit + 1)
+  return pageFrom(rows, limit, { show: showSprint, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
+}
+
+export async function getSprint(db: Queries, sprintId: string): Promise<Sprint> {
+  const [row] = await db.select().from(sprints).where(eq(sprints.id, sprintId))
+  if (!row) throw new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+  return showSprint(row)
+}
+
+export async function listIterations(
+  db: Queries,
+  sprintId: string,
+  { cursor, limit }: PageQuery,
+): Promise<Page<Iteration>> {
+  const after = decodeCursor(cursor)
+  const rows = await db
+    .select()
+    .from(iterations)
+    .where(and(eq(iterations.sprintId, sprintId), after && lt(iterations.number, after.at)))
+    .orderBy(desc(iterations.number))
+    .limit(limit + 1)
+  return pageFrom(rows, limit, { show: ({ record }) => record, cursor: ({ number }) => ({ at: number, id: 'n' }) })
+}
+
+export type EventsQuery = PageQuery & {
+  readonly iteration?: number | undefined
+  readonly search?: string | undefined
+  readonly kind?: 'text' | 'tool' | 'other' | undefined
+}
+
+/** What happened, newest first: what a page shows is what it asks for. */
+export async function listEvents(
+  db: Queries,
+  sprintId: string,
+  { cursor, limit, iteration, search, kind }: EventsQuery,
+): Promise<Page<StoredEvent>> {
+  const after = decodeCursor(cursor)
+  const rows = await db
+    .select()
+    .from(events)
+    .where(
+      and(
+        eq(events.sprintId, sprintId),
+        eq(events.kind, 'event'),
+        isNotNull(events.payload),
+        after && lt(events.seq, after.at),
+        iteration === undefined ? undefined : eq(events.iteration, iteration),
+        search === undefined
+          ? undefined
+          : ilike(sql`${events.payload}::text`, `%${search.replace(/[\\%_]/g, '\\$&')}%`),
+        kindIs(kind),
+      ),
+    )
+    .orderBy(desc(events.seq))
+    .limit(limit + 1)
+  const told = rows.flatMap((row) => (row.payload === null ? [] : [{ ...row, payload: row.payload }]))
+  return pageFrom(told, limit, { show: showEvent, cursor: ({ seq }) => ({ at: seq ?? 0, id: 'n' }) })
+}
+
+function kindIs(kind: EventsQuery['kind']): SQL | undefined {
+  const agentKind = sql`${events.payload}#>>'{event,kind}'`
+  if (kind === undefined) return undefined
+  if (kind === 'other') return sql`(${events.type} <> 'agent' or ${agentKind} not in ('text', 'tool'))`
+  return sql`${events.type} = 'agent' and ${agentKind} = ${kind}`
+}
+
+const aboutQuestion = { row: questions, agentName: agents.name, goal: sql<string>`${sprints.progress}->>'goal'` }
+
+const questionsOf = (db: Queries) =>
+  db
+    .select(aboutQuestion)
+    .from(questions)
+    .innerJoin(agents, eq(agents.id, questions.agentId))
+    .innerJoin(sprints, eq(sprints.id, questions.sprintId))
+
+export async function listQuestions(
+  db: Queries,
+  viewer: Viewer,
+  { cursor, limit, status }: PageQuery & { readonly status?: QuestionStatus | undefined },
+): Promise<Page<Question>> {
+  const after = decodeCursor(cursor)
+  const rows = await questionsOf(db)
+    .where(
+      and(
+        visible(db, viewer, questions.agentId),
+        status && eq(questions.status, status),
+        olderThan(after, questions.askedAt, questions.id),
+      ),
+    )
+    .orderBy(desc(questions.askedAt), desc(questions.id))
+    .limit(limit + 1)
+  return pageFrom(rows, limit, {
+    show: ({ row, agentName, goal }) => showQuestion(row, { agentName, goal }),
+    cursor: ({ row }) => ({ at: row.askedAt, id: row.id }),
+  })
+}
+
+export async function questionById(db: Queries, id: string): Promise<Question | undefined> {
+  const [found] = await questionsOf(db).where(eq(questions.id, id))
+  return found && showQuestion(found.row, { agentName: found.agentName, goal: found.goal })
+}
+
+export async function usageOf(db: Queries, viewer: Viewer, { days, today }: { days: number; today: string }) {
+  const since = new Date(Date.parse(today) - (days - 1) * 86_400_000).toISOString().slice(0, 10)
+  const rows = await db
+    .select({ row: usage, agentName: agents.name })
+    .from(usage)
+    .innerJoin(agents, eq(agents.id, usage.agentId))
+    .where(and(gte(usage.day, since), visible(db, viewer, usage.agentId)))
+    .orderBy(desc(usage.day), agents.name)
+  const items = rows.map(({ row: { model, ...row }, agentName }): UsageRow => ({
+    ...row,
+    agentName,
+    ...(model !== '' && { model }),
+  }))
+  return { items, todayUsd: items.filter(({ day }) => day === today).reduce((sum, { costUsd }) => sum + costUsd, 0) }
+}
