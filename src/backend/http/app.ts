@@ -43,6 +43,8 @@ export type AppDeps = {
   readonly metrics: () => Promise<string>
   /** A file of the page; undefined if there is none of that name. */
   readonly page: (path: string) => Promise<Response | undefined>
+  /** Other ways to sign in add their own routes. */
+  readonly addRoutes?: ((app: Hono) => void) | undefined
   readonly log: (error: unknown) => void
 }
 
@@ -76,6 +78,7 @@ export function createApp(deps: AppDeps): Hono {
     const { method, path } = routes[name]
     app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (c) => answer(name, c, deps))
   }
+  deps.addRoutes?.(app)
   app.all('/api/*', () => problemResponse(problemOf(new RalphError('NOT_FOUND', 'there is no such call'), deps.log)))
   app.get('*', async (c) => (await deps.page(c.req.path)) ?? c.notFound())
   app.onError((error) => problemResponse(problemOf(error, deps.log)))

@@ -4,6 +4,7 @@ import { agentPrompts } from '../database/agent-prompt.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { events, type EventRow } from '../database/event.ts'
 import { sprints } from '../database/sprint.ts'
+import { eventsTopic } from '../fleet/announce.ts'
 import { sharedRows } from '../views/agents.ts'
 import { machineById } from '../views/machines.ts'
 import { showEvent, showPrompt } from '../views/show.ts'
@@ -71,7 +72,7 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     }
   }
 
-  const quiet = signals.on('event', () => void look())
+  const quiet = signals.on(eventsTopic, () => void look())
   const timer = setInterval(() => void look(), lookMs)
   return {
     close: () => {

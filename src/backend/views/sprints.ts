@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, ilike, inArray, isNotNull, lt, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gte, ilike, inArray, isNotNull, lt, notInArray, sql, type SQL } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { RalphError } from '../../contract/errors.ts'
 import type { StoredEvent } from '../../contract/fleet/event.ts'
@@ -97,10 +97,8 @@ export async function listEvents(
 }
 
 function kindIs(kind: EventsQuery['kind']): SQL | undefined {
-  const agentKind = sql`${events.payload}#>>'{event,kind}'`
   if (kind === undefined) return undefined
-  if (kind === 'other') return sql`(${events.type} <> 'agent' or ${agentKind} not in ('text', 'tool'))`
-  return sql`${events.type} = 'agent' and ${agentKind} = ${kind}`
+  return kind === 'other' ? notInArray(events.type, ['text', 'tool']) : eq(events.type, kind)
 }
 
 const aboutQuestion = { row: questions, agentName: agents.name, goal: sql<string>`${sprints.progress}->>'goal'` }

@@ -13,7 +13,7 @@ export type PageQuery = z.output<typeof PageQuery>
 /** A part of a list; `next` is absent at its end. */
 export const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().optional() })
 
-export type Page<T> = { readonly items: readonly T[]; readonly next?: string | undefined }
+export type Page<T> = { items: T[]; next?: string | undefined }
 
 /** Nothing to say but that it is done. */
 export const Done = z.object({ success: z.literal(true) })

@@ -1,0 +1,240 @@
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+import { RalphError } from '../../../contract/errors.ts'
+import { done } from '../../../contract/fleet/page.ts'
+import type { ApiToken, AuditEntry } from '../../../contract/fleet/user.ts'
+import type { Webhook } from '../../../contract/fleet/webhook.ts'
+import { audit } from '../../database/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { access, apiTokens, users } from '../../database/user.ts'
+import { deliveries, webhooks } from '../../database/webhook.ts'
+import { showDelivery, type Sender } from '../../notifications/notifications.ts'
+import { decodeCursor, olderThan, pageFrom } from '../../views/cursor.ts'
+import type { Handlers } from '../call.ts'
+import { hashOf, secret, userOf } from '../identity.ts'
+
+export type PeopleDeps = {
+  readonly database: Database
+  readonly sender: Sender
+  readonly now: () => number
+  readonly newId: () => string
+  readonly version: string
+  readonly project: string | undefined
+}
+
+type Answered = Pick<
+  Handlers,
+  | 'me'
+  | 'listUsers'
+  | 'changeUser'
+  | 'listTokens'
+  | 'makeToken'
+  | 'revokeToken'
+  | 'listAccess'
+  | 'giveAccess'
+  | 'listWebhooks'
+  | 'makeWebhook'
+  | 'changeWebhook'
+  | 'deleteWebhook'
+  | 'listDeliveries'
+  | 'retryDelivery'
+  | 'recordDelivery'
+  | 'listAudit'
+>
+
+/** Users, tokens, access, webhooks, and what is on record about them. */
+export const peopleHandlers = (deps: PeopleDeps): Answered => ({
+  ...userHandlers(deps),
+  ...tokenHandlers(deps),
+  ...accessHandlers(deps),
+  ...webhookHandlers(deps),
+  ...deliveryHandlers(deps),
+})
+
+const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+
+const userHandlers = ({
+  database: { db },
+  now,
+  version,
+  project,
+}: PeopleDeps): Pick<Handlers, 'me' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
+  me: async ({ who }) => ({
+    user: who.user,
+    signedInBy: who.by,
+    version,
+    ...(project !== undefined && { project }),
+  }),
+  listUsers: async () => ({ items: (await db.select().from(users).orderBy(users.name)).map(userOf) }),
+  changeUser: async ({ ids, body: { role, disabled }, who }) => {
+    if (ids.userId === who.user.id) throw new RalphError('FORBIDDEN', 'nobody can change their own role')
+    const change = {
+      ...(role !== undefined && { role }),
+      ...(disabled !== undefined && { disabledAt: disabled ? now() : null }),
+    }
+    const [row] =
+      Object.keys(change).length > 0
+        ? await db.update(users).set(change).where(eq(users.id, ids.userId)).returning()
+        : await db.select().from(users).where(eq(users.id, ids.userId))
+    if (!row) throw missing()
+    return userOf(row)
+  },
+  listAudit: async ({ query: { cursor, limit } }) => {
+    const after = decodeCursor(cursor)
+    const rows = await db
+      .select()
+      .from(audit)
+      .where(after && lt(audit.id, after.at))
+      .orderBy(desc(audit.id))
+      .limit(limit + 1)
+    return pageFrom(rows, limit, { show: showAudit, cursor: ({ id }) => ({ at: id, id: 'n' }) })
+  },
+})
+
+const showAudit = ({ id, at, who, what, target, details }: typeof audit.$inferSelect): AuditEntry => ({
+  id: `${id}`,
+  at,
+  who,
+  what,
+  ...(target !== null && { target }),
+  ...(details !== null && { details }),
+})
+
+const dayMs = 86_400_000
+
+const tokenHandlers = ({
+  database: { db },
+  now,
+  newId,
+}: PeopleDeps): Pick<Handlers, 'listTokens' | 'makeToken' | 'revokeToken'> => ({
+  listTokens: async ({ who }) => {
+    const mine = and(eq(apiTokens.userId, who.user.id), isNull(apiTokens.revokedAt))
+    return { items: (await db.select().from(apiTokens).where(mine).orderBy(desc(apiTokens.createdAt))).map(showToken) }
+  },
+  makeToken: async ({ who, body: { name, scope, days } }) => {
+    if (scopes.indexOf(scope) > scopes.indexOf(who.scope)) {
+      throw new RalphError('FORBIDDEN', 'a token cannot make one that may do more than itself')
+    }
+    const token = `ralph_${secret()}`
+    const times = { createdAt: now(), expiresAt: now() + days * dayMs }
+    const row = { id: newId(), userId: who.user.id, name, scope, hash: hashOf(token), ...times }
+    await db.insert(apiTokens).values(row)
+    return { token, details: { id: row.id, name, scope, ...times } }
+  },
+  revokeToken: async ({ who, ids }) => {
+    const mine = and(eq(apiTokens.id, ids.tokenId), eq(apiTokens.userId, who.user.id))
+    const [row] = await db.update(apiTokens).set({ revokedAt: now() }).where(mine).returning()
+    if (!row) throw missing()
+    return done
+  },
+})
+
+const scopes = ['read', 'write', 'admin']
+
+const showToken = ({ id, name, scope, createdAt, expiresAt, lastUsedAt }: typeof apiTokens.$inferSelect): ApiToken => ({
+  id,
+  name,
+  scope,
+  createdAt,
+  expiresAt,
+  ...(lastUsedAt !== null && { lastUsedAt }),
+})
+
+function accessHandlers({ database }: PeopleDeps): Pick<Handlers, 'listAccess' | 'giveAccess'> {
+  const list = async (agentId: string) => {
+    const rows = await database.db
+      .select({ agentId: access.agentId, userId: access.userId, userName: users.name, level: access.level })
+      .from(access)
+      .innerJoin(users, eq(users.id, access.userId))
+      .where(eq(access.agentId, agentId))
+      .orderBy(users.name)
+    return { items: rows }
+  }
+  return {
+    listAccess: ({ ids }) => list(ids.agentId),
+    giveAccess: async ({ ids: { agentId, userId }, body: { level } }) => {
+      await database.transaction(async ({ db }) => {
+        const theirs = and(eq(access.agentId, agentId), eq(access.userId, userId))
+        if (level === null) return void (await db.delete(access).where(theirs))
+        const [known] = await db.select({ id: users.id }).from(users).where(eq(users.id, userId))
+        if (!known) throw missing()
+        const row = { agentId, userId, level }
+        const target = [access.agentId, access.userId]
+        await db.insert(access).values(row).onConflictDoUpdate({ target, set: { level } })
+      })
+      return list(agentId)
+    },
+  }
+}
+
+const webhookHandlers = ({
+  database: { db },
+  now,
+  newId,
+}: PeopleDeps): Pick<Handlers, 'listWebhooks' | 'makeWebhook' | 'changeWebhook' | 'deleteWebhook'> => ({
+  listWebhooks: async () => ({
+    items: (await db.select().from(webhooks).orderBy(webhooks.createdAt)).map(showWebhook),
+  }),
+  makeWebhook: async ({ who, body: { url, events } }) => {
+    const made = { id: newId(), url, events, secret: secret(), createdBy: who.user.id, createdAt: now() }
+    await db.insert(webhooks).values(made)
+    return { ...showWebhook({ ...made, enabled: true }), secret: made.secret }
+  },
+  changeWebhook: async ({ ids, body: { enabled } }) => {
+    const [row] = await db.update(webhooks).set({ enabled }).where(eq(webhooks.id, ids.webhookId)).returning()
+    if (!row) throw missing()
+    return showWebhook(row)
+  },
+  deleteWebhook: async ({ ids }) => {
+    const [row] = await db.delete(webhooks).where(eq(webhooks.id, ids.webhookId)).returning()
+    if (!row) throw missing()
+    return done
+  },
+})
+
+const showWebhook = ({ id, url, events, enabled, createdAt }: typeof webhooks.$inferSelect): Webhook => ({
+  id,
+  url,
+  events: [...events],
+  enabled,
+  createdAt,
+})
+
+const deliveryHandlers = ({
+  database: { db },
+  sender,
+  now,
+  newId,
+}: PeopleDeps): Pick<Handlers, 'listDeliveries' | 'retryDelivery' | 'recordDelivery'> => ({
+  listDeliveries: async ({ query: { cursor, limit } }) => {
+    const rows = await db
+      .select()
+      .from(deliveries)
+      .where(olderThan(decodeCursor(cursor), deliveries.createdAt, deliveries.id))
+      .orderBy(desc(deliveries.createdAt), desc(deliveries.id))
+      .limit(limit + 1)
+    return pageFrom(rows, limit, { show: showDelivery, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
+  },
+  retryDelivery: async ({ ids }) => {
+    await sender.retry(ids.deliveryId)
+    const [row] = await db.select().from(deliveries).where(eq(deliveries.id, ids.deliveryId))
+    if (!row) throw missing()
+    return showDelivery(row)
+  },
+  recordDelivery: async ({ who, body: { event, sprintId = null, status, error = null } }) => {
+    const at = { createdAt: now(), sentAt: status === 'sent' ? now() : null }
+    const row = {
+      id: newId(),
+      via: 'browser' as const,
+      to: who.user.name,
+      event,
+      sprintId,
+      status,
+      error,
+      body: {},
+      ...at,
+    }
+    const [made] = await db.insert(deliveries).values(row).returning()
+    if (!made) throw new RalphError('INTERNAL', 'nothing was written')
+    return showDelivery(made)
+  },
+})

@@ -1,0 +1,125 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Hono } from 'hono'
+import * as client from 'openid-client'
+import { RalphError } from '../../contract/errors.ts'
+import type { Database } from '../database/database.ts'
+import { cookieOf } from './credentials.ts'
+import { hashOf, userOfSubject, type People } from './identity.ts'
+
+export type OidcSettings = {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Addresses (`ada@example.com`) and domains (`@example.com`) that may sign in. Signing in somewhere is not access. */
+  readonly allow: readonly string[]
+  /** The address people use: `https://ralph.example.com`. */
+  readonly origin: string
+  /** Only for tests: an issuer without TLS. */
+  readonly insecure?: boolean
+}
+
+export type OidcDeps = {
+  readonly people: People
+  readonly database: Database
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+const waitMs = 10 * 60_000
+const startPath = '/auth/start'
+const endPath = '/auth/end'
+
+/** Sign-in with an identity provider: authorization code with PKCE; what is needed in between is in a signed cookie. */
+export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promise<(app: Hono) => void> {
+  const { issuer, clientId, clientSecret, origin, insecure } = settings
+  const execute = insecure ? [client.allowInsecureRequests] : []
+  const provider = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute })
+  // Every replica has the same key, and nobody else has it.
+  const seal = sealing(hashOf(`sign-in ${clientSecret}`))
+  const redirectUri = `${origin}${endPath}`
+
+  return (app) => {
+    app.get(startPath, async () => {
+      const going = {
+        verifier: client.randomPKCECodeVerifier(),
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+      }
+      const url = client.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        code_challenge: await client.calculatePKCECodeChallenge(going.verifier),
+        code_challenge_method: 'S256',
+        state: going.state,
+        nonce: going.nonce,
+      })
+      // Lax: the provider sends the browser back to us from its own site.
+      const cookie = `ralph-signing-in=${seal.close({ ...going, until: deps.now() + waitMs })}; HttpOnly; SameSite=Lax; Path=${endPath}; Max-Age=600${secureIf(origin)}`
+      return new Response(null, { status: 302, headers: { location: url.href, 'set-cookie': cookie } })
+    })
+
+    app.get(endPath, async (c) => {
+      const sealed = /(?:^|;\s*)ralph-signing-in=([\w.-]+)/.exec(c.req.header('cookie') ?? '')?.[1]
+      const going = sealed === undefined ? undefined : seal.open(sealed)
+      if (!going || going.until < deps.now())
+        throw new RalphError('TICKET_INVALID', 'signing in took too long; start again')
+      const checks = { pkceCodeVerifier: going.verifier, expectedState: going.state, expectedNonce: going.nonce }
+      const here = new URL(`${redirectUri}${new URL(c.req.url).search}`)
+      const tokens = await client.authorizationCodeGrant(provider, here, checks).catch((cause: unknown) => {
+        throw new RalphError('UNAUTHENTICATED', 'the identity provider has not vouched for you', { cause })
+      })
+      const session = await sessionFor(tokens.claims(), settings, deps)
+      // A page of ours, not a redirect: the cookie is Strict, and a browser that comes from elsewhere would not send it.
+      const headers = {
+        'content-type': 'text/html; charset=utf-8',
+        'set-cookie': cookieOf(session, origin.startsWith('https:')),
+      }
+      return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/"><title>Ralph</title>', {
+        headers,
+      })
+    })
+  }
+}
+
+const secureIf = (origin: string): string => (origin.startsWith('https:') ? '; Secure' : '')
+
+async function sessionFor(claims: client.IDToken | undefined, settings: OidcSettings, deps: OidcDeps): Promise<string> {
+  const email =
+    typeof claims?.['email'] === 'string' && claims['email_verified'] !== false ? claims['email'] : undefined
+  if (!claims || !isAllowed(email, settings.allow)) {
+    throw new RalphError('FORBIDDEN', `${email ?? 'this account'} is not on the list of those who may sign in`)
+  }
+  const name = typeof claims['name'] === 'string' ? claims['name'] : (email ?? claims.sub)
+  const make = { id: deps.newId(), at: deps.now() }
+  const userId = await userOfSubject(deps.database, `${claims.iss} ${claims.sub}`, { name, email }, make)
+  return deps.people.begin(userId, 'oidc')
+}
+
+export function isAllowed(email: string | undefined, allow: readonly string[]): boolean {
+  const address = email?.toLowerCase()
+  if (address === undefined) return false
+  return allow.some((entry) => {
+    const wanted = entry.toLowerCase()
+    return wanted.startsWith('@') ? address.slice(address.lastIndexOf('@')) === wanted : address === wanted
+  })
+}
+
+type Going = { readonly verifier: string; readonly state: string; readonly nonce: string; readonly until: number }
+
+function sealing(key: string) {
+  const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
+  return {
+    close: (going: Going): string => {
+      const text = Buffer.from(JSON.stringify(going)).toString('base64url')
+      return `${text}.${sign(text).toString('base64url')}`
+    },
+    open: (sealed: string): Going | undefined => {
+      const [text = '', signature = ''] = sealed.split('.')
+      const given = Buffer.from(signature, 'base64url')
+      const right = sign(text)
+      if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
+      const opened: Going = JSON.parse(Buffer.from(text, 'base64url').toString())
+      return opened
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import type { Delivery } from '../../contract/fleet/webhook.ts'
+import { formatTimestamp } from '../../contract/time.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { deliveries, webhooks } from '../database/webhook.ts'
+import type { Notice, Notifications } from '../fleet/ports.ts'
+
+export type NotificationsDeps = {
+  readonly database: Database
+  readonly now: () => number
+  readonly newId: () => string
+  /** Rejects with a reason for people. */
+  readonly post: (url: string, body: string, secret: string) => Promise<void>
+  readonly log: (error: unknown) => void
+}
+
+export interface Sender extends Notifications {
+  /** A delivery that was given up is tried once more. */
+  readonly retry: (id: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+type DeliveryRow = typeof deliveries.$inferSelect
+
+const topic = 'deliveries'
+const lookMs = 5000
+/** Tries after 10 s, 40 s, 160 s … */
+const mostTries = 6
+const firstPauseMs = 10_000
+/** Somebody who took a delivery and died does not keep it for longer. */
+const claimMs = 60_000
+
+/** Tells webhooks what happened. Every message to somebody is a row, whatever becomes of it. */
+export function createNotifications(deps: NotificationsDeps): Sender {
+  const { database, now, log } = deps
+  let work: Promise<void> | undefined
+  let again = false
+
+  const send = (): void => {
+    if (work) {
+      again = true
+      return
+    }
+    again = false
+    work = sendDue(deps)
+      .catch(log)
+      .finally(() => {
+        work = undefined
+        if (again) send()
+      })
+  }
+
+  const quiet = database.signals.on(topic, send)
+  const timer = setInterval(send, lookMs)
+  return {
+    tell: (tx, notice) => addDeliveries(tx, notice, deps),
+    retry: async (id) => {
+      const waiting = { status: 'waiting' as const, nextTryAt: now(), tries: 0, error: null }
+      await database.db.update(deliveries).set(waiting).where(eq(deliveries.id, id))
+      send()
+    },
+    close: async () => {
+      quiet()
+      clearInterval(timer)
+      again = false
+      await work
+    },
+  }
+}
+
+async function addDeliveries(tx: Tx, notice: Notice, { database, now, newId }: NotificationsDeps): Promise<void> {
+  const at = now()
+  const hooks = await tx.db.select().from(webhooks)
+  const told = hooks.filter(({ events }) => events.includes(notice.event))
+  if (told.length === 0) return
+  const body = { ...notice, at: formatTimestamp(at) }
+  await tx.db.insert(deliveries).values(
+    told.map(({ id, url, enabled }) => ({
+      id: newId(),
+      webhookId: id,
+      via: 'webhook' as const,
+      to: url,
+      event: notice.event,
+      sprintId: notice.sprintId ?? null,
+      body,
+      createdAt: at,
+      ...(enabled ? { status: 'waiting' as const, nextTryAt: at } : { status: 'suppressed' as const }),
+    })),
+  )
+  tx.afterCommit(() => database.signals.give(topic, ''))
+}
+
+async function sendDue(deps: NotificationsDeps): Promise<void> {
+  for (;;) {
+    const due = await claim(deps)
+    if (due.length === 0) return
+    await Promise.all(due.map((delivery) => sendOne(delivery, deps)))
+  }
+}
+
+/** Takes some that are due, so that no other replica sends them too. */
+function claim({ database, now }: NotificationsDeps): Promise<DeliveryRow[]> {
+  return database.transaction(async ({ db }) => {
+    const due = db
+      .select({ id: deliveries.id })
+      .from(deliveries)
+      .where(and(eq(deliveries.status, 'waiting'), lte(deliveries.nextTryAt, now())))
+      .orderBy(deliveries.nextTryAt)
+      .limit(10)
+      .for('update', { skipLocked: true })
+    const taken = { nextTryAt: now() + claimMs, tries: sql`${deliveries.tries} + 1` }
+    return db.update(deliveries).set(taken).where(inArray(deliveries.id, due)).returning()
+  })
+}
+
+async function sendOne(delivery: DeliveryRow, { database: { db }, now, post }: NotificationsDeps): Promise<void> {
+  const [hook] = await db
+    .select()
+    .from(webhooks)
+    .where(eq(webhooks.id, delivery.webhookId ?? delivery.id))
+  const error = hook?.enabled
+    ? await post(delivery.to, JSON.stringify({ id: delivery.id, ...asObject(delivery.body) }), hook.secret).then(
+        () => undefined,
+        (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+      )
+    : undefined
+  const become = (fields: Partial<DeliveryRow>) =>
+    db.update(deliveries).set(fields).where(eq(deliveries.id, delivery.id))
+  if (!hook?.enabled) await become({ status: 'suppressed', nextTryAt: null })
+  else if (error === undefined) await become({ status: 'sent', sentAt: now(), nextTryAt: null, error: null })
+  else if (delivery.tries >= mostTries) await become({ status: 'failed', nextTryAt: null, error })
+  else await become({ nextTryAt: now() + firstPauseMs * 4 ** (delivery.tries - 1), error })
+}
+
+const asObject = (body: unknown): object => (typeof body === 'object' && body !== null ? body : {})
+
+export const showDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  via: row.via,
+  to: row.to,
+  event: row.event,
+  status: row.status,
+  tries: row.tries,
+  createdAt: row.createdAt,
+  ...(row.webhookId !== null && { webhookId: row.webhookId }),
+  ...(row.sprintId !== null && { sprintId: row.sprintId }),
+  ...(row.nextTryAt !== null && row.status === 'waiting' && { nextTryAt: row.nextTryAt }),
+  ...(row.error !== null && { error: row.error }),
+  ...(row.sentAt !== null && { sentAt: row.sentAt }),
+})

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { filesIn } from './patch.ts'
+
+it('takes a diff apart: changed, new, deleted, binary and renamed files', () => {
+  const patch = [
+    'diff --git a/src/a.ts b/src/a.ts',
+    'index 1..2 100644',
+    '--- a/src/a.ts',
+    '+++ b/src/a.ts',
+    '@@ -1,2 +1,3 @@',
+    ' same',
+    '-old',
+    '+new',
+    '+more',
+    'diff --git a/gone.txt b/gone.txt',
+    'deleted file mode 100644',
+    '--- a/gone.txt',
+    '+++ /dev/null',
+    '@@ -1 +0,0 @@',
+    '-bye',
+    'diff --git a/logo.png b/logo.png',
+    'Binary files a/logo.png and b/logo.png differ',
+    'diff --git a/old name.md b/new name.md',
+    'similarity index 100%',
+    'rename from old name.md',
+    'rename to new name.md',
+    '',
+  ].join('\n')
+
+  expect(filesIn(patch)).toEqual([
+    { path: 'src/a.ts', added: 2, removed: 1, patch: '@@ -1,2 +1,3 @@\n same\n-old\n+new\n+more\n' },
+    { path: 'gone.txt', added: 0, removed: 1, patch: '@@ -1 +0,0 @@\n-bye\n' },
+    { path: 'logo.png', added: 0, removed: 0 },
+    { path: 'new name.md', added: 0, removed: 0 },
+  ])
+})
+
+it('finds nothing where nothing changed', () => {
+  expect(filesIn('')).toEqual([])
+})
