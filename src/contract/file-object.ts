@@ -20,11 +20,14 @@ type FileShape<S extends z.ZodRawShape> = { [K in keyof S & string as Kebab<K>]:
 export function fileObject<const S extends z.ZodRawShape>(shape: S) {
   const names = Object.keys(shape).map((name) => [name, toKebab(name)] as const)
   const fileShape = Object.fromEntries(names.map(([name, fileName]) => [fileName, shape[name]]))
-  return z.codec(z.strictObject(fileShape as FileShape<S>), z.custom<z.output<z.ZodObject<S>>>(), {
+  return z.codec(z.strictObject(fileShape as FileShape<S>), inside as z.ZodCustom<z.output<z.ZodObject<S>>>, {
     decode: (file) => rename(file as Record<string, unknown>, names, 'decode') as z.output<z.ZodObject<S>>,
     encode: (value) => rename(value as Record<string, unknown>, names, 'encode') as never,
   })
 }
+
+/** The inner side needs no check: `decode` makes it, and types hold it. One for all, for there are a hundred objects to build at the start. */
+const inside: z.ZodCustom = z.custom()
 
 /** The same fields, none required: what a person writes before the defaults are filled in. */
 export function partialFileObject<const S extends z.ZodRawShape>(shape: S) {

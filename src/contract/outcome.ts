@@ -41,6 +41,8 @@ export const Outcome = fileObject({
   resetsAt: Timestamp.optional(),
   /** One sentence for people: what went wrong. */
   reason: z.string().optional(),
+  /** What a person has to decide before it can go on. */
+  question: z.object({ reason: z.string(), details: z.string(), options: z.array(z.string()).optional() }).optional(),
   /** The final message, where a report is looked for. */
   text: z.string(),
   structured: z.unknown().optional(),
@@ -56,3 +58,4 @@ export const Outcome = fileObject({
   exitCode: z.int().nullable().optional(),
 })
 export type Outcome = z.output<typeof Outcome>
+export type Question = NonNullable<Outcome['question']>

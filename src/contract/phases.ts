@@ -30,15 +30,15 @@ export const Phase = fileObject({
   forEach: text.optional().describe('Name of a collection of SPRINT.yaml: the phase is done for each of its items'),
   collection: text.optional().describe('Another collection than the one that for-each names'),
   workflow: text.optional().describe('Workflow to insert here; with for-each: the workflow of each item'),
-  model: text.optional(),
-  agent: agentNames.optional(),
+  model: text.optional().describe('Another model than that of the sprint'),
+  agent: agentNames.optional().describe('Another agent program than that of the sprint'),
   parallel: z
     .boolean()
     .optional()
     .describe('The next phase does not wait for this one; with for-each: items run at the same time'),
   waitForParallel: z.boolean().optional().describe('First wait for all phases that still run'),
   break: z.boolean().optional().describe('Stop after the phase until somebody resumes the sprint'),
-  gate: Gate.optional(),
+  gate: Gate.optional().describe('A script that must pass before the sprint goes on'),
 })
 export type Phase = z.output<typeof Phase>
 
@@ -46,8 +46,8 @@ const itemFields = {
   prompt: text.describe('What is to be done'),
   id: Id.optional().describe('Default: the name of the collection and a number, from 0'),
   workflow: text.optional().describe('Another workflow than the one of the phase'),
-  model: text.optional(),
-  agent: agentNames.optional(),
+  model: text.optional().describe('Another model than that of the sprint'),
+  agent: agentNames.optional().describe('Another agent program than that of the sprint'),
   'depends-on': z.array(text).optional().describe('Ids of items that must be completed first'),
 }
 
@@ -76,22 +76,21 @@ export const CollectionItem = z.codec(z.looseObject(itemFields), z.custom<Collec
 const WorkStatus = z.enum(['pending', 'in-progress', 'completed', 'blocked', 'skipped', 'failed'])
 
 const work = {
-  status: WorkStatus,
-  model: z.string().optional(),
-  /** First choice, then fallbacks; absent: those of the sprint. */
-  agent: z.array(z.string()).optional(),
-  startedAt: Timestamp.optional(),
-  completedAt: Timestamp.optional(),
-  summary: z.string().optional(),
-  error: z.string().optional(),
-  errorCategory: ErrorCategory.optional(),
-  retryCount: z.int().optional(),
-  nextRetryAt: Timestamp.optional(),
+  status: WorkStatus.describe('How it stands'),
+  model: z.string().optional().describe('Another model than that of the sprint'),
+  agent: z.array(z.string()).optional().describe('First choice, then fallbacks; absent: those of the sprint'),
+  startedAt: Timestamp.optional().describe('When it began'),
+  completedAt: Timestamp.optional().describe('When it was over'),
+  summary: z.string().optional().describe('What the agent said it did'),
+  error: z.string().optional().describe('Why it is not completed'),
+  errorCategory: ErrorCategory.optional().describe('What kind of failure that was'),
+  retryCount: z.int().optional().describe('How often it was tried again'),
+  nextRetryAt: Timestamp.optional().describe('When it is tried again'),
 }
 
 const flow = {
-  parallel: z.boolean().optional(),
-  waitForParallel: z.boolean().optional(),
+  parallel: z.boolean().optional().describe('The next phase does not wait for this one'),
+  waitForParallel: z.boolean().optional().describe('First waits for all phases that still run'),
   break: z.boolean().optional(),
   gate: fileObject({ script: z.string(), onFailPrompt: z.string(), maxRetries, timeout: Seconds }).optional(),
   gateTracking: fileObject({
@@ -109,21 +108,21 @@ export type CompiledSubPhase = z.output<typeof CompiledSubPhase>
 
 /** One item of a for-each phase. */
 export const CompiledStep = fileObject({
-  id: Id,
-  prompt: z.string(),
+  id: Id.describe('Id of the item'),
+  prompt: z.string().describe('What is to be done'),
   ...work,
-  dependsOn: z.array(Id).optional(),
-  phases: z.array(CompiledSubPhase),
+  dependsOn: z.array(Id).optional().describe('Ids of items that must be completed first'),
+  phases: z.array(CompiledSubPhase).describe('What is asked of the agent for this item, one after the other'),
 })
 export type CompiledStep = z.output<typeof CompiledStep>
 
 /** A phase in PROGRESS.yaml: with a prompt of its own, or with steps. */
 export const CompiledPhase = fileObject({
-  id: Id,
-  prompt: z.string().optional(),
+  id: Id.describe('Id of the phase'),
+  prompt: z.string().optional().describe('What the agent is asked to do'),
   ...work,
   ...flow,
-  steps: z.array(CompiledStep).optional(),
+  steps: z.array(CompiledStep).optional().describe('Its items'),
 })
 export type CompiledPhase = z.output<typeof CompiledPhase>
 
@@ -135,19 +134,18 @@ export type DependencyGraph = z.output<typeof DependencyGraph>
 
 /** A piece of work of a standard sprint by its ids: a phase, or one of the things that are asked for one of its items. */
 export const WorkRef = fileObject({
-  phase: Id,
-  step: Id.optional(),
-  subPhase: Id.optional(),
-  /** Not the work itself, but what its gate found, after so many runs of the gate. */
-  gateFix: z.int().optional(),
+  phase: Id.describe('Id of the phase'),
+  step: Id.optional().describe('Id of the item'),
+  subPhase: Id.optional().describe('Id of the part of the item'),
+  gateFix: z.int().optional().describe('Not the work itself, but what its gate found, after so many runs of the gate'),
 })
 export type WorkRef = z.output<typeof WorkRef>
 
 /** Where a standard sprint stands, by index: the first work that is not over. */
 export const Current = fileObject({
-  phase: z.int(),
-  step: z.int().nullable(),
-  subPhase: z.int().nullable(),
+  phase: z.int().describe('Index of the phase, from 0'),
+  step: z.int().nullable().describe('Index of the item'),
+  subPhase: z.int().nullable().describe('Index of the part of the item'),
 })
 
 export const cleanupModes = z.enum(['never', 'on-complete', 'on-merge'])

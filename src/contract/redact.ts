@@ -47,7 +47,7 @@ export function secretsInDotenv(text: string): Secret[] {
 }
 
 const secretName =
-  /(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$|\d)|(?:KEY|TOKEN|SECRET|PASSWORD)$/i
+  /(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$|\d)|(?:API_?KEY|TOKEN|SECRET|PASSWORD)$/i
 /** A path, a yes or no, a number: nothing that would be a secret, and much that would be missed in every text. */
 const plainValue = /^(?:[./~][^\s]*|true|false|yes|no|none|null|\d+|[a-z]+|https?:\/\/[^@\s]*)$/i
 
@@ -90,52 +90,40 @@ function encoded(value: string): string {
 // time. No pattern takes a quote or a lone backslash: JSON stays JSON.
 const space = String.raw`(?:\s|\\[nrt])`
 const keyLabel = String.raw`[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`
-const keyLines = String.raw`(?:${space}|(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\"]{0,100}|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/=]{1,15}(?=${space}*-----END))*`
+const keyLine = String.raw`(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\"]{0,100}|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/=]{1,15}(?=${space}*-----END)`
 const privateKeyMark = 'PRIVATE KEY'
-const privateKey = new RegExp(`-----BEGIN ${keyLabel}${keyLines}(?:-----END ${keyLabel})?`, 'g')
+const privateKey = new RegExp(
+  `-----BEGIN ${keyLabel}(?:${space}*(?:${keyLine}))*(?:${space}*-----END ${keyLabel})?`,
+  'g',
+)
 
-type Pattern = {
-  readonly shown: string
-  readonly pattern: RegExp
-  /** What of the match stays, in front of the secret and behind it; undefined: it is none. */
-  readonly keep?: (match: readonly string[]) => readonly [before: string, after: string] | undefined
-}
-
-/** All stand on one line. */
-const patterns: readonly Pattern[] = [
-  { shown: 'AWS key', pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g },
-  { shown: 'GitHub token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})/g },
-  { shown: 'GitLab token', pattern: /(?<![A-Za-z0-9_-])gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}/g },
-  { shown: 'Anthropic key', pattern: /(?<![A-Za-z0-9_-])sk-ant-[A-Za-z0-9_-]{10,}/g },
-  { shown: 'API key', pattern: /(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}/g },
-  { shown: 'Stripe key', pattern: /\b(?:[rsp]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{20,})/g },
-  { shown: 'Slack token', pattern: /(?<![A-Za-z0-9_-])(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,})/g },
-  { shown: 'Slack webhook', pattern: /\bhooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}/g },
-  { shown: 'Google key', pattern: /\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})/g },
-  {
-    shown: 'token',
-    pattern:
-      /\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}|hf_[A-Za-z0-9]{30,}|do[opr]_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})/g,
-  },
-  { shown: 'token of the attempt', pattern: /\bralph_mcp_[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}/g },
-  { shown: 'JWT', pattern: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g },
-  {
-    shown: 'credential',
-    pattern: /\b(Bearer|Basic) ([A-Za-z0-9._~+/=-]{20,})/gi,
-    keep: ([, scheme = '', value = '']) => (/\d/.test(value) ? [`${scheme} `, ''] : undefined),
-  },
-  {
-    shown: 'password',
-    pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'\\<>]{0,100}:)([^\s/@"'\\<>]{1,200})@/gi,
-    keep: ([, before = '']) => [before, '@'],
-  },
-  {
-    shown: 'secret',
-    pattern:
-      /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?)([A-Za-z0-9+/_.~=-]{16,})/gi,
-    keep: ([, before = '', value = '']) => (namesSecret(value) ? undefined : [before, '']),
-  },
+/** Keys that tell by their beginning what they are. All stand on one line. */
+const forms: readonly (readonly [name: string, form: string])[] = [
+  ['AWS key', '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])'],
+  ['GitHub token', 'gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255}'],
+  ['GitLab token', 'gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}'],
+  ['Anthropic key', 'sk-ant-[A-Za-z0-9_-]{10,}'],
+  ['API key', String.raw`sk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}`],
+  ['Stripe key', '[rsp]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{20,}'],
+  ['Slack token', String.raw`xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}`],
+  ['Slack webhook', String.raw`hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}`],
+  ['Google key', String.raw`AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}`],
+  ['npm token', 'npm_[A-Za-z0-9]{36}'],
+  ['PyPI token', 'pypi-[A-Za-z0-9_-]{50,}'],
+  ['Hugging Face token', 'hf_[A-Za-z0-9]{30,}'],
+  ['Docker token', 'dckr_pat_[A-Za-z0-9_-]{20,}'],
+  ['DigitalOcean token', 'do[opr]_v1_[a-f0-9]{64}'],
+  ['SendGrid key', String.raw`SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`],
+  ['token of the attempt', String.raw`ralph_mcp_[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}`],
+  ['JWT', String.raw`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`],
 ]
+/** Where a word begins, also behind an escaped line break of a JSON text. */
+const wordStart = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`
+const anyForm = new RegExp(`${wordStart}(?:${forms.map(([, form]) => `(${form})`).join('|')})`, 'g')
+const credential = /(Bearer|Basic) ([A-Za-z0-9._~+/=-]{20,})/gi
+const urlPassword = /(:\/\/[^\s/:@"'\\<>]{0,100}:)[^\s/@"'\\<>]{1,200}@/g
+const assignment =
+  /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{16,})/gi
 
 /** Code that names a secret, not the secret. */
 const namesSecret = (value: string): boolean =>
@@ -165,15 +153,18 @@ function withoutForms(text: string): string {
 
 function lineWithoutForms(line: string): string {
   if (!anyBeginning.test(line)) return line
-  let clean = line
-  for (const { shown, pattern, keep } of patterns) {
-    clean = clean.replace(pattern, (...match: string[]) => {
-      const kept = keep ? keep(match) : ['', '']
-      return kept ? `${kept[0]}[redacted ${shown}]${kept[1]}` : (match[0] ?? '')
-    })
-  }
-  return clean
+  return line
+    .replaceAll(anyForm, (_, ...groups: unknown[]) => `[redacted ${forms[groups.findIndex(isText)]?.[0]}]`)
+    .replaceAll(credential, (all, scheme: string, value: string) =>
+      /\d/.test(value) ? `${scheme} [redacted credential]` : all,
+    )
+    .replaceAll(urlPassword, '$1[redacted password]@')
+    .replaceAll(assignment, (all, before: string, value: string) =>
+      namesSecret(value) ? all : `${before}[redacted secret]`,
+    )
 }
+
+const isText = (group: unknown): boolean => typeof group === 'string'
 
 /** True wherever one of the patterns could match. */
 const anyBeginning =

@@ -38,14 +38,16 @@ export const Hook = fileObject({
 export type Hook = z.output<typeof Hook>
 
 const HookOverride = fileObject({
-  id: Id.optional(),
-  prompt: text.optional(),
-  workflow: text.optional(),
-  run: text.optional(),
-  parallel: z.boolean().optional(),
-  enabled: z.boolean().optional(),
-  onFail: onFail.optional(),
-  timeout: Duration.optional(),
+  id: Id.optional().describe(
+    'Which hook of the workflow is meant, or the name of a new one; in a map, the key says it',
+  ),
+  prompt: text.optional().describe('Another prompt'),
+  workflow: text.optional().describe('Another workflow or slash command'),
+  run: text.optional().describe('Another shell command'),
+  parallel: z.boolean().optional().describe('In the background or not'),
+  enabled: z.boolean().optional().describe('Switches the hook on or off'),
+  onFail: onFail.optional().describe('What a failure does'),
+  timeout: Duration.optional().describe('timeouts.hook if not given'),
 })
 export type HookOverride = z.output<typeof HookOverride>
 
@@ -94,14 +96,18 @@ const Ralph = fileObject({
 
 /** USD per million tokens. */
 export const Price = fileObject({
-  input: z.number().min(0),
-  output: z.number().min(0),
-  cacheRead: z.number().min(0).default(0),
-  cacheWrite: z.number().min(0).default(0),
+  input: z.number().min(0).describe('Input tokens'),
+  output: z.number().min(0).describe('Output tokens'),
+  cacheRead: z.number().min(0).default(0).describe('Tokens read from the cache'),
+  cacheWrite: z.number().min(0).default(0).describe('Tokens written to the cache'),
 })
 export type Price = z.output<typeof Price>
 
-export const Notify = z.union([z.literal('desktop'), fileObject({ webhook: z.url() }), fileObject({ run: text })])
+export const Notify = z.union([
+  z.literal('desktop'),
+  fileObject({ webhook: z.url().describe('Gets a POST with JSON') }),
+  fileObject({ run: text.describe('Shell command; the message is in its environment') }),
+])
 
 /** The seeds write these groups in camelCase; both spellings are read, kebab-case is written. */
 const eitherSpelling = <const S extends z.ZodRawShape>(shape: S) => z.union([fileObject(shape), z.strictObject(shape)])
@@ -123,16 +129,19 @@ export const Retry = fileObject(retry)
 const parallelExecution = {
   enabled: z.boolean().describe('Items of for-each phases run at the same time, as far as depends-on allows'),
   maxConcurrency: z.int().min(1).max(64).default(4).describe('How many at most'),
-  onDependencyFailure: z.enum(['skip-dependents', 'fail-phase', 'continue']).default('skip-dependents'),
+  onDependencyFailure: z
+    .enum(['skip-dependents', 'fail-phase', 'continue'])
+    .default('skip-dependents')
+    .describe('What happens to items that wait for one that failed'),
 }
 export const ParallelExecution = fileObject(parallelExecution)
 
 export const Prompts = fileObject({
-  header: text.optional(),
-  position: text.optional(),
-  retryWarning: text.optional(),
-  instructions: text.optional(),
-  resultReporting: text.optional(),
+  header: text.optional().describe('Instead of the first lines'),
+  position: text.optional().describe('Instead of the part that says where in the sprint the phase stands'),
+  retryWarning: text.optional().describe('Instead of the part that says what went wrong the last time'),
+  instructions: text.optional().describe('Instead of the rules of conduct'),
+  resultReporting: text.optional().describe('Instead of the part that asks for the report'),
 })
 
 /** What SPRINT.yaml and a workflow can both set; SPRINT.yaml wins, field by field. */
@@ -142,7 +151,10 @@ export const settings = {
     .array(Check)
     .optional()
     .describe('Checks that must pass before goal-complete is accepted; detected if not given, [] for none'),
-  review: fileObject({ agent: text, model: text.optional() })
+  review: fileObject({
+    agent: text.describe('The agent program that judges'),
+    model: text.optional().describe("Its model; default: the driver's own"),
+  })
     .optional()
     .describe('A second agent that judges prose criteria'),
   agent: agentNames.optional().describe('Agent program, or a list: first choice, then fallbacks'),
@@ -151,7 +163,7 @@ export const settings = {
   timeouts: partialFileObject(timeouts).optional().describe('When an attempt or a hook is ended'),
   checkpoint: z.boolean().optional().describe('A commit object per iteration; default true'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('default auto'),
-  env: fileObject({ pass: z.array(text) })
+  env: fileObject({ pass: z.array(text).describe('NAME, or PREFIX_* for all that begin so') })
     .optional()
     .describe('Environment variables passed to the agent, as NAME or PREFIX_*'),
   retry: eitherSpelling(retry).optional().describe('Standard mode: when a failed phase is tried again'),

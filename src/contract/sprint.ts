@@ -6,7 +6,7 @@ import { HookOverrides, settings, text } from './settings.ts'
 import { Duration } from './time.ts'
 
 const Worktree = fileObject({
-  enabled: z.boolean(),
+  enabled: z.boolean().describe('Whether the sprint works in a worktree of its own'),
   branch: text.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
   path: text.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
   cleanup: cleanupModes.optional().describe('When the worktree is removed; default on-complete'),

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { cleanupModes, Phase } from './phases.ts'
+import { SprintMode } from './progress.ts'
 import { Hook, settings, text } from './settings.ts'
 
-export const SprintMode = z.enum(['standard', 'ralph'])
-
 const WorkflowWorktree = fileObject({
-  enabled: z.boolean(),
+  enabled: z.boolean().describe('Whether the sprint works in a worktree of its own'),
   branchPrefix: text.optional().describe('The branch is this and the id of the sprint; default "sprint/"'),
   pathPrefix: text.optional().describe('The folder is this and the id of the sprint'),
-  cleanup: cleanupModes.optional(),
+  cleanup: cleanupModes.optional().describe('When the worktree is removed; default on-complete'),
 })
 
 /** `.claude/workflows/<name>.yaml`: a reusable way of working. */

@@ -33,6 +33,7 @@ const AttemptEnd = z.discriminatedUnion('kind', [
     reason: z.string(),
     retryable: z.boolean(),
     resetsAt: Timestamp.optional(),
+    question: z.object({ reason: z.string(), details: z.string(), options: z.array(z.string()).optional() }).optional(),
     exitCode: z.int().optional(),
     notStarted: z.literal(true).optional(),
   }),

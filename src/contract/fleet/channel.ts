@@ -52,8 +52,6 @@ const Asked = z.discriminatedUnion('kind', [
     order: PromptOrder,
     /** As it is when the order is given; without the iterations that are over. */
     progress: Progress,
-    /** Said to the agent instead of what the progress makes. `{notes}` stands for its notes folder. */
-    prompt: z.string().optional(),
   }),
   z.object({
     kind: z.literal('text'),

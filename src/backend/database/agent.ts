@@ -1,0 +1,43 @@
+import { boolean, integer, pgTable, jsonb, text, uuid } from 'drizzle-orm/pg-core'
+import type { AgentState, Workspace } from '../../contract/fleet/agent.ts'
+import { count, moment } from './columns.ts'
+
+/** Whoever changes anything about an agent, its prompts or its sprint has locked its row first. */
+export const agents = pgTable('agent', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull(),
+  machineId: uuid('machine_id').notNull(),
+  workspace: jsonb('workspace').$type<Workspace>().notNull(),
+  program: text('program').notNull(),
+  model: text('model'),
+  /** Whose usage limit it shares. */
+  account: text('account').notNull(),
+  state: text('state').$type<AgentState>().notNull(),
+  reason: text('reason'),
+  inRalphMode: boolean('in_ralph_mode').notNull().default(false),
+  ralphModeTaskDescription: text('ralph_mode_task_description'),
+  ralphModeLastPromptAt: moment('ralph_mode_last_prompt_at'),
+  ralphModeMinIntervalMs: count('ralph_mode_min_interval_ms').notNull().default(0),
+  notesFolder: text('notes_folder'),
+  sprintId: uuid('sprint_id'),
+  /** A person's next prompt goes on in the same conversation. */
+  inConversation: boolean('in_conversation').notNull().default(false),
+  /** Up to where its events are stored. */
+  eventsSeq: count('events_seq').notNull().default(0),
+  createdAt: moment('created_at').notNull(),
+  archivedAt: moment('archived_at'),
+})
+export type AgentRow = typeof agents.$inferSelect
+
+export const conversations = pgTable('conversation', {
+  id: uuid('id').primaryKey(),
+  agentId: uuid('agent_id').notNull(),
+  sprintId: uuid('sprint_id'),
+  iteration: integer('iteration'),
+  /** Its first prompt. */
+  promptId: uuid('prompt_id'),
+  messages: integer('messages').notNull(),
+  startedAt: moment('started_at').notNull(),
+  /** Null: it goes on with the next prompt. */
+  endedAt: moment('ended_at'),
+})

@@ -1,0 +1,27 @@
+import { bigserial, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { moment } from './columns.ts'
+
+/** Who did what. The database refuses to change or delete a row. */
+export const audit = pgTable('audit', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  at: moment('at').notNull(),
+  who: text('who').notNull(),
+  userId: uuid('user_id'),
+  what: text('what').notNull(),
+  target: text('target'),
+  details: jsonb('details').$type<Readonly<Record<string, unknown>>>(),
+})
+
+/** What a call was answered, for the same call again; without a status it is under way. */
+export const idempotency = pgTable(
+  'idempotency',
+  {
+    userId: uuid('user_id').notNull(),
+    key: text('key').notNull(),
+    requestHash: text('request_hash').notNull(),
+    status: integer('status'),
+    response: jsonb('response'),
+    createdAt: moment('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.key] })],
+)

@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import { bigserial, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import type { SprintEvent } from '../../contract/events.ts'
+import { moment, transactionNumber } from './columns.ts'
+
+/** What happened, for everybody who looks: `event` is one of a sprint, the other kinds name a row that has changed. */
+export const events = pgTable('event', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  tx: transactionNumber('tx')
+    .notNull()
+    .default(sql`pg_current_xact_id()`),
+  kind: text('kind').$type<EventKind>().notNull(),
+  agentId: uuid('agent_id'),
+  sprintId: uuid('sprint_id'),
+  promptId: uuid('prompt_id'),
+  machineId: uuid('machine_id'),
+  questionId: uuid('question_id'),
+  /** Grows by one within the sprint, or within a prompt that belongs to none. */
+  seq: integer('seq'),
+  type: text('type'),
+  iteration: integer('iteration'),
+  payload: jsonb('payload').$type<SprintEvent>(),
+  /** Where the machine has the whole of it. */
+  clipped: text('clipped'),
+  at: moment('at').notNull(),
+})
+export type EventRow = typeof events.$inferSelect
+export type EventKind = 'event' | 'agent' | 'agent-gone' | 'prompt' | 'machine' | 'question' | 'sprint'

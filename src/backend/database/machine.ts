@@ -1,0 +1,71 @@
+import { bigserial, boolean, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import type { MachineStatus, Program } from '../../contract/fleet/machine.ts'
+import { count, moment } from './columns.ts'
+
+export const machines = pgTable('machine', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull(),
+  status: text('status').$type<MachineStatus>().notNull(),
+  local: boolean('local').notNull().default(false),
+  version: text('version'),
+  platform: text('platform'),
+  labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
+  slots: integer('slots').notNull().default(4),
+  programs: jsonb('programs').$type<readonly Program[]>().notNull().default([]),
+  roots: jsonb('roots').$type<readonly string[]>().notNull().default([]),
+  diskFreeBytes: count('disk_free_bytes'),
+  clockSkewMs: count('clock_skew_ms'),
+  certificateSerial: text('certificate_serial'),
+  certificateExpiresAt: moment('certificate_expires_at'),
+  alarm: text('alarm'),
+  /** The replica that holds its connection; null: none does. */
+  connectedTo: text('connected_to'),
+  connectedAt: moment('connected_at'),
+  epoch: count('epoch').notNull().default(0),
+  bootEpoch: count('boot_epoch').notNull().default(0),
+  bootId: text('boot_id'),
+  lastSeenAt: moment('last_seen_at'),
+  createdAt: moment('created_at').notNull(),
+})
+export type MachineRow = typeof machines.$inferSelect
+
+export const joinTokens = pgTable('join_token', {
+  id: uuid('id').primaryKey(),
+  hash: text('hash').notNull().unique(),
+  name: text('name'),
+  labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
+  createdBy: uuid('created_by'),
+  createdAt: moment('created_at').notNull(),
+  expiresAt: moment('expires_at').notNull(),
+  usedAt: moment('used_at'),
+  /** The key of the machine that has used it. */
+  keyPin: text('key_pin'),
+  approve: boolean('approve').notNull().default(false),
+  machineId: uuid('machine_id'),
+})
+
+/** Whom machines trust. */
+export const authorities = pgTable('authority', {
+  id: integer('id').primaryKey().default(1),
+  certificate: text('certificate').notNull(),
+  key: text('key').notNull(),
+})
+
+/** Questions to machines that somebody waits for; without a body they are in the outbox. */
+export const machineCalls = pgTable('machine_call', {
+  id: text('id').primaryKey(),
+  machineId: uuid('machine_id').notNull(),
+  type: text('type').notNull(),
+  body: jsonb('body'),
+  reply: jsonb('reply'),
+  createdAt: moment('created_at').notNull(),
+})
+
+/** What machines are still to be told. A row goes when the machine has it on its disk. */
+export const machineOutbox = pgTable('machine_outbox', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  machineId: uuid('machine_id').notNull(),
+  messageId: text('message_id').notNull(),
+  message: jsonb('message').notNull(),
+  createdAt: moment('created_at').notNull(),
+})

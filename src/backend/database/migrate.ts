@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { listFolder, readTextIfThere } from '../../platform/files.ts'
+import type { Database } from './database.ts'
+
+type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string }
+type Applied = { readonly number: number; readonly name: string; readonly checksum: string }
+
+/** Any number that nobody else takes: replicas that start at the same time wait for each other. */
+const lockNumber = 7_226_842_031
+
+/**
+ * Applies the numbered SQL files that are missing, all or none. A file that was applied must not be changed afterwards; a
+ * database of a newer version is left alone.
+ */
+export async function migrate(database: Database, folder: string): Promise<void> {
+  const known = await readMigrations(folder)
+  await database.transaction(async ({ client }) => {
+    await client.query('set local idle_in_transaction_session_timeout = 0')
+    await client.query('select pg_advisory_xact_lock($1)', [lockNumber])
+    await client.query(
+      `create table if not exists migration
+         (number int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
+    )
+    const { rows } = await client.query<Applied>('select number, name, checksum from migration order by number')
+    refuseOthers(rows, known)
+    for (const { number, name, sql, checksum } of known.slice(rows.length)) {
+      await client.query(sql)
+      await client.query('insert into migration (number, name, checksum) values ($1, $2, $3)', [number, name, checksum])
+    }
+    await client.query(restamp)
+  })
+}
+
+/**
+ * Events are read in the order of their transactions. A dump that was restored into another server has numbers of
+ * transactions that are still to come there: they count as past.
+ */
+const restamp = `update event set tx = '0' where tx >= pg_snapshot_xmax(pg_current_snapshot())`
+
+function refuseOthers(applied: readonly Applied[], known: readonly Migration[]): void {
+  const newest = applied.at(-1)
+  if (newest && newest.number > known.length) {
+    throw new RalphError('DATABASE_NEWER', `the database is of a newer version (${newest.name})`, {
+      hint: 'use the version of ralph that wrote it, or a newer one',
+    })
+  }
+  const changed = applied.find(({ checksum }, index) => known[index]?.checksum !== checksum)
+  if (changed) throw new RalphError('DATABASE_NEWER', `${changed.name} is not what was applied to this database`)
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await listFolder(folder)).filter((name) => name.endsWith('.sql')).toSorted()
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number(name.slice(0, 4))
+      if (number !== index + 1) throw new RalphError('INTERNAL', `${name} should be migration ${index + 1}`)
+      const sql = (await readTextIfThere(join(folder, name))) ?? ''
+      return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}

@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { Pool } from 'pg'
+import { RalphError } from '../../contract/errors.ts'
+import { type FileLock, lockFile } from '../../platform/file-lock.ts'
+import { makePrivateFolder, makeTemporaryFolder, removeFile, removeFolder } from '../../platform/files.ts'
+import { databaseOn, type Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { localSignals, openSignals } from './signals.ts'
+
+/** A folder of ours (one process, nothing to set up), or a Postgres server that any number of replicas share. */
+export type DatabasePlace = { readonly dataFolder: string } | { readonly url: string }
+
+export type DatabaseOptions = {
+  /** The folder with the numbered SQL files. */
+  readonly migrations: string
+  /** Connections to a server; DBOS and we share them. */
+  readonly connections?: number
+  /** A connection was lost. The pool makes a new one. */
+  readonly onTrouble?: (error: Error) => void
+}
+
+/** Opens the database and brings it up to date. Who opens it owns it until `close`. */
+export async function openDatabase(place: DatabasePlace, options: DatabaseOptions): Promise<Database> {
+  const opened = 'url' in place ? await openServer(place.url, options) : await openEmbedded(place.dataFolder, options)
+  try {
+    await migrate(opened, options.migrations)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+const oldestServer = 150_000
+
+async function openServer(url: string, { connections = 12, onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+  // A frozen replica must not hold row locks for longer than its death takes to be noticed.
+  const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
+  pool.on('error', onTrouble)
+  pool.on('connect', (client) => client.on('error', onTrouble))
+  try {
+    const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+    if (Number(rows[0]?.version) < oldestServer) {
+      throw new RalphError('DATABASE_UNAVAILABLE', 'the database is older than PostgreSQL 15')
+    }
+    const signals = await openSignals(url, pool, onTrouble)
+    const close = async () => {
+      await signals.close()
+      await pool.end()
+    }
+    return databaseOn({ kind: 'postgres', pool, db: drizzle(pool), url, signals, close })
+  } catch (error) {
+    await pool.end()
+    throw error instanceof RalphError ? error : unavailable(error)
+  }
+}
+
+const sessionLimits = { idle_in_transaction_session_timeout: 3000, connectionTimeoutMillis: 10_000 }
+
+const unavailable = (cause: unknown): RalphError =>
+  new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${messageOf(cause)}`, { cause })
+
+/**
+ * Postgres inside this process. It takes no lock of its own, and two processes would destroy each other's data, so the lock is
+ * ours. It has one connection: whoever holds it must not wait for anybody else who wants it.
+ */
+async function openEmbedded(dataFolder: string, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+  const folder = join(dataFolder, 'database')
+  await makePrivateFolder(folder)
+  const lock = own(join(dataFolder, 'database.lock'))
+  try {
+    const { PGlite } = await import('@electric-sql/pglite')
+    const { PGLiteSocketServer } = await import('@electric-sql/pglite-socket')
+    const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
+    const lite = await PGlite.create({ dataDir: folder, startParams })
+    const socket = await socketFolder(dataFolder)
+    // A failed query costs the pool its connection, and the next one comes while the old one is still being closed.
+    const server = new PGLiteSocketServer({ db: lite, path: socketIn(socket.folder), maxConnections: 16 })
+    await server.start()
+    const pool = new Pool({ host: socket.folder, port: 5432, user: 'postgres', database: 'postgres', ...oneConnection })
+    pool.on('error', onTrouble)
+    pool.on('connect', (client) => client.on('error', onTrouble))
+    const close = async () => {
+      await pool.end()
+      await server.stop()
+      await lite.close()
+      await socket.remove()
+      lock.release()
+    }
+    const url = `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socket.folder)}`
+    return databaseOn({ kind: 'embedded', pool, db: drizzle(pool), url, signals: localSignals(), close })
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+const oneConnection = { max: 1, idleTimeoutMillis: 0 }
+
+function own(path: string): FileLock {
+  const taken = lockFile(path, `process ${process.pid}`)
+  if ('lock' in taken) return taken.lock
+  throw new RalphError('DATA_FOLDER_IN_USE', `the data folder is in use by ${taken.owner}`, {
+    place: { file: path },
+    hint: 'one backend at a time can use a data folder; stop the other one, or use a Postgres server (DATABASE_URL)',
+  })
+}
+
+/** The kernel takes socket paths of up to 107 bytes. */
+const longestSocket = 107
+
+const socketIn = (folder: string): string => join(folder, '.s.PGSQL.5432')
+
+async function socketFolder(dataFolder: string) {
+  const own = join(dataFolder, 'run')
+  if (Buffer.byteLength(socketIn(own)) <= longestSocket) {
+    await makePrivateFolder(own)
+    await removeFile(socketIn(own))
+    return { folder: own, remove: () => removeFile(socketIn(own)) }
+  }
+  const folder = await makeTemporaryFolder('ralph-database')
+  return { folder, remove: () => removeFolder(folder) }
+}
+
+const ignore = () => {}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message || cause.name : String(cause))

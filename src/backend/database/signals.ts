@@ -1,0 +1,113 @@
+import { Client, type Pool } from 'pg'
+
+/**
+ * A nudge to whoever waits for a row, in this process at once and in other replicas soon. A signal can be lost (with the
+ * process that gave it), so whoever listens also looks by itself now and then.
+ */
+export interface Signals {
+  readonly give: (topic: string, key: string) => void
+  /** Returns how to stop listening. */
+  readonly on: (topic: string, hear: (key: string) => void) => () => void
+  readonly close: () => Promise<void>
+}
+
+/** In the embedded form there is nobody else. */
+export function localSignals(): Signals {
+  const listeners = new Map<string, Set<(key: string) => void>>()
+  return {
+    give: (topic, key) => listeners.get(topic)?.forEach((hear) => hear(key)),
+    on: (topic, hear) => {
+      const hearing = listeners.get(topic) ?? new Set()
+      listeners.set(topic, hearing.add(hear))
+      return () => void hearing.delete(hear)
+    },
+    close: async () => listeners.clear(),
+  }
+}
+
+const channel = 'ralph_signals'
+const reconnectMs = 1000
+/** Postgres lets transactions that notify commit one by one, so we notify outside of them, and many keys at once. */
+const gatherMs = 5
+const mostBytes = 7000
+
+/** Between replicas: LISTEN on a connection of its own, NOTIFY after the commit. */
+export async function openSignals(url: string, pool: Pool, onTrouble: (error: Error) => void): Promise<Signals> {
+  const local = localSignals()
+  const self = crypto.randomUUID()
+  const waiting = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  let listening: Client | undefined
+
+  const tellOthers = () => {
+    timer = undefined
+    const parts = packed([...waiting])
+    waiting.clear()
+    for (const part of parts) {
+      pool.query('select pg_notify($1, $2)', [channel, JSON.stringify([self, ...part])]).catch(onTrouble)
+    }
+  }
+
+  const listen = async (): Promise<void> => {
+    const client = new Client({ connectionString: url, keepAlive: true })
+    const again = (error: Error) => {
+      if (closed || listening !== client) return
+      listening = undefined
+      onTrouble(error)
+      setTimeout(() => void (closed || listen().catch(again)), reconnectMs).unref()
+    }
+    listening = client
+    client.on('error', again)
+    client.on('end', () => again(new Error('the connection that listens has ended')))
+    client.on('notification', ({ payload = '[]' }) => {
+      const [from, ...signals] = heard(payload)
+      if (from === self) return
+      for (const signal of signals) local.give(...split(signal))
+    })
+    await client.connect().catch(again)
+    if (listening === client) await client.query(`listen ${channel}`).catch(again)
+  }
+  await listen()
+
+  return {
+    on: local.on,
+    give: (topic, key) => {
+      local.give(topic, key)
+      waiting.add(`${topic} ${key}`)
+      timer ??= setTimeout(tellOthers, gatherMs)
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await listening?.end().catch(() => {})
+      await local.close()
+    },
+  }
+}
+
+const heard = (payload: string): string[] => {
+  const parsed: unknown = JSON.parse(payload)
+  return Array.isArray(parsed) ? parsed.filter((part) => typeof part === 'string') : []
+}
+
+const split = (signal: string): [string, string] => {
+  const at = signal.indexOf(' ')
+  return [signal.slice(0, at), signal.slice(at + 1)]
+}
+
+/** A notification has room for 8000 bytes. */
+function packed(signals: readonly string[]): string[][] {
+  const parts: string[][] = []
+  let size = mostBytes
+  for (const signal of signals) {
+    const bytes = Buffer.byteLength(signal) + 3
+    if (size + bytes > mostBytes) {
+      parts.push([])
+      size = 0
+    }
+    size += bytes
+    parts.at(-1)?.push(signal)
+  }
+  return parts
+}

@@ -1,0 +1,82 @@
+import { boolean, doublePrecision, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import type { Protocol } from '../../contract/fleet/sprint.ts'
+import type { IterationRecord, Progress, SprintStatus, Verdict } from '../../contract/progress.ts'
+import type { Order } from '../../loop/order.ts'
+import { count, moment } from './columns.ts'
+
+export const sprints = pgTable('sprint', {
+  id: uuid('id').primaryKey(),
+  agentId: uuid('agent_id').notNull(),
+  protocol: text('protocol').$type<Protocol>().notNull(),
+  rev: integer('rev').notNull(),
+  status: text('status').$type<SprintStatus>().notNull(),
+  progress: jsonb('progress').$type<Progress>().notNull(),
+  /** Somebody else decides: `ralph run` in a terminal. */
+  observed: boolean('observed').notNull().default(false),
+  /** Events so far. */
+  seq: integer('seq').notNull().default(0),
+  diff: jsonb('diff').$type<{ added: number; removed: number }>(),
+  branch: text('branch'),
+  startAt: moment('start_at'),
+  startedBy: text('started_by'),
+  lastEventAt: moment('last_event_at'),
+  createdAt: moment('created_at').notNull(),
+  updatedAt: moment('updated_at').notNull(),
+})
+export type SprintRow = typeof sprints.$inferSelect
+
+/** What is to be done next in a sprint. Queued until it is under way, open until its fact has come. */
+export const sprintOrders = pgTable('sprint_order', {
+  id: text('id').primaryKey(),
+  sprintId: uuid('sprint_id').notNull(),
+  agentId: uuid('agent_id').notNull(),
+  type: text('type').$type<Order['type']>().notNull(),
+  order: jsonb('order').$type<Order>().notNull(),
+  status: text('status').$type<'queued' | 'open' | 'done' | 'dropped'>().notNull(),
+  /** Prompts of the agent wait until it is done. */
+  blocking: boolean('blocking').notNull(),
+  promptId: uuid('prompt_id'),
+  dueAt: moment('due_at'),
+  createdAt: moment('created_at').notNull(),
+  endedAt: moment('ended_at'),
+})
+export type OrderRow = typeof sprintOrders.$inferSelect
+
+/** A fact is taken once. */
+export const facts = pgTable(
+  'fact',
+  {
+    sprintId: uuid('sprint_id').notNull(),
+    id: text('id').notNull(),
+    rev: integer('rev').notNull(),
+    type: text('type').notNull(),
+    at: moment('at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sprintId, table.id] })],
+)
+
+export const iterations = pgTable(
+  'iteration',
+  {
+    sprintId: uuid('sprint_id').notNull(),
+    number: integer('number').notNull(),
+    agentId: uuid('agent_id').notNull(),
+    verdict: text('verdict').$type<Verdict>().notNull(),
+    record: jsonb('record').$type<IterationRecord>().notNull(),
+    durationMs: count('duration_ms').notNull(),
+    costUsd: doublePrecision('cost_usd'),
+    endedAt: moment('ended_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sprintId, table.number] })],
+)
+
+export const checkpoints = pgTable(
+  'checkpoint',
+  {
+    sprintId: uuid('sprint_id').notNull(),
+    iteration: integer('iteration').notNull(),
+    commit: text('commit').notNull(),
+    at: moment('at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sprintId, table.iteration] })],
+)

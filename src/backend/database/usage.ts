@@ -1,0 +1,29 @@
+import { date, doublePrecision, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { count, moment } from './columns.ts'
+
+export const usage = pgTable(
+  'usage',
+  {
+    day: date('day', { mode: 'string' }).notNull(),
+    agentId: uuid('agent_id').notNull(),
+    /** Empty: not known. */
+    model: text('model').notNull(),
+    costUsd: doublePrecision('cost_usd').notNull().default(0),
+    unpriced: integer('unpriced').notNull().default(0),
+    inputTokens: count('input_tokens').notNull().default(0),
+    outputTokens: count('output_tokens').notNull().default(0),
+    cacheReadTokens: count('cache_read_tokens').notNull().default(0),
+    cacheWriteTokens: count('cache_write_tokens').notNull().default(0),
+    iterations: integer('iterations').notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.agentId, table.model] })],
+)
+
+/** Usage limits that are not over, shared by all agents of the account. */
+export const accountLimits = pgTable('account_limit', {
+  account: text('account').primaryKey(),
+  until: moment('until').notNull(),
+  reason: text('reason').notNull(),
+  agentId: uuid('agent_id'),
+  notedAt: moment('noted_at').notNull(),
+})

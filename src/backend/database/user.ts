@@ -1,0 +1,53 @@
+import { pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import type { AccessLevel, UserRole } from '../../contract/fleet/user.ts'
+import { moment } from './columns.ts'
+
+export const users = pgTable('user', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull(),
+  email: text('email'),
+  role: text('role').$type<UserRole>().notNull(),
+  /** Issuer and subject of the identity provider. */
+  subject: text('subject').unique(),
+  createdAt: moment('created_at').notNull(),
+  disabledAt: moment('disabled_at'),
+})
+
+export const access = pgTable(
+  'access',
+  {
+    agentId: uuid('agent_id').notNull(),
+    userId: uuid('user_id').notNull(),
+    level: text('level').$type<AccessLevel>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.userId] })],
+)
+
+/** `hash`: SHA-256 of the cookie. */
+export const sessions = pgTable('session', {
+  hash: text('hash').primaryKey(),
+  userId: uuid('user_id').notNull(),
+  signedInBy: text('signed_in_by').$type<'local' | 'oidc'>().notNull(),
+  createdAt: moment('created_at').notNull(),
+  lastUsedAt: moment('last_used_at').notNull(),
+  expiresAt: moment('expires_at').notNull(),
+})
+
+/** Good once: taken by deleting it. */
+export const tickets = pgTable('ticket', {
+  hash: text('hash').primaryKey(),
+  userId: uuid('user_id').notNull(),
+  expiresAt: moment('expires_at').notNull(),
+})
+
+export const apiTokens = pgTable('api_token', {
+  id: uuid('id').primaryKey(),
+  userId: uuid('user_id').notNull(),
+  name: text('name').notNull(),
+  scope: text('scope').$type<'read' | 'write' | 'admin'>().notNull(),
+  hash: text('hash').notNull().unique(),
+  createdAt: moment('created_at').notNull(),
+  expiresAt: moment('expires_at').notNull(),
+  lastUsedAt: moment('last_used_at'),
+  revokedAt: moment('revoked_at'),
+})

@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../database/database.ts'
+
+const beatMs = 1000
+/** Who was not seen for this long is dead, by the clock of the database. */
+const deadMs = 4000
+
+type Heart = {
+  readonly executorId: string
+  readonly recover: () => Promise<number>
+  readonly onLost: (reason: string) => void
+  readonly log: (level: 'warning' | 'error', text: string) => void
+}
+
+/**
+ * Says every second that this replica lives, and takes over the work of those that no longer say so. Whoever could not say it
+ * for as long as that takes is out: others do its work already.
+ */
+export async function startHeartbeat(database: Database, { executorId, recover, onLost, log }: Heart) {
+  let last = performance.now()
+  let lost = false
+  let beating = Promise.resolve()
+  const beat = async () => {
+    await database.db.execute(sql`
+      insert into executor (id, last_seen) values (${executorId}, clock_timestamp())
+      on conflict (id) do update set last_seen = excluded.last_seen`)
+    last = performance.now()
+    const taken = await recover()
+    if (taken > 0) log('warning', `took over ${taken} of a replica that is gone`)
+  }
+  await beat()
+  const timer = setInterval(() => {
+    const silentMs = performance.now() - last
+    if (silentMs > deadMs && !lost) {
+      lost = true
+      onLost(`no heartbeat for ${Math.round(silentMs)} ms`)
+    }
+    beating = beating.then(beat).catch((error: unknown) => log('warning', `heartbeat: ${String(error)}`))
+  }, beatMs)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await beating
+      await database.db.execute(sql`delete from executor where id = ${executorId}`).catch(() => {})
+    },
+  }
+}
+
+/** Those who have begun something and are not there any more. */
+export async function deadExecutors(database: Database): Promise<string[]> {
+  const { rows } = await database.db.execute<{ id: string }>(sql`
+    select distinct executor_id as id from dbos.workflow_status
+    where status = 'PENDING' and executor_id not in
+      (select id from executor where last_seen > clock_timestamp() - make_interval(secs => ${deadMs / 1000}))`)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,128 @@
+import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
+import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor'
+import type { DLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs'
+import { RalphError } from '../../contract/errors.ts'
+import type { Database } from '../database/database.ts'
+import type { Engine, Handler, Work } from './engine.ts'
+import { deadExecutors, startHeartbeat } from './heartbeat.ts'
+
+export type EngineOptions = {
+  readonly handlers: Readonly<Record<string, Handler>>
+  /** This process was taken for dead, or cannot reach the database for as long as that takes: it must exit. */
+  readonly onLost: (reason: string) => void
+  readonly log?: (level: 'warning' | 'error', text: string) => void
+}
+
+const application = 'ralph'
+/** Work of any version is done by any version: inputs of handlers only ever gain fields. */
+const applicationVersion = 'ralph-1'
+const queueName = 'work'
+const workflowName = 'work'
+const attempts = { retriesAllowed: true, maxAttempts: 20, intervalSeconds: 1, backoffRate: 2 }
+const drainMs = 2000
+const cleaningMs = 3_600_000
+const keptMs = 24 * 3_600_000
+
+/** DBOS on the pool of the database. It keeps its state in globals, so there is one engine per process. */
+export async function openEngine(database: Database, options: EngineOptions): Promise<Engine> {
+  if (DBOS.isInitialized()) throw new RalphError('INTERNAL', 'there is one engine per process')
+  const { handlers, onLost, log = () => {} } = options
+  // Embedded, nobody else can have been at work: what is unfinished is ours.
+  const executorId = database.kind === 'embedded' ? 'embedded' : crypto.randomUUID()
+  register(handlers)
+  const shared = { systemDatabaseUrl: database.url, systemDatabasePool: database.pool, logger: quietLogger(log) }
+  DBOS.setConfig({
+    ...shared,
+    name: application,
+    executorID: executorId,
+    applicationVersion,
+    enablePatching: true,
+    useListenNotify: false,
+  })
+  await DBOS.launch()
+  const queue = await DBOS.registerQueue(queueName, { workerConcurrency: 32, minPollingIntervalMs: 1000 })
+  const startSoon = startingSoon(queue, executorId)
+  const client = await DBOSClient.create({ ...shared, applicationName: application })
+  const recover = async () => {
+    const dead = await deadExecutors(database)
+    const taken = dead.length > 0 ? await DBOSExecutor.globalInstance?.recoverPendingWorkflows(dead) : []
+    return taken?.length ?? 0
+  }
+  const heart =
+    database.kind === 'embedded' ? undefined : await startHeartbeat(database, { executorId, recover, onLost, log })
+  const cleaning = setInterval(() => void clean().catch((error: unknown) => log('warning', String(error))), cleaningMs)
+  cleaning.unref()
+  return {
+    executorId,
+    enqueue: async (tx, work) => {
+      await client.enqueueInTransaction(tx.client, optionsOf(work), work.kind, work.input)
+      if (work.at === undefined) tx.afterCommit(startSoon)
+    },
+    cancel: (tx, id) => tx.afterCommit(() => void DBOS.cancelWorkflow(id).catch(() => {})),
+    recover,
+    close: async () => {
+      clearInterval(cleaning)
+      await heart?.stop()
+      await DBOS.shutdown({ deregister: true, workflowCompletionTimeoutMS: drainMs })
+      await client.destroy()
+    },
+  }
+}
+
+function register(handlers: EngineOptions['handlers']): void {
+  const work = async (kind: string, input: unknown): Promise<void> => {
+    const handler = handlers[kind]
+    if (!handler) throw new RalphError('INTERNAL', `nobody does ${kind}`)
+    await DBOS.runStep(() => handler(input), { name: kind, ...attempts })
+  }
+  DBOS.registerWorkflow(work, { name: workflowName, maxRecoveryAttempts: 1_000_000 })
+}
+
+const optionsOf = ({ id, at }: Work) => ({
+  workflowName,
+  queueName,
+  workflowID: id,
+  appVersion: applicationVersion,
+  ...(at !== undefined && { delaySeconds: Math.max(0, (at - Date.now()) / 1000) }),
+})
+
+type Queue = Awaited<ReturnType<typeof DBOS.registerQueue>>
+
+/** Looks into the queue now, once for all that is committed in this turn; by itself DBOS looks once a second. */
+function startingSoon(queue: Queue, executorId: string): () => void {
+  let starting = false
+  const start = async () => {
+    starting = false
+    const executor = DBOS.isInitialized() ? DBOSExecutor.globalInstance : undefined
+    if (!executor) return
+    const owner = crypto.randomUUID()
+    const { systemDatabase } = executor
+    const running = systemDatabase.countRunningWorkflowsForQueue(queueName)
+    const of = [undefined, running, 0, owner] as const
+    const ids = await systemDatabase.findAndMarkStartableWorkflows(queue, executorId, applicationVersion, ...of)
+    await executor.dispatchDequeuedWorkflows(ids, owner)
+  }
+  return () => {
+    if (starting) return
+    starting = true
+    // Another replica may be looking at the same moment; then it takes the work.
+    setImmediate(() => void start().catch(() => {}))
+  }
+}
+
+/** Finished work is of no use to anybody after a day. */
+async function clean(): Promise<void> {
+  const completedBefore = new Date(Date.now() - keptMs).toISOString()
+  for (;;) {
+    const some = await DBOS.listWorkflows({ completedBefore, limit: 500, loadInput: false, loadOutput: false })
+    if (some.length === 0) return
+    await DBOS.deleteWorkflows(some.map(({ workflowID }) => workflowID))
+  }
+}
+
+const quietLogger = (log: NonNullable<EngineOptions['log']>): DLogger => ({
+  info: () => {},
+  debug: () => {},
+  warn: (entry) => log('warning', String(entry)),
+  error: (entry) => log('error', entry instanceof Error ? entry.message : String(entry)),
+})

@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Tx } from '../database/database.ts'
+import { events, type EventKind } from '../database/event.ts'
+import type { Fleet } from './ports.ts'
+
+/** Which row has changed. */
+type Changed = {
+  readonly kind: Exclude<EventKind, 'event'>
+  readonly agentId?: string
+  readonly sprintId?: string
+  readonly promptId?: string
+  readonly machineId?: string
+  readonly questionId?: string
+}
+
+/** Tells everybody who looks that a row is another one. What it is now, they read when they show it. */
+export async function announce(fleet: Fleet, tx: Tx, ...changes: readonly Changed[]): Promise<void> {
+  if (changes.length === 0) return
+  const at = fleet.clock.now()
+  await tx.db.insert(events).values(changes.map((change) => ({ ...change, at })))
+  wake(fleet, tx)
+}
+
+/** The topic on which those listen who pass events on. */
+export const eventsTopic = 'events'
+
+const wake = ({ database }: Fleet, tx: Tx) => tx.afterCommit(() => database.signals.give(eventsTopic, ''))
+
+export type Told = {
+  readonly seq: number
+  readonly at: number
+  readonly event: SprintEvent
+  readonly promptId?: string | undefined
+  readonly clipped?: string | undefined
+}
+
+/** What happened in a sprint, or in a prompt that belongs to none. */
+export async function appendEvents(
+  fleet: Fleet,
+  tx: Tx,
+  of: { readonly agentId: string; readonly sprintId: string | null },
+  told: readonly Told[],
+): Promise<void> {
+  if (told.length === 0) return
+  const rows = told.map(({ event, at, ...rest }) => ({ ...rest, ...aboutOf(event), payload: event, at: new Date(at) }))
+  // One parameter for all of them: a thousand rows with ten parameters each take the server longer to read than to write.
+  await tx.db.execute(sql`
+    insert into event (kind, agent_id, sprint_id, prompt_id, seq, type, iteration, payload, clipped, at)
+    select 'event', ${of.agentId}, ${of.sprintId}, "promptId", seq, type, iteration, payload, clipped, at
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as row ("promptId" uuid, seq int, type text, iteration int, payload jsonb, clipped text, at timestamptz)
+    order by seq`)
+  wake(fleet, tx)
+}
+
+const aboutOf = (event: SprintEvent) => ({
+  type: event.type === 'agent' ? event.event.kind : event.type,
+  iteration: 'iteration' in event ? event.iteration : undefined,
+})

@@ -1,0 +1,189 @@
+import { and, eq, isNotNull, lt, sql } from 'drizzle-orm'
+import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { agentPrompts } from '../database/agent-prompt.ts'
+import type { Tx } from '../database/database.ts'
+import { machineOutbox, machines } from '../database/machine.ts'
+import { sprintOrders, sprints } from '../database/sprint.ts'
+import { announce, appendEvents } from './announce.ts'
+import { interrupt } from './give-orders.ts'
+import type { Fleet, Machines } from './ports.ts'
+import { pump } from './pump.ts'
+import { lockAgent, runningPrompt, sprintIn } from './rows.ts'
+import { lockOwnAgent } from './take-report.ts'
+
+/** The topic on which those listen who hold the connections; the key is the machine. */
+export const outboxTopic = 'outbox'
+
+/** The part of `Machines` that is only rows: what is written here is delivered by whoever holds the connection. */
+export function outbox({ database, clock }: Pick<Fleet, 'database' | 'clock'>): Pick<Machines, 'send' | 'withdraw'> {
+  return {
+    send: async (tx, machineId, { id, type, body }) => {
+      const row = { machineId, messageId: id, message: { type, body }, createdAt: clock.now() }
+      await tx.db.insert(machineOutbox).values(row).onConflictDoNothing()
+      tx.afterCommit(() => database.signals.give(outboxTopic, machineId))
+    },
+    withdraw: async (tx, machineId, id) => {
+      const own = and(eq(machineOutbox.machineId, machineId), eq(machineOutbox.messageId, id))
+      await tx.db.delete(machineOutbox).where(own)
+    },
+  }
+}
+
+export type Connection = { readonly machineId: string; readonly executorId: string; readonly epoch: number }
+
+/** A connection is there and its inventory was taken: from here on its agents are given work. */
+export async function machineConnected(fleet: Fleet, { machineId, executorId, epoch }: Connection): Promise<void> {
+  const now = fleet.clock.now()
+  await fleet.database.transaction(async (tx) => {
+    const here = { connectedTo: executorId, connectedAt: now, epoch, lastSeenAt: now }
+    const newer = and(eq(machines.id, machineId), sql`${machines.epoch} <= ${epoch}`)
+    await tx.db.update(machines).set(here).where(newer)
+    await announce(fleet, tx, { kind: 'machine', machineId })
+  })
+  await pumpMachine(fleet, machineId)
+}
+
+/** The connection has ended. If a newer one is there already, nothing has. What ran goes on; whether it does is not known. */
+export const machineDisconnected = (fleet: Fleet, { machineId, epoch }: Connection): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), isNotNull(machines.connectedTo))
+    const { rowCount } = await tx.db.update(machines).set({ connectedTo: null }).where(same)
+    if (rowCount) await announce(fleet, tx, { kind: 'machine', machineId })
+  })
+
+/** It lives. Called every few seconds at most; leases of what it runs are renewed with it. */
+export async function machineSeen({ database, clock, settings }: Fleet, machineId: string): Promise<void> {
+  const now = clock.now()
+  // Two statements, not one transaction: whoever begins a prompt locks the prompt first and the machine afterwards.
+  await database.db.update(machines).set({ lastSeenAt: now }).where(eq(machines.id, machineId))
+  await database.db.execute(sql`
+    update agent_prompt set lease_until = ${new Date(now + settings.leaseMs).toISOString()}::timestamptz
+    from agent where agent.id = agent_prompt.agent_id and agent.machine_id = ${machineId} and status = 'running'`)
+}
+
+/** Begins what the machine's agents have waiting; one transaction each. */
+export async function pumpMachine(fleet: Fleet, machineId: string): Promise<void> {
+  for (const agentId of await waitingAgents(fleet, machineId)) {
+    await fleet.database.transaction(async (tx) => void (await pump(fleet, tx, await lockAgent(tx, agentId))))
+  }
+}
+
+/** Agents with something in their queue and nothing under way. */
+export async function waitingAgents(fleet: Fleet, machineId?: string): Promise<string[]> {
+  const now = new Date(fleet.clock.now()).toISOString()
+  const { rows } = await fleet.database.db.execute<{ id: string }>(sql`
+    select agent.id from agent join machine on machine.id = agent.machine_id
+    where agent.state in ('idle', 'running') and machine.connected_to is not null
+      ${machineId === undefined ? sql`` : sql`and agent.machine_id = ${machineId}`}
+      and not exists (select 1 from agent_prompt where agent_id = agent.id and status = 'running')
+      and (exists (select 1 from agent_prompt where agent_id = agent.id and status in ('queued', 'parked')
+             and (not_before is null or not_before <= ${now}::timestamptz))
+        or exists (select 1 from sprint_order where agent_id = agent.id and status = 'queued' and type <> 'run-attempt'))
+    limit 1000`)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * What a machine says about itself, before anything is decided about its agents. What we believe to run and it does not know
+ * is sent again: it is joined if it is there after all. What it runs and we do not want is ended.
+ */
+export async function takeInventory(
+  fleet: Fleet,
+  machineId: string,
+  inventory: Inventory,
+): Promise<ReportReply<'inventory'>> {
+  const { version, platform, programs, roots, diskFreeBytes, at } = inventory
+  const now = fleet.clock.now()
+  await fleet.database.transaction(async (tx) => {
+    const known = { version, platform, roots, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
+    const seen = { ...known, ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
+    await tx.db.update(machines).set(seen).where(eq(machines.id, machineId))
+    await announce(fleet, tx, { kind: 'machine', machineId })
+  })
+  const own = await fleet.database.db.select().from(agents).where(eq(agents.machineId, machineId))
+  for (const { id } of own) {
+    const said = inventory.agents.find(({ agentId }) => agentId === id)
+    await fleet.database.transaction(async (tx) => reconcile(fleet, tx, await lockAgent(tx, id), said))
+  }
+  return { success: true, stored: Object.fromEntries(own.map(({ id, eventsSeq }) => [id, eventsSeq])) }
+}
+
+async function reconcile(fleet: Fleet, tx: Tx, agent: AgentRow, said: InventoryAgent | undefined): Promise<void> {
+  const running = await runningPrompt(tx, agent.id)
+  if (running) {
+    const has = said?.prompts.some(({ promptId }) => promptId === running.id) ?? false
+    const leaseUntil = fleet.clock.now() + fleet.settings.leaseMs
+    const stored = { leaseUntil, ...(has && running.storedAt === null && { storedAt: fleet.clock.now() }) }
+    await tx.db.update(agentPrompts).set(stored).where(eq(agentPrompts.id, running.id))
+    if (!has) await sendAgain(fleet, tx, agent, running.id)
+  }
+  const isOpen = and(eq(sprintOrders.agentId, agent.id), eq(sprintOrders.status, 'open'))
+  const orders = await tx.db.select().from(sprintOrders).where(isOpen)
+  for (const { id, type } of orders) {
+    if (type !== 'wait' && type !== 'run-attempt' && !said?.orders.includes(id)) {
+      await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
+    }
+  }
+  for (const { promptId } of said?.prompts ?? []) {
+    if (promptId !== running?.id) await interrupt(fleet, tx, agent, promptId)
+  }
+}
+
+/** Back into the queue under the same id: it is sent once more, and the machine joins what it has. */
+async function sendAgain(fleet: Fleet, tx: Tx, { id: agentId }: AgentRow, promptId: string): Promise<void> {
+  const again = { status: 'queued' as const, storedAt: null, leaseUntil: null }
+  await tx.db.update(agentPrompts).set(again).where(eq(agentPrompts.id, promptId))
+  await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
+}
+
+/** What happened on the machine, in order. Those that are known already are passed over. */
+export const takeEvents = (
+  fleet: Fleet,
+  machineId: string,
+  { agentId, events }: ReportBody<'events'>,
+): Promise<ReportReply<'events'>> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockOwnAgent(tx, machineId, agentId)
+    const fresh = events.filter(({ seq }) => seq > agent.eventsSeq)
+    const stored = fresh.at(-1)?.seq ?? agent.eventsSeq
+    if (fresh.length === 0) return { success: true, stored }
+    await tx.db.update(agents).set({ eventsSeq: stored }).where(eq(agents.id, agentId))
+    const ids = new Set(fresh.map(({ sprintId }) => sprintId))
+    for (const sprintId of ids) {
+      const own = fresh.filter((event) => event.sprintId === sprintId)
+      if (sprintId === undefined) await appendEvents(fleet, tx, { agentId, sprintId: null }, own)
+      else await appendToSprint(fleet, tx, agentId, { sprintId, own })
+    }
+    return { success: true, stored }
+  })
+
+type Own = { readonly sprintId: string; readonly own: ReportBody<'events'>['events'] }
+
+async function appendToSprint(fleet: Fleet, tx: Tx, agentId: string, { sprintId, own }: Own): Promise<void> {
+  const sprint = await sprintIn(tx, sprintId)
+  if (sprint.agentId !== agentId) return
+  const at = fleet.clock.now()
+  const numbered = own.map((event, index) => ({ ...event, seq: sprint.seq + index + 1 }))
+  const seq = sprint.seq + own.length
+  await tx.db.update(sprints).set({ seq, lastEventAt: at }).where(eq(sprints.id, sprintId))
+  await appendEvents(fleet, tx, { agentId, sprintId }, numbered)
+}
+
+/** Prompts whose machine has been silent for longer than their lease. Unknown is not dead: people are told, nothing is ended. */
+export async function tellLostPrompts(fleet: Fleet): Promise<void> {
+  const isOver = and(eq(agentPrompts.status, 'running'), lt(agentPrompts.leaseUntil, fleet.clock.now()))
+  const lost = await fleet.database.db.select().from(agentPrompts).where(isOver).limit(100)
+  for (const { id, agentId } of lost) {
+    await fleet.database.transaction(async (tx) => {
+      const agent = await lockAgent(tx, agentId)
+      const still = and(isOver, eq(agentPrompts.id, id))
+      const error = 'its machine has not been heard from; it may still be at work'
+      const { rowCount } = await tx.db.update(agentPrompts).set({ error, leaseUntil: null }).where(still)
+      if (rowCount !== 1) return
+      await announce(fleet, tx, { kind: 'prompt', agentId, promptId: id }, { kind: 'agent', agentId })
+      const text = `${agent.name}: ${error}`
+      await fleet.notifications.tell(tx, { event: 'machine-lost', text, agentId, machineId: agent.machineId })
+    })
+  }
+}

@@ -1,0 +1,108 @@
+import { and, eq } from 'drizzle-orm'
+import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
+import type { Progress, SprintStatus } from '../../contract/progress.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import type { Tx } from '../database/database.ts'
+import { questions } from '../database/question.ts'
+import { checkpoints, iterations } from '../database/sprint.ts'
+import { announce } from './announce.ts'
+import type { Fleet } from './ports.ts'
+import type { Held } from './rows.ts'
+
+/** Keeps the tables that people look at in step with the progress, which is the truth. */
+export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress): Promise<Held> {
+  const { sprint } = held
+  await writeIterations(tx, held, before)
+  await writeQuestion(fleet, tx, held)
+  const agent = await withRalphMode(fleet, tx, held)
+  await tellRest(fleet, tx, { agent, sprint }, before)
+  await announce(
+    fleet,
+    tx,
+    { kind: 'sprint', agentId: agent.id, sprintId: sprint.id },
+    { kind: 'agent', agentId: agent.id },
+  )
+  return { agent, sprint }
+}
+
+async function writeIterations(tx: Tx, { agent, sprint }: Held, before: Progress): Promise<void> {
+  const known = new Set(before.iterations.map(({ number }) => number))
+  const ended = sprint.progress.iterations.filter(({ number }) => !known.has(number))
+  if (ended.length === 0) return
+  const rows = ended.map((record) => ({
+    sprintId: sprint.id,
+    number: record.number,
+    agentId: agent.id,
+    verdict: record.verdict,
+    record,
+    durationMs: record.endedAt - record.startedAt,
+    costUsd: record.costUsd,
+    endedAt: record.endedAt,
+  }))
+  await tx.db.insert(iterations).values(rows).onConflictDoNothing()
+  const kept = ended.flatMap(({ number, checkpoint, endedAt }) =>
+    checkpoint === undefined ? [] : [{ sprintId: sprint.id, iteration: number, commit: checkpoint, at: endedAt }],
+  )
+  if (kept.length > 0) await tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
+}
+
+/** There is one open question per sprint, and it is the one in the progress. */
+async function writeQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<void> {
+  const { humanNeeded, status } = sprint.progress
+  const asked = status === 'needs-human' ? humanNeeded : undefined
+  const isOpen = and(eq(questions.sprintId, sprint.id), eq(questions.status, 'open'))
+  const [open] = await tx.db.select().from(questions).where(isOpen)
+  if (open && asked && open.askedAt === asked.askedAt) return
+  if (open) {
+    await tx.db.update(questions).set({ status: 'superseded' }).where(eq(questions.id, open.id))
+    await announce(fleet, tx, { kind: 'question', agentId: agent.id, questionId: open.id })
+  }
+  if (!asked) return
+  const { reason, details, options = null, default: defaultAnswer = null, askedAt } = asked
+  const id = fleet.newId()
+  const iteration = sprint.progress.stats.currentIteration
+  const question = { reason, details, options, defaultAnswer, askedAt, iteration }
+  await tx.db.insert(questions).values({ id, sprintId: sprint.id, agentId: agent.id, status: 'open', ...question })
+  await announce(fleet, tx, { kind: 'question', agentId: agent.id, questionId: id })
+}
+
+/** Those in which Ralph Mode is not over: it goes on by itself, or after a word of a person. */
+const goesOn: readonly SprintStatus[] = ['not-started', 'in-progress', 'parked', 'paused', 'needs-human']
+
+/** A lock that is there means Ralph Mode; so it is taken away at the end, but not under the hands of an agent at work. */
+async function withRalphMode(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<AgentRow> {
+  if (sprint.protocol !== 'notes' || agent.sprintId !== sprint.id) return agent
+  const inRalphMode = goesOn.includes(sprint.status)
+  if (inRalphMode === agent.inRalphMode) return agent
+  const fields = inRalphMode
+    ? { inRalphMode, ralphModeTaskDescription: sprint.progress.goal }
+    : { inRalphMode, ralphModeTaskDescription: null, ralphModeLastPromptAt: null }
+  await tx.db.update(agents).set(fields).where(eq(agents.id, agent.id))
+  if (!inRalphMode) {
+    const id = `ralph-mode-end:${sprint.id}:${sprint.rev}`
+    await fleet.machines.send(tx, agent.machineId, { id, type: 'ralph-mode-end', body: { agentId: agent.id } })
+  }
+  return { ...agent, ...fields }
+}
+
+const noticeOf: Partial<Record<SprintStatus, WebhookEvent>> = {
+  'needs-human': 'needs-human',
+  completed: 'completed',
+  failed: 'failed',
+  blocked: 'failed',
+  'limit-reached': 'failed',
+  parked: 'parked',
+  paused: 'stopped',
+  interrupted: 'stopped',
+}
+
+/** Every end says why. */
+async function tellRest(fleet: Fleet, tx: Tx, { agent, sprint }: Held, before: Progress): Promise<void> {
+  const { status, progress } = sprint
+  if (status === before.status) return
+  const event = before.status === 'parked' && status === 'in-progress' ? 'resumed' : noticeOf[status]
+  if (!event) return
+  const why = progress.reason ?? progress.parked?.reason ?? progress.ralphExit.finalSummary ?? ''
+  const text = `${agent.name}: ${status}${why === '' ? '' : `: ${why}`}`
+  await fleet.notifications.tell(tx, { event, text, sprintId: sprint.id, agentId: agent.id })
+}

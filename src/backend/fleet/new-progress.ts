@@ -1,0 +1,91 @@
+import { stringify } from 'yaml'
+import { compile } from '../../compiler/compile.ts'
+import { RalphError } from '../../contract/errors.ts'
+import type { StartRalphMode, StartSprint } from '../../contract/fleet/sprint.ts'
+import { noUsage } from '../../contract/outcome.ts'
+import { schemaVersion, unlimitedIterations, type Progress } from '../../contract/progress.ts'
+import { type Check, defaultLimits, defaultTimeouts } from '../../contract/settings.ts'
+import type { Fleet } from './ports.ts'
+
+type Wanted = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'model'>
+
+/** Ralph Mode: no steps and no report; the agent keeps notes, and deletes its lock when it is done. */
+export function notesProgress(sprintId: string, wanted: StartRalphMode): Progress {
+  return withWanted(
+    {
+      schemaVersion,
+      rev: 0,
+      sprintId,
+      workflow: 'ralph-mode',
+      status: 'not-started',
+      mode: 'ralph',
+      protocol: 'notes',
+      goal: wanted.taskDescription,
+      ralph: { idleThreshold: 3, minIterations: 0, idleCount: 0 },
+      limits: defaultLimits,
+      timeouts: defaultTimeouts,
+      perIterationHooks: [],
+      dynamicSteps: [],
+      live: [],
+      iterations: [],
+      hookTasks: [],
+      ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
+      stats: {
+        startedAt: null,
+        completedAt: null,
+        currentIteration: 0,
+        maxIterations: unlimitedIterations,
+        totalSteps: 0,
+        completedSteps: 0,
+        costUsd: 0,
+        usage: noUsage,
+        activeMs: 0,
+        withoutProgress: 0,
+      },
+    },
+    wanted,
+  )
+}
+
+/** A planned sprint: what `ralph compile` makes of the same files. */
+export function plannedProgress(fleet: Fleet, sprintId: string, wanted: StartSprint): Progress {
+  const { goal, sprintYaml, workflows = {} } = wanted
+  if ((goal === undefined) === (sprintYaml === undefined)) {
+    throw new RalphError('INVALID_REQUEST', 'give either a goal or a sprintYaml')
+  }
+  const given = new Map(Object.entries(workflows))
+  const { progress, diagnostics } = compile({
+    sprint: { file: 'SPRINT.yaml', text: sprintYaml ?? stringify({ workflow: 'ralph', goal }) },
+    readWorkflow: (name) => {
+      const text = given.get(name)
+      return text === undefined ? fleet.compiling.readWorkflow(name) : { file: `${name}.yaml`, text }
+    },
+    defaultSprintId: sprintId,
+    at: fleet.clock.now(),
+    ...(fleet.compiling.agents && { agents: fleet.compiling.agents }),
+  })
+  if (!progress) {
+    const [first] = diagnostics.filter(({ severity }) => severity === 'error')
+    throw new RalphError(first?.code ?? 'INVALID_SPRINT', first?.message ?? 'the sprint cannot be compiled', {
+      ...(first?.hint !== undefined && { hint: first.hint }),
+    })
+  }
+  // Folders on the machine are named by it: two sprints must not share one because somebody chose the same name twice.
+  return withWanted({ ...progress, sprintId, protocol: 'report' }, wanted)
+}
+
+function withWanted(progress: Progress, { doneWhen, limits = {}, program, model }: Wanted): Progress {
+  const { iterations, usd, tokens, durationMs, noProgress } = limits
+  const own = { iterations, usd, tokens, duration: durationMs, noProgress }
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
+  const checks = doneWhen?.map(({ run, name }): Check => ({ ...check, run, ...(name !== undefined && { name }) }))
+  return {
+    ...progress,
+    limits: { ...progress.limits, ...given },
+    ...(checks && { doneWhen: checks }),
+    ...(program !== undefined && { agent: [program] }),
+    ...(model !== undefined && { model }),
+  }
+}
+
+const check = { timeout: 600_000, eachIteration: false, protect: false }

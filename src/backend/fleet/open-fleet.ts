@@ -1,0 +1,107 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { sprintOrders } from '../database/sprint.ts'
+import type { Handler } from '../engine/engine.ts'
+import { openEngine } from '../engine/open-engine.ts'
+import type { Fact } from '../../loop/fact.ts'
+import { pumpMachine, tellLostPrompts, waitingAgents } from './machines.ts'
+import type { Fleet } from './ports.ts'
+import { pump } from './pump.ts'
+import { lockAgent, lockSprint, sprintIn } from './rows.ts'
+import { start } from './sprints.ts'
+import { takeFact } from './take-fact.ts'
+import { slotTopic } from './take-report.ts'
+
+export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
+  readonly settings?: Partial<Fleet['settings']>
+  /** More kinds of durable work: deliveries. */
+  readonly handlers?: Readonly<Record<string, Handler>>
+  /** This replica was taken for dead: it must exit. */
+  readonly onLost: (reason: string) => void
+}
+
+export const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, sweepMs: 2000 }
+
+export type OpenFleet = Fleet & { readonly close: () => Promise<void> }
+
+/** The fleet at work: its engine runs, timers fire, and what was overlooked is found. */
+export async function openFleet({ handlers = {}, onLost, ...options }: FleetOptions): Promise<OpenFleet> {
+  const settings = { ...defaultSettings, ...options.settings }
+  const own: { fleet?: Fleet } = {}
+  const known = (): Fleet => {
+    if (!own.fleet) throw new Error('the fleet is not open yet')
+    return own.fleet
+  }
+  const log = (_level: string, text: string) => options.trouble(new Error(text), 'engine')
+  const engine = await openEngine(options.database, { handlers: { ...handlers, ...workOf(known) }, onLost, log })
+  const fleet: Fleet = { ...options, settings, engine }
+  own.fleet = fleet
+  const sweeping = sweepEvery(fleet)
+  const stopListening = fleet.database.signals.on(slotTopic, (machineId) => sweeping.soon(machineId))
+  return {
+    ...fleet,
+    close: async () => {
+      stopListening()
+      await sweeping.stop()
+      await engine.close()
+    },
+  }
+}
+
+const WaitInput = z.object({ orderId: z.string() })
+const PumpInput = z.object({ agentId: z.string() })
+const StartInput = z.object({ sprintId: z.string(), fact: z.custom<Extract<Fact, { type: 'started' }>>() })
+
+/** What the engine does for the fleet: timers. Everything else is done in the transaction of what caused it. */
+const workOf = (fleet: () => Fleet): Record<string, Handler> => ({
+  'end-wait': (input) => endWait(fleet(), WaitInput.parse(input).orderId),
+  pump: (input) => pumpAgent(fleet(), PumpInput.parse(input).agentId),
+  'start-sprint': (input) => startLater(fleet(), StartInput.parse(input)),
+})
+
+/** The moment that a sprint waited for is there. Called off meanwhile, nothing happens. */
+export const endWait = (fleet: Fleet, orderId: string): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const [found] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
+    if (!found) return
+    const agent = await lockAgent(tx, found.agentId)
+    const [order] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
+    if (order?.status !== 'open' || order.order.type !== 'wait') return
+    const at = fleet.clock.now()
+    await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
+    const { iteration } = order.order
+    const sprint = await sprintIn(tx, order.sprintId)
+    const fact = { type: 'wait-ended' as const, at, iteration }
+    const held = await takeFact(fleet, tx, { agent, sprint }, { id: `wait:${orderId}`, fact })
+    await pump(fleet, tx, held.agent)
+  })
+
+const pumpAgent = (fleet: Fleet, agentId: string): Promise<void> =>
+  fleet.database.transaction(async (tx) => void (await pump(fleet, tx, await lockAgent(tx, agentId))))
+
+const startLater = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput>): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const held = await lockSprint(tx, sprintId)
+    if (held.sprint.status !== 'not-started' || held.agent.sprintId !== sprintId) return
+    await start(fleet, tx, held, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
+  })
+
+/** Agents that wait for a slot, prompts of machines that are silent, and whatever a process that died has left undone. */
+function sweepEvery(fleet: Fleet) {
+  const { sweepMs } = fleet.settings
+  let running = Promise.resolve()
+  const then = (run: () => Promise<void>, doing: string) =>
+    (running = running.then(run).catch((error: unknown) => fleet.trouble(error, doing)))
+  const sweep = async () => {
+    for (const agentId of await waitingAgents(fleet)) await pumpAgent(fleet, agentId)
+    await tellLostPrompts(fleet)
+  }
+  const timer = setInterval(() => void then(sweep, 'sweep'), sweepMs)
+  return {
+    soon: (machineId: string) => void then(() => pumpMachine(fleet, machineId), 'slot'),
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { and, asc, eq, gt, lt, max } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import type { Tx } from '../database/database.ts'
+import { announce } from './announce.ts'
+import { interrupt, lastPosition } from './give-orders.ts'
+import type { Asker, Fleet } from './ports.ts'
+import { pump } from './pump.ts'
+import { lockAgent, notFound, runningPrompt, sprintIn } from './rows.ts'
+import { takeFact } from './take-fact.ts'
+
+export type PromptAsked = { readonly prompt: string; readonly model?: string | undefined }
+
+/** A person's own prompt, behind those that wait already. It is sent at once if the agent is free. */
+export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, by: Asker): Promise<PromptRow> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    if (agent.state === 'archived') throw new RalphError('NOT_RUNNING', 'the agent is archived')
+    const id = fleet.newId()
+    await tx.db.insert(agentPrompts).values({
+      id,
+      agentId,
+      prompt: asked.prompt,
+      status: 'queued',
+      model: asked.model ?? null,
+      by: by.name,
+      userId: by.userId ?? null,
+      position: await lastPosition(tx, agentId),
+      createdAt: fleet.clock.now(),
+    })
+    await announce(fleet, tx, { kind: 'prompt', agentId, promptId: id })
+    await pump(fleet, tx, agent)
+    return promptIn(tx, agentId, id)
+  })
+
+/** Takes a prompt out of the queue. The loop's own ones are ended with the sprint. */
+export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): Promise<PromptRow> =>
+  fleet.database.transaction(async (tx) => {
+    await lockAgent(tx, agentId)
+    const { status, sprintId } = await promptIn(tx, agentId, promptId)
+    if (status === 'cancelled') return promptIn(tx, agentId, promptId)
+    if (status !== 'queued' && status !== 'parked') {
+      throw new RalphError('ALREADY_RUNNING', `the prompt is ${status}`, {
+        hint: 'a running prompt can be interrupted',
+      })
+    }
+    if (sprintId !== null) throw new RalphError('AGENT_BUSY', 'it is a prompt of the loop', { hint: 'stop the sprint' })
+    const cancelled = { status: 'cancelled' as const, endedAt: fleet.clock.now() }
+    await tx.db.update(agentPrompts).set(cancelled).where(eq(agentPrompts.id, promptId))
+    await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
+    return promptIn(tx, agentId, promptId)
+  })
+
+/** In front of another one that waits; null: to the end. */
+export const movePrompt = (
+  fleet: Fleet,
+  agentId: string,
+  promptId: string,
+  before: string | null,
+): Promise<PromptRow> =>
+  fleet.database.transaction(async (tx) => {
+    await lockAgent(tx, agentId)
+    const moved = await promptIn(tx, agentId, promptId)
+    if (moved.status !== 'queued' && moved.status !== 'parked') {
+      throw new RalphError('ALREADY_RUNNING', `the prompt is ${moved.status}`)
+    }
+    const position = before === null ? await lastPosition(tx, agentId) : await positionBefore(tx, agentId, before)
+    await tx.db.update(agentPrompts).set({ position }).where(eq(agentPrompts.id, promptId))
+    await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
+    return promptIn(tx, agentId, promptId)
+  })
+
+/** Halfway to the one in front. Numbers run out of digits after fifty moves to the same place; then all are counted anew. */
+async function positionBefore(tx: Tx, agentId: string, before: string): Promise<number> {
+  const { position } = await promptIn(tx, agentId, before)
+  const earlier = and(eq(agentPrompts.agentId, agentId), lt(agentPrompts.position, position))
+  const [{ last } = { last: null }] = await tx.db
+    .select({ last: max(agentPrompts.position) })
+    .from(agentPrompts)
+    .where(earlier)
+  const between = ((last ?? position - 2) + position) / 2
+  if (between > (last ?? -Infinity) && between < position) return between
+  await spreadOut(tx, agentId, position)
+  return position + 0.5
+}
+
+/** From that position on, every prompt gets a whole step of its own, starting one higher. */
+async function spreadOut(tx: Tx, agentId: string, from: number): Promise<void> {
+  const later = and(eq(agentPrompts.agentId, agentId), gt(agentPrompts.position, from - 1e-9))
+  const rows = await tx.db.select().from(agentPrompts).where(later).orderBy(asc(agentPrompts.position))
+  for (const [index, { id }] of rows.entries()) {
+    await tx.db
+      .update(agentPrompts)
+      .set({ position: from + index + 1 })
+      .where(eq(agentPrompts.id, id))
+  }
+}
+
+/** Ends what the agent is doing now. If it is the loop's, the sprint is paused: otherwise it would begin again at once. */
+export const interruptAgent = (fleet: Fleet, agentId: string): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    const running = await runningPrompt(tx, agentId)
+    if (!running) return
+    if (running.sprintId === null) return interrupt(fleet, tx, agent, running.id)
+    const sprint = await sprintIn(tx, running.sprintId)
+    const fact = { type: 'stop-requested' as const, at: fleet.clock.now(), as: 'paused' as const, when: 'now' as const }
+    const held = await takeFact(fleet, tx, { agent, sprint }, { id: fleet.newId(), fact })
+    await pump(fleet, tx, held.agent)
+  })
+
+async function promptIn(tx: Tx, agentId: string, promptId: string): Promise<PromptRow> {
+  const own = and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId))
+  const [prompt] = await tx.db.select().from(agentPrompts).where(own)
+  if (!prompt) throw notFound('prompt')
+  return prompt
+}

@@ -1,0 +1,58 @@
+import { eq } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { StartRalphMode, StopWhen } from '../../contract/fleet/sprint.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { notesProgress } from './new-progress.ts'
+import type { Asker, Fleet } from './ports.ts'
+import { pump } from './pump.ts'
+import { lockAgent, notFound, sprintIn } from './rows.ts'
+import { beginSprint, detectChecks, stop } from './sprints.ts'
+
+export type Started = { readonly agent: AgentRow; readonly sprintId: string }
+
+/**
+ * The order of the seed: the agent exists; its machine is set up (notes folder, lock, task in the README); if it is busy it is
+ * interrupted; then the fields and the first prompt, in one transaction. Write access was checked by whoever calls.
+ */
+export async function startRalphMode(
+  fleet: Fleet,
+  agentId: string,
+  wanted: StartRalphMode,
+  by: Asker,
+): Promise<Started> {
+  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
+  if (!agent) throw notFound('agent')
+  const { taskDescription, minIntervalMs = 0 } = wanted
+  const { directory } = await fleet.machines.ask(agent.machineId, 'ralph-mode-setup', { agentId, taskDescription })
+  const sprintId = fleet.newId()
+  const progress = notesProgress(sprintId, wanted)
+  const detectedChecks = await detectChecks(fleet, agentId, progress)
+  const fields = {
+    notesFolder: directory,
+    inRalphMode: true,
+    ralphModeTaskDescription: taskDescription,
+    ralphModeLastPromptAt: null,
+    ralphModeMinIntervalMs: minIntervalMs,
+  }
+  await beginSprint(fleet, agentId, { id: sprintId, progress, detectedChecks, by, fields, ...wanted })
+  return { agent: await agentNow(fleet, agentId), sprintId }
+}
+
+/** Ends the turn by the chosen verb, takes the loop's prompts out of the queue, and removes the lock once the turn is over. */
+export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
+  await fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    if (!agent.inRalphMode || agent.sprintId === null)
+      throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
+    const sprint = await sprintIn(tx, agent.sprintId)
+    const held = await stop(fleet, tx, { agent, sprint }, { as: 'interrupted', when })
+    await pump(fleet, tx, held.agent)
+  })
+  return agentNow(fleet, agentId)
+}
+
+async function agentNow(fleet: Fleet, agentId: string): Promise<AgentRow> {
+  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
+  if (!agent) throw notFound('agent')
+  return agent
+}

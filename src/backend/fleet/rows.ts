@@ -1,0 +1,40 @@
+import { and, eq } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import type { Tx } from '../database/database.ts'
+import { sprints, type SprintRow } from '../database/sprint.ts'
+
+/**
+ * The agent, until the end of the transaction for us alone: with its prompts, its sprints and their orders. Nobody locks two
+ * agents in one transaction, so nobody waits in a circle.
+ */
+export async function lockAgent(tx: Tx, agentId: string): Promise<AgentRow> {
+  const [agent] = await tx.db.select().from(agents).where(eq(agents.id, agentId)).for('update')
+  if (!agent) throw notFound('agent')
+  return agent
+}
+
+export type Held = { readonly agent: AgentRow; readonly sprint: SprintRow }
+
+/** A sprint, with its agent locked. */
+export async function lockSprint(tx: Tx, sprintId: string): Promise<Held> {
+  const [found] = await tx.db.select({ agentId: sprints.agentId }).from(sprints).where(eq(sprints.id, sprintId))
+  if (!found) throw notFound('sprint')
+  const agent = await lockAgent(tx, found.agentId)
+  return { agent, sprint: await sprintIn(tx, sprintId) }
+}
+
+export async function sprintIn(tx: Tx, sprintId: string): Promise<SprintRow> {
+  const [sprint] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
+  if (!sprint) throw notFound('sprint')
+  return sprint
+}
+
+export async function runningPrompt(tx: Tx, agentId: string): Promise<PromptRow | undefined> {
+  const running = and(eq(agentPrompts.agentId, agentId), eq(agentPrompts.status, 'running'))
+  const [prompt] = await tx.db.select().from(agentPrompts).where(running)
+  return prompt
+}
+
+export const notFound = (what: string): RalphError => new RalphError('NOT_FOUND', `there is no such ${what}`)

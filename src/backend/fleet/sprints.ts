@@ -1,0 +1,267 @@
+import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { StartSprint, StopWhen } from '../../contract/fleet/sprint.ts'
+import type { Progress, SprintStatus } from '../../contract/progress.ts'
+import type { Check } from '../../contract/settings.ts'
+import type { Fact } from '../../loop/fact.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { agentPrompts } from '../database/agent-prompt.ts'
+import type { Tx } from '../database/database.ts'
+import { questions } from '../database/question.ts'
+import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
+import { announce } from './announce.ts'
+import { interrupt } from './give-orders.ts'
+import { plannedProgress } from './new-progress.ts'
+import type { Asker, Fleet } from './ports.ts'
+import { pump } from './pump.ts'
+import { type Held, lockAgent, lockSprint, notFound, runningPrompt, sprintIn } from './rows.ts'
+import { takeFact } from './take-fact.ts'
+
+/** Sprints in which something is under way, or will be by itself. */
+const active: readonly SprintStatus[] = ['in-progress', 'parked']
+
+/** A planned sprint on an agent. With `startAt` it is only written down, and started then. */
+export async function startSprint(fleet: Fleet, agentId: string, wanted: StartSprint, by: Asker): Promise<SprintRow> {
+  const id = fleet.newId()
+  const progress = plannedProgress(fleet, id, wanted)
+  const detectedChecks = await detectChecks(fleet, agentId, progress)
+  return beginSprint(fleet, agentId, { id, progress, detectedChecks, by, ...wanted })
+}
+
+/** Checks of the project, if the sprint names none. A machine that cannot say has none. */
+export async function detectChecks(
+  fleet: Fleet,
+  agentId: string,
+  { doneWhen }: Progress,
+): Promise<readonly Check[] | undefined> {
+  if (doneWhen) return undefined
+  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
+  if (!agent) throw notFound('agent')
+  const found = await fleet.machines.ask(agent.machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
+    fleet.trouble(error, `checks of agent ${agentId}`)
+    return undefined
+  })
+  return found?.checks
+}
+
+export type Beginning = {
+  readonly id: string
+  readonly progress: Progress
+  readonly detectedChecks?: readonly Check[] | undefined
+  readonly by: Asker
+  readonly ifBusy?: StartSprint['ifBusy'] | undefined
+  readonly startAt?: number | undefined
+  /** Of the agent; known to be so from now on. */
+  readonly fields?: Partial<AgentRow>
+}
+
+/** Writes the sprint down and starts it: one transaction. */
+export const beginSprint = (fleet: Fleet, agentId: string, beginning: Beginning): Promise<SprintRow> =>
+  fleet.database.transaction(async (tx) => {
+    const { id, progress, by, startAt, fields = {}, ifBusy = 'interrupt' } = beginning
+    const free = await makeFree(fleet, tx, await lockAgent(tx, agentId), ifBusy)
+    const at = fleet.clock.now()
+    const { protocol = 'report', rev, status } = progress
+    const [sprint] = await tx.db
+      .insert(sprints)
+      .values({
+        id,
+        agentId,
+        protocol,
+        rev,
+        status,
+        progress,
+        startAt: startAt ?? null,
+        startedBy: by.name,
+        createdAt: at,
+        updatedAt: at,
+      })
+      .returning()
+    if (!sprint) throw new RalphError('INTERNAL', 'the sprint was not written')
+    const model = progress.model === undefined ? await lastModel(tx, free) : undefined
+    const chosen = { ...fields, sprintId: id }
+    await tx.db.update(agents).set(chosen).where(eq(agents.id, agentId))
+    const held: Held = { agent: { ...free, ...chosen }, sprint }
+    await announce(fleet, tx, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: id })
+    const { detectedChecks } = beginning
+    const fact = startedFact(at, { detectedChecks, program: progress.agent?.[0] ?? free.program, model })
+    if (startAt === undefined || startAt <= at) return (await start(fleet, tx, held, { id: 'start', fact })).sprint
+    await fleet.engine.enqueue(tx, {
+      id: `start:${id}`,
+      kind: 'start-sprint',
+      input: { sprintId: id, fact },
+      at: startAt,
+    })
+    return sprint
+  })
+
+type StartedFact = Extract<Fact, { type: 'started' }>
+type Starting = {
+  readonly detectedChecks?: readonly Check[] | undefined
+  readonly program: string
+  readonly model?: string | undefined
+}
+
+const startedFact = (at: number, { detectedChecks, program, model }: Starting): StartedFact => ({
+  type: 'started',
+  at,
+  agents: [program],
+  ...(detectedChecks && { detectedChecks }),
+  ...(model !== undefined && { choice: { model } }),
+})
+
+/** The seed's rule: the model of the agent's last prompt, unless one is given. */
+async function lastModel(tx: Tx, { id, model }: AgentRow): Promise<string | undefined> {
+  const [last] = await tx.db
+    .select({ model: agentPrompts.model })
+    .from(agentPrompts)
+    .where(and(eq(agentPrompts.agentId, id), isNotNull(agentPrompts.model)))
+    .orderBy(desc(agentPrompts.createdAt))
+    .limit(1)
+  return last?.model ?? model ?? undefined
+}
+
+export async function start(
+  fleet: Fleet,
+  tx: Tx,
+  held: Held,
+  happened: { readonly id: string; readonly fact: StartedFact },
+): Promise<Held> {
+  const started = await takeFact(fleet, tx, held, happened)
+  return { ...started, agent: await pump(fleet, tx, started.agent) }
+}
+
+/** A sprint that is under way makes room, or the start is refused; a running prompt is interrupted if that is wanted. */
+async function makeFree(
+  fleet: Fleet,
+  tx: Tx,
+  agent: AgentRow,
+  ifBusy: NonNullable<Beginning['ifBusy']>,
+): Promise<AgentRow> {
+  if (agent.state !== 'idle' && agent.state !== 'running') {
+    throw new RalphError('AGENT_BUSY', `the agent is ${agent.state}${agent.reason === null ? '' : `: ${agent.reason}`}`)
+  }
+  const before = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
+  const isActive = before !== undefined && active.includes(before.status)
+  const running = await runningPrompt(tx, agent.id)
+  if (ifBusy === 'refuse' && (isActive || running)) throw new RalphError('AGENT_BUSY', 'the agent is at work')
+  if (isActive && ifBusy === 'queue') {
+    throw new RalphError('ALREADY_RUNNING', 'a sprint is under way', {
+      hint: 'stop it, or start with ifBusy: interrupt',
+    })
+  }
+  if (isActive) {
+    const fact = stopFact(fleet, 'interrupted', 'now')
+    return (await takeFact(fleet, tx, { agent, sprint: before }, { id: fleet.newId(), fact })).agent
+  }
+  if (running && ifBusy === 'interrupt') await interrupt(fleet, tx, agent, running.id)
+  return agent
+}
+
+export const stopFact = (fleet: Fleet, as: 'paused' | 'interrupted', when: StopWhen): Fact => ({
+  type: 'stop-requested',
+  at: fleet.clock.now(),
+  as,
+  when,
+})
+
+export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Promise<SprintRow> =>
+  change(fleet, sprintId, (tx, held) => stop(fleet, tx, held, { as: 'paused', when }))
+
+export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Promise<SprintRow> =>
+  change(fleet, sprintId, (tx, held) => stop(fleet, tx, held, { as: 'interrupted', when }))
+
+type Stop = { readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
+
+/** What has not been begun is not waited for. */
+export async function stop(fleet: Fleet, tx: Tx, held: Held, { as, when }: Stop): Promise<Held> {
+  const isOpen = and(eq(sprintOrders.sprintId, held.sprint.id), eq(sprintOrders.status, 'open'))
+  const begun = await tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
+  const isAtWork = begun.some(({ type }) => type !== 'wait')
+  const fact = stopFact(fleet, as, isAtWork ? when : 'now')
+  return takeFact(fleet, tx, held, { id: fleet.newId(), fact })
+}
+
+/** Goes on with the next number. */
+export const resumeSprint = (fleet: Fleet, sprintId: string): Promise<SprintRow> =>
+  change(fleet, sprintId, (tx, held) => resume(fleet, tx, held))
+
+async function resume(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
+  const { agent, sprint } = held
+  if (active.includes(sprint.status)) return held
+  if (sprint.status === 'completed') throw new RalphError('NOT_RUNNING', 'the sprint is completed')
+  if (sprint.status === 'needs-human') throw new RalphError('NOT_RUNNING', 'the sprint waits for an answer')
+  const running = await runningPrompt(tx, agent.id)
+  if (running?.sprintId === sprint.id) throw new RalphError('AGENT_BUSY', 'the agent is still being stopped')
+  const taken = await takeOver(fleet, tx, held)
+  const program = sprint.progress.agent?.[0] ?? agent.program
+  const fact = startedFact(fleet.clock.now(), { program, model: sprint.progress.runChoice?.model })
+  return takeFact(fleet, tx, taken, { id: fleet.newId(), fact })
+}
+
+/** It is the agent's sprint again. Another one that is under way is not pushed aside. */
+async function takeOver(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<Held> {
+  if (agent.sprintId === sprint.id) return { agent, sprint }
+  const other = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
+  if (other && active.includes(other.status)) throw new RalphError('AGENT_BUSY', 'another sprint is under way')
+  await tx.db.update(agents).set({ sprintId: sprint.id }).where(eq(agents.id, agent.id))
+  await announce(fleet, tx, { kind: 'agent', agentId: agent.id })
+  return { agent: { ...agent, sprintId: sprint.id }, sprint }
+}
+
+/** The answer and what follows from it are one transaction: it does not matter who was restarted meanwhile. */
+export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Asker): Promise<SprintRow> =>
+  change(fleet, sprintId, async (tx, held) => {
+    if (held.sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
+    const at = fleet.clock.now()
+    const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
+    const answered = { status: 'answered' as const, answer, answeredBy: by.name, answeredAt: at }
+    const [question] = await tx.db.update(questions).set(answered).where(isOpen).returning({ id: questions.id })
+    if (question) await announce(fleet, tx, { kind: 'question', agentId: held.agent.id, questionId: question.id })
+    const id = `answer:${question?.id ?? fleet.newId()}`
+    const known = await takeFact(fleet, tx, held, { id, fact: { type: 'answered', at, answer } })
+    return resume(fleet, tx, known)
+  })
+
+/** For the next prompt, or by interrupting the agent now. */
+export const tellSprint = (
+  fleet: Fleet,
+  sprintId: string,
+  { text, now }: { readonly text: string; readonly now: boolean },
+): Promise<SprintRow> =>
+  change(fleet, sprintId, (tx, held) =>
+    takeFact(fleet, tx, held, { id: fleet.newId(), fact: { type: 'told', at: fleet.clock.now(), text, now } }),
+  )
+
+/** Off the list, without an answer; the sprint stays where it is. */
+export const dismissQuestion = (fleet: Fleet, questionId: string): Promise<typeof questions.$inferSelect> =>
+  fleet.database.transaction(async (tx) => {
+    const isOpen = and(eq(questions.id, questionId), inArray(questions.status, ['open', 'dismissed']))
+    const [question] = await tx.db.update(questions).set({ status: 'dismissed' }).where(isOpen).returning()
+    if (!question) throw notFound('question')
+    await announce(fleet, tx, { kind: 'question', agentId: question.agentId, questionId })
+    return question
+  })
+
+/** Puts the files back as they were after an iteration. The machine keeps what is there now. */
+export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: number): Promise<{ saved: string }> {
+  const agent = await fleet.database.transaction(async (tx) => {
+    const held = await lockSprint(tx, sprintId)
+    if (await runningPrompt(tx, held.agent.id)) throw new RalphError('AGENT_BUSY', 'the agent is at work')
+    return held.agent
+  })
+  const { saved } = await fleet.machines.ask(agent.machineId, 'restore', { agentId: agent.id, sprintId, iteration })
+  return { saved }
+}
+
+/** One transaction about a sprint; then whatever the agent can begin is begun. */
+function change(fleet: Fleet, sprintId: string, run: (tx: Tx, held: Held) => Promise<Held>): Promise<SprintRow> {
+  return fleet.database.transaction(async (tx) => {
+    const held = await lockSprint(tx, sprintId)
+    if (held.sprint.observed)
+      throw new RalphError('NOT_SUPPORTED', 'the sprint is run in a terminal, not by this backend')
+    const after = await run(tx, held)
+    await pump(fleet, tx, after.agent)
+    return after.sprint
+  })
+}

@@ -1,0 +1,196 @@
+import { and, eq } from 'drizzle-orm'
+import type { ReportBody } from '../../contract/fleet/channel.ts'
+import type { MachineFact } from '../../contract/fleet/channel-work.ts'
+import { noUsage, type Outcome } from '../../contract/outcome.ts'
+import type { AttemptEnd, Fact } from '../../loop/fact.ts'
+import { agents, conversations, type AgentRow } from '../database/agent.ts'
+import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import type { Tx } from '../database/database.ts'
+import { sprintOrders } from '../database/sprint.ts'
+import { announce } from './announce.ts'
+import { noteLimit, recordUsage } from './money.ts'
+import type { Fleet } from './ports.ts'
+import { pump } from './pump.ts'
+import { lockAgent, notFound, sprintIn } from './rows.ts'
+import { takeFact } from './take-fact.ts'
+
+/** A machine may only speak of its own agents. */
+export async function lockOwnAgent(tx: Tx, machineId: string, agentId: string): Promise<AgentRow> {
+  const agent = await lockAgent(tx, agentId)
+  if (agent.machineId !== machineId) throw notFound('agent')
+  return agent
+}
+
+/**
+ * A prompt is over. In this one transaction it is finished, the loop decides, and the agent's next prompt is on its way; the
+ * same report again changes nothing.
+ */
+export const takePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
+  fleet.database.transaction((tx) => promptEnded(fleet, tx, machineId, report))
+
+async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> {
+  const { promptId, agentId, end } = report
+  const agent = await lockOwnAgent(tx, machineId, agentId)
+  const own = and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId))
+  const [prompt] = await tx.db.select().from(agentPrompts).where(own)
+  if (!prompt || prompt.endedAt !== null) return
+  const fact = factOf(fleet, prompt, end)
+  const ended = await endPrompt(fleet, tx, prompt, endOf(end, fact))
+  const done = { prompt: ended, fact }
+  const after = fact ? await advanceSprint(fleet, tx, agent, { ...done, fact }) : await endTalk(fleet, tx, agent, ended)
+  await pump(fleet, tx, after)
+  tx.afterCommit(() => fleet.database.signals.give(slotTopic, machineId))
+}
+
+/** A slot of that machine is free: others of its agents may wait for one. */
+export const slotTopic = 'slot'
+
+type End = ReportBody<'prompt-ended'>['end']
+
+/** What the loop is told; nothing about a person's own prompt. Times are ours: clocks of machines are not to be trusted. */
+function factOf(fleet: Fleet, { sprintId, iteration, attempt }: PromptRow, end: End): AttemptEndedFact | undefined {
+  if (sprintId === null || iteration === null) return undefined
+  const at = fleet.clock.now()
+  if (end.kind === 'fact') return end.fact.type === 'attempt-ended' ? { ...end.fact, at } : undefined
+  const nothing = { usage: noUsage, costUsd: 0, random: 0 }
+  return { type: 'attempt-ended', at, iteration, attempt, end: attemptEndOf(end), ...nothing }
+}
+
+type AttemptEndedFact = Extract<Fact, { type: 'attempt-ended' }>
+
+function attemptEndOf(end: Exclude<End, { kind: 'fact' }>): AttemptEnd {
+  if (end.kind === 'refused') return { kind: 'failed', class: 'not_found', reason: end.reason, retryable: false }
+  return { kind: 'aborted' }
+}
+
+type PromptEnding = Partial<PromptRow> & { readonly status: PromptRow['status'] }
+
+function endOf(end: End, fact: AttemptEndedFact | undefined): PromptEnding {
+  if (end.kind === 'cancelled') return { status: 'cancelled' }
+  if (end.kind === 'refused') return { status: 'failed', error: end.reason }
+  if (end.kind === 'outcome') return endOfOutcome(end.outcome)
+  if (!fact) return { status: 'failed', error: 'the machine told something else' }
+  const costUsd = fact.costUsd ?? null
+  switch (fact.end.kind) {
+    case 'report':
+    case 'phase-report':
+      return { status: 'finished', answer: fact.end.report.summary, costUsd }
+    case 'aborted':
+      return { status: 'cancelled', costUsd }
+    case 'malformed':
+    case 'failed':
+      return { status: 'failed', error: fact.end.reason, costUsd }
+  }
+}
+
+function endOfOutcome({ status, reason = 'the agent failed', text, ...outcome }: Outcome): PromptEnding {
+  const costUsd = outcome.costUsd ?? null
+  if (status === 'ok') return { status: 'finished', answer: text, costUsd }
+  return { status: status === 'aborted' ? 'cancelled' : 'failed', error: reason, answer: text, costUsd }
+}
+
+async function endPrompt(fleet: Fleet, tx: Tx, prompt: PromptRow, ending: PromptEnding): Promise<PromptRow> {
+  const fields = { ...ending, endedAt: fleet.clock.now(), leaseUntil: null }
+  await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
+  await announce(fleet, tx, { kind: 'prompt', agentId: prompt.agentId, promptId: prompt.id })
+  return { ...prompt, ...fields }
+}
+
+/** Each prompt of the loop is a conversation of its own: it began with a fresh context, and is archived when it ends. */
+async function advanceSprint(
+  fleet: Fleet,
+  tx: Tx,
+  agent: AgentRow,
+  { prompt, fact }: { readonly prompt: PromptRow; readonly fact: AttemptEndedFact },
+): Promise<AgentRow> {
+  const at = fleet.clock.now()
+  const { id: promptId, sprintId, iteration, startedAt } = prompt
+  if (prompt.orderId !== null) await endOrder(fleet, tx, prompt.orderId)
+  const talk = {
+    id: fleet.newId(),
+    agentId: agent.id,
+    sprintId,
+    iteration,
+    promptId,
+    messages: 2,
+    startedAt: startedAt ?? at,
+  }
+  await tx.db.insert(conversations).values({ ...talk, endedAt: at })
+  await recordUsage(fleet, tx, agent, fact)
+  await noteLimit(fleet, tx, agent, fact.end)
+  const sprint = await sprintIn(tx, sprintId ?? '')
+  const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
+  return held.agent
+}
+
+const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
+  tx.db
+    .update(sprintOrders)
+    .set({ status: 'done', endedAt: fleet.clock.now() })
+    .where(and(eq(sprintOrders.id, id), eq(sprintOrders.status, 'open')))
+
+/** A person's own prompt: the next one goes on in the same conversation, until somebody resets it. */
+async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { id, startedAt, status }: PromptRow): Promise<AgentRow> {
+  const at = fleet.clock.now()
+  const inConversation = agent.inConversation || status === 'finished'
+  if (inConversation === agent.inConversation) return agent
+  const talk = { agentId: agent.id, promptId: id, messages: 2, startedAt: startedAt ?? at }
+  await tx.db.insert(conversations).values({ id: fleet.newId(), ...talk })
+  await tx.db.update(agents).set({ inConversation }).where(eq(agents.id, agent.id))
+  return { ...agent, inConversation }
+}
+
+/** Checks, a hook, a checkpoint: the machine has carried out an order. Without a fact it was called off. */
+export const takeOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
+  fleet.database.transaction((tx) => orderEnded(fleet, tx, machineId, report))
+
+async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
+  const { orderId, agentId, fact, reason } = report
+  const agent = await lockOwnAgent(tx, machineId, agentId)
+  const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
+  const [order] = await tx.db.select().from(sprintOrders).where(own)
+  if (!order || order.endedAt !== null) return
+  await endOrder(fleet, tx, orderId)
+  const sprint = await sprintIn(tx, order.sprintId)
+  const known = fact ?? (sprint.status === 'in-progress' ? failedFact(order.order, reason) : undefined)
+  if (!known) return void (await pump(fleet, tx, agent))
+  const told = { ...known, at: fleet.clock.now() }
+  if ('spent' in known && known.spent) await recordUsage(fleet, tx, agent, known.spent)
+  const after = await takeFact(fleet, tx, { agent, sprint }, { id: `order:${orderId}`, fact: told })
+  await pump(fleet, tx, after.agent)
+}
+
+/** It could not be carried out at all, though nobody has called it off. */
+function failedFact(
+  order: typeof sprintOrders.$inferSelect.order,
+  reason = 'it could not be carried out',
+): MachineFact | undefined {
+  const at = 0
+  switch (order.type) {
+    case 'run-checks': {
+      const red = { passed: false, exitCode: null, durationMs: 0, output: '', reason }
+      return {
+        type: 'checks-ended',
+        at,
+        iteration: order.iteration,
+        results: order.names.map((name) => ({ name, ...red })),
+      }
+    }
+    case 'run-gate':
+      return { type: 'gate-ended', at, iteration: order.iteration, exitCode: null, output: '', error: reason }
+    case 'run-review':
+      return { type: 'review-ended', at, iteration: order.iteration, passed: false, summary: reason, unable: true }
+    case 'make-checkpoint':
+      return { type: 'checkpoint-made', at, iteration: order.iteration }
+    case 'run-hook':
+      return { type: 'hook-ended', at, iteration: order.iteration, hookId: order.hookId, exitCode: null, error: reason }
+    case 'clean-worktree':
+      return { type: 'worktree-cleaned', at, kept: reason }
+    case 'run-attempt':
+    case 'wait':
+    case 'notify':
+    case 'abort':
+    case 'tell':
+      return undefined
+  }
+}

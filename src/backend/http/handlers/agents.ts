@@ -1,0 +1,136 @@
+import { eq, sql } from 'drizzle-orm'
+import { RalphError } from '../../../contract/errors.ts'
+import { done } from '../../../contract/fleet/page.ts'
+import { agents } from '../../database/agent.ts'
+import { machines } from '../../database/machine.ts'
+import { archiveAgent, createAgent, resetAgent } from '../../fleet/agents.ts'
+import { announce } from '../../fleet/announce.ts'
+import type { Fleet } from '../../fleet/ports.ts'
+import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from '../../fleet/prompts.ts'
+import { startRalphMode, stopRalphMode } from '../../fleet/ralph-mode.ts'
+import { lockAgent } from '../../fleet/rows.ts'
+import { estimateOf, listAgents, listConversations, listPrompts, sharedRows } from '../../views/agents.ts'
+import { isReachable, showAgent, showPrompt } from '../../views/show.ts'
+import type { Handlers } from '../call.ts'
+import { askerOf, viewerOf } from './viewer.ts'
+
+type Managing = Pick<Handlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
+type Working = Pick<
+  Handlers,
+  | 'startRalphMode'
+  | 'stopRalphMode'
+  | 'interruptAgent'
+  | 'resetAgent'
+  | 'listPrompts'
+  | 'queuePrompt'
+  | 'cancelPrompt'
+  | 'movePrompt'
+>
+type Looking = Pick<Handlers, 'listConversations' | 'listNotes' | 'detectChecks' | 'estimate'>
+
+export const agentHandlers = (fleet: Fleet): Managing & Working & Looking => ({
+  ...managing(fleet),
+  ...working(fleet),
+  ...looking(fleet),
+})
+
+const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+
+const managing = (fleet: Fleet): Managing => {
+  const { db } = fleet.database
+  const now = () => fleet.clock.now()
+  return {
+    listAgents: ({ query, who }) => listAgents(db, viewerOf(who), query, now()),
+    createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...wanted }, who }) => {
+      const place = machineId ?? (await placeFor(fleet, { program, labels }))
+      return showAgent(await createAgent(fleet, { ...wanted, program, machineId: place }, askerOf(who)))
+    },
+    getAgent: async ({ ids, level = 'read' }) => {
+      const row = (await sharedRows(db, [ids.agentId], now())).get(ids.agentId)
+      if (!row) throw missing()
+      return { ...row, access: level }
+    },
+    changeAgent: ({ ids: { agentId }, body: { name, program, model } }) =>
+      fleet.database.transaction(async (tx) => {
+        const agent = await lockAgent(tx, agentId)
+        const fields = {
+          ...(name !== undefined && { name }),
+          ...(program !== undefined && { program }),
+          ...(model !== undefined && { model }),
+        }
+        if (Object.keys(fields).length > 0) await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
+        await announce(fleet, tx, { kind: 'agent', agentId })
+        return showAgent({ ...agent, ...fields })
+      }),
+    archiveAgent: async ({ ids }) => showAgent(await archiveAgent(fleet, ids.agentId)),
+  }
+}
+
+type Wish = { readonly program: string; readonly labels: readonly string[] }
+
+/** The machine that takes a new agent: reachable, with the program and all labels, and the most slots free. */
+async function placeFor({ database: { db }, clock }: Fleet, { program, labels }: Wish): Promise<string> {
+  const running = sql<number>`(select count(*)::int from agent_prompt p join agent a on a.id = p.agent_id
+    where a.machine_id = ${machines.id} and p.status = 'running')`
+  const rows = await db.select({ machine: machines, running }).from(machines).where(eq(machines.status, 'active'))
+  const fit = rows
+    .filter(
+      ({ machine }) => isReachable(machine, clock.now()) && labels.every((label) => machine.labels.includes(label)),
+    )
+    .filter(({ machine }) => program.includes(':') || program === 'scripted' || hasProgram(machine.programs, program))
+  const [best] = fit.toSorted((a, b) => b.machine.slots - b.running - (a.machine.slots - a.running))
+  if (best) return best.machine.id
+  const wanted = [program, ...labels.map((label) => `label ${label}`)].join(', ')
+  throw new RalphError('NO_MACHINE', `no machine that can be reached has ${wanted}`, {
+    hint: 'connect one with `ralph machine token`, or name a machine',
+  })
+}
+
+const hasProgram = (programs: (typeof machines.$inferSelect)['programs'], program: string): boolean =>
+  programs.some(({ name, problem }) => name === program && problem === undefined)
+
+const working = (fleet: Fleet): Working => ({
+  startRalphMode: async ({ ids, body, who }) => {
+    const { agent, sprintId } = await startRalphMode(fleet, ids.agentId, body, askerOf(who))
+    return { success: true, agent: showAgent(agent), sprintId }
+  },
+  stopRalphMode: async ({ ids, body }) => ({
+    success: true,
+    agent: showAgent(await stopRalphMode(fleet, ids.agentId, body.when)),
+  }),
+  interruptAgent: async ({ ids }) => {
+    await interruptAgent(fleet, ids.agentId)
+    return done
+  },
+  resetAgent: async ({ ids }) => {
+    await resetAgent(fleet, ids.agentId)
+    return done
+  },
+  listPrompts: ({ ids, query }) => listPrompts(fleet.database.db, ids.agentId, query),
+  queuePrompt: async ({ ids, body, who }) => showPrompt(await queuePrompt(fleet, ids.agentId, body, askerOf(who))),
+  cancelPrompt: async ({ ids }) => showPrompt(await cancelPrompt(fleet, ids.agentId, ids.promptId)),
+  movePrompt: async ({ ids, body }) => showPrompt(await movePrompt(fleet, ids.agentId, ids.promptId, body.before)),
+})
+
+const looking = (fleet: Fleet): Looking => {
+  const { db } = fleet.database
+  const machineOf = async (agentId: string): Promise<string> => {
+    const [row] = await db.select({ id: agents.machineId }).from(agents).where(eq(agents.id, agentId))
+    if (!row) throw missing()
+    return row.id
+  }
+  return {
+    listConversations: ({ ids, query }) => listConversations(db, ids.agentId, query),
+    estimate: ({ ids }) => estimateOf(db, ids.agentId),
+    listNotes: async ({ ids: { agentId } }) => {
+      const machineId = await machineOf(agentId)
+      const { directory, files } = await fleet.machines.ask(machineId, 'notes', { agentId })
+      const notes = files.map(({ name, text = '', updatedAt }) => ({ name, text, updatedAt }))
+      return { folder: directory, lock: files.some(({ name }) => name === '.task-lock'), notes }
+    },
+    detectChecks: async ({ ids: { agentId } }) => {
+      const { checks } = await fleet.machines.ask(await machineOf(agentId), 'detect-checks', { agentId })
+      return { items: checks.map(({ name, run }) => ({ name: name ?? run, run })) }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { eq } from 'drizzle-orm'
+import { RalphError } from '../../../contract/errors.ts'
+import type { Machine } from '../../../contract/fleet/machine.ts'
+import { machines } from '../../database/machine.ts'
+import { announce } from '../../fleet/announce.ts'
+import { pumpMachine } from '../../fleet/machines.ts'
+import type { Fleet } from '../../fleet/ports.ts'
+import { listMachines, machineById } from '../../views/machines.ts'
+import type { Handlers } from '../call.ts'
+
+/** What only the line to the machines can do. */
+export interface MachineDoor {
+  readonly token: (wanted: {
+    readonly name?: string | undefined
+    readonly labels?: readonly string[] | undefined
+    readonly createdBy: string
+  }) => Promise<{ readonly id: string; readonly token: string; readonly expiresAt: number; readonly command: string }>
+  /** Its connection ends, and its certificate is not let in any more. */
+  readonly revoke: (machineId: string) => Promise<void>
+}
+
+type Answered = Pick<Handlers, 'listMachines' | 'makeJoinToken' | 'changeMachine' | 'revokeMachine' | 'preflight'>
+
+export function machineHandlers(fleet: Fleet, door: MachineDoor): Answered {
+  const { db } = fleet.database
+  const found = async (machineId: string): Promise<Machine> => {
+    const machine = await machineById(db, machineId, fleet.clock.now())
+    if (!machine) throw new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+    return machine
+  }
+  return {
+    listMachines: async () => ({ items: await listMachines(db, fleet.clock.now()) }),
+    makeJoinToken: ({ body, who }) => door.token({ ...body, createdBy: who.user.id }),
+    changeMachine: async ({ ids: { machineId }, body }) => {
+      const { status } = await found(machineId)
+      if (status === 'revoked') throw new RalphError('MACHINE_REFUSED', 'a revoked machine has to join again')
+      const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+      await fleet.database.transaction(async (tx) => {
+        if (Object.keys(fields).length > 0) await tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
+        await announce(fleet, tx, { kind: 'machine', machineId })
+      })
+      await pumpMachine(fleet, machineId)
+      return found(machineId)
+    },
+    revokeMachine: async ({ ids: { machineId } }) => {
+      const { local } = await found(machineId)
+      if (local) throw new RalphError('MACHINE_REFUSED', 'this is the machine that the backend itself runs on')
+      await door.revoke(machineId)
+      await fleet.database.transaction((tx) => announce(fleet, tx, { kind: 'machine', machineId }))
+      return found(machineId)
+    },
+    preflight: async ({ ids: { machineId }, body: { program } }) => {
+      await found(machineId)
+      return (await fleet.machines.ask(machineId, 'preflight', { program })).preflight
+    },
+  }
+}

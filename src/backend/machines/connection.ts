@@ -1,0 +1,137 @@
+import type { Authority } from '../../channel/authority.ts'
+import { hearHello, commonVersion, sayRefused, sayWelcome, type Hello } from '../../channel/greeting.ts'
+import { openLine, type Line, type Timing } from '../../channel/line.ts'
+import { decodeReport, encodeReportReply, isReportType } from '../../channel/message.ts'
+import { sealWith } from '../../channel/seal.ts'
+import type { Arrived } from '../../channel/session.ts'
+import type { Transport } from '../../channel/transport.ts'
+import { RalphError } from '../../contract/errors.ts'
+import type { MachineHandlers, MachineStore } from './store.ts'
+
+export type ConnectionParts = {
+  readonly store: MachineStore
+  readonly handlers: MachineHandlers
+  readonly authority: Authority
+  readonly version: string
+  readonly now: () => number
+  readonly log: Log
+  readonly timing?: Partial<Timing> | undefined
+}
+
+/** One line of the log, for people and machines. Never holds what came over the line. */
+export type Log = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
+
+export type Connection = {
+  readonly machineId: string
+  readonly bootEpoch: number
+  readonly bootId: string
+  readonly epoch: number
+  readonly line: Line
+  /** The machine has told what it has, and that was compared: only now it is given work. */
+  readonly isReady: () => boolean
+  /** Gives it no more work. */
+  readonly fence: () => void
+}
+
+/** Alarms in both directions: a clock that is further off makes certificates and logs hard to believe. */
+const mostSkewMs = 30_000
+
+/** Whether this machine may connect now, and if so its epoch. Refusals are told to the machine. */
+export async function admit(
+  transport: Transport,
+  machineId: string,
+  parts: ConnectionParts,
+): Promise<{ readonly hello: Hello; readonly epoch: number } | undefined> {
+  const { store, now, log } = parts
+  const hello = await hearHello(transport)
+  const refuse = (code: string, message: string, final: boolean) => {
+    log('warn', 'a machine was refused', { machineId, code })
+    sayRefused(transport, { code, message, final })
+    return undefined
+  }
+  if (hello.machineId !== machineId) return refuse('WRONG_NAME', 'the certificate is for another machine', true)
+  const speaks = commonVersion(hello.speaks)
+  if (speaks === undefined) {
+    return refuse(
+      'VERSION_UNKNOWN',
+      `ralph ${parts.version} does not understand ralph ${hello.version}; update one of them`,
+      false,
+    )
+  }
+  const known = await store.find(machineId)
+  if (!known || known.status === 'revoked') return refuse('REVOKED', 'this machine is not let in any more', true)
+  if (known.status === 'pending') return refuse('JOIN_PENDING', 'an admin has not approved this machine yet', false)
+  if (isOlder(hello, known)) {
+    const alarm = 'a second agents-server with the same key has tried to connect'
+    await store.setAlarm(machineId, alarm)
+    return refuse('FENCED', 'another agents-server with this key is newer; join again if this is another machine', true)
+  }
+  const clockSkewMs = Math.round(hello.at - now())
+  if (Math.abs(clockSkewMs) > mostSkewMs) log('warn', 'the clock of a machine is off', { machineId, clockSkewMs })
+  const { bootEpoch, bootId, version } = hello
+  const epoch = await store.connect(machineId, { bootEpoch, bootId, version, clockSkewMs })
+  sayWelcome(transport, { epoch, speaks, version: parts.version, at: now() })
+  return { hello, epoch }
+}
+
+/** The same process comes again with the same boot; a newer one has a higher epoch. Anything else is a copy of the key. */
+const isOlder = (hello: Hello, known: { readonly bootEpoch: number; readonly bootId: string | undefined }): boolean =>
+  hello.bootEpoch < known.bootEpoch || (hello.bootEpoch === known.bootEpoch && hello.bootId !== known.bootId)
+
+/** The backend's end of an admitted connection. */
+export function openConnection(
+  transport: Transport,
+  { hello, epoch }: { readonly hello: Hello; readonly epoch: number },
+  parts: ConnectionParts,
+): Connection {
+  const { store, handlers } = parts
+  const { machineId, bootEpoch, bootId } = hello
+  const outbox = store.outbox(machineId)
+  let ready = false
+  let fenced = false
+  const line = openLine({
+    transport,
+    seal: sealWith(transport.secret, 'backend'),
+    epoch,
+    mailbox: {
+      pending: async (after, most) => (ready && !fenced ? outbox.pending(after, most) : []),
+      acked: outbox.acked,
+      store: (message) => handlers.takeMessage(machineId, message),
+    },
+    received: () => {},
+    answer: async (request) => {
+      const reply = await answerReport(machineId, request, parts)
+      if (request.type === 'inventory') becomeReady()
+      return reply
+    },
+    ...(parts.timing && { timing: parts.timing }),
+  })
+  const becomeReady = () => {
+    if (!ready) handlers.reachable(machineId, true)
+    ready = true
+    line.wake()
+  }
+  return { machineId, bootEpoch, bootId, epoch, line, isReady: () => ready, fence: () => void (fenced = true) }
+}
+
+async function answerReport(machineId: string, { type, body }: Arrived, parts: ConnectionParts): Promise<unknown> {
+  if (!isReportType(type))
+    throw new RalphError('VERSION_UNKNOWN', `this backend knows no message "${type.slice(0, 60)}"`)
+  switch (type) {
+    case 'inventory':
+      return encodeReportReply(type, await parts.handlers.takeInventory(machineId, decodeReport(type, body)))
+    case 'events':
+      return encodeReportReply(type, await parts.handlers.takeEvents(machineId, decodeReport(type, body)))
+    case 'renew':
+      return encodeReportReply(type, await renew(machineId, decodeReport(type, body).csr, parts))
+    case 'prompt-ended':
+    case 'order-ended':
+      throw new RalphError('MESSAGE_INVALID', `"${type}" has to be kept, and was sent for the moment only`)
+  }
+}
+
+async function renew(machineId: string, csr: string, { authority, store, now }: ConnectionParts) {
+  const { certificate, serial, expiresAt } = await authority.forMachine(csr, machineId, now())
+  await store.certified(machineId, serial, expiresAt)
+  return { success: true as const, certificate, authorities: authority.certificate }
+}

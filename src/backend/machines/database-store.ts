@@ -1,0 +1,129 @@
+import { and, asc, eq, inArray, ne, notInArray, sql } from 'drizzle-orm'
+import { encodeRequest, isRequestType } from '../../channel/message.ts'
+import type { RequestBody, RequestType } from '../../contract/fleet/channel.ts'
+import type { Database } from '../database/database.ts'
+import { joinTokens, machineOutbox, machines } from '../database/machine.ts'
+import type { Admission, MachineStore, TokenUse } from './store.ts'
+
+export type StoreOptions = {
+  readonly now: () => number
+  readonly newId: () => string
+  /** A row of a machine has changed. */
+  readonly changed: (machineId: string) => Promise<void>
+}
+
+/** What the line needs to keep, in the tables of the fleet. */
+export function databaseStore(database: Database, options: StoreOptions): MachineStore {
+  const { db, transaction } = database
+  const { now, changed } = options
+  const set = async (machineId: string, fields: Partial<typeof machines.$inferSelect>) => {
+    const rows = await db.update(machines).set(fields).where(eq(machines.id, machineId)).returning({ id: machines.id })
+    await changed(machineId)
+    return rows.length > 0
+  }
+  return {
+    find: async (machineId) => {
+      const [row] = await db.select().from(machines).where(eq(machines.id, machineId))
+      return row && { ...row, bootId: row.bootId ?? undefined }
+    },
+    // Who holds the connection is written down when the inventory was taken: see `reachable`.
+    connect: async (machineId, { bootEpoch, bootId, version, clockSkewMs }) => {
+      const fields = { bootEpoch, bootId, version, clockSkewMs, lastSeenAt: now(), epoch: sql`${machines.epoch} + 1` }
+      const [row] = await db.update(machines).set(fields).where(eq(machines.id, machineId)).returning()
+      return row?.epoch ?? 1
+    },
+    stillCounts: async (machineId, epoch) => {
+      const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), ne(machines.status, 'revoked'))
+      return (
+        (await db.update(machines).set({ lastSeenAt: now() }).where(same).returning({ id: machines.id })).length > 0
+      )
+    },
+    disconnect: async (machineId, epoch) => {
+      const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch))
+      await db.update(machines).set({ connectedTo: null }).where(same)
+      await changed(machineId)
+    },
+    setAlarm: async (machineId, alarm) => void (await set(machineId, { alarm })),
+    certified: async (machineId, certificateSerial, certificateExpiresAt) =>
+      void (await set(machineId, { certificateSerial, certificateExpiresAt })),
+    setStatus: (machineId, status) => set(machineId, { status }),
+    addToken: async ({ id, hash, name, labels, approve, createdBy, expiresAt }) => {
+      const given = { name: name ?? null, createdBy: createdBy ?? null }
+      await db.insert(joinTokens).values({ id, hash, labels, approve, expiresAt, createdAt: now(), ...given })
+    },
+    useToken: (use) => transaction(async (tx) => useToken(tx.db, use, options)),
+    outbox: (machineId) => outboxOf(database, machineId),
+  }
+}
+
+type Waiting = { readonly position: number; readonly row: typeof machineOutbox.$inferSelect }
+
+/**
+ * One connection's view of what its machine is still to be told. Positions are its own: a row of a transaction that was
+ * committed late can have a lower number than others that are sent already, and must be neither passed over nor taken for sent.
+ */
+function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore['outbox']> {
+  let waiting: readonly Waiting[] = []
+  let last = 0
+  return {
+    pending: async (after, most) => {
+      const known = waiting.filter(({ position }) => position > after)
+      if (known.length < most) {
+        const ids = waiting.map(({ row }) => row.id)
+        const fresh = await db
+          .select()
+          .from(machineOutbox)
+          .where(
+            and(eq(machineOutbox.machineId, machineId), ids.length > 0 ? notInArray(machineOutbox.id, ids) : undefined),
+          )
+          .orderBy(asc(machineOutbox.id))
+          .limit(most - known.length)
+        waiting = [...waiting, ...fresh.map((row) => ({ position: ++last, row }))]
+      }
+      return waiting
+        .filter(({ position }) => position > after)
+        .slice(0, most)
+        .map(({ position, row }) => ({ position, id: row.messageId, ...wireOf(row.message) }))
+    },
+    acked: async (upTo) => {
+      const ids = waiting.filter(({ position }) => position <= upTo).map(({ row }) => row.id)
+      waiting = waiting.filter(({ position }) => position > upTo)
+      if (ids.length > 0) await db.delete(machineOutbox).where(inArray(machineOutbox.id, ids))
+    },
+  }
+}
+
+/** The rows hold what is meant; on the line goes what the schema makes of it. */
+function wireOf(message: unknown): { type: string; body: unknown } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `send`, which is typed
+  const { type, body } = message as { type: string; body: RequestBody<RequestType> }
+  return { type, body: isRequestType(type) ? encodeRequest(type, body) : body }
+}
+
+/** Good once. The machine that has used it may come again with the same key, if the answer got lost. */
+async function useToken(
+  db: Database['db'],
+  { id, hash, keyPin, name, labels, version }: TokenUse,
+  { now, newId }: StoreOptions,
+): Promise<Admission> {
+  const [token] = await db
+    .select()
+    .from(joinTokens)
+    .where(and(eq(joinTokens.id, id), eq(joinTokens.hash, hash)))
+    .for('update')
+  if (!token) return { refused: 'unknown' }
+  if (token.machineId !== null && token.keyPin === keyPin) {
+    const [machine] = await db.select().from(machines).where(eq(machines.id, token.machineId))
+    return machine ? { machineId: machine.id, status: machine.status } : { refused: 'unknown' }
+  }
+  if (token.usedAt !== null) return { refused: 'used' }
+  const at = now()
+  if (token.expiresAt <= at) return { refused: 'expired' }
+  const machineId = newId()
+  const status = token.approve ? ('pending' as const) : ('active' as const)
+  const all = [...new Set([...token.labels, ...labels])]
+  const row = { id: machineId, name: token.name ?? name, status, labels: all, version, createdAt: at }
+  await db.insert(machines).values(row)
+  await db.update(joinTokens).set({ usedAt: at, keyPin, machineId }).where(eq(joinTokens.id, id))
+  return { machineId, status }
+}

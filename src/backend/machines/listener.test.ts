@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memoryMachineStore } from '../../../test/fleet/machine-memory-store.ts'
+import {
+  backendName,
+  makeAuthority,
+  newKeyAndRequest,
+  openAuthority,
+  type Authority,
+  type Credentials,
+} from '../../channel/authority.ts'
+import { greet, type Hello } from '../../channel/greeting.ts'
+import { readJoinToken } from '../../channel/join-token.ts'
+import { askToJoin } from '../../channel/join.ts'
+import { openLine } from '../../channel/line.ts'
+import { decodeRequest, encodeReport, encodeReply } from '../../channel/message.ts'
+import { sealWith } from '../../channel/seal.ts'
+import type { Arrived } from '../../channel/session.ts'
+import { dial } from '../../channel/web-socket.ts'
+import { makeJoinToken } from './admission.ts'
+import type { Log } from './connection.ts'
+import { listenForMachines, type Listener } from './listener.ts'
+import { openMachines, type Machines } from './machines.ts'
+
+const host = '127.0.0.1'
+const hour = 3_600_000
+const memory = memoryMachineStore()
+const warnings: string[] = []
+const log: Log = (_level, text, about) => void warnings.push(`${text}: ${JSON.stringify(about)}`)
+const authoritiesOf = async () => openAuthority(await makeAuthority(Date.now()))
+
+let authority: Authority
+let machines: Machines
+let listener: Listener
+beforeAll(async () => {
+  authority = await authoritiesOf()
+  const handlers = {
+    takeMessage: memory.take,
+    takeInventory: async () => ({ success: true as const, stored: {} }),
+    takeEvents: async () => ({ success: true as const, stored: 0 }),
+    reachable: () => {},
+  }
+  const parts = { store: memory.store, authority, now: Date.now, log }
+  machines = openMachines({ ...parts, handlers, version: '0.1.0', lookEveryMs: 50 })
+  listener = await listenForMachines({ ...parts, machines, host, port: 0 })
+})
+afterAll(async () => {
+  machines.close()
+  await listener.close()
+})
+
+const credentialsFor = async (machineId: string, by: Authority = authority, at = Date.now()): Promise<Credentials> => {
+  const { key, csr } = await newKeyAndRequest('machine')
+  const { certificate } = await by.forMachine(csr, machineId, at)
+  return { certificate, key }
+}
+
+const helloOf = (machineId: string, with_: Partial<Hello> = {}): Hello => ({
+  machineId,
+  speaks: { oldest: 1, newest: 1 },
+  version: '0.1.0',
+  bootEpoch: 1,
+  bootId: randomUUID(),
+  at: Date.now(),
+  ...with_,
+})
+
+/** What comes of an attempt to connect with these credentials. */
+async function attempt(credentials: Credentials, hello: Hello): Promise<string> {
+  try {
+    const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
+    await greet(transport, hello)
+    transport.close('done')
+    return 'let in'
+  } catch (error) {
+    return error instanceof Error ? error.message : ''
+  }
+}
+
+/** The machine's end of a line that is let in. */
+async function connected(
+  machineId: string,
+  with_: Partial<Hello> = {},
+  answer?: (request: Arrived) => Promise<unknown>,
+) {
+  const credentials = await credentialsFor(machineId)
+  const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
+  const { epoch } = await greet(transport, helloOf(machineId, with_))
+  const received: Arrived[] = []
+  const line = openLine({
+    transport,
+    epoch,
+    seal: sealWith(transport.secret, 'machine'),
+    mailbox: { pending: async () => [], acked: async () => {}, store: async () => 'new' },
+    received: (message) => void received.push(message),
+    answer: answer ?? (async () => ({})),
+  })
+  const inventory = {
+    version: '0.1.0',
+    platform: 'linux',
+    bootEpoch: 1,
+    at: Date.now(),
+    name: 'm',
+    labels: [],
+    slots: 1,
+    roots: [],
+    agents: [],
+    waiting: 0,
+  }
+  await line.call('inventory', encodeReport('inventory', { inventory }), 5000)
+  return { line, received }
+}
+
+describe('the port for machines', () => {
+  it('lets in a machine with a certificate of its authority', async () => {
+    const id = memory.add('good')
+    expect(await attempt(await credentialsFor(id), helloOf(id))).toBe('let in')
+  })
+
+  it('refuses foreign, self-signed and expired certificates, and the server certificate of another backend', async () => {
+    const id = memory.add('bad')
+    const foreign = await authoritiesOf()
+    const selfSigned = await makeAuthority(Date.now())
+    const refused = [
+      await attempt(await credentialsFor(id, foreign), helloOf(id)),
+      await attempt(selfSigned, helloOf(id)),
+      await attempt(await credentialsFor(id, authority, Date.now() - 25 * hour), helloOf(id)),
+      await attempt(await authority.forBackend(Date.now()), helloOf(id)),
+      await attempt(await credentialsFor(id, authority, Date.now() + hour), helloOf(id)),
+    ]
+    expect(refused).toEqual(Array.from({ length: 5 }, () => 'Unexpected server response: 401'))
+    expect(warnings.slice(-5)).toEqual([
+      expect.stringContaining('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+      expect.stringContaining('INVALID_PURPOSE'),
+      expect.stringContaining('CERT_HAS_EXPIRED'),
+      expect.stringContaining('INVALID_PURPOSE'),
+      expect.stringContaining('CERT_NOT_YET_VALID'),
+    ])
+  })
+
+  it('refuses a connection without a certificate, TLS 1.2, and a path that is not there', async () => {
+    const tried = (options: object) =>
+      new Promise<string>((resolve) => {
+        const socket = connect({
+          host,
+          port: listener.port,
+          ca: authority.certificate,
+          servername: backendName,
+          ...options,
+        })
+        socket.on('error', (error) => resolve(error.message))
+        socket.on('data', (data) => resolve(data.toString().split('\r\n')[0] ?? ''))
+        socket.write('GET /line HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+      })
+    expect(await tried({})).toBe('HTTP/1.1 401 Unauthorized')
+    expect(await tried({ maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' })).toContain('protocol version')
+    expect(await tried({ servername: 'elsewhere.example' })).toContain("does not match certificate's altnames")
+  })
+
+  it('refuses another name, an unknown or revoked machine, one that waits for approval, and a version it cannot speak', async () => {
+    const [id, other] = [memory.add('a'), memory.add('b')]
+    const credentials = await credentialsFor(id)
+    const stranger = randomUUID()
+    const revoked = memory.add('r', 'revoked')
+    const pending = memory.add('p', 'pending')
+    expect([
+      await attempt(credentials, helloOf(other)),
+      await attempt(await credentialsFor(stranger), helloOf(stranger)),
+      await attempt(await credentialsFor(revoked), helloOf(revoked)),
+      await attempt(await credentialsFor(pending), helloOf(pending)),
+      await attempt(credentials, helloOf(id, { speaks: { oldest: 7, newest: 9 }, version: '9.0.0' })),
+    ]).toEqual([
+      'WRONG_NAME: the certificate is for another machine',
+      'REVOKED: this machine is not let in any more',
+      'REVOKED: this machine is not let in any more',
+      'JOIN_PENDING: an admin has not approved this machine yet',
+      'VERSION_UNKNOWN: ralph 0.1.0 does not understand ralph 9.0.0; update one of them',
+    ])
+  })
+
+  it('is refused by a machine that trusts another authority', async () => {
+    const id = memory.add('c')
+    const { certificate } = await authoritiesOf()
+    const tried = dial({ host, port: listener.port, credentials: await credentialsFor(id), authorities: certificate })
+    await expect(tried).rejects.toThrow(/certificate/)
+  })
+})
+
+describe('a line to a machine', () => {
+  it('carries kept messages, calls and failures of calls', async () => {
+    const id = memory.add('talks')
+    const agentId = randomUUID()
+    const { line, received } = await connected(id, {}, async ({ type, body }) => {
+      if (type !== 'claude-state') throw new Error('a secret that must not travel')
+      decodeRequest('claude-state', body)
+      return encodeReply('claude-state', { success: true, isReady: true, hasBlockingAutomation: false })
+    })
+    memory.send(id, { id: 'one', type: 'reset', body: { agentId } })
+    machines.wake(id)
+    await expect.poll(() => received.map((message) => message.id)).toEqual(['one'])
+    expect(await machines.call(id, 'claude-state', { agentId })).toMatchObject({ success: true, isReady: true })
+    const failing = machines.call(id, 'detect-checks', { agentId })
+    await expect(failing).rejects.toThrow('something went wrong over there; its log says what')
+    line.close('done')
+    await expect.poll(() => machines.isReachable(id)).toBe(false)
+    await expect(machines.call(id, 'claude-state', { agentId })).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
+  })
+
+  it('is cut off soon after a revocation', async () => {
+    const id = memory.add('revoked later')
+    const { line } = await connected(id)
+    await memory.store.setStatus(id, 'revoked')
+    expect(await line.closed).toBe('this connection does not count any more')
+  })
+
+  it('goes to the newer process of a machine, with an alarm if the older one is still there', async () => {
+    const id = memory.add('cloned')
+    const first = await connected(id, { bootEpoch: 1 })
+    const second = await connected(id, { bootEpoch: 2 })
+    expect(await first.line.closed).toBe('a newer connection has taken over')
+    expect(memory.machines.get(id)?.alarm).toContain('two agents-servers with the same key')
+    const copy = await attempt(await credentialsFor(id), helloOf(id, { bootEpoch: 2 }))
+    expect(copy).toMatch(/^FENCED/)
+    expect(await second.line.answers(2000)).toBe(true)
+    second.line.close('done')
+  })
+
+  it('is taken over in silence by the same process that comes again', async () => {
+    const id = memory.add('again')
+    const bootId = randomUUID()
+    const first = await connected(id, { bootId })
+    const second = await connected(id, { bootId })
+    expect(await first.line.closed).toBe('a newer connection has taken over')
+    expect(memory.machines.get(id)?.alarm).toBeUndefined()
+    second.line.close('done')
+  })
+})
+
+describe('joining', () => {
+  const about = async () => ({ name: 'new', labels: [], version: '0.1.0', ...(await newKeyAndRequest('new')) })
+  const token = async (approve = false) => {
+    const made = await makeJoinToken({ approve }, { store: memory.store, authority, now: Date.now, log })
+    return readJoinToken(made.token)
+  }
+  const asking = async (
+    given: Awaited<ReturnType<typeof token>>,
+    { key: _key, ...mine }: Awaited<ReturnType<typeof about>>,
+  ) => (await askToJoin({ host, port: listener.port }, given, mine)).answer
+
+  it('gives a machine with a fresh token a certificate that it can connect with', async () => {
+    const mine = await about()
+    const answer = await asking(await token(), mine)
+    if (!('machineId' in answer)) throw new Error(JSON.stringify(answer))
+    const { machineId, certificate } = answer
+    expect(await attempt({ certificate, key: mine.key }, helloOf(machineId))).toBe('let in')
+  })
+
+  it('lets the same key ask again, and nobody else', async () => {
+    const [given, mine] = [await token(), await about()]
+    const first = await asking(given, mine)
+    expect(await asking(given, mine)).toMatchObject({ machineId: 'machineId' in first ? first.machineId : '' })
+    expect(await asking(given, await about())).toEqual({ refused: expect.stringContaining('token') })
+  })
+
+  it('waits for an admin if the token says so', async () => {
+    const [given, mine] = [await token(true), await about()]
+    expect(await asking(given, mine)).toEqual({ pending: true })
+    const [waiting] = [...memory.machines.values()].filter(({ status, name }) => status === 'pending' && name === 'new')
+    await memory.store.setStatus(waiting?.id ?? '', 'active')
+    expect(await asking(given, mine)).toMatchObject({ machineId: waiting?.id })
+  })
+
+  it('sends nothing to a backend whose authority is another than that of the token', async () => {
+    const given = { ...(await token()), pin: 'A'.repeat(43) }
+    await expect(asking(given, await about())).rejects.toMatchObject({ code: 'JOIN_REFUSED' })
+  })
+
+  it('refuses wrong secrets, tokens that are too old, and requests that are none', async () => {
+    const given = await token()
+    expect(await asking({ ...given, secret: 'B'.repeat(43) }, await about())).toEqual({ refused: expect.any(String) })
+    const broken = { ...(await about()), csr: 'nonsense' }
+    expect(await asking(given, broken)).toEqual({ refused: expect.any(String) })
+    const late = memoryMachineStore(() => Date.now() + hour)
+    const parts = { store: late.store, authority, now: Date.now, log }
+    const old = readJoinToken((await makeJoinToken({}, parts)).token)
+    const use = { id: old.id, hash: '', keyPin: '', name: '', labels: [], version: '' }
+    expect(await late.store.useToken(use)).toEqual({ refused: 'unknown' })
+  })
+})

@@ -1,0 +1,98 @@
+import { unreachable } from '../../channel/calls.ts'
+import { decodeReply, encodeRequest } from '../../channel/message.ts'
+import type { Transport } from '../../channel/transport.ts'
+import type { LiveRequest, RequestBody, RequestReply } from '../../contract/fleet/channel.ts'
+import { admit, openConnection, type Connection, type ConnectionParts } from './connection.ts'
+
+/** The lines to all machines that are connected to this replica. */
+export interface Machines {
+  /** Asks a machine that answers now. Throws MACHINE_UNREACHABLE. */
+  readonly call: <T extends LiveRequest>(
+    machineId: string,
+    type: T,
+    body: RequestBody<T>,
+    deadlineMs?: number,
+  ) => Promise<RequestReply<T>>
+  /** There may be something new in the outbox of this machine. */
+  readonly wake: (machineId: string) => void
+  readonly isReachable: (machineId: string) => boolean
+  /** Takes a connection whose other end has proved to be this machine. Resolves when it is let in or refused. */
+  readonly attach: (transport: Transport, machineId: string) => Promise<void>
+  /** Ends the connection of a machine that is not let in any more. */
+  readonly drop: (machineId: string, reason: string) => void
+  readonly counts: () => { readonly connected: number; readonly refusedFrames: number }
+  readonly close: () => void
+}
+
+const usualDeadlineMs = 30_000
+/** A revocation elsewhere acts at the latest after this time, and a newer connection to another replica too. */
+const lookEveryMs = 20_000
+const stillThereMs = 2000
+
+export function openMachines(parts: ConnectionParts & { readonly lookEveryMs?: number }): Machines {
+  const { live, attach, refusedFrames } = openConnections(parts)
+  const look = setInterval(() => {
+    for (const connection of live.values()) void checkOn(connection, parts)
+  }, parts.lookEveryMs ?? lookEveryMs)
+  look.unref()
+  return {
+    attach,
+    call: async (machineId, type, body, deadlineMs = usualDeadlineMs) => {
+      const connection = live.get(machineId)
+      if (!connection) throw unreachable('it is not connected')
+      return decodeReply(type, await connection.line.call(type, encodeRequest(type, body), deadlineMs))
+    },
+    wake: (machineId) => live.get(machineId)?.line.wake(),
+    isReachable: (machineId) => live.get(machineId)?.isReady() ?? false,
+    drop: (machineId, reason) => live.get(machineId)?.line.close(reason),
+    counts: () => ({ connected: live.size, refusedFrames: refusedFrames() }),
+    close: () => {
+      clearInterval(look)
+      for (const { line } of live.values()) line.close('the backend stops')
+    },
+  }
+}
+
+async function checkOn({ machineId, epoch, line }: Connection, { store }: ConnectionParts): Promise<void> {
+  const counts = await store.stillCounts(machineId, epoch).catch(() => true)
+  if (!counts) line.close('this connection does not count any more')
+}
+
+/** One connection per machine: a newer one takes the place of the one before. */
+function openConnections(parts: ConnectionParts) {
+  const { store, handlers, log } = parts
+  const live = new Map<string, Connection>()
+  let refusedBefore = 0
+  const attach = async (transport: Transport, machineId: string) => {
+    const admitted = await admit(transport, machineId, parts)
+    if (!admitted) return
+    const before = live.get(machineId)
+    before?.fence()
+    const connection = openConnection(transport, admitted, parts)
+    live.set(machineId, connection)
+    void forget(connection)
+    if (before) await replace(before, connection, parts)
+  }
+  const forget = async (connection: Connection) => {
+    const { machineId, epoch, line } = connection
+    const reason = await line.closed
+    refusedBefore += line.counts.refused
+    log('info', 'a line was closed', { machineId, reason, refused: line.counts.refused })
+    if (live.get(machineId) !== connection) return
+    live.delete(machineId)
+    handlers.reachable(machineId, false)
+    await store.disconnect(machineId, epoch).catch(() => {})
+  }
+  const refusedFrames = () => [...live.values()].reduce((sum, { line }) => sum + line.counts.refused, refusedBefore)
+  return { live, attach, refusedFrames }
+}
+
+/** The old end of a broken link does not answer. One that does, and is another process, is a copy of the key. */
+async function replace(before: Connection, now: Connection, { store, log }: ConnectionParts): Promise<void> {
+  if (before.bootId !== now.bootId && (await before.line.answers(stillThereMs))) {
+    const alarm = 'two agents-servers with the same key were connected; the older one was cut off'
+    await store.setAlarm(now.machineId, alarm)
+    log('warn', alarm, { machineId: now.machineId })
+  }
+  before.line.close('a newer connection has taken over')
+}

@@ -1,0 +1,267 @@
+import { eq } from 'drizzle-orm'
+import { makeAuthority, openAuthority, type Authority } from '../channel/authority.ts'
+import type { Transport } from '../channel/transport.ts'
+import { postWebhook } from '../platform/webhook.ts'
+import { newUuid } from '../platform/uuid.ts'
+import { audit } from './database/audit.ts'
+import type { Database } from './database/database.ts'
+import { authorities, machines as machineRows } from './database/machine.ts'
+import { openDatabase, type DatabasePlace } from './database/open-database.ts'
+import { announce } from './fleet/announce.ts'
+import { outbox, outboxTopic } from './fleet/machines.ts'
+import { openFleet, type OpenFleet } from './fleet/open-fleet.ts'
+import type { Fleet } from './fleet/ports.ts'
+import { createApp } from './http/app.ts'
+import type { Who } from './http/call.ts'
+import { createEvents } from './http/events.ts'
+import { createFeed } from './http/feed.ts'
+import { addressesOf, loopbackAddresses, type Addresses } from './http/guard.ts'
+import { agentHandlers } from './http/handlers/agents.ts'
+import { machineHandlers, type MachineDoor } from './http/handlers/machines.ts'
+import { peopleHandlers } from './http/handlers/people.ts'
+import { sprintHandlers } from './http/handlers/sprints.ts'
+import { localUser, people, type People } from './http/identity.ts'
+import { listen, type ListenOptions } from './http/listen.ts'
+import { metricsText } from './http/metrics.ts'
+import { oidcRoutes, type OidcSettings } from './http/oidc.ts'
+import { once } from './http/once.ts'
+import { pace } from './http/pace.ts'
+import { pageFiles } from './http/page-files.ts'
+import { levelOn, levelsOf } from './http/reach.ts'
+import { makeJoinToken, type AdmissionParts } from './machines/admission.ts'
+import { askMachines, type Asking } from './machines/ask.ts'
+import type { Log } from './machines/connection.ts'
+import { databaseStore } from './machines/database-store.ts'
+import { listenForMachines } from './machines/listener.ts'
+import { openMachines, type Machines } from './machines/machines.ts'
+import { machineHandlers as takeFromMachines } from './machines/take.ts'
+import { createNotifications, type Sender } from './notifications/notifications.ts'
+
+export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
+  readonly place: DatabasePlace
+  /** The folder with the numbered SQL files. */
+  readonly migrations: string
+  /** The folder with the files of the page. */
+  readonly page: string
+  readonly version: string
+  /** The name of the only user of a backend without accounts. */
+  readonly userName: string
+  readonly oidc?: OidcSettings | undefined
+  /** The address people use, if it is not the one that is listened on. */
+  readonly publicOrigin?: string | undefined
+  /** Where machines connect to; absent: only the one inside. */
+  readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
+  readonly project?: string | undefined
+  readonly compiling: Fleet['compiling']
+  readonly settings?: Partial<Fleet['settings']>
+  readonly log: Log
+  /** This replica was taken for dead by the others, and must exit. */
+  readonly onLost: (reason: string) => void
+}
+
+export interface Backend {
+  readonly origin: string
+  readonly machinePort: number | undefined
+  /** An address that signs the local user in, once. */
+  readonly ticketAddress: () => Promise<string>
+  /** The machine inside this process: its id, and its end of the line. */
+  readonly attachLocal: (name: string, transport: (machineId: string) => Transport) => Promise<string>
+  readonly joinCommand: (name?: string) => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+const now = () => Date.now()
+
+/** Everything that a backend consists of, put together and running. */
+export async function openBackend(options: BackendOptions): Promise<Backend> {
+  const trouble = (error: unknown, doing = 'request') =>
+    options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: stackOf(error) })
+  const onTrouble = (error: Error) => trouble(error, 'database')
+  const database = await openDatabase(options.place, { migrations: options.migrations, onTrouble })
+  const sender = createNotifications({ database, now, newId: newUuid, post: send, log: trouble })
+  const authority = await authorityOf(database)
+  const line = await openLines(options, { database, sender, authority, trouble })
+  const persons = people(database, now)
+  const userId = await localUser(database, options.userName, now())
+  const http = await serve(options, { database, sender, persons, line, trouble })
+  return {
+    origin: http.origin,
+    machinePort: line.port,
+    ticketAddress: async () => `${http.origin}/sign-in#${await persons.ticketFor(userId)}`,
+    attachLocal: async (name, transport) => {
+      const machineId = await localMachine(database, name)
+      await line.lines.attach(transport(machineId), machineId)
+      return machineId
+    },
+    joinCommand: async (name) => (await line.door.token({ name, createdBy: userId })).command,
+    close: async () => {
+      await http.close()
+      await line.close()
+      await sender.close()
+      await database.close()
+    },
+  }
+}
+
+const stackOf = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
+
+const send = (url: string, body: string, secret: string): Promise<void> => postWebhook(url, body, { secret })
+
+type Base = {
+  readonly database: Database
+  readonly sender: Sender
+  readonly trouble: (error: unknown, doing?: string) => void
+}
+
+type OpenLines = {
+  readonly fleet: OpenFleet
+  readonly lines: Machines
+  readonly door: MachineDoor
+  readonly port: number | undefined
+  readonly close: () => Promise<void>
+}
+
+/** The fleet and the lines to its machines: each needs the other. */
+async function openLines(options: BackendOptions, base: Base & { readonly authority: Authority }): Promise<OpenLines> {
+  const { database, sender, authority, trouble } = base
+  const { log, version } = options
+  const known: { fleet?: OpenFleet; asking?: Asking } = {}
+  const fleet = () => present(known.fleet)
+  const store = databaseStore(database, {
+    now,
+    newId: newUuid,
+    changed: async (machineId) => {
+      await database.transaction((tx) => announce(fleet(), tx, { kind: 'machine', machineId }))
+    },
+  })
+  const epochOf = async (machineId: string) => {
+    const [row] = await database.db.select().from(machineRows).where(eq(machineRows.id, machineId))
+    return row?.epoch ?? 0
+  }
+  const handlers = takeFromMachines({ fleet, asking: () => present(known.asking), epochOf, log: trouble })
+  const lines = openMachines({ store, handlers, authority, version, now, log })
+  const asking = askMachines({
+    database,
+    outbox: outbox({ database, clock: { now } }),
+    lines,
+    now,
+    newId: newUuid,
+    log: trouble,
+  })
+  known.asking = asking
+  const { compiling, settings = {}, onLost } = options
+  const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
+  known.fleet = await openFleet({ ...parts, compiling, settings, trouble, onLost })
+  const quiet = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
+  const admission = { store, authority, now, log }
+  const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
+  return {
+    fleet: known.fleet,
+    lines,
+    port: listener?.port,
+    door: doorOf(admission, lines, addressFor(options, listener?.port)),
+    close: async () => {
+      quiet()
+      await listener?.close()
+      lines.close()
+      asking.close()
+      await fleet().close()
+    },
+  }
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('asked too early')
+  return value
+}
+
+const addressFor = ({ machines }: BackendOptions, port: number | undefined): string | undefined =>
+  machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${port}` : undefined
+
+function doorOf(admission: AdmissionParts, lines: Machines, address: string | undefined): MachineDoor {
+  return {
+    token: async (wanted) => {
+      const made = await makeJoinToken(wanted, admission)
+      return { ...made, command: `ralph agents-server join ${made.token} --backend ${address ?? '<host>:<port>'}` }
+    },
+    revoke: async (machineId) => {
+      await admission.store.setStatus(machineId, 'revoked')
+      lines.drop(machineId, 'revoked')
+    },
+  }
+}
+
+type Served = { readonly origin: string; readonly close: () => Promise<void> }
+
+async function serve(
+  options: BackendOptions,
+  parts: Base & { readonly persons: People; readonly line: OpenLines },
+): Promise<Served> {
+  const { database, sender, persons, line, trouble } = parts
+  const { version, project, oidc, host, port, tls, publicOrigin } = options
+  const { fleet, lines } = line
+  const feed = createFeed(database, { now, log: trouble })
+  const events = createEvents({ feed, levels: (who) => levelsOf(database, who), log: trouble })
+  const own: { addresses?: Addresses } = {}
+  const app = createApp({
+    version,
+    secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
+    addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
+    identity: persons,
+    handlers: {
+      ...peopleHandlers({ database, sender, now, newId: newUuid, version, project }),
+      ...agentHandlers(fleet),
+      ...sprintHandlers(fleet),
+      ...machineHandlers(fleet, line.door),
+    },
+    levelOn: (who, ids) => levelOn(database, who, ids),
+    events,
+    once: once(database, now),
+    pace: pace(now),
+    audit: (who, what, ids) => writeAudit(database, who, what, ids),
+    ready: async () => (await database.pool.query('select 1')).rowCount === 1,
+    metrics: async () => {
+      const { connected, refusedFrames } = lines.counts()
+      return metricsText(database, { viewers: events.viewers(), machines: connected, refusedFrames })
+    },
+    page: pageFiles(options.page),
+    addRoutes: oidc && (await oidcRoutes(oidc, { people: persons, database, now, newId: newUuid })),
+    log: trouble,
+  })
+  const listening = await listen(app, { host, port, tls, authenticates: oidc !== undefined })
+  own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : addressesOf(publicOrigin)
+  return {
+    origin: publicOrigin ?? listening.origin,
+    close: async () => {
+      events.close()
+      feed.close()
+      await listening.close()
+    },
+  }
+}
+
+async function writeAudit({ db }: Database, { user }: Who, what: string, ids: Readonly<Record<string, string>>) {
+  const [target = null] = Object.values(ids)
+  await db.insert(audit).values({ at: now(), who: user.name, userId: user.id, what, target, details: ids })
+}
+
+/** Whom machines trust; made at the first start and the same for all replicas. */
+async function authorityOf({ db }: Database): Promise<Authority> {
+  const [kept] = await db.select().from(authorities)
+  if (kept) return openAuthority(kept)
+  await db
+    .insert(authorities)
+    .values(await makeAuthority(now()))
+    .onConflictDoNothing()
+  const [made] = await db.select().from(authorities)
+  return openAuthority(present(made))
+}
+
+/** The machine that this backend itself runs on. */
+async function localMachine({ db }: Database, name: string): Promise<string> {
+  const [known] = await db.select().from(machineRows).where(eq(machineRows.local, true))
+  if (known) return known.id
+  const id = newUuid()
+  await db.insert(machineRows).values({ id, name, status: 'active', local: true, createdAt: now() })
+  return id
+}

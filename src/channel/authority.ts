@@ -1,0 +1,180 @@
+// First: what follows does not load without it.
+import './reflection.ts'
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  Pkcs10CertificateRequest,
+  Pkcs10CertificateRequestGenerator,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+import { createHash, createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
+import { RalphError } from '../contract/errors.ts'
+
+/** Certificate and private key, as PEM. */
+export type Credentials = { readonly certificate: string; readonly key: string }
+
+/** The name in the backend's certificate. It is the same everywhere: machines know the backend by its authority, not by its address. */
+export const backendName = 'backend.ralph.internal'
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const minuteMs = 60_000
+const dayMs = 86_400_000
+/** Clocks differ. */
+const backDatedMs = 5 * minuteMs
+const lives = { authority: 3650 * dayMs, backend: 90 * dayMs, machine: dayMs } as const
+
+export const machineUri = (machineId: string): string => `spiffe://ralph/machine/${machineId}`
+
+/** Signs the certificates of one backend and its machines. */
+export interface Authority {
+  readonly certificate: string
+  /** SHA-256 of its public key: what a join token carries. */
+  readonly pin: string
+  readonly forBackend: (now: number) => Promise<Credentials>
+  /** For whoever holds the key of the request; the name in it does not matter. */
+  readonly forMachine: (csr: string, machineId: string, now: number) => Promise<IssuedCertificate>
+}
+
+export type IssuedCertificate = { readonly certificate: string; readonly serial: string; readonly expiresAt: number }
+
+export async function makeAuthority(now: number): Promise<Credentials> {
+  const keys = await newKeys()
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: `CN=Ralph authority ${randomBytes(4).toString('hex')}`,
+    keys,
+    ...validity(now, lives.authority),
+    serialNumber: newSerial(),
+    signingAlgorithm: algorithm,
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+    ],
+  })
+  return { certificate: pemOf(certificate), key: await keyPem(keys) }
+}
+
+export async function openAuthority({ certificate, key }: Credentials): Promise<Authority> {
+  const issuer = new X509Certificate(certificate)
+  const signingKey = await signingKeyOf(key)
+  const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: Wanted) => {
+    const made = await X509CertificateGenerator.create({
+      serialNumber: newSerial(),
+      subject: `CN=${wanted.name}`,
+      issuer: nameOf(issuer),
+      ...validity(wanted.now, wanted.lifeMs),
+      signingKey,
+      publicKey,
+      signingAlgorithm: algorithm,
+      extensions: [new BasicConstraintsExtension(false, undefined, true), ...wanted.extensions],
+    })
+    return { certificate: pemOf(made), serial: made.serialNumber, expiresAt: made.notAfter.getTime() }
+  }
+  return {
+    certificate,
+    pin: pinOf(certificate),
+    forBackend: async (now) => {
+      const keys = await newKeys()
+      const extensions = [
+        ...usages(ExtendedKeyUsage.serverAuth),
+        new SubjectAlternativeNameExtension([{ type: 'dns', value: backendName }]),
+      ]
+      const made = await sign(keys.publicKey, { name: backendName, now, lifeMs: lives.backend, extensions })
+      return { certificate: made.certificate, key: await keyPem(keys) }
+    },
+    forMachine: async (csr, machineId, now) => {
+      const request = await readRequest(csr)
+      const extensions = [
+        ...usages(ExtendedKeyUsage.clientAuth),
+        new SubjectAlternativeNameExtension([{ type: 'url', value: machineUri(machineId) }]),
+      ]
+      return sign(request.publicKey, { name: machineId, now, lifeMs: lives.machine, extensions })
+    },
+  }
+}
+
+type Wanted = {
+  readonly name: string
+  readonly now: number
+  readonly lifeMs: number
+  readonly extensions: readonly Extension[]
+}
+
+/** A key that never leaves this process but by `key`, and the request for its certificate. */
+export async function newKeyAndRequest(name: string): Promise<{ readonly key: string; readonly csr: string }> {
+  const keys = await newKeys()
+  const csr = await Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [name] }],
+    keys,
+    signingAlgorithm: algorithm,
+  })
+  return { key: await keyPem(keys), csr: csr.toString('pem') }
+}
+
+/** A request proves that its sender has the key. */
+async function readRequest(csr: string): Promise<Pkcs10CertificateRequest> {
+  try {
+    const request = new Pkcs10CertificateRequest(csr)
+    if (await request.verify()) return request
+  } catch (cause) {
+    throw badRequest(cause)
+  }
+  throw badRequest()
+}
+
+const badRequest = (cause?: unknown): RalphError =>
+  new RalphError('JOIN_REFUSED', 'the certificate request cannot be read or is not signed by its key', { cause })
+
+/** SHA-256 of the public key of a request or a certificate. */
+export const requestPin = (csr: string): string =>
+  hash(Buffer.from(new Pkcs10CertificateRequest(csr).publicKey.rawData))
+
+export const pinOf = (certificate: string | Buffer): string =>
+  hash(new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' }))
+
+/** The machine that a certificate is for; undefined if it is for none. */
+export function machineOf(certificate: X509Certificate): string | undefined {
+  const [, machineId] = /^URI:spiffe:\/\/ralph\/machine\/([0-9a-f-]{36})$/.exec(certificate.subjectAltName ?? '') ?? []
+  return machineId
+}
+
+const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url')
+
+const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+
+const validity = (now: number, lifeMs: number) => ({
+  notBefore: new Date(now - backDatedMs),
+  notAfter: new Date(now + lifeMs),
+})
+
+/** Positive, and as long as it may be. */
+const newSerial = (): string => `01${randomBytes(15).toString('hex')}`
+
+const usages = (usage: ExtendedKeyUsage): Extension[] => [
+  new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+  new ExtendedKeyUsageExtension([usage], true),
+]
+
+const nameOf = (certificate: X509Certificate): string => certificate.subject.split('\n').join(', ')
+
+const pemOf = (certificate: { toString: (format: 'pem') => string }): string => `${certificate.toString('pem')}\n`
+
+const keyPem = async ({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> => {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', privateKey))
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString()
+}
+
+const signingKeyOf = (pem: string): Promise<webcrypto.CryptoKey> =>
+  webcrypto.subtle.importKey(
+    'pkcs8',
+    createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' }),
+    algorithm,
+    false,
+    ['sign'],
+  )

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { errorCodes, RalphError, type ErrorCode } from '../contract/errors.ts'
+import { Reply } from '../contract/fleet/channel.ts'
+import { lineTypes } from './frame.ts'
+import type { Arrived } from './session.ts'
+
+type Waiting = {
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: RalphError) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** Calls that wait for their reply. */
+export function openCalls() {
+  const waiting = new Map<string, Waiting>()
+  const take = (id: string): Waiting | undefined => {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    clearTimeout(found?.timer)
+    return found
+  }
+  return {
+    add: (deadlineMs: number, send: (id: string) => void) =>
+      new Promise<unknown>((resolve, reject) => {
+        const id = randomUUID()
+        const late = () => take(id)?.reject(unreachable(`no answer within ${deadlineMs} ms`))
+        const timer = setTimeout(late, deadlineMs)
+        timer.unref()
+        waiting.set(id, { resolve, reject, timer })
+        send(id)
+      }),
+    settle: ({ id, type, body }: Arrived) => {
+      const found = take(id)
+      if (type === lineTypes.pong) return found?.resolve(undefined)
+      const reply = Reply.safeParse(body)
+      if (!reply.success) return found?.reject(unreachable('the answer cannot be read'))
+      if (reply.data.success) return found?.resolve(reply.data.result)
+      return found?.reject(errorOf(reply.data))
+    },
+    end: (reason: string) => {
+      for (const id of waiting.keys()) take(id)?.reject(unreachable(reason))
+    },
+  }
+}
+
+/** The answer to a request in the form in which it travels, also if it failed. */
+export async function replyTo(request: Arrived, answer: (request: Arrived) => Promise<unknown>): Promise<Reply> {
+  const about = { to: request.id, type: request.type }
+  try {
+    return { success: true, ...about, result: await answer(request) }
+  } catch (error) {
+    return failure(about, error)
+  }
+}
+
+/** Only what was meant to be told leaves the process. */
+export function failure(about: Pick<Reply, 'to' | 'type'>, error: unknown): Reply {
+  const known = error instanceof RalphError
+  const message = known ? error.message : 'something went wrong over there; its log says what'
+  return { success: false, ...about, code: known ? error.code : 'INTERNAL', message }
+}
+
+/** What failed over there fails here in the same way. */
+export function errorOf({ code, message }: Extract<Reply, { success: false }>): RalphError {
+  const known = isErrorCode(code) ? code : 'INTERNAL'
+  return new RalphError(known, message)
+}
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code)
+
+export const unreachable = (why: string): RalphError =>
+  new RalphError('MACHINE_UNREACHABLE', `the other side cannot be reached: ${why}`, {
+    hint: 'what was asked for may be asked for again',
+  })

@@ -1,0 +1,26 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { RalphError } from '../contract/errors.ts'
+
+/** What a person types on a machine: whom to trust, and a secret that is worth something once. */
+export type JoinToken = { readonly pin: string; readonly id: string; readonly secret: string }
+
+export const joinTokenLifeMs = 15 * 60_000
+
+const pattern = /^ralph1\.([A-Za-z0-9_-]{43})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})$/
+
+export const newJoinToken = (pin: string): JoinToken => ({
+  pin,
+  id: randomUUID(),
+  secret: randomBytes(32).toString('base64url'),
+})
+
+export const formatJoinToken = ({ pin, id, secret }: JoinToken): string => `ralph1.${pin}.${id}.${secret}`
+
+export function readJoinToken(text: string): JoinToken {
+  const [, pin, id, secret] = pattern.exec(text.trim()) ?? []
+  if (pin !== undefined && id !== undefined && secret !== undefined) return { pin, id, secret }
+  throw new RalphError('JOIN_REFUSED', 'this is not a join token', { hint: 'make one with: ralph machine token' })
+}
+
+/** What is kept of a secret. */
+export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex')

@@ -1,0 +1,114 @@
+import { request } from 'node:https'
+import { connect, type DetailedPeerCertificate } from 'node:tls'
+import { X509Certificate } from 'node:crypto'
+import { z } from 'zod'
+import { RalphError } from '../contract/errors.ts'
+import { backendName, pinOf } from './authority.ts'
+import type { JoinToken } from './join-token.ts'
+import type { Address } from './web-socket.ts'
+
+export const joinPath = '/join'
+
+/** What a machine that wants to join sends, after it has seen that the backend is the one of its token. */
+export const JoinRequest = z.strictObject({
+  id: z.uuid(),
+  secret: z.string().length(43),
+  csr: z.string().max(10_000),
+  name: z.string().trim().min(1).max(100),
+  labels: z.array(z.string().min(1).max(100)).max(50),
+  version: z.string().max(100),
+})
+export type JoinRequest = z.output<typeof JoinRequest>
+
+/** Joined, or an admin has to say yes first: ask again with the same token and the same key. */
+export const JoinAnswer = z.union([
+  z.object({ machineId: z.uuid(), certificate: z.string(), authorities: z.string() }),
+  z.object({ pending: z.literal(true) }),
+  z.object({ refused: z.string() }),
+])
+export type JoinAnswer = z.output<typeof JoinAnswer>
+
+const timeoutMs = 10_000
+const mostBytes = 100_000
+
+/** Asks to be let in. The secret leaves this machine only towards a backend whose authority has the pin of the token. */
+export async function askToJoin(address: Address, token: JoinToken, about: Omit<JoinRequest, 'id' | 'secret'>) {
+  const authority = await authorityOf(address)
+  if (pinOf(authority) !== token.pin) {
+    throw new RalphError('JOIN_REFUSED', 'this backend is not the one that made the token; nothing was sent to it', {
+      hint: 'check the address; if it is right, somebody is listening in between',
+    })
+  }
+  const body = JSON.stringify({ id: token.id, secret: token.secret, ...about })
+  const answer = JoinAnswer.safeParse(await post(address, authority, body))
+  if (!answer.success) throw unreachable('its answer cannot be read')
+  return { answer: answer.data, authority }
+}
+
+/** The certificate of the authority that the backend shows. Nothing of it is trusted yet. */
+function authorityOf({ host, port }: Address): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, servername: backendName, minVersion: 'TLSv1.3', rejectUnauthorized: false })
+    const fail = (why: string) => {
+      socket.destroy()
+      reject(unreachable(why))
+    }
+    socket.setTimeout(timeoutMs, () => fail('it does not answer'))
+    socket.once('error', (error) => fail(error.message))
+    socket.once('secureConnect', () => {
+      const top = topOf(socket.getPeerCertificate(true))
+      if (top === undefined) return fail('it shows no authority')
+      socket.destroy()
+      resolve(top)
+    })
+  })
+}
+
+function topOf(certificate: DetailedPeerCertificate): string | undefined {
+  let top = certificate
+  for (let depth = 0; depth < 5 && top.issuerCertificate && top.issuerCertificate !== top; depth++)
+    top = top.issuerCertificate
+  return top === certificate || !top.raw ? undefined : new X509Certificate(top.raw).toString()
+}
+
+/** With the authority that was found, and no other. */
+function post({ host, port }: Address, authority: string, body: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      {
+        host,
+        port,
+        path: joinPath,
+        method: 'POST',
+        ca: authority,
+        servername: backendName,
+        minVersion: 'TLSv1.3',
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        timeout: timeoutMs,
+        agent: false,
+      },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part: string) => {
+          text += part
+          if (text.length > mostBytes) call.destroy(new Error('its answer is too long'))
+        })
+        response.on('end', () => {
+          try {
+            resolve(JSON.parse(text))
+          } catch {
+            reject(unreachable('its answer is no JSON'))
+          }
+        })
+      },
+    )
+    call.on('timeout', () => call.destroy(new Error('it does not answer')))
+    call.on('error', (error) => reject(unreachable(error.message)))
+    call.end(body)
+  })
+}
+
+const unreachable = (why: string): RalphError =>
+  new RalphError('MACHINE_UNREACHABLE', `the backend cannot be reached: ${why}`, {
+    hint: 'check the address and that "ralph serve" runs with a machine port',
+  })

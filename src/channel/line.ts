@@ -1,0 +1,174 @@
+import { openCalls, replyTo, unreachable } from './calls.ts'
+import { lineTypes } from './frame.ts'
+import type { Mailbox } from './mailbox.ts'
+import type { Seal } from './seal.ts'
+import { openSession, roomIn, step, type Arrived, type Input, type Output } from './session.ts'
+import type { Transport } from './transport.ts'
+import { inTurn, onceAtATime } from './turns.ts'
+
+export type LineOptions = {
+  readonly transport: Transport
+  readonly seal: Seal
+  readonly mailbox: Mailbox
+  readonly epoch: number
+  /** Answers a live request; a rejection becomes a failure of the call over there. */
+  readonly answer: (request: Arrived) => Promise<unknown>
+  /** A kept message is stored, for the first time: act on it. Must not throw. */
+  readonly received: (message: Arrived) => void
+  /** Anything at all was heard from the other side. */
+  readonly heard?: () => void
+  readonly timing?: Partial<Timing>
+}
+
+export type Timing = { readonly pingMs: number; readonly silenceMs: number; readonly tickMs: number }
+
+const usual: Timing = { pingMs: 10_000, silenceMs: 30_000, tickMs: 1000 }
+/** A peer that sends so much nonsense is not worth a line. */
+const mostRefusals = 1000
+/** Above this, nothing new is taken from the outbox until the network has taken what it was given. */
+const mostUnsentBytes = 4 * 1024 * 1024
+/** So many requests of the other side are worked on at once. */
+const mostAnswers = 256
+
+type Counts = { sent: number; received: number; refused: number; answering: number }
+
+/** One end of a connection, at work until it is closed. */
+export interface Line {
+  /** Resolves with the result; rejects with MACHINE_UNREACHABLE when the line closes or the deadline passes first. */
+  readonly call: (type: string, body: unknown, deadlineMs: number) => Promise<unknown>
+  /** There may be something new in the outbox. */
+  readonly wake: () => void
+  /** Whether the other end answers within this time. */
+  readonly answers: (withinMs: number) => Promise<boolean>
+  readonly close: (reason: string) => void
+  /** Resolves with why. */
+  readonly closed: Promise<string>
+  readonly counts: Readonly<Counts>
+}
+
+/** Drives a session over a transport and a mailbox. */
+export function openLine(options: LineOptions): Line {
+  const { transport } = options
+  const timing = { ...usual, ...options.timing }
+  const calls = openCalls()
+  const life = lifeOf(transport)
+  const work = workOf(options, calls, life)
+  const call = (type: string, body: unknown, deadlineMs: number) =>
+    life.isOver()
+      ? Promise.reject(unreachable('the line is closed'))
+      : calls.add(deadlineMs, (id) => work.say({ id, type, body, deadlineMs }))
+  const answers = (withinMs: number) => call(lineTypes.ping, null, withinMs).then(yes, no)
+
+  const ticking = setInterval(() => {
+    if (performance.now() - work.heardAt() > timing.silenceMs) return life.close('nothing was heard for too long')
+    work.feed({ type: 'tick', at: performance.now() })
+  }, timing.tickMs)
+  const pinging = setInterval(() => void answers(timing.silenceMs), timing.pingMs)
+  life.onClose((reason) => {
+    clearInterval(ticking)
+    clearInterval(pinging)
+    calls.end(reason)
+  })
+  transport.onClose(life.close)
+  transport.onText(work.onText)
+  work.wake()
+  return { call, wake: work.wake, answers, close: life.close, closed: life.closed, counts: work.counts }
+}
+
+const yes = () => true
+const no = () => false
+
+function lifeOf(transport: Transport) {
+  let isOver = false
+  const told: ((reason: string) => void)[] = []
+  const closed = new Promise<string>((resolve) => void told.push(resolve))
+  return {
+    closed,
+    onClose: (tell: (reason: string) => void) => void told.push(tell),
+    isOver: () => isOver,
+    close: (reason: string) => {
+      if (isOver) return
+      isOver = true
+      transport.close(reason)
+      for (const tell of told) tell(reason)
+    },
+  }
+}
+
+type Life = ReturnType<typeof lifeOf>
+type Calls = ReturnType<typeof openCalls>
+
+function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Calls, life: Life) {
+  const counts: Counts = { sent: 0, received: 0, refused: 0, answering: 0 }
+  const broken = (error: unknown) =>
+    life.close(`the mailbox failed: ${error instanceof Error ? error.message : String(error)}`)
+  const storing = inTurn(broken)
+  const wake = onceAtATime(fetch, broken)
+  let heardAt = performance.now()
+  let session = openSession(options.epoch, heardAt)
+
+  function feed(input: Input): void {
+    if (life.isOver()) return
+    const next = step(session, input)
+    session = next.session
+    next.outputs.forEach(carryOut)
+    if (roomIn(session) > 0) wake()
+  }
+  function carryOut(output: Output): void {
+    if (output.type === 'send') {
+      counts.sent++
+      transport.send(seal.close(output.frame))
+    } else if (output.type === 'store') storing(() => store(output.seq, output.message))
+    else if (output.type === 'acked') storing(() => mailbox.acked(output.position))
+    else if (output.type === 'deliver') deliver(output.message)
+    else refuse(output.reason)
+  }
+  async function store(seq: number, message: Arrived): Promise<void> {
+    if ((await mailbox.store(message)) === 'new') options.received(message)
+    feed({ type: 'stored', seq })
+  }
+  async function fetch(): Promise<void> {
+    const room = roomIn(session)
+    if (life.isOver() || room === 0 || transport.unsentBytes() > mostUnsentBytes) return
+    const messages = await mailbox.pending(session.sentPosition, room)
+    if (messages.length > 0) feed({ type: 'pending', messages, at: performance.now() })
+  }
+  const say = (message: Arrived) => feed({ type: 'say', message })
+  const deliver = delivery({ counts, calls, answer: options.answer, say, refuse })
+  function refuse(reason: string): void {
+    if (++counts.refused > mostRefusals) life.close(`too many bad frames, the last one: ${reason}`)
+  }
+  function onText(text: string): void {
+    const opened = seal.open(text)
+    if ('refused' in opened) return refuse(opened.refused)
+    counts.received++
+    heardAt = performance.now()
+    options.heard?.()
+    feed({ type: 'frame', frame: opened.frame, at: heardAt })
+  }
+  return { feed, say, wake, onText, counts, heardAt: () => heardAt }
+}
+
+type Delivery = Pick<LineOptions, 'answer'> & {
+  readonly counts: Counts
+  readonly calls: Calls
+  readonly say: (message: Arrived) => void
+  readonly refuse: (reason: string) => void
+}
+
+/** What becomes of a live message: it is answered, or it is the answer to one of ours. */
+function delivery({ counts, calls, answer, say, refuse }: Delivery): (message: Arrived) => void {
+  const answerIt = async (message: Arrived) => {
+    counts.answering++
+    const body = await replyTo(message, answer)
+    counts.answering--
+    say({ id: message.id, type: lineTypes.reply, body })
+  }
+  return (message) => {
+    const { id, type } = message
+    if (type === lineTypes.ping) return say({ id, type: lineTypes.pong, body: null })
+    if (type === lineTypes.pong || type === lineTypes.reply) return calls.settle(message)
+    if (counts.answering >= mostAnswers) return refuse('too many requests at once')
+    void answerIt(message)
+  }
+}

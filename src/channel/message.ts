@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { RalphError } from '../contract/errors.ts'
+import {
+  longestMessage,
+  reports,
+  requests,
+  type ReportBody,
+  type ReportReply,
+  type ReportType,
+  type RequestBody,
+  type RequestReply,
+  type RequestType,
+} from '../contract/fleet/channel.ts'
+
+// oxlint-disable typescript/no-unsafe-type-assertion -- the schema of a type is looked up by the type; message.test.ts holds both together
+
+/** A body as it travels and as it is kept: JSON. */
+export type Wire = unknown
+
+export const isRequestType = (type: string): type is RequestType => Object.hasOwn(requests, type)
+export const isReportType = (type: string): type is ReportType => Object.hasOwn(reports, type)
+
+export const encodeRequest = <T extends RequestType>(type: T, body: RequestBody<T>): Wire =>
+  encode(requests[type].body, body, type)
+
+export const decodeRequest = <T extends RequestType>(type: T, wire: Wire): RequestBody<T> =>
+  decode(requests[type].body, wire, type) as RequestBody<T>
+
+export const encodeReply = <T extends RequestType>(type: T, reply: RequestReply<T>): Wire =>
+  encode(requests[type].reply, reply, type)
+
+export const decodeReply = <T extends RequestType>(type: T, wire: Wire): RequestReply<T> =>
+  decode(requests[type].reply, wire, type) as RequestReply<T>
+
+export const encodeReport = <T extends ReportType>(type: T, body: ReportBody<T>): Wire =>
+  encode(reports[type].body, body, type)
+
+export const decodeReport = <T extends ReportType>(type: T, wire: Wire): ReportBody<T> =>
+  decode(reports[type].body, wire, type) as ReportBody<T>
+
+export const encodeReportReply = <T extends ReportType>(type: T, reply: ReportReply<T>): Wire =>
+  encode(reports[type].reply, reply, type)
+
+export const decodeReportReply = <T extends ReportType>(type: T, wire: Wire): ReportReply<T> =>
+  decode(reports[type].reply, wire, type) as ReportReply<T>
+
+function encode(schema: z.ZodType, value: unknown, type: string): Wire {
+  const wire = z.encode(schema, value)
+  if (JSON.stringify(wire).length > longestMessage) {
+    throw new RalphError('MESSAGE_TOO_LONG', `the message "${type}" is longer than ${longestMessage / 1024 / 1024} MiB`)
+  }
+  return wire
+}
+
+/** Says where it is wrong, and not what came: that may hold secrets. */
+function decode(schema: z.ZodType, wire: Wire, type: string): unknown {
+  const parsed = z.safeDecode(schema, wire)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new RalphError(
+    'MESSAGE_INVALID',
+    `the message "${type}" is not what it should be at ${issue?.path.join('.') || 'its top'}`,
+  )
+}

@@ -1,0 +1,52 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { Frame } from './frame.ts'
+
+/** What is read from the line: a frame, or why it is none. The reason never quotes what came. */
+export type Opened = { readonly frame: Frame } | { readonly refused: string }
+
+export interface Seal {
+  readonly close: (frame: Frame) => string
+  readonly open: (text: string) => Opened
+}
+
+export type Side = 'backend' | 'machine'
+
+const macLength = 22
+
+/**
+ * Binds each frame to its connection and its direction: the secret comes out of the TLS handshake, so a frame that was recorded
+ * elsewhere, sent back, or changed on the way by anything behind the TLS endpoint is refused.
+ */
+export function sealWith(secret: Buffer, side: Side): Seal {
+  const ours = keyOf(secret, side)
+  const theirs = keyOf(secret, side === 'backend' ? 'machine' : 'backend')
+  return {
+    close: (frame) => {
+      const json = JSON.stringify(frame)
+      return `${mac(ours, json).toString('base64url')} ${json}`
+    },
+    open: (text) => {
+      const json = text.slice(macLength + 1)
+      const given = Buffer.from(text.slice(0, macLength), 'base64url')
+      const wanted = mac(theirs, json)
+      if (text[macLength] !== ' ' || given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
+        return { refused: 'the seal is broken' }
+      }
+      return parse(json)
+    },
+  }
+}
+
+function parse(json: string): Opened {
+  try {
+    const parsed = Frame.safeParse(JSON.parse(json))
+    return parsed.success ? { frame: parsed.data } : { refused: 'it is no frame' }
+  } catch {
+    return { refused: 'it is no JSON' }
+  }
+}
+
+const keyOf = (secret: Buffer, from: Side): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', `ralph line, frames of the ${from}`, 32))
+
+const mac = (key: Buffer, json: string): Buffer => createHmac('sha256', key).update(json).digest().subarray(0, 16)

@@ -1,0 +1,158 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Frame } from './frame.ts'
+import { sealWith } from './seal.ts'
+import { openSession, roomIn, step, type Input, type KeptMessage, type Session } from './session.ts'
+
+const secret = Buffer.alloc(32, 7)
+const seals = { backend: sealWith(secret, 'backend'), machine: sealWith(secret, 'machine') }
+
+/** What the network does to one text. */
+type Fault = 'pass' | 'drop' | 'double' | 'hold' | 'tamper' | 'truncate' | 'foreign'
+
+/** One end with its mailbox, as the line drives it, but without time and I/O. */
+function endOf(side: 'backend' | 'machine', outbox: readonly KeptMessage[], epoch = 1) {
+  let session: Session = openSession(epoch, 0)
+  let acked = 0
+  let refused = 0
+  const seen = new Set<string>()
+  const effects: string[] = []
+  const sent: string[] = []
+  const feed = (input: Input): void => {
+    const next = step(session, input)
+    session = next.session
+    for (const output of next.outputs) {
+      if (output.type === 'send') sent.push(seals[side].close(output.frame))
+      if (output.type === 'acked') acked = Math.max(acked, output.position)
+      if (output.type === 'refused') refused++
+      if (output.type === 'store') {
+        if (!seen.has(output.message.id)) effects.push(output.message.id)
+        seen.add(output.message.id)
+        feed({ type: 'stored', seq: output.seq })
+      }
+    }
+  }
+  return {
+    feed,
+    effects,
+    acked: () => acked,
+    refused: () => refused,
+    takeSent: () => sent.splice(0),
+    fetch: (at: number) => {
+      const pending = outbox.filter(({ position }) => position > Math.max(acked, session.sentPosition))
+      feed({ type: 'pending', messages: pending.slice(0, roomIn(session)), at })
+    },
+    hear: (text: string, at: number) => {
+      const opened = seals[side].open(text)
+      if ('refused' in opened) refused++
+      else feed({ type: 'frame', frame: opened.frame, at })
+    },
+    reconnect: (next: number, at: number) => (session = openSession(next, at)),
+    outbox,
+  }
+}
+
+const messages = (side: string, count: number): KeptMessage[] =>
+  Array.from({ length: count }, (_, index) => ({
+    position: index + 1,
+    id: `${side}-${index + 1}`,
+    type: 'prompt',
+    body: index === 3 ? { text: 'x'.repeat(300_000) } : { text: `${index}` },
+  }))
+
+function mutate(text: string, fault: Fault, at: number): string {
+  if (fault === 'truncate') return text.slice(0, at % text.length)
+  if (fault === 'foreign') return `${'A'.repeat(22)} {"v":1}`
+  const place = at % text.length
+  return `${text.slice(0, place)}${text[place] === 'x' ? 'y' : 'x'}${text.slice(place + 1)}`
+}
+
+/** Runs both ends over a network that does what the faults say, reconnecting now and then, until the faults are used up; then heals. */
+function converse(faults: readonly (readonly [Fault, number])[], count: number) {
+  const ends = [endOf('backend', messages('b', count)), endOf('machine', messages('m', count))] as const
+  const queue = [...faults]
+  const held: (readonly [number, string])[] = []
+  let mutations = 0
+  let epoch = 1
+  let at = 0
+  const carry = (to: number, text: string): void => {
+    const [fault, place] = queue.shift() ?? ['pass', 0]
+    if (fault !== 'pass') mutations++
+    if (fault === 'drop') return
+    if (fault === 'hold') return void held.push([to, text])
+    const carried = ['tamper', 'truncate', 'foreign'].includes(fault) ? mutate(text, fault, place) : text
+    ends[to]?.hear(carried, at)
+    if (fault === 'double') ends[to]?.hear(carried, at)
+  }
+  const isOver = () => ends.every((end) => end.acked() === count) && queue.length === 0
+  for (let round = 0; round < 3000 && !isOver(); round++) {
+    at += 1000
+    for (const [index, end] of ends.entries()) {
+      end.feed({ type: 'tick', at })
+      end.fetch(at)
+      for (const text of end.takeSent()) carry(1 - index, text)
+    }
+    for (const [to, text] of held.splice(0)) ends[to]?.hear(text, at)
+    if (queue.length > 0 && round % 11 === 10) {
+      epoch++
+      for (const end of ends) end.reconnect(epoch, at)
+    }
+    if (queue.length > 0 && ends.every((end) => end.acked() === count)) queue.length = 0
+  }
+  return { ends, mutations }
+}
+
+describe('a session', () => {
+  it('has every effect exactly once and in order, whatever happens to 10,000 frames on the way', () => {
+    const fault = fc.constantFrom<Fault>('pass', 'drop', 'double', 'hold', 'tamper', 'truncate', 'foreign')
+    let mutations = 0
+    let refused = 0
+    const property = fc.property(fc.array(fc.tuple(fault, fc.nat()), { minLength: 100, maxLength: 400 }), (faults) => {
+      const count = 40
+      const run = converse(faults, count)
+      mutations += run.mutations
+      const ids = (side: string) => messages(side, count).map(({ id }) => id)
+      refused += run.ends[0].refused() + run.ends[1].refused()
+      expect(run.ends.map((end) => end.acked())).toEqual([count, count])
+      expect(run.ends[0].effects).toEqual(ids('m'))
+      expect(run.ends[1].effects).toEqual(ids('b'))
+    })
+    fc.assert(property, { numRuns: 100, seed: 9 })
+    expect(mutations).toBeGreaterThan(10_000)
+    expect(refused).toBeGreaterThan(1000)
+  })
+
+  it('refuses a frame of another connection, one that acknowledges too much, and a message that is too long', () => {
+    const session = openSession(5, 0)
+    const frame: Frame = { v: 1, epoch: 5, seq: 1, ack: 0, id: 'a', type: 'prompt', body: null }
+    const reasons = [
+      { ...frame, epoch: 4 },
+      { ...frame, ack: 1 },
+      { ...frame, body: 'x', part: { index: 0, of: 1000 } },
+      { ...frame, body: 'x', part: { index: 1, of: 2 } },
+    ].map((bad) => step(session, { type: 'frame', frame: bad, at: 0 }).outputs)
+    expect(reasons).toEqual([
+      [{ type: 'refused', reason: 'it belongs to another connection' }],
+      [{ type: 'refused', reason: 'it acknowledges what was never sent' }],
+      [{ type: 'refused', reason: 'the message is too long' }],
+      [{ type: 'refused', reason: 'a part out of turn' }],
+    ])
+  })
+
+  it('does not send ahead without bound', () => {
+    const end = endOf('backend', messages('b', 500))
+    for (let n = 0; n < 100; n++) end.fetch(0)
+    const frames = end.takeSent().length
+    expect(frames).toBeGreaterThan(20)
+    expect(frames).toBeLessThan(128)
+  })
+})
+
+describe('a seal', () => {
+  it('refuses what was sent back to its sender', () => {
+    const frame: Frame = { v: 1, epoch: 1, seq: 1, ack: 0, id: 'a', type: 'prompt', body: null }
+    const text = seals.backend.close(frame)
+    expect(seals.backend.open(text)).toEqual({ refused: 'the seal is broken' })
+    expect(seals.machine.open(text)).toEqual({ frame })
+  })
+})

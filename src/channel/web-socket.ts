@@ -1,0 +1,89 @@
+import { TLSSocket } from 'node:tls'
+import { WebSocket, type ClientOptions, type RawData } from 'ws'
+import { RalphError } from '../contract/errors.ts'
+import { longestFrame } from '../contract/fleet/channel.ts'
+import { backendName, type Credentials } from './authority.ts'
+import { inbound, type Transport } from './transport.ts'
+
+export const linePath = '/line'
+
+/** Both ends of a TLS connection get the same bytes out of its handshake; nobody else can. */
+export const secretOf = (socket: TLSSocket): Buffer =>
+  socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
+
+export const webSocketLimits = { maxPayload: longestFrame, perMessageDeflate: false } as const
+
+/** Reasons of a close travel in at most 123 bytes. */
+const reasonLength = 120
+const closeGraceMs = 1000
+
+/** An open WebSocket as a transport. */
+export function webSocketTransport(socket: WebSocket, secret: Buffer): Transport {
+  const incoming = inbound()
+  socket.on('message', (data: RawData, isBinary: boolean) => {
+    if (isBinary) return socket.close(1003, 'texts only')
+    incoming.arrived(textOf(data))
+  })
+  socket.on('close', (code: number, reason: Buffer) => incoming.closed(reason.toString() || `closed (${code})`))
+  socket.on('error', (error: Error) => incoming.closed(error.message))
+  return {
+    send: (text) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text, () => {})
+    },
+    unsentBytes: () => socket.bufferedAmount,
+    nextText: incoming.nextText,
+    onText: incoming.onText,
+    onClose: incoming.onClose,
+    close: (reason) => {
+      socket.close(4000, Buffer.from(reason).subarray(0, reasonLength).toString().replaceAll('�', ''))
+      setTimeout(() => socket.terminate(), closeGraceMs).unref()
+    },
+    secret,
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString()
+  return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString()
+}
+
+export type Address = { readonly host: string; readonly port: number }
+
+export type Dial = Address & {
+  readonly credentials: Credentials
+  /** The certificates of the authorities that are trusted, as PEM. */
+  readonly authorities: string
+  readonly timeoutMs?: number
+}
+
+/** Connects to a backend; rejects with MACHINE_UNREACHABLE, whoever is to blame. */
+export function dial({ host, port, credentials, authorities, timeoutMs = 10_000 }: Dial): Promise<Transport> {
+  const options: ClientOptions & { readonly servername: string } = {
+    ...webSocketLimits,
+    ca: authorities,
+    cert: credentials.certificate,
+    key: credentials.key,
+    servername: backendName,
+    minVersion: 'TLSv1.3',
+    rejectUnauthorized: true,
+    handshakeTimeout: timeoutMs,
+  }
+  const socket = new WebSocket(`wss://${host.includes(':') ? `[${host}]` : host}:${port}${linePath}`, options)
+  let secret: Buffer | undefined
+  return new Promise((resolve, reject) => {
+    socket.once('upgrade', ({ socket: below }) => {
+      if (below instanceof TLSSocket) secret = secretOf(below)
+    })
+    const failed = (error: Error) => reject(new RalphError('MACHINE_UNREACHABLE', error.message, { cause: error }))
+    socket.once('error', failed)
+    // Set up before anything can arrive: the first frame may come in the same chunk as the end of the handshake.
+    socket.once('upgrade', () => {
+      if (!secret) return failed(new Error('the connection is not TLS'))
+      const transport = webSocketTransport(socket, secret)
+      socket.once('open', () => {
+        socket.off('error', failed)
+        resolve(transport)
+      })
+    })
+  })
+}
