@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const ralph = join(root, 'dist/cli/main.js')
+const ralph = join(root, 'bin/cli/main.cjs')
 const fakeAgent = join(root, 'test/fixtures/agents/claude.mjs')
 const atOnce = 4
 const longestMs = 120_000

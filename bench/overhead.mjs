@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
-const ralph = join(here, '..', 'dist', 'cli', 'main.js')
+const ralph = join(here, '..', 'bin', 'cli', 'main.cjs')
 const iterations = Number(process.argv[2] ?? 300)
 const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
 const agent = join(work, 'claude')

@@ -25,6 +25,11 @@ const agents = {
     version: '0.99.1',
     file: '@agentclientprotocol/claude-agent-acp/dist/index.js',
   },
+  'codex-acp': {
+    package: '@agentclientprotocol/codex-acp',
+    version: '2.6.0',
+    file: '@agentclientprotocol/codex-acp/dist/index.js',
+  },
 }
 
 const project = resolve(import.meta.dirname, '..')

@@ -1,7 +1,8 @@
-// Writes the JSON Schemas of the files that people write, from the contract. With --check: says whether they are current.
+// Writes the JSON Schemas of the files that people write and read, from the contract. With --check: says whether they are current.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { Progress } from '../dist/contract/progress.js'
 import { UserConfig } from '../dist/contract/settings.js'
 import { Sprint } from '../dist/contract/sprint.js'
 import { Workflow } from '../dist/contract/workflow.js'
@@ -9,6 +10,7 @@ import { Workflow } from '../dist/contract/workflow.js'
 const files = [
   { name: 'sprint.schema.json', title: 'SPRINT.yaml', schema: Sprint },
   { name: 'workflow.schema.json', title: 'Workflow', schema: Workflow },
+  { name: 'progress.schema.json', title: 'PROGRESS.yaml', schema: Progress },
   { name: 'config.schema.json', title: '~/.ralph/config.yaml', schema: UserConfig },
 ]
 

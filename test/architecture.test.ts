@@ -39,6 +39,8 @@ const table: Readonly<Record<string, readonly string[]>> = {
 }
 const layers = Object.keys(table)
 const pureLayers = ['contract', 'compiler', 'loop']
+/** What runs in a browser too: no Node there, and the page's packages are bundled into it. */
+const browserLayers = ['client', 'web']
 
 const project = fileURLToPath(new URL('..', import.meta.url))
 const skeleton = mkdtempSync(join(tmpdir(), 'ralph-architecture-'))
@@ -121,8 +123,17 @@ describe('the compiler', () => {
     ])
   })
 
+  it.each(browserLayers)('knows nothing of Node in %s', (layer) => {
+    const found = complaints.filter(({ file }) => file === `src/${layer}/node-globals.ts`)
+    expect(found.map(({ line, code }) => ({ line, code }))).toEqual([
+      { line: 3, code: 'TS2591' },
+      { line: 4, code: 'TS2591' },
+      { line: 5, code: 'TS2591' },
+    ])
+  })
+
   it('has nothing else to complain about', () => {
-    const expected = /^src\/(.*\/(value|type)-of-.*|(contract|compiler|loop)\/node-globals)\.ts$/
+    const expected = /^src\/(.*\/(value|type)-of-.*|(contract|compiler|loop|client|web)\/node-globals)\.ts$/
     expect(complaints.filter(({ file }) => !expected.test(file))).toEqual([])
   })
 })
@@ -329,15 +340,23 @@ type Import = { readonly file: string; readonly imports: string }
 
 /** What the sources of a tree import against the table: other layers, unprefixed modules of Node, undeclared packages. */
 function wrongImports(root: string): Import[] {
-  const Package = z.object({ dependencies: z.record(z.string(), z.string()) })
-  const { dependencies } = Package.parse(JSON.parse(read('package.json')))
+  const packages = z.record(z.string(), z.string())
+  const Package = z.object({ dependencies: packages, devDependencies: packages })
+  const { dependencies, devDependencies } = Package.parse(JSON.parse(read('package.json')))
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /(?<!\.test)\.ts$/.test(file))
+    .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
     .map((file) => join('src', file))
     .toSorted()
   return sources.flatMap((file) =>
     importsIn(readFileSync(join(root, file), 'utf8'))
-      .filter((name) => !isAllowed(file, name, Object.keys(dependencies)))
+      .filter(
+        (name) =>
+          !isAllowed(
+            file,
+            name,
+            Object.keys(file.startsWith('src/web/') ? { ...dependencies, ...devDependencies } : dependencies),
+          ),
+      )
       .map((imports) => ({ file, imports })),
   )
 }

@@ -232,6 +232,7 @@ create table sprint_order (
   ended_at timestamptz(3)
 );
 create index sprint_order_live on sprint_order (agent_id) where status in ('queued', 'open');
+create index sprint_order_due on sprint_order (due_at) where type = 'wait' and status = 'open';
 create index sprint_order_of_sprint on sprint_order (sprint_id, created_at);
 
 -- A fact is taken once.

@@ -27,6 +27,13 @@ const greeting = `
   initialize: () => ({ result: { protocolVersion: 1, agentCapabilities: { loadSession: true }, authMethods: [] } }),
   'session/new': () => ({ result: { sessionId: 's-1' } }),`
 
+/** An agent that asks for a permission with these options, and says which one it got. */
+const asking = (options: string) =>
+  anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
+    const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't', title: 'rm -rf', rawInput: { path: '/' } }, options: ${options} })
+    say(outcome.optionId ?? outcome.outcome); return { result: { stopReason: outcome.optionId ? 'end_turn' : 'cancelled' } } },
+    'session/cancel': () => ({}) }`)
+
 /** `stopAt`: it is told to stop as soon as this is on the wire. */
 async function run(script: string, { args = [], stopAt }: { args?: readonly string[]; stopAt?: string } = {}) {
   const lines: string[] = []
@@ -78,16 +85,60 @@ describe('a turn over the protocol', () => {
     expect(log.at(-2).m.params.update.content.text).toBe('yes')
   })
 
-  it('never lets an agent wait for an answer that nobody can give', async () => {
+  it('chooses what a person has chosen', async () => {
+    const { log } = await run(
+      asking(
+        `[{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }, { optionId: 'no', name: 'No, explain', kind: 'reject_once' }]`,
+      ),
+      {
+        args: ['--answer', 'no, explain '],
+      },
+    )
+
+    expect(log.at(-2).m.params.update.content.text).toBe('no')
+  })
+
+  it('ends with a question, after a while, where nothing can be allowed', async () => {
     const { code, log } = await run(
-      anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
-        const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't', title: 'rm -rf' }, options: [{ optionId: 'no', name: 'No', kind: 'reject_once' }] })
-        say(outcome.outcome); return { result: { stopReason: 'end_turn' } } } }`),
+      asking(
+        `[{ optionId: 'no', name: 'No', kind: 'reject_once' }, { optionId: 'never', name: 'Never', kind: 'reject_always' }]`,
+      ),
+      { args: ['--ask-after-ms', '50'] },
     )
 
     expect(code).toBe(0)
-    expect(log.at(-2).m.params.update.content.text).toBe('cancelled')
-    expect(log.find((entry) => entry.bridge === 'unanswered').reason).toContain('rm -rf')
+    expect(log.find((entry) => 'bridge' in entry)).toEqual({
+      t: 0,
+      bridge: 'question',
+      reason: 'The agent wants a permission that Ralph cannot give: rm -rf',
+      details: 'None of its options allows it. It would be called with {"path":"/"}.',
+      options: ['No', 'Never'],
+    })
+    expect(log.some(({ m }) => m?.method === 'session/cancel')).toBe(true)
+    expect(log.at(-1).m.result.stopReason).toBe('cancelled')
+  })
+
+  it('ends with a question also if the agent does not', async () => {
+    const deaf = asking(`[{ optionId: 'no', name: 'No', kind: 'reject_once' }]`).replace(
+      "'session/cancel':",
+      "'nothing':",
+    )
+    const { code, log } = await run(deaf.replace('return { result', 'await new Promise(() => {}); return { result'), {
+      args: ['--ask-after-ms', '50'],
+    })
+
+    expect(code).toBe(0)
+    expect(log.filter((entry) => entry.bridge === 'question')).toHaveLength(1)
+  })
+
+  it('is no question if the agent goes on without an answer', async () => {
+    const impatient = `{ ${greeting} 'session/prompt': async (_, { ask }) => {
+      void ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't' }, options: [] })
+      return { result: { stopReason: 'end_turn' } } } }`
+    const { code, log } = await run(anAgent(impatient), { args: ['--ask-after-ms', '5000'] })
+
+    expect(code).toBe(0)
+    expect(log.filter((entry) => 'bridge' in entry)).toEqual([])
   })
 
   it('loads the session that is to be resumed', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { client, type ClientContext, methods } from '@agentclientprotocol/sdk'
 import { type AgentProcess, startAgent } from './agent-process.ts'
 import type { Options } from './options.ts'
-import { answerPermission } from './permissions.ts'
+import { answerPermission, type Question, questionOf } from './permissions.ts'
 import { Refused, runTurn } from './turn.ts'
 import { logged, type WireLog } from './wire-log.ts'
 
@@ -14,11 +14,14 @@ export async function bridge(options: Options, prompt: string, log: WireLog, sto
   const agent = await start(options, log)
   if (!agent) return 127
   const stopping = stopped(stop)
-  const turn = clientApp(log)
+  let session = ''
+  const person = absentPerson(options, log, () => session)
+  const turn = clientApp(options, person)
     .connectWith(logged(agent.stream, log), async (context) => {
-      await runTurn(context, options, prompt, (sessionId) =>
-        stopping.first(() => cancel(context, sessionId, options.graceMs)),
-      )
+      await runTurn(context, options, prompt, (sessionId) => {
+        session = sessionId
+        stopping.first(() => cancel(context, sessionId, options.graceMs))
+      })
       return 0
     })
     .catch((error: unknown) => {
@@ -26,7 +29,7 @@ export async function bridge(options: Options, prompt: string, log: WireLog, sto
       return 1
     })
   const died = agent.exited.then(() => sleep(lastWordsMs, 1))
-  const code = await Promise.race([turn, died, stopping.asked])
+  const code = await Promise.race([turn, died, stopping.asked, person.left])
   if (code === 1) await noteDeath(agent, log)
   await agent.end(options.graceMs)
   return code
@@ -50,20 +53,40 @@ async function start(options: Options, log: WireLog): Promise<AgentProcess | und
   }
 }
 
-const clientApp = (log: WireLog) =>
+type Person = {
+  readonly left: Promise<number>
+  readonly leave: (question: Question, request: Pending) => Promise<void>
+}
+type Pending = { readonly signal: AbortSignal; readonly agent: ClientContext }
+
+/** What only a person can answer, and nobody is there now: unless it is taken back in time, the turn ends with a question. */
+function absentPerson({ askAfterMs, graceMs }: Options, log: WireLog, sessionId: () => string): Person {
+  const asked = new AbortController()
+  const left = new Promise<number>((resolve) => {
+    asked.signal.addEventListener('abort', () => void sleep(graceMs, undefined, { ref: false }).then(() => resolve(0)))
+  })
+  return {
+    left,
+    leave: async (question, { signal, agent }) => {
+      await sleep(askAfterMs, undefined, { signal, ref: false }).catch(() => {})
+      if (signal.aborted || asked.signal.aborted) return
+      log.question(question)
+      asked.abort()
+      await agent.notify(methods.agent.session.cancel, { sessionId: sessionId() }).catch(() => {})
+    },
+  }
+}
+
+const clientApp = ({ answer }: Options, person: Person) =>
   client({ name: 'ralph' })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => {
-      const answer = answerPermission(params)
-      if (answer.outcome.outcome === 'cancelled') {
-        log.note(
-          'unanswered',
-          `it asked for a permission that nobody could give: ${params.toolCall.title ?? 'untitled'}`,
-        )
-      }
-      return answer
+    .onRequest(methods.client.session.requestPermission, async ({ params, ...request }) => {
+      const known = answerPermission(params, answer)
+      if (known) return known
+      await person.leave(questionOf(params), request)
+      return { outcome: { outcome: 'cancelled' as const } }
     })
-    .onRequest(methods.client.elicitation.create, () => {
-      log.note('unanswered', 'it asked a question that nobody could answer')
+    .onRequest(methods.client.elicitation.create, async ({ params, ...request }) => {
+      await person.leave({ reason: params.message, details: 'The agent asks this itself.' }, request)
       return { action: 'cancel' as const }
     })
 

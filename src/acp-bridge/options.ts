@@ -6,6 +6,10 @@ export type Options = {
   readonly resume: string | undefined
   /** A way to log in that needs no person, tried only if its variable is set. */
   readonly auth: { readonly method: string; readonly variable: string } | undefined
+  /** What a person has answered to the question of an earlier turn. */
+  readonly answer: string | undefined
+  /** How long an agent may take back what only a person can answer, before it becomes a question. */
+  readonly askAfterMs: number
   /** How long it is waited after cancelling, after the end of input, after TERM and after KILL. */
   readonly graceMs: number
   readonly command: readonly [string, ...string[]]
@@ -19,6 +23,8 @@ export function parseOptions(args: readonly string[]): Options {
       model: { type: 'string' },
       resume: { type: 'string' },
       auth: { type: 'string' },
+      answer: { type: 'string' },
+      'ask-after-ms': { type: 'string', default: '5000' },
       'grace-ms': { type: 'string', default: '2000' },
     },
     allowPositionals: true,
@@ -31,6 +37,8 @@ export function parseOptions(args: readonly string[]): Options {
     model: values.model,
     resume: values.resume,
     auth: method !== undefined && variable !== undefined ? { method, variable } : undefined,
+    answer: values.answer,
+    askAfterMs: Number(values['ask-after-ms']),
     graceMs: Number(values['grace-ms']),
     command: [program, ...rest],
   }

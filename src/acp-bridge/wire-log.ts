@@ -1,9 +1,12 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import type { Question } from './permissions.ts'
 
 /** Where every message is written down, one JSON object per line: `{t, dir, m}`, and our own words as `{t, bridge, …}`. */
 export type WireLog = {
   readonly message: (dir: '->' | '<-', m: AnyMessage) => void
-  readonly note: (bridge: 'not-found' | 'refused' | 'unanswered' | 'agent-exited', reason: string) => void
+  readonly note: (bridge: 'not-found' | 'refused' | 'agent-exited', reason: string) => void
+  /** The turn ends here, because a person has to decide something. */
+  readonly question: (question: Question) => void
 }
 
 export function wireLog(write: (line: string) => void, now: () => number): WireLog {
@@ -12,6 +15,7 @@ export function wireLog(write: (line: string) => void, now: () => number): WireL
   return {
     message: (dir, m) => line({ dir, m }),
     note: (bridge, reason) => line({ bridge, reason }),
+    question: (question) => line({ bridge: 'question', ...question }),
   }
 }
 

@@ -77,6 +77,7 @@ function onAnswer(seen: Stream, message: JsonObject): AgentEvent[] {
   const error = message['error']
   if (isObject(error)) return method === undefined || isOptional(method) ? [] : onEnd(seen, failed(seen, error))
   const result = objectOf(message['result'])
+  if (method === 'initialize') seen.canResume = canResume(objectOf(result['agentCapabilities']))
   if (method === 'session/new') return onSession(seen, asText(result['sessionId']))
   if (method !== 'session/prompt') return []
   const usage = usageOf(result)
@@ -87,6 +88,9 @@ function onAnswer(seen: Stream, message: JsonObject): AgentEvent[] {
   ]
 }
 
+const canResume = (capabilities: JsonObject): boolean =>
+  capabilities['loadSession'] === true || isObject(objectOf(capabilities['sessionCapabilities'])['resume'])
+
 /** The bridge goes on without them, or says itself why not. */
 const isOptional = (method: string): boolean => method === 'session/close' || method === 'session/set_config_option'
 
@@ -96,6 +100,7 @@ function failed(seen: Stream, error: JsonObject): Terminal {
 }
 
 function onEnd(seen: Stream, terminal: Terminal): AgentEvent[] {
+  if (seen.question) return []
   seen.terminal = terminal
   return [{ kind: 'terminal', ok: terminal.ok, ...(!terminal.ok && { reason: terminal.reason }) }]
 }
@@ -236,10 +241,17 @@ function onBridge(seen: Stream, entry: JsonObject): AgentEvent[] {
       return onEnd(seen, { ok: false, class: 'not_found', reason })
     case 'refused':
       return onEnd(seen, { ok: false, class: 'unknown', reason, retryable: false })
-    case 'unanswered':
-      seen.trouble = { class: 'tool_denied', reason }
-      return []
+    case 'question':
+      return onQuestion(seen, reason, entry)
     default:
       return []
   }
+}
+
+/** The turn is over with it, whatever the agent says after it was cancelled. */
+function onQuestion(seen: Stream, reason: string, entry: JsonObject): AgentEvent[] {
+  const options = listOf(entry['options']).flatMap((option) => asText(option) ?? [])
+  const events = onEnd(seen, { ok: false, class: 'tool_denied', reason })
+  seen.question = { reason, details: asText(entry['details']) ?? '', ...(options.length > 0 && { options }) }
+  return events
 }

@@ -37,6 +37,16 @@ describe('how an agent is started', () => {
     })
   })
 
+  it('takes a program that is named by a path from the project', () => {
+    expect(commandOf('acp:./my-agent --stdio', { cwd: '/worktree', project: '/project' })).toBe(
+      '--cwd /worktree -- /project/my-agent --stdio',
+    )
+  })
+
+  it('tells the agent what a person has answered, also if it looks like an option', () => {
+    expect(commandOf('acp:my-agent', { answer: '-y' })).toBe('--cwd /project --answer=-y -- my-agent')
+  })
+
   it('must be said to start one, but not to read what one has said', () => {
     expect(() => acp('').command(spec)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
   })
@@ -90,8 +100,39 @@ describe('what an agent says over the protocol', () => {
   it('is not what the bridge could not do', () => {
     expect(outcomeOf([bridge('not-found')])).toMatchObject({ class: 'not_found', reason: 'because' })
     expect(outcomeOf([bridge('refused')])).toMatchObject({ class: 'unknown', retryable: false })
-    expect(outcomeOf([prompt, bridge('unanswered'), answer({ stopReason: 'end_turn' })])).toMatchObject({
-      class: 'tool_denied',
+  })
+
+  it.each(['cancelled', 'end_turn'])(
+    'can be something that only a person can decide, whatever it says then: %s',
+    (stopReason) => {
+      const question = { reason: 'May it?', details: 'It would.', options: ['No', 'Never'] }
+      const asked = JSON.stringify({ t: 1, bridge: 'question', ...question })
+
+      expect(outcomeOf([prompt, asked, answer({ stopReason })])).toMatchObject({
+        status: 'failed',
+        class: 'tool_denied',
+        reason: 'May it?',
+        question,
+      })
+    },
+  )
+
+  it.each([
+    [{ loadSession: true }, true],
+    [{ sessionCapabilities: { resume: {} } }, true],
+    [{ loadSession: false, sessionCapabilities: {} }, false],
+    [{}, false],
+  ])('can be gone on with if it says so: %j', (agentCapabilities, resumable) => {
+    const began = [
+      line('->', { id: 0, method: 'initialize', params: {} }),
+      line('<-', { id: 0, result: { protocolVersion: 1, agentCapabilities } }),
+      line('->', { id: 1, method: 'session/new', params: {} }),
+      line('<-', { id: 1, result: { sessionId: 's-1' } }),
+    ]
+
+    expect(outcomeOf([...began, prompt, answer({ stopReason: 'end_turn' })])).toMatchObject({
+      sessionId: 's-1',
+      resumable,
     })
   })
 })

@@ -6,7 +6,7 @@ import { codex } from './codex.ts'
 import type { About, Driver } from './driver.ts'
 import { gemini, geminiSettings } from './gemini.ts'
 import { opencode, opencodeSettings } from './opencode.ts'
-import { wordsOf } from './words.ts'
+import { programIn, wordsOf } from './words.ts'
 
 const bridge = fileURLToPath(new URL('../acp-bridge/main.js', import.meta.url))
 
@@ -16,6 +16,7 @@ type AcpAgent = {
   readonly env?: readonly string[]
   readonly set?: Readonly<Record<string, string>>
   readonly about?: About
+  readonly state?: Driver['state']
   /** The way to log in that needs no person, and the variable without which it is not tried. */
   readonly auth?: { readonly method: string; readonly variable: string }
 }
@@ -25,13 +26,20 @@ const presets: Readonly<Record<string, AcpAgent>> = {
     command: ['claude-agent-acp'],
     env: claude.env,
     set: claudeSettings,
+    ...(claude.state && { state: claude.state }),
     about: { tested: ['0.99.0', '0.100.0'] },
   },
-  codex: { command: ['codex-acp'], env: codex.env, about: { tested: ['2.6.0', '2.7.0'] } },
+  codex: {
+    command: ['codex-acp'],
+    env: codex.env,
+    ...(codex.state && { state: codex.state }),
+    about: { tested: ['2.6.0', '2.7.0'] },
+  },
   gemini: {
     command: ['gemini', '--acp', '--skip-trust'],
     env: gemini.env,
     set: geminiSettings,
+    ...(gemini.state && { state: gemini.state }),
     ...(gemini.about && { about: gemini.about }),
     auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
   },
@@ -39,19 +47,20 @@ const presets: Readonly<Record<string, AcpAgent>> = {
     command: ['opencode', 'acp'],
     env: opencode.env,
     set: opencodeSettings,
+    ...(opencode.state && { state: opencode.state }),
     ...(opencode.about && { about: opencode.about }),
   },
 }
 
 /** `acp:gemini` for an agent that we know, `acp:my-agent --flag` for any other. */
 export function acp(agent: string): Driver {
-  const { command, env = [], set, auth, about } = presetNamed(agent) ?? { command: wordsOf(agent) }
+  const { command, env = [], set, auth, about, state } = presetNamed(agent) ?? { command: wordsOf(agent) }
   const [program = ''] = command
   return {
     name: agent === '' ? 'acp' : `acp:${agent}`,
     program,
     env,
-    command: ({ cwd, model, resume }) => {
+    command: ({ cwd, project = cwd, model, resume, answer }) => {
       if (program === '') throw new RalphError('USAGE', 'which agent?', { hint: 'write "acp:my-agent --flag"' })
       return {
         file: process.execPath,
@@ -61,14 +70,18 @@ export function acp(agent: string): Driver {
           cwd,
           ...(model ? ['--model', model] : []),
           ...(resume ? ['--resume', resume] : []),
+          // In one word: it may begin with a dash.
+          ...(answer ? [`--answer=${answer}`] : []),
           ...(auth ? ['--auth', `${auth.method}=${auth.variable}`] : []),
           '--',
-          ...command,
+          programIn(project, program),
+          ...command.slice(1),
         ],
         ...(set && { env: set }),
       }
     },
     ...(about && { about }),
+    ...(state && { state }),
     textInPieces: true,
     read: readAcp,
   }

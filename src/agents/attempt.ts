@@ -1,6 +1,6 @@
-import { join } from 'node:path'
-import { attemptFiles, attemptState, type AttemptState } from '../platform/attempt-folder.ts'
-import { exists, makeFolder, pointTo } from '../platform/files.ts'
+import { dirname, join } from 'node:path'
+import { nameTranscript, settledState, type AttemptState } from '../platform/attempt-folder.ts'
+import { exists, removeLink } from '../platform/files.ts'
 import { sweep } from '../platform/process-table.ts'
 
 export type Place = { readonly sprintDir: string; readonly cwd: string }
@@ -12,7 +12,7 @@ export type Attempt = {
   readonly folder: string
   readonly mark: string
   /** Points the name under transcripts/ that the seeds know it by at this attempt again, if somebody has deleted it meanwhile. */
-  readonly showAgain: () => Promise<void>
+  readonly showAgain: () => void
 }
 
 /** Where something runs again instead of being joined: what never began, and what was ended on request. */
@@ -27,21 +27,17 @@ export async function takeAttempt(
   const folderOf = (name: string) => join(sprintDir, 'attempts', name)
   let name = attempt
   for (let n = 2; exists(folderOf(name)); n++) {
-    const state = attemptState(folderOf(name))
+    const state = await settledState(folderOf(name))
     if (!startAgain.includes(state)) break
     if (state === 'never-started' || state === 'aborted') sweep(markOf(sprintDir, name))
     name = `${attempt}.${n}`
   }
   const link = transcript === undefined ? undefined : join(sprintDir, 'transcripts', transcript)
-  const show = async () => {
-    if (link === undefined) return
-    await makeFolder(join(sprintDir, 'transcripts'))
-    await pointTo(link, join('..', 'attempts', name, attemptFiles.stdout))
-  }
-  await makeFolder(join(sprintDir, 'attempts'))
-  await show()
-  const showAgain = async () => {
-    if (link !== undefined && !exists(link)) await show()
+  if (link !== undefined) nameTranscript(link, name)
+  const showAgain = () => {
+    if (link === undefined || exists(link)) return
+    removeLink(dirname(link))
+    nameTranscript(link, name)
   }
   return { folder: folderOf(name), mark: markOf(sprintDir, name), showAgain }
 }

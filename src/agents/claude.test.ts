@@ -72,6 +72,13 @@ describe('the command of Claude Code', () => {
       'abc',
     ])
   })
+
+  it('can be held to the form of an answer', () => {
+    expect(claude.command({ ...spec, form: { type: 'object' } }).args.slice(5)).toEqual([
+      '--json-schema',
+      '{"type":"object"}',
+    ])
+  })
 })
 
 describe('how an attempt ended', () => {

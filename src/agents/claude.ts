@@ -2,7 +2,7 @@ import type { AgentEvent } from '../contract/events.ts'
 import { noUsage, type Usage } from '../contract/outcome.ts'
 import { resetOf, terminalOf, troubleOfRetry } from './claude-failures.ts'
 import type { Driver, Reader } from './driver.ts'
-import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf } from './json.ts'
+import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf, parseObject } from './json.ts'
 import { jsonLines } from './reader.ts'
 import { nothingSeen, type Seen } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
@@ -62,7 +62,8 @@ export const claude: Driver = {
     'GOOGLE_CLOUD_PROJECT',
     'GCLOUD_PROJECT',
   ],
-  command: ({ model, resume, sandboxed }) => ({
+  state: ({ CLAUDE_CONFIG_DIR: own }) => (own ? [own] : ['.claude', '.claude.json']),
+  command: ({ model, resume, form, sandboxed }) => ({
     file: 'claude',
     args: [
       '-p',
@@ -72,6 +73,7 @@ export const claude: Driver = {
       '--dangerously-skip-permissions',
       ...(model ? ['--model', model] : []),
       ...(resume ? ['--resume', resume] : []),
+      ...(form ? ['--json-schema', JSON.stringify(form)] : []),
     ],
     env: sandboxed ? { ...claudeSettings, IS_SANDBOX: '1' } : claudeSettings,
   }),
@@ -92,14 +94,20 @@ export const claude: Driver = {
 
 /** Also the reader of every other program that speaks `stream-json`. */
 export function readClaude(): Reader {
-  return jsonLines(newStream(), { translate, shorten })
+  return jsonLines(newStream(), { translate, glance })
 }
 
-/** The result of a tool comes twice, and the second time is most of a transcript. A cut that is none fails to parse. */
-function shorten(line: string): string {
-  if (!line.startsWith('{"type":"user","message":')) return line
+const toolResult = '{"type":"user","message":'
+
+/**
+ * The result of a tool comes twice, and the second time is most of a transcript: only the message is parsed. It is parsed where
+ * it stands, since a text that is put together would be copied first. A cut that is none fails to parse.
+ */
+function glance(line: string): JsonObject | undefined {
+  if (!line.startsWith(toolResult)) return undefined
   const end = line.indexOf(',"parent_tool_use_id":')
-  return end === -1 ? line : `${line.slice(0, end)}}`
+  const message = end === -1 ? undefined : parseObject(line.slice(toolResult.length, end))
+  return message && { type: 'user', message }
 }
 
 type Stream = Seen & {

@@ -25,6 +25,13 @@ describe('the command of Codex', () => {
       '-',
     ])
   })
+
+  it('can be held to the form of an answer, which it reads from a file', () => {
+    const { args, files } = codex.command({ ...spec, resume: 'abc', form: { type: 'object' } })
+
+    expect(args.slice(-5)).toEqual(['--output-schema', '/attempt/form.json', 'resume', 'abc', '-'])
+    expect(files).toEqual({ 'form.json': '{"type":"object"}' })
+  })
 })
 
 describe('the binary behind the script', () => {

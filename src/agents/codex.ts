@@ -9,13 +9,16 @@ import { nothingSeen, type Seen } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 import { minusUsage } from './usage.ts'
 
+const formFile = 'form.json'
+
 /** Codex in headless mode. */
 export const codex: Driver = {
   name: 'codex',
   program: 'codex',
   models: ['gpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
-  command: ({ model, resume }) => ({
+  state: ({ CODEX_HOME: own = '.codex' }) => [own],
+  command: ({ folder, model, resume, form }) => ({
     file: 'codex',
     args: [
       'exec',
@@ -30,9 +33,11 @@ export const codex: Driver = {
       '-c',
       'check_for_update_on_startup=false',
       ...(model ? ['--model', model] : []),
+      ...(form ? ['--output-schema', `${folder}/${formFile}`] : []),
       ...(resume ? ['resume', resume] : []),
       '-',
     ],
+    ...(form && { files: { [formFile]: JSON.stringify(form) } }),
   }),
   about: {
     tested: ['0.166.0', '0.167.0'],

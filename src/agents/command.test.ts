@@ -18,9 +18,22 @@ describe('the command line', () => {
 
     expect(driver.program).toBe('./my-agent')
     expect(driver.command(spec)).toEqual({
-      file: './my-agent',
+      file: '/project/my-agent',
       args: ['--flag', 'two words', 'its', 'a b', '$HOME', ''],
     })
+  })
+
+  it.each([
+    ['./my-agent', '/project/my-agent'],
+    ['../tools/my-agent', '/tools/my-agent'],
+    ['tools/my-agent', '/project/tools/my-agent'],
+    ['/bin/my-agent', '/bin/my-agent'],
+    ['my-agent', 'my-agent'],
+  ])('names a program of the project, wherever it works: %s', (line, file) => {
+    const elsewhere = { ...spec, cwd: '/worktree', project: '/project' }
+
+    expect(command(line).command(elsewhere).file).toBe(file)
+    expect(command(`${line} {prompt}`).command(elsewhere).args[1]).toContain(`exec '${file}' `)
   })
 
   it('gets the path of a file with the prompt where it says so', () => {
@@ -88,6 +101,8 @@ describe('what any program prints', () => {
     ]
 
     expect(outcomeOf(lines)).toMatchObject({ status: 'ok', text: 'the answer', sessionId: 's-1', usage })
+    // It would be started anew all the same.
+    expect(outcomeOf(lines).resumable).toBe(false)
     expect(outcomeOf(lines.slice(0, -1)).status).toBe('failed')
   })
 

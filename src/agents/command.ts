@@ -11,7 +11,7 @@ import { parseObject } from './json.ts'
 import { opencode } from './opencode.ts'
 import { readPi } from './pi-reader.ts'
 import { nothingSeen, type Seen } from './seen.ts'
-import { wordsOf } from './words.ts'
+import { programIn, wordsOf } from './words.ts'
 
 /**
  * Any program: `command:./my-agent --flag`. The prompt is its stdin; for programs that do not read it, `{prompt}` stands for
@@ -25,11 +25,11 @@ export function command(line: string): Driver {
     name: line === '' ? 'command' : `command:${line}`,
     program,
     env: [],
-    command: ({ folder }) => {
+    command: ({ cwd, folder, project = cwd }) => {
       if (program === '') throw new RalphError('USAGE', 'which program?', { hint: 'write "command:./my-agent --flag"' })
-      const filled = words.map((word) => word.replaceAll('{prompt-file}', `${folder}/prompt.md`))
-      if (filled.some((word) => word.includes('{prompt}'))) return promptAsArgument(filled)
-      return { file: program, args: filled.slice(1) }
+      const file = programIn(project, program)
+      const args = words.slice(1).map((word) => word.replaceAll('{prompt-file}', `${folder}/prompt.md`))
+      return args.some((word) => word.includes('{prompt}')) ? promptAsArgument([file, ...args]) : { file, args }
     },
     read: readCommand,
   }
@@ -79,8 +79,9 @@ function readCommand(): Reader {
       return [own.data]
     },
     finish: (exit) => {
-      if (speaker) return speaker.finish(exit)
-      if (seen.spoke) return conclude(seen, exit)
+      // It is started the same way each time, so an earlier session is out of reach.
+      if (speaker) return { ...speaker.finish(exit), resumable: false }
+      if (seen.spoke) return { ...conclude(seen, exit), resumable: false }
       const text = printed.text()
       const answered = exit.code === 0 && text.trim() !== ''
       return conclude({ ...seen, text, ...(answered && { terminal: { ok: true } }) }, exit)

@@ -76,12 +76,13 @@ function outcome(seen: Seen, how: How): Outcome {
     retryable: how.status !== 'ok' && (how.retryable ?? (failure ? canRetry[failure] : true)),
     ...(isLimit(failure) && seen.resetsAt !== undefined && { resetsAt: seen.resetsAt }),
     ...(reason && { reason }),
+    ...(seen.question && failure === 'tool_denied' && { question: seen.question }),
     text: seen.text,
     ...(seen.structured !== undefined && { structured: seen.structured }),
     ...(seen.sessionId !== undefined && { sessionId: seen.sessionId }),
     usage: seen.usage,
     ...(seen.costUsd !== undefined && { costUsd: seen.costUsd }),
-    resumable: seen.sessionId !== undefined,
+    resumable: seen.sessionId !== undefined && seen.canResume !== false,
   }
 }
 

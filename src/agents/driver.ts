@@ -7,9 +7,15 @@ export type RunSpec = {
   /** A folder of this attempt's own, for files that the program needs (schemas, settings). */
   readonly folder: string
   readonly sprintDir: string
+  /** Where a program is that is named by a relative path; absent: in `cwd`. */
+  readonly project?: string
   readonly model?: string
   /** Go on in an earlier session of the same program, for a repair prompt or an interruption. */
   readonly resume?: string
+  /** What a person has answered to the question of an earlier attempt; the prompt says it too. */
+  readonly answer?: string
+  /** The form of the answer, a JSON Schema; for programs that can be held to one. Given when nothing else is asked for. */
+  readonly form?: Readonly<Record<string, unknown>>
   /** Whether a sandbox of ours is around the program. */
   readonly sandboxed?: boolean
 }
@@ -54,6 +60,8 @@ export interface Driver {
   /** Environment variables that it may see, as NAME or PREFIX_*; everything else is withheld. */
   readonly env: readonly string[]
   readonly command: (spec: RunSpec) => Invocation
+  /** Its own state and login, which it must be able to write: absolute paths, or below the home folder. */
+  readonly state?: (env: Readonly<Record<string, string>>) => readonly string[]
   /** The program behind the wrapper script that PATH found (links resolved), if there is one to start instead. */
   readonly native?: (script: string, isFile: IsFile) => string | undefined
   /** Its text events are pieces of a message, not whole ones. */

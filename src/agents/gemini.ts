@@ -17,6 +17,7 @@ export const gemini: Driver = {
   program: 'gemini',
   models: ['gemini-*', 'auto', 'pro', 'flash', 'flash-lite'],
   env: ['GEMINI_API_KEY', 'GEMINI_MODEL', 'GEMINI_CLI_HOME', 'GOOGLE_*', 'CLOUDSDK_*', 'GCLOUD_PROJECT'],
+  state: ({ GEMINI_CLI_HOME: own }) => [own ? `${own}/.gemini` : '.gemini'],
   command: ({ model, resume }) => ({
     file: 'gemini',
     args: [

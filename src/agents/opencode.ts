@@ -29,6 +29,8 @@ export const opencode: Driver = {
     'OPENROUTER_API_KEY',
     'AWS_*',
   ],
+  state: ({ XDG_DATA_HOME = '.local/share', XDG_STATE_HOME = '.local/state', XDG_CONFIG_HOME = '.config' }) =>
+    [XDG_DATA_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME].map((folder) => `${folder}/opencode`),
   command: ({ model, resume }) => ({
     file: 'opencode',
     args: [

@@ -10,16 +10,16 @@ export type Language<S> = {
   readonly translate: (seen: S, entry: JsonObject) => AgentEvent[]
   /** How the end is judged, if it takes more than the common rules. */
   readonly judge?: (seen: S, exit: Exit) => Outcome
-  /** The part of a line that has to be parsed; if it is no JSON, the whole line is. */
-  readonly shorten?: (line: string) => string
+  /** What matters of a line of which not everything has to be parsed; undefined for all others. */
+  readonly glance?: (line: string) => JsonObject | undefined
 }
 
 /** A reader of programs that print one JSON object per line. */
 export function jsonLines<S extends Seen>(seen: S, language: Language<S>): Reader {
-  const { translate, judge = conclude, shorten = whole } = language
+  const { translate, judge = conclude, glance } = language
   return {
     parse: (line) => {
-      const entry = parseObject(shorten(line)) ?? parseObject(line)
+      const entry = glance?.(line) ?? parseObject(line)
       if (!entry) return [{ kind: 'raw', line }]
       const events = translate(seen, entry)
       if (events.length === 0) return [{ kind: 'raw', line }]
@@ -29,5 +29,3 @@ export function jsonLines<S extends Seen>(seen: S, language: Language<S>): Reade
     finish: (exit) => judge(seen, exit),
   }
 }
-
-const whole = (line: string): string => line

@@ -8,3 +8,15 @@ it('plays the scenario of the sprint with this Node', () => {
   expect(args[0]).toMatch(/\/scripted-agent\/main\.js$/)
   expect(args.slice(1)).toEqual(['--scenario', '/sprint/SCENARIO.yaml'])
 })
+
+it('tells a session like Claude Code, but cannot go on in one', () => {
+  const reader = scripted.read()
+  reader.parse('{"type":"system","subtype":"init","session_id":"s-1"}')
+  reader.parse('{"type":"result","subtype":"success","is_error":false,"result":"done"}')
+
+  expect(reader.finish({ code: 0, signal: null, stderrTail: '' })).toMatchObject({
+    status: 'ok',
+    sessionId: 's-1',
+    resumable: false,
+  })
+})

@@ -13,5 +13,8 @@ export const scripted: Driver = {
     file: process.execPath,
     args: [main, '--scenario', `${sprintDir}/SCENARIO.yaml`],
   }),
-  read: readClaude,
+  read: () => {
+    const reader = readClaude()
+    return { ...reader, finish: (exit) => ({ ...reader.finish(exit), resumable: false }) }
+  },
 }

@@ -1,4 +1,4 @@
-import { type FailureClass, noUsage, type Usage } from '../contract/outcome.ts'
+import { type FailureClass, noUsage, type Question, type Usage } from '../contract/outcome.ts'
 
 /** How the program itself said that its turn ended. */
 export type Terminal =
@@ -21,6 +21,10 @@ export type Seen = {
   terminal?: Terminal | undefined
   /** What the program was struggling with when it was last heard: the best guess if there is no terminal event. */
   trouble?: Trouble | undefined
+  /** It wanted something that only a person can decide. */
+  question?: Question | undefined
+  /** Whether an earlier session can be gone on with, if the program told. */
+  canResume?: boolean | undefined
   /** Whether any line was understood. */
   spoke: boolean
 }

@@ -34,7 +34,7 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
       },
       signal,
     })
-    await showAgain()
+    showAgain()
     const error = whyNot(ended, lost, timeoutMs)
     return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }
   },

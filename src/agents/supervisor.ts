@@ -3,9 +3,9 @@ import { RalphError } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Price } from '../contract/settings.ts'
-import { attemptFiles, type Ended } from '../platform/attempt-folder.ts'
+import { readErrors, type Ended } from '../platform/attempt-folder.ts'
 import { attentiveClock } from '../platform/clock.ts'
-import { isFile, readTail, realPath } from '../platform/files.ts'
+import { isFile, realPath } from '../platform/files.ts'
 import { lineSplitter } from '../platform/line-splitter.ts'
 import { findProgram } from '../platform/programs.ts'
 import { superviseProcess } from '../platform/supervised-process.ts'
@@ -15,6 +15,7 @@ import { takeAttempt, type Place } from './attempt.ts'
 import type { Driver } from './driver.ts'
 import { agentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
+import type { Sandbox } from './sandbox/sandbox.ts'
 import { withToldReport } from './told-report.ts'
 import { wholeTexts } from './whole-texts.ts'
 
@@ -25,11 +26,15 @@ const stderrTailBytes = 2000
 const patienceWithTools = 3
 
 export type AgentOptions = Place & {
+  /** Where a program is that is named by a relative path; `cwd` if nothing is said. */
+  readonly project?: string
   readonly driver: Driver
   readonly model?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly pass: readonly string[]
   readonly prices?: Readonly<Record<string, Price>> | undefined
+  /** Around every attempt, if there is one. */
+  readonly sandbox?: Sandbox | undefined
   /** What an agent is given to end by itself after a TERM; 10 s if nothing is said. */
   readonly graceMs?: number
   /** The most that an attempt may print; 1 GiB if nothing is said. */
@@ -38,32 +43,35 @@ export type AgentOptions = Place & {
 
 /** Turns what a driver knows into an agent that the runtime can run. With the shell, the only thing that starts programs. */
 export function superviseAgent(options: AgentOptions): AgentRunner {
-  const { driver, sprintDir, cwd, model } = options
+  const { driver, sprintDir, cwd, project = cwd, model, sandbox } = options
   return {
     name: driver.name,
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
     async run(request, signal) {
       const { folder, mark, showAgain } = await takeAttempt(sprintDir, request)
-      const { resume } = request
+      const { resume, answer, form } = request
       const invocation = driver.command({
         cwd,
         folder,
         sprintDir,
+        project,
         ...(model !== undefined && { model }),
         ...(resume !== undefined && { resume }),
+        ...(answer !== undefined && { answer }),
+        ...(form !== undefined && { form }),
+        ...(sandbox && { sandboxed: true }),
       })
       const { token, files } = newToken(folder)
       const env = agentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
-      const found = findProgram(invocation.file, env['PATH'] ?? '', cwd)
+      const found = findProgram(invocation.file, env['PATH'] ?? '', project)
       if (!found) throw notFound(driver)
-      const file = driver.native?.(realPath(found), isFile) ?? found
+      const bare = { file: driver.native?.(realPath(found), isFile) ?? found, args: invocation.args, env }
+      const program = (await sandbox?.around(bare, { driver, folder, sprintDir, cwd })) ?? bare
       const watch = watchAttempt(driver, request, options)
       const { code, ended } = await superviseProcess({
         folder,
-        file,
-        args: invocation.args,
+        ...program,
         cwd,
-        env,
         stdin: request.prompt,
         files: { ...invocation.files, ...files },
         mark,
@@ -73,17 +81,22 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         signal,
         ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       })
-      await showAgain()
-      const outcome = withToldReport(await watch.finish({ folder, code, ended }), folder)
+      await sandbox?.clear({ folder, sprintDir })
+      showAgain()
+      const outcome = withToldReport(watch.finish({ folder, code, ended }), folder)
       return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
     },
   }
 }
 
-export const notFound = (driver: Driver): RalphError =>
-  new RalphError('AGENT_NOT_FOUND', `agent "${driver.name}": the program "${driver.program}" is not on PATH`, {
+export const notFound = ({ name, program }: Driver): RalphError =>
+  new RalphError('AGENT_NOT_FOUND', `agent "${name}": the program "${program}" is not ${whereOf(program)}`, {
     hint: `install it, or choose another one with --agent or "agent:" in SPRINT.yaml`,
   })
+
+/** A path is looked for in the project, and must be executable there. */
+const whereOf = (program: string): string =>
+  !program.includes('/') ? 'on PATH' : program.startsWith('/') ? 'there' : 'in the project'
 
 /** Reads the output as it comes and keeps the three clocks: silence, length, lingering after the result. */
 function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: AgentRequest, options: AgentOptions) {
@@ -123,11 +136,11 @@ function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: Agent
       if (resultAt === undefined && at - lastSign > patience) return 'idle'
       return undefined
     },
-    async finish(end: { folder: string; code: number | null; ended: Ended | undefined }): Promise<Outcome> {
+    finish(end: { folder: string; code: number | null; ended: Ended | undefined }): Outcome {
       const { folder, code, ended } = end
       lines.end()
       whole.end()
-      const stderrTail = await readTail(join(folder, attemptFiles.stderr), stderrTailBytes)
+      const stderrTail = readErrors(folder, stderrTailBytes)
       return reader.finish({ code, signal: null, stderrTail, at: Date.now(), ...(ended && { ended }) })
     },
   }
@@ -136,10 +149,14 @@ function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: Agent
 /** The provider's own figure, else one by list price, and then it says so. */
 function priced(outcome: Outcome, model: string | undefined, prices: AgentOptions['prices']): Outcome {
   const known = { ...outcome, ...(model !== undefined && { model }) }
-  if (outcome.costUsd !== undefined) return known
+  if (outcome.costUsd !== undefined || isUncounted(outcome)) return known
   const costUsd = estimateUsd(model, outcome.usage, prices)
   return costUsd === undefined ? known : { ...known, costUsd, costEstimated: true }
 }
+
+/** An answer costs tokens; where none are told, they are not zero. */
+const isUncounted = ({ status, usage: { inputTokens, outputTokens, cacheReadTokens } }: Outcome): boolean =>
+  status === 'ok' && inputTokens + outputTokens + cacheReadTokens === 0
 
 /** Money is only known at the end; until then it is estimated by list price, and a model without one has no price. */
 function isOver(

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { aFolder } from '../../test/support/folder.ts'
@@ -39,7 +39,7 @@ it('keeps what was said before about steps', async () => {
   await tellReport(folder, { ...onward, pendingSteps: [{ id: null, prompt: 'more' }] })
   await tellReport(folder, { status: 'goal-complete', summary: 'all', completedStepIds: ['step-2'] })
 
-  expect(JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'))).toEqual({
+  expect(JSON.parse(readFileSync(join(folder, 'told', 'report.json'), 'utf8'))).toEqual({
     status: 'goal-complete',
     summary: 'all',
     completedStepIds: ['step-1', 'step-2'],
@@ -53,7 +53,10 @@ it.each([
   ['the attempt has failed', JSON.stringify(onward), 'failed'],
 ] as const)('changes nothing where %s', (_, file, status) => {
   const folder = aFolder()
-  if (file !== undefined) writeFileSync(join(folder, 'report.json'), file)
+  if (file !== undefined) {
+    mkdirSync(join(folder, 'told'))
+    writeFileSync(join(folder, 'told', 'report.json'), file)
+  }
 
   expect(withToldReport(said('as it was', status), folder)).toEqual(said('as it was', status))
 })

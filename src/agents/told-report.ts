@@ -1,10 +1,10 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Outcome } from '../contract/outcome.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { readTextIfThere, readTextSyncIfThere } from '../platform/files.ts'
+import { makeFolder, readTextIfThere, readTextSyncIfThere } from '../platform/files.ts'
 
-const reportFile = 'report.json'
+const reportFile = join('told', 'report.json')
 
 /** What every report has in common; the loop reads it as a whole. */
 const Told = z.looseObject({
@@ -20,6 +20,7 @@ export async function tellReport(folder: string, report: Readonly<Record<string,
     completedStepIds: [...new Set([...(before.completedStepIds ?? []), ...(now.completedStepIds ?? [])])],
     pendingSteps: now.pendingSteps ?? before.pendingSteps ?? [],
   }
+  await makeFolder(dirname(join(folder, reportFile)))
   await writeFileAtomic(join(folder, reportFile), JSON.stringify({ ...now, ...steps }))
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { recorded } from '../../test/fixtures/transcripts/recorded.ts'
+import { redactor } from '../contract/redact.ts'
 import { command } from './command.ts'
 import type { Driver, Exit } from './driver.ts'
 import { driverNamed } from './registry.ts'
@@ -10,7 +11,7 @@ const exit = { code: 0, signal: null, stderrTail: '' }
 function shown(driver: Driver, stream: readonly string[], how: Exit = exit): string[] {
   const lines: string[] = []
   const printer = transcriptPrinter((line) => void lines.push(line))
-  const transcript = readTranscript(driver, printer.event)
+  const transcript = readTranscript(driver, redactor(), printer.event)
   for (const line of stream) transcript.line(line)
   printer.end(transcript.end(how))
   return lines

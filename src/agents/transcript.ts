@@ -1,23 +1,27 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { AgentEvent } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
+import { redactDeep, type Redact } from '../contract/redact.ts'
 import { formatTimestamp } from '../contract/time.ts'
+import { cleanEvents } from '../runtime/redacted.ts'
 import type { Driver, Exit } from './driver.ts'
 import { isObject } from './json.ts'
 import { wholeTexts } from './whole-texts.ts'
 
-/** Reads a recorded stream as it would have been read live, line by line; holds no more than one message of it. */
-export function readTranscript(driver: Driver, onEvent: (event: AgentEvent) => void) {
+/** Reads a recorded stream as it would have been read live, line by line, without its secrets; holds no more than one message of it. */
+export function readTranscript(driver: Driver, redact: Redact, onEvent: (event: AgentEvent) => void) {
   const reader = driver.read()
-  const whole = wholeTexts(onEvent)
-  const tell = driver.textInPieces ? whole.onEvent : onEvent
+  const clean = cleanEvents(redact)
+  const show = (event: AgentEvent) => onEvent(clean(event))
+  const whole = wholeTexts(show)
+  const tell = driver.textInPieces ? whole.onEvent : show
   return {
     line: (line: string): void => {
       if (line.trim() !== '') for (const event of reader.parse(line)) tell(event)
     },
     end: (exit: Exit): Outcome => {
       whole.end()
-      return reader.finish(exit)
+      return redactDeep(reader.finish(exit), redact)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 
 /** A command line to its words, with the quotes of a shell and nothing else of it: no variables, no globs, no pipes. */
@@ -25,3 +26,7 @@ const unquote = (word: string): string =>
         ? double.replaceAll(/\\(["\\$`])/g, '$1')
         : String(escaped),
   )
+
+/** The program of a command line as it can be started from anywhere: one that is named by a path is in the project. */
+export const programIn = (project: string, program: string): string =>
+  program.includes('/') ? resolve(project, program) : program

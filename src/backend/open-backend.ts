@@ -60,10 +60,13 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
 }
 
 export interface Backend {
+  readonly database: Database
   readonly origin: string
   readonly machinePort: number | undefined
   /** An address that signs the local user in, once. */
   readonly ticketAddress: () => Promise<string>
+  /** With it, commands on this machine talk to the backend as the local user. */
+  readonly commandToken: () => Promise<string>
   /** The machine inside this process: its id, and its end of the line. */
   readonly attachLocal: (name: string, transport: (machineId: string) => Transport) => Promise<string>
   readonly joinCommand: (name?: string) => Promise<string>
@@ -85,9 +88,11 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
   const userId = await localUser(database, options.userName, now())
   const http = await serve(options, { database, sender, persons, line, trouble })
   return {
+    database,
     origin: http.origin,
     machinePort: line.port,
-    ticketAddress: async () => `${http.origin}/sign-in#${await persons.ticketFor(userId)}`,
+    ticketAddress: () => http.ticketAddress(userId),
+    commandToken: () => persons.commandToken(userId, newUuid()),
     attachLocal: async (name, transport) => {
       const machineId = await localMachine(database, name)
       await line.lines.attach(transport(machineId), machineId)
@@ -191,7 +196,11 @@ function doorOf(admission: AdmissionParts, lines: Machines, address: string | un
   }
 }
 
-type Served = { readonly origin: string; readonly close: () => Promise<void> }
+type Served = {
+  readonly origin: string
+  readonly ticketAddress: (userId: string) => Promise<string>
+  readonly close: () => Promise<void>
+}
 
 async function serve(
   options: BackendOptions,
@@ -202,14 +211,15 @@ async function serve(
   const { fleet, lines } = line
   const feed = createFeed(database, { now, log: trouble })
   const events = createEvents({ feed, levels: (who) => levelsOf(database, who), log: trouble })
-  const own: { addresses?: Addresses } = {}
+  const own: { addresses?: Addresses; origin?: string } = {}
+  const ticketAddress = async (userId: string) => `${own.origin}/sign-in#${await persons.ticketFor(userId)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
     addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
     identity: persons,
     handlers: {
-      ...peopleHandlers({ database, sender, now, newId: newUuid, version, project }),
+      ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
       ...agentHandlers(fleet),
       ...sprintHandlers(fleet),
       ...machineHandlers(fleet, line.door),
@@ -230,8 +240,10 @@ async function serve(
   })
   const listening = await listen(app, { host, port, tls, authenticates: oidc !== undefined })
   own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : addressesOf(publicOrigin)
+  own.origin = publicOrigin ?? listening.origin
   return {
-    origin: publicOrigin ?? listening.origin,
+    origin: own.origin,
+    ticketAddress,
     close: async () => {
       events.close()
       feed.close()

@@ -1,6 +1,12 @@
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /** Files that come with the package: bundled workflows and the demo. */
 export const assetPath = (name: string): string => fileURLToPath(new URL(`../../assets/${name}`, import.meta.url))
 
 export const schemaPath = (name: string): string => fileURLToPath(new URL(`../../schemas/${name}`, import.meta.url))
+
+export function packageVersion(): string {
+  const { version }: { version: string } = createRequire(import.meta.url)('../../package.json')
+  return version
+}

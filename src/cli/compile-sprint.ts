@@ -1,4 +1,4 @@
-import { basename, join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { CompileInput } from '../compiler/compilation.ts'
 import { compile } from '../compiler/compile.ts'
 import { formatDiagnostic, isError, type Diagnostic, type Source } from '../compiler/diagnostics.ts'
@@ -10,6 +10,8 @@ import { assetPath } from './assets.ts'
 import type { Io } from './io.ts'
 import { knownAgents } from './known-agents.ts'
 import { oneLine } from './paint.ts'
+import { ralphHome } from './ralph-home.ts'
+import { shownPath } from './shown-path.ts'
 
 export type Compiled = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
@@ -53,14 +55,6 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): bo
 function diagnosticLine({ place, severity, code, message, hint }: Diagnostic): string {
   const what = oneLine(hint === undefined ? message : `${message} (${hint})`)
   return `${place ? `${oneLine(formatPlace(place))}  ` : ''}${severity} ${code}  ${what}`
-}
-
-export const ralphHome = (io: Io): string => io.env['RALPH_HOME'] ?? join(io.env['HOME'] ?? '/', '.ralph')
-
-/** A path as short as a person would write it. */
-export function shownPath(path: string, io: Io): string {
-  const short = relative(io.cwd, path)
-  return short === '' ? basename(path) : short.startsWith('..') ? path : short
 }
 
 function readSource(path: string, io: Io): Source | undefined {

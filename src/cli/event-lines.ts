@@ -1,6 +1,6 @@
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { WorkRef } from '../contract/phases.ts'
-import { clip, humanDuration, oneLine, type Paint } from './paint.ts'
+import { clip, harmless, humanDuration, oneLine, type Paint } from './paint.ts'
 
 export type Look = {
   readonly paint: Paint
@@ -85,7 +85,7 @@ const lines: Lines = {
 
 export function linesOf<T extends SprintEvent['type']>(event: Extract<SprintEvent, { type: T }>, look: Look): string[] {
   const show: (event: Extract<SprintEvent, { type: T }>, look: Look) => string[] = lines[event.type]
-  return show(event, look)
+  return show(event, look).map((line) => harmless(line))
 }
 
 const workName = ({ phase, step, subPhase }: WorkRef): string =>

@@ -6,6 +6,7 @@ import { diskOf } from '../storage/disk.ts'
 import { realDrivers } from './choose-agent.ts'
 import { inspectorFor } from './inspector.ts'
 import type { Io } from './io.ts'
+import { capabilityText, sandboxCapability } from './protection.ts'
 
 /** What was found on this machine. Nothing of it is ever more than a warning. */
 export type Observation = { readonly name: string; readonly ok: boolean; readonly text: string }
@@ -14,8 +15,8 @@ export type Observation = { readonly name: string; readonly ok: boolean; readonl
 const oldestSupported = 22
 
 export async function examineMachine(folder: string, io: Io): Promise<Observation[]> {
-  const [git, agents, disk] = await Promise.all([gitOf(io), agentsOf(io), diskIn(folder)])
-  return [nodeOf(process.versions.node), git, ...agents, sandboxOf(io), disk]
+  const [git, agents, sandbox, disk] = await Promise.all([gitOf(io), agentsOf(io), sandboxOf(io), diskIn(folder)])
+  return [nodeOf(process.versions.node), git, ...agents, sandbox, disk]
 }
 
 function nodeOf(version: string): Observation {
@@ -51,10 +52,9 @@ function observe({ name, version = 'of an unknown version', tested, login }: Ins
   return { name, ok: doubts.length === 0, text: [...known, ...doubts].join(', ') }
 }
 
-function sandboxOf(io: Io): Observation {
-  const file = findProgram('bwrap', io.env['PATH'] ?? '', io.cwd)
-  const missing = 'bwrap (bubblewrap) not found: agents are not kept in a sandbox'
-  return { name: 'sandbox', ok: file !== undefined, text: file ?? missing }
+async function sandboxOf(io: Io): Promise<Observation> {
+  const capability = await sandboxCapability(io)
+  return { name: 'sandbox', ok: capability.kind === 'bubblewrap', text: capabilityText(capability) }
 }
 
 async function diskIn(folder: string): Promise<Observation> {

@@ -17,6 +17,7 @@ export {
   LiveIteration,
   Mode,
   Progress,
+  SprintMode,
   SprintStatus,
   Step,
   Verdict,
@@ -26,7 +27,7 @@ export { PhaseReport, Report, type ReportStatus } from '../contract/report.ts'
 export { Check, Hook, Limits, Timeouts, UserConfig, type Settings } from '../contract/settings.ts'
 export { Sprint } from '../contract/sprint.ts'
 export { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from '../contract/time.ts'
-export { SprintMode, Workflow } from '../contract/workflow.ts'
+export { Workflow } from '../contract/workflow.ts'
 
 export { compile } from '../compiler/compile.ts'
 export type { CompileInput, CompileResult, KnownAgent } from '../compiler/compilation.ts'
@@ -57,4 +58,5 @@ export { superviseShell, type ShellOptions } from '../agents/shell.ts'
 export { superviseAgent, type AgentOptions } from '../agents/supervisor.ts'
 
 export { systemClock } from '../platform/clock.ts'
-export { openSprintStore, readProgress, type SprintStore, type StoreOptions } from '../storage/sprint-store.ts'
+export { readProgress } from '../storage/read-progress.ts'
+export { openSprintStore, type SprintStore, type StoreOptions } from '../storage/sprint-store.ts'

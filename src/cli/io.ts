@@ -1,3 +1,5 @@
+import { harmless } from './paint.ts'
+
 /** What a command may use of the terminal and the process it runs in. */
 export interface Io {
   readonly print: (text: string) => void
@@ -13,10 +15,13 @@ export interface Io {
   readonly rows: () => number
 }
 
+/** What is printed for a program stays as it is. */
+const shown = (text: string, { isTTY }: { readonly isTTY?: boolean }): string => (isTTY ? harmless(text) : text)
+
 export const processIo: Io = {
-  print: (text) => void process.stdout.write(`${text}\n`),
+  print: (text) => void process.stdout.write(`${shown(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
-  printError: (text) => void process.stderr.write(`${text}\n`),
+  printError: (text) => void process.stderr.write(`${shown(text, process.stderr)}\n`),
   env: process.env,
   cwd: process.cwd(),
   now: () => Date.now(),

@@ -1,14 +1,13 @@
-#!/usr/bin/env node
-import { createRequire } from 'node:module'
 import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
 import { nearest } from '../contract/nearest.ts'
+import { packageVersion } from './assets.ts'
 import { commands } from './commands.ts'
 import { processIo } from './io.ts'
 
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   if (name === '--version' || name === '-V') {
-    processIo.print(version())
+    processIo.print(packageVersion())
     return 0
   }
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
@@ -25,11 +24,6 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const found = await entry.load()
   return found.run(rest, processIo)
-}
-
-function version(): string {
-  const { version: text }: { version: string } = createRequire(import.meta.url)('../../package.json')
-  return text
 }
 
 function overview(): string {
@@ -75,4 +69,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-process.exitCode = await main(process.argv.slice(2)).catch(report)
+void main(process.argv.slice(2))
+  .catch(report)
+  .then((exitCode) => (process.exitCode = exitCode))

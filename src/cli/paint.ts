@@ -24,13 +24,21 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 export const oneLine = (text: string): string =>
   text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()
 
+const ourColors = /\u001b\[(?:0|1|2|3[1-6])m/
+const steering =
+  /\u001b(?:\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\[[0-?]*[ -/]*[@-~]|[PX^_][^\u001b]{0,4096}(?:\u001b\\)?|[ -~])?|(?![\n\t])[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
+/** The same text with nothing in it that a terminal obeys, but for the colours above. The last line of defence: it is for whole lines. */
+export const harmless = (text: string): string =>
+  text.replaceAll(steering, (found) => (ourColors.test(found) ? found : ''))
+
 export const clip = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, width - 1)}…`
 
 export function humanDuration(ms: number): string {
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`
-  if (ms < 60_000) return `${Math.round(ms / 1000)} s`
+  if (ms < 60_000) return `${Math.min(59, Math.round(ms / 1000))} s`
   const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -22,7 +22,7 @@ type Given = { readonly project: string; readonly agent?: string; readonly model
 
 /** Where a run works, with whom, and what judges it, as far as that has to be known before it begins. */
 export async function placeOf(progress: Progress, given: Given, io: Io): Promise<RunPlace> {
-  const choice = choiceOf(progress, given, io)
+  const choice = choiceOf(progress, given, { ...io, cwd: given.project })
   const { folder, notes, worktree } = await folderOf(progress, given.project, io)
   const missing = choice?.missing?.map((name) => warning(`fallback ${name} is not installed and left out`)) ?? []
   return { folder, notes: [...notes, ...missing], worktree, choice, detectedChecks: checksIn(folder, progress) }

@@ -1,22 +1,24 @@
 import type { Driver } from '../agents/driver.ts'
-import { RalphError } from '../contract/errors.ts'
 import type { Progress, RunLimits } from '../contract/progress.ts'
 import { keepAwake } from '../platform/keep-awake.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import { runSprint } from '../runtime/run-sprint.ts'
-import { hideState, projectOf, sprintPath } from '../storage/sprint-folder.ts'
+import { hideState, projectOf } from '../storage/sprint-folder.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint-store.ts'
 import { chooseAgents, driverOf } from './choose-agent.ts'
 import type { CiOutput } from './ci/ci-output.ts'
-import { printDiagnostics, shownPath } from './compile-sprint.ts'
+import { printDiagnostics } from './compile-sprint.ts'
 import { exitCodes } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { attachKeys } from './live/attach-keys.ts'
 import { liveView } from './live/live-view.ts'
 import { listen } from './obey.ts'
 import { placeOf } from './place.ts'
+import { protectionFor, type Protection } from './protection.ts'
 import { readySprint, type Ready } from './ready-sprint.ts'
 import { printEnd, printHead } from './run-report.ts'
+import { redactFor } from './secrets.ts'
+import { shownPath } from './shown-path.ts'
 import { fold } from './sprint-state.ts'
 import { jsonView, plainView } from './view.ts'
 import { watchVersions } from './version-watch.ts'
@@ -48,19 +50,21 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     review,
     sandbox,
   } = ready.recompiled?.fact.type === 'recompiled' ? ready.recompiled.fact.compiled : ready.progress
-  const agents = chooseAgents(options.agent === undefined ? asked : [options.agent], io)
-  if (sandbox === 'required') throw noSandbox(sprintDir)
+  const inProject = { ...io, cwd: projectOf(sprintDir, io.cwd) }
+  const agents = chooseAgents(options.agent === undefined ? asked : [options.agent], inProject)
+  const protection = await protectionFor(sandbox, io)
   // Better now than after the work is done.
-  if (review) driverOf(review.agent, io)
+  if (review) driverOf(review.agent, inProject)
   await hideState(sprintDir)
-  const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
+  const redact = redactFor(sprintDir, io)
+  const opened = await openSprintStore({ sprintDir, fold, now: io.now, redact }, async (known) =>
     known && known.status !== 'not-started' ? known : ready.progress,
   )
   if (!opened) return 1
   const letSleep = options.keepAwake === true ? keepAwake(thisMachine(io)) : undefined
   try {
     const progress = await takeOver(opened, ready, options.json === true, io)
-    const ended = await runOpened(options, { ...opened, ...agents, progress }, io)
+    const ended = await runOpened(options, { ...opened, ...agents, progress, protection }, io)
     await options.ci?.summarize(ended, shownPath(sprintDir, io))
     return exitCodes[ended.status]
   } finally {
@@ -68,12 +72,6 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     await opened.store.close()
   }
 }
-
-const noSandbox = (sprintDir: string): RalphError =>
-  new RalphError('SANDBOX_UNAVAILABLE', 'this version of ralph has no sandbox, and the sprint requires one', {
-    place: { file: sprintPath(sprintDir) },
-    hint: 'run it in a container and say "sandbox: off"',
-  })
 
 const thisMachine = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
 
@@ -99,10 +97,11 @@ type Opened = {
   /** Fallbacks that are not installed. */
   readonly missing: readonly string[]
   readonly tornBytes: number
+  readonly protection: Protection
 }
 
 async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<Progress> {
-  const { store, progress: loaded, drivers } = opened
+  const { store, progress: loaded, drivers, protection } = opened
   const { sprintDir } = options
   const project = projectOf(sprintDir, io.cwd)
   const { folder, notes, ...found } = await placeOf(loaded, { ...options, project }, io)
@@ -115,6 +114,7 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   const lines = () => options.ci?.annotated(plain()) ?? plain()
   const view = live ?? (options.json === true ? jsonView(io) : lines())
   for (const text of warnings(opened, io)) view.show({ type: 'note', level: 'warning', text })
+  view.show({ type: 'note', level: 'info', text: `sandbox: ${protection.text}` })
   for (const note of notes) view.show({ type: 'note', ...note })
   const keep: ProgressStore = {
     async save(next, fact) {
@@ -125,7 +125,8 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   const model = options.model ?? loaded.model
   const versions = watchVersions(drivers, view.show, io)
   const observe = versions.observe
-  const ports = await wire({ sprintDir, project, folder, progress, drivers, model, store: keep, observe }, io)
+  const { sandbox } = protection
+  const ports = await wire({ sprintDir, project, folder, progress, drivers, model, sandbox, store: keep, observe }, io)
   if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = givenLimits(options.limits)
@@ -144,8 +145,8 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
 }
 
 /** What a person should know before it starts. */
-function warnings({ drivers, missing, tornBytes }: Opened, io: Io): string[] {
-  const situation = { isRoot: process.getuid?.() === 0, sandboxed: false, env: io.env }
+function warnings({ drivers, missing, tornBytes, protection }: Opened, io: Io): string[] {
+  const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
   return [
     ...(tornBytes > 0
       ? [`the last run was cut off while writing; ${tornBytes} bytes that were never acknowledged are dropped`]

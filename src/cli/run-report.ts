@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
 import type { Progress, SprintStatus } from '../contract/progress.ts'
-import { progressPath } from '../storage/progress-file.ts'
-import { shownPath } from './compile-sprint.ts'
+import { progressPath } from '../storage/sprint-folder.ts'
 import type { Io } from './io.ts'
 import { clip, humanDuration, oneLine, paintFor } from './paint.ts'
 import { bestIteration, money, questionLines } from './receipt.ts'
+import { shownPath } from './shown-path.ts'
 
 /** What is going to happen, before it does. */
 export function printHead(

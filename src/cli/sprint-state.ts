@@ -2,10 +2,10 @@ import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
 import type { Fact } from '../loop/fact.ts'
-import { progressPath } from '../storage/progress-file.ts'
-import { openSprintStore, readProgress } from '../storage/sprint-store.ts'
-import { shownPath } from './compile-sprint.ts'
+import { readProgress } from '../storage/read-progress.ts'
+import { progressPath } from '../storage/sprint-folder.ts'
 import type { Io } from './io.ts'
+import { shownPath } from './shown-path.ts'
 
 export const fold = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
 
@@ -20,17 +20,4 @@ export async function requireProgress(sprintDir: string, io: Io): Promise<Progre
     place: { file: shownPath(progressPath(sprintDir), io) },
     hint: `write it with: ralph compile ${shownPath(sprintDir, io)}`,
   })
-}
-
-/** Tells a sprint that nobody runs what has happened. */
-export async function recordFact(sprintDir: string, fact: Fact, io: Io): Promise<Progress> {
-  const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) => known)
-  if (!opened) return requireProgress(sprintDir, io)
-  try {
-    const next = fold(opened.progress, fact)
-    await opened.store.save(next, fact)
-    return next
-  } finally {
-    await opened.store.close()
-  }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
 import { type Settings, UserConfig } from '../contract/settings.ts'
 import { readTextSyncIfThere } from '../platform/files.ts'
-import { ralphHome } from './compile-sprint.ts'
+import { ralphHome } from './ralph-home.ts'
 import type { Io } from './io.ts'
 
 /** `~/.ralph/config.yaml`, for what is done without a sprint. */

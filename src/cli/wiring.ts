@@ -2,23 +2,27 @@ import { join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
 import { accountOf } from '../agents/environment.ts'
 import { driverNamed } from '../agents/registry.ts'
+import type { Sandbox } from '../agents/sandbox/sandbox.ts'
 import { superviseShell } from '../agents/shell.ts'
 import { superviseAgent } from '../agents/supervisor.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import type { Progress } from '../contract/progress.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readTextIfThere } from '../platform/files.ts'
-import type { Ports, ProgressStore } from '../runtime/ports.ts'
+import type { AgentRunner, Ports, ProgressStore } from '../runtime/ports.ts'
+import { redactedAgent, redactedShell } from '../runtime/redacted.ts'
 import { slots } from '../runtime/slots.ts'
 import { accountLimits } from '../storage/account-limits.ts'
 import { diskOf } from '../storage/disk.ts'
 import { projectFiles } from '../storage/project-files.ts'
+import { linksIn, removeNewLinks } from '../storage/sprint-folder.ts'
 import { openWorkspace } from '../storage/workspace.ts'
 import { onBranch, removeWorktree } from '../storage/worktree.ts'
 import { driverOf } from './choose-agent.ts'
-import { ralphHome } from './compile-sprint.ts'
+import { ralphHome } from './ralph-home.ts'
 import type { Io } from './io.ts'
 import { notifier } from './notifier.ts'
+import { redactorFor } from './secrets.ts'
 
 /** Hooks that may run at the same time. */
 const hookSlots = 4
@@ -32,32 +36,40 @@ export type Wiring = {
   /** First choice, then fallbacks; all of them installed. */
   readonly drivers: readonly [Driver, ...Driver[]]
   readonly model: string | undefined
+  /** Around every agent; checks and commands of hooks are the user's own and run without. */
+  readonly sandbox?: Sandbox | undefined
   readonly store: ProgressStore
   readonly observe: (event: SprintEvent) => void
 }
 
 /** The runtime's ports, on this machine. */
 export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
-  const { sprintDir, project, folder, progress, drivers, store, observe } = wiring
+  const { sprintDir, project, folder, progress, drivers, store, observe, sandbox } = wiring
   const { worktree } = progress
   const place = { sprintDir, cwd: folder, env: io.env }
+  const redactor = redactorFor(folder, io)
+  const settings = { project, pass: progress.env?.pass ?? [], prices: progress.prices, sandbox }
+  const guard = withoutNewLinks(sprintDir)
   const agent = (driver: Driver, model: string | undefined) =>
-    superviseAgent({ ...place, driver, model, pass: progress.env?.pass ?? [], prices: progress.prices })
+    redactedAgent(guard(superviseAgent({ ...place, ...settings, driver, model })), redactor)
   const [first] = drivers
-  const shell = superviseShell(place)
+  const shell = redactedShell(superviseShell(place), redactor)
   const workspace = await openWorkspace({ project: folder, sprintDir, sprintId: progress.sprintId })
   return {
     store,
     agents: (name, model) => {
       if (name === undefined || name === first.name) return agent(first, model ?? wiring.model)
-      return agent(drivers.find((driver) => driver.name === name) ?? driverOf(name, io), model)
+      return agent(drivers.find((driver) => driver.name === name) ?? driverOf(name, { ...io, cwd: project }), model)
     },
     shell,
     workspace: worktree && folder !== project ? onBranch(workspace, folder, worktree.branch) : workspace,
     projectFiles: projectFiles(folder, sprintDir),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: accountLimits(ralphHome(io), (name) => accountOf(driverNamed(name), io.env)),
-    notes: () => readTextIfThere(join(sprintDir, 'LEARNINGS.md')),
+    notes: async () => {
+      const notes = await readTextIfThere(join(sprintDir, 'LEARNINGS.md'))
+      return notes === undefined ? undefined : redactor()(notes)
+    },
     hookSlots: slots(hookSlots),
     notify: notifier(shell, io),
     clock: systemClock,
@@ -65,4 +77,13 @@ export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
     random: Math.random,
     observe,
   }
+}
+
+/** What an agent has linked to elsewhere in the sprint's folder is gone before anything is written there. */
+function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
+  const known = linksIn(sprintDir)
+  return (agent) => ({
+    ...agent,
+    run: (request, signal) => agent.run(request, signal).finally(() => removeNewLinks(sprintDir, known)),
+  })
 }

@@ -8,7 +8,7 @@ type Ids<N extends RouteName> = { readonly [K in IdsIn<Routes[N]['path']>]: stri
 type Query<N extends RouteName> = Routes[N] extends { query: infer Q extends z.ZodType } ? Given<z.output<Q>> : {}
 type Body<N extends RouteName> = Routes[N] extends { body: infer B extends z.ZodType } ? Given<z.input<B>> : {}
 /** `exactOptionalPropertyTypes` would make callers leave fields out one by one. */
-type Given<T> = { readonly [K in keyof T]?: T[K] | undefined } & T
+type Given<T> = T extends Record<string, never> ? {} : { readonly [K in keyof T]?: T[K] | undefined } & T
 
 /** What a call is given: ids, query and body, all by their names. No route has the same name twice. */
 export type Arguments<N extends RouteName> = Ids<N> & Partial<Query<N>> & Body<N>

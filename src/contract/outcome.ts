@@ -42,7 +42,7 @@ export const Outcome = fileObject({
   /** One sentence for people: what went wrong. */
   reason: z.string().optional(),
   /** What a person has to decide before it can go on. */
-  question: z.object({ reason: z.string(), details: z.string(), options: z.array(z.string()).optional() }).optional(),
+  question: fileObject({ reason: z.string(), details: z.string(), options: z.array(z.string()).optional() }).optional(),
   /** The final message, where a report is looked for. */
   text: z.string(),
   structured: z.unknown().optional(),

@@ -7,18 +7,26 @@ export type Redact = (text: string) => string
 /** Shorter ones stand in texts by accident. */
 const shortestSecret = 8
 
-/** What we know by its value goes first, then whatever has the form of a key. JSON and YAML stay what they are. */
+/** What we know by its value, and whatever has the form of a key. JSON and YAML stay what they are. */
 export function redactor(secrets: readonly Secret[] = []): Redact {
   const names = formsOf(secrets)
-  const known = anyOf([...names.keys()])
+  const nameOf = (value: string) => `[redacted ${names.get(value)}]`
+  const values = [...names.keys()]
+  const short = values.filter((value) => !isOnSuspiciousLine(value))
+  const inLine = anyOf(values.filter((value) => isOnSuspiciousLine(value)))
+  // Together with those that they are a part of, which would be left over in pieces.
+  const anywhere = anyOf(values.filter((value) => short.some((part) => value.includes(part))))
+  const redactLine = (line: string) => lineWithoutForms(inLine ? line.replaceAll(inLine, nameOf) : line)
   return (text) => {
-    const unknown = known ? text.replaceAll(known, (value) => `[redacted ${names.get(value)}]`) : text
+    const unknown = anywhere ? text.replaceAll(anywhere, nameOf) : text
     const keyless = unknown.includes(privateKeyMark)
       ? unknown.replaceAll(privateKey, '[redacted private key]')
       : unknown
-    return withoutForms(keyless)
+    return onSuspiciousLines(keyless, redactLine)
   }
 }
+
+const isOnSuspiciousLine = (value: string): boolean => nextLongWord(value, 0) < value.length && !value.includes('\n')
 
 /** Every text in a value, at any depth; names of fields stay. */
 export function redactDeep<T>(value: T, redact: Redact): T {
@@ -130,23 +138,23 @@ const namesSecret = (value: string): boolean =>
   !/\d/.test(value) || !/[A-Za-z]/.test(value) || /^(?:process|os|env|import|config|self|this)\./.test(value)
 
 /**
- * Only lines that could hold a secret are looked at closely: those with a long word, or with a mark of one that may be short.
- * That is a few in a hundred, and finding them is ten times faster than trying all patterns on everything.
+ * Only lines that could hold a secret are looked at closely: those with a long word or a URL. That is a few in a hundred, and
+ * finding them is ten times faster than trying all patterns on everything.
  */
-function withoutForms(text: string): string {
+function onSuspiciousLines(text: string, redactLine: Redact): string {
   let clean = ''
   let done = 0
   let word = nextLongWord(text, 0)
-  let mark = nextMark(text, 0)
-  while (word < text.length || mark < text.length) {
-    const at = word < mark ? word : mark
+  let url = nextUrl(text, 0)
+  while (word < text.length || url < text.length) {
+    const at = word < url ? word : url
     const start = text.lastIndexOf('\n', at) + 1
     const end = text.indexOf('\n', at)
     clean += text.slice(done, start)
     done = end === -1 ? text.length : end
-    clean += lineWithoutForms(text.slice(start, done))
+    clean += redactLine(text.slice(start, done))
     if (word < done) word = nextLongWord(text, done)
-    if (mark < done) mark = nextMark(text, done)
+    if (url < done) url = nextUrl(text, done)
   }
   return done === 0 ? text : clean + text.slice(done)
 }
@@ -168,14 +176,12 @@ const isText = (group: unknown): boolean => typeof group === 'string'
 
 /** True wherever one of the patterns could match. */
 const anyBeginning =
-  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ|bearer |basic |:\/\/|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
-
-const marks = /(?:[Bb]earer|BEARER|[Bb]asic|BASIC) |:\/\/[^\s/:@]{0,100}:/g
+  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ|bearer |basic |:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
 
 /** The place of the next one; past the end if there is none. */
-function nextMark(text: string, from: number): number {
-  marks.lastIndex = from
-  return marks.exec(text)?.index ?? text.length
+function nextUrl(text: string, from: number): number {
+  const at = text.indexOf('://', from)
+  return at === -1 ? text.length : at
 }
 
 const longWord = 16

@@ -78,7 +78,8 @@ function possible({ progress, open }: World, dice: Dice): readonly Possible[] {
 
 function answer(order: Order, progress: Progress, { how, at }: Dice, aborted: boolean): Fact {
   if (order.type === 'run-attempt') {
-    const end = aborted && how % 3 > 0 ? { kind: 'aborted' as const } : attemptEnd(progress, how)
+    const session = how % 2 === 0 ? 's-1' : undefined
+    const end = aborted && how % 3 > 0 ? { kind: 'aborted' as const, session } : attemptEnd(progress, how)
     const costUsd = how % 7 === 0 ? undefined : 0.01
     const usage = { ...noUsage, inputTokens: 1 }
     return { ...order, type: 'attempt-ended', at, end, usage, costUsd, changed: how % 4 > 0, random: 0.5 }

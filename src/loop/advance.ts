@@ -6,6 +6,7 @@ import { chooseAgent } from './agents.ts'
 import { applyEdits } from './edits.ts'
 import type { Fact } from './fact.ts'
 import { isHookRunning, onCheckpointMade, onHookEnded, runHooks } from './hooks.ts'
+import { beginAttempt } from './interrupted.ts'
 import { beginIteration } from './iteration.ts'
 import { spentLimit } from './limits.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
@@ -183,7 +184,7 @@ function onWaitEnded(progress: Progress, fact: Extract<Fact, { type: 'wait-ended
   if (limit) return comeToRest(kept, { status: 'limit-reached', reason: limit })
   const { number: iteration, attempt } = live
   return {
-    progress: withLive({ ...kept, status: 'in-progress' }, { ...live, stage: 'agent', promptedAt: fact.at }),
+    progress: withLive({ ...kept, status: 'in-progress' }, beginAttempt(progress, live, fact.at)),
     orders: [{ type: 'run-attempt', iteration, attempt }],
   }
 }

@@ -2,7 +2,8 @@ import type { HookTask, LiveIteration, Progress } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import { thenChecks } from './checks.ts'
 import { unpricedNote, withCost } from './cost.ts'
-import type { Fact } from './fact.ts'
+import type { AttemptEnd, Fact } from './fact.ts'
+import { beginAttempt, interruptedIn } from './interrupted.ts'
 import { nextAttempt, onFailed, onMalformed } from './failure.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
@@ -11,6 +12,7 @@ import { onPhaseReport } from './standard/phase-report.ts'
 import { applySteps } from './steps.ts'
 
 type AttemptEnded = Extract<Fact, { type: 'attempt-ended' }>
+type Aborted = Extract<AttemptEnd, { kind: 'aborted' }>
 
 export function onAttemptEnded(progress: Progress, fact: AttemptEnded): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
@@ -33,7 +35,7 @@ function afterAttempt(counted: Progress, live: LiveIteration, fact: AttemptEnded
     case 'failed':
       return onFailed(counted, live, fact.end, fact)
     case 'aborted':
-      return onAborted(counted, live, fact.at)
+      return onAborted(counted, live, fact.end, fact)
   }
 }
 
@@ -42,13 +44,14 @@ const withChange = (live: LiveIteration, { changed }: AttemptEnded): LiveIterati
   changed === undefined ? live : { ...live, changed: live.changed === true || changed }
 
 /** Ended on request: by a stop, whose next run goes on here, or to tell the agent something, which it is told at once. */
-function onAborted(progress: Progress, live: LiveIteration, at: number): Transition {
-  const again = nextAttempt(live)
+function onAborted(progress: Progress, live: LiveIteration, { session }: Aborted, fact: AttemptEnded): Transition {
+  const interrupted = session === undefined ? undefined : interruptedIn(session, live, fact.usage)
+  const again: LiveIteration = { ...nextAttempt(live), ...(interrupted && { interrupted }) }
   if (progress.status === 'blocked') return rest(withLive(progress, again), 'blocked', progress.reason)
   if (!live.retelling || progress.status !== 'in-progress') return { progress: withLive(progress, again), orders: [] }
   const { retelling: _retelling, ...told } = again
   return {
-    progress: withLive(progress, { ...told, stage: 'agent', promptedAt: at }),
+    progress: withLive(progress, beginAttempt(progress, told, fact.at)),
     orders: [{ type: 'run-attempt', iteration: again.number, attempt: again.attempt }],
   }
 }
@@ -58,8 +61,8 @@ function onReport(progress: Progress, live: LiveIteration, report: Report, at: n
   const orders: Order[] = []
   const stepsChanged = change.added.length + change.completed.length > 0
   if (stepsChanged) {
-    const pending = change.progress.dynamicSteps.filter((step) => step.status === 'pending').length
-    orders.push(tell({ type: 'steps-changed', added: [...change.added], completed: [...change.completed], pending }))
+    const { added, completed, pending } = change
+    orders.push(tell({ type: 'steps-changed', added: [...added], completed: [...completed], pending }))
   }
   if (change.rejected.length > 0) {
     orders.push(tell({ type: 'report-rejected', iteration: live.number, reasons: [...change.rejected] }))

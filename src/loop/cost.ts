@@ -49,7 +49,7 @@ export function unpricedNote(before: Progress, after: Progress): Order[] {
   return [tell({ type: 'note', level: 'warning', text })]
 }
 
-const addUsage = (a: Usage, b: Usage): Usage => ({
+export const addUsage = (a: Usage, b: Usage): Usage => ({
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
   cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,

@@ -1,5 +1,5 @@
 import type { Edit } from '../contract/edit.ts'
-import type { FailureClass, Usage } from '../contract/outcome.ts'
+import type { FailureClass, Question, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, RunLimits } from '../contract/progress.ts'
 import type { PhaseReport, Report } from '../contract/report.ts'
 import type { Check } from '../contract/settings.ts'
@@ -17,12 +17,15 @@ export type AttemptEnd =
       readonly reason: string
       readonly retryable: boolean
       readonly resetsAt?: number | undefined
+      /** What a person has to decide first, if the agent said so itself. */
+      readonly question?: Question | undefined
       /** As the program said it itself; absent if it was killed. */
       readonly exitCode?: number | undefined
       /** It was known beforehand, so no process was started. */
-      readonly notStarted?: true
+      readonly notStarted?: true | undefined
     }
-  | { readonly kind: 'aborted' }
+  /** `session`: where the agent can go on. */
+  | { readonly kind: 'aborted'; readonly session?: string | undefined }
 
 /** What has happened. Times and randomness are in the fact, so that the loop itself stays pure. */
 export type Fact =
@@ -81,7 +84,7 @@ export type Fact =
       readonly passed: boolean
       readonly summary: string
       /** It could not say anything, for a reason that has nothing to do with the work. */
-      readonly unable?: true
+      readonly unable?: true | undefined
       /** What the reviewer used. */
       readonly spent?: Spent | undefined
     }

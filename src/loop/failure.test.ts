@@ -102,6 +102,18 @@ describe('a failed attempt', () => {
     expect(work(orders)).toEqual([])
   })
 
+  it('asks what the agent wanted to ask, with its options', () => {
+    const question = {
+      reason: 'May it deploy?',
+      details: 'None of its options allows it.',
+      options: ['Skip it', 'Never'],
+    }
+    const { progress, orders } = after(aProgress(), started(), fails({ class: 'tool_denied', reason: 'May it deploy?', question }))
+
+    expect(progress).toMatchObject({ status: 'needs-human', humanNeeded: { ...question, askedAt: noon } })
+    expect(told(orders)).toContainEqual({ type: 'question-asked', iteration: 1, ...question })
+  })
+
   it.each<FailureClass>(['auth', 'tool_denied', 'budget'])('of class %s asks a human at once', (failure) => {
     const { progress, orders } = after(aProgress(), started(), fails({ class: failure, reason: 'log in first' }))
 

@@ -83,7 +83,7 @@ export function onFailed(progress: Progress, live: LiveIteration, end: Failed, f
   }
   const told = failedAttempt(live, end, fact.at)
   if (policy.action === 'ask' || (policy.action === 'retry' && policy.after === 'ask')) {
-    const question = { reason: end.reason, details: `The agent cannot work (${end.class}).` }
+    const question = end.question ?? { reason: end.reason, details: `The agent cannot work (${end.class}).` }
     const asked = tell({ type: 'question-asked', iteration: live.number, ...question })
     const asking = withQuestion(withLive(failed, again), question, fact.at)
     return andThen([told, asked], comeToRest(asking, { status: 'needs-human', reason: end.reason }))
@@ -163,7 +163,7 @@ function wait(progress: Progress, live: LiveIteration, { until, reason }: Wait, 
 }
 
 export function nextAttempt(live: LiveIteration): LiveIteration {
-  const { repair: _repair, ...kept } = live
+  const { repair: _repair, interrupted: _interrupted, ...kept } = live
   return { ...kept, stage: 'waiting', attempt: live.attempt + 1 }
 }
 

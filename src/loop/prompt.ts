@@ -88,13 +88,14 @@ function currentStep(progress: Progress, id: string | undefined): string {
 }
 
 function pendingSteps(progress: Progress, current: string | undefined): string | undefined {
-  const others = progress.dynamicSteps.filter((step) => step.status === 'pending' && step.id !== current)
-  if (others.length === 0) return undefined
-  const lines = bounded(
-    others.map((step) => line(step)),
-    most.pendingSteps,
-  )
-  return `## Other pending steps (for orientation, not for now)\n\n${lines}`
+  const first: string[] = []
+  let count = 0
+  for (const step of progress.dynamicSteps) {
+    if (step.status !== 'pending' || step.id === current) continue
+    if (count++ < most.pendingSteps) first.push(line(step))
+  }
+  if (count === 0) return undefined
+  return `## Other pending steps (for orientation, not for now)\n\n${bounded(first, most.pendingSteps, count)}`
 }
 
 function completedSteps(progress: Progress): string | undefined {
@@ -109,10 +110,10 @@ function completedSteps(progress: Progress): string | undefined {
 /** Cut before its lines are joined: a step can be a megabyte of blanks, and joining is quadratic in them. */
 const line = ({ id, prompt }: Step): string => `- ${id}: ${clip(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
 
-function bounded(lines: readonly string[], count: number): string {
+function bounded(lines: readonly string[], count: number, all = lines.length): string {
   let size = 0
   const fitting = lines.slice(0, count).filter((text) => (size += text.length + 1) <= most.listCharacters)
-  const left = lines.length - fitting.length
+  const left = all - fitting.length
   return [...fitting, ...(left > 0 ? [`- (and ${left} more)`] : [])].join('\n')
 }
 
@@ -182,6 +183,18 @@ End your final message with exactly one fenced JSON block of this form and nothi
 - continue: there is more to do. pendingSteps gives the order of what is to be done next; steps that you leave out stay pending behind them.
 - goal-complete: the whole goal is reached and you have verified it.
 - needs-human: you cannot go on without a decision or something that only a person can give.`
+
+/** Tells an agent, in the session in which it was interrupted, why. */
+export function buildTellPrompt(progress: Progress, form = reporting): string {
+  const sections = [
+    'You were interrupted in the middle of your work. What you have done so far is still there; a command that was running was ended.',
+    messages(progress),
+    feedback(progress),
+    'Take this into account and go on with the same task. Then report as before.',
+    form,
+  ]
+  return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
+}
 
 /** Asks, in the same session, only for the report that was missing. `form`: how it is to look. */
 export const buildRepairPrompt = (

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Report } from '../contract/report.ts'
-import { readReport } from './read-report.ts'
+import { findReport, goalForm, readReport } from './read-report.ts'
 
 const said = { completedStepIds: [], pendingSteps: [] }
 const first = { status: 'continue', summary: 'first', ...said }
@@ -48,6 +48,25 @@ describe('a report is found', () => {
       expect(read(fenced(first), '', structured)).toEqual({ kind: 'report', report: first })
     },
   )
+})
+
+describe('a message that was asked for as nothing but a report', () => {
+  const formal = { ...second, humanNeeded: null }
+  const held = (text: string, prompt = '') => findReport(goalForm, { text, held: true }, prompt)
+
+  it('may be one without a fence around it', () => {
+    expect(held(`${JSON.stringify(formal)}\n`)).toEqual({ kind: 'report', report: second })
+    expect(held(fenced(first))).toEqual({ kind: 'report', report: first })
+    expect(read(JSON.stringify(formal))).toMatchObject({ kind: 'malformed' })
+  })
+
+  it.each(['7', '"text"', '{}', 'no', '[]'])('is none for being JSON: %s', (text) => {
+    expect(held(text)).toMatchObject({ kind: 'malformed' })
+  })
+
+  it('is none if it stands in the prompt', () => {
+    expect(held(JSON.stringify(formal), `as in ${JSON.stringify(formal)}`)).toMatchObject({ kind: 'malformed' })
+  })
 })
 
 describe('the older form', () => {

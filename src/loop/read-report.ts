@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { Report } from '../contract/report.ts'
+import { outOfForm } from './report-form.ts'
 
 type Malformed = { readonly kind: 'malformed'; readonly reason: string }
 
@@ -9,7 +10,12 @@ export type ReadReport = { readonly kind: 'report'; readonly report: Report } | 
 export type Form<R> = { readonly schema: z.ZodType<R>; readonly older?: (summary: string) => R }
 
 /** An agent's last message, and what its driver made of it. */
-export type Said = { readonly text: string; readonly structured?: unknown }
+export type Said = {
+  readonly text: string
+  readonly structured?: unknown
+  /** It was asked for a report in a given form and nothing else: then the message itself may be the report. */
+  readonly held?: boolean
+}
 
 /** The older way to say goal-complete. Our own prompts never contain it; what a person wrote gets a blank before the colon. */
 const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
@@ -21,6 +27,14 @@ const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
 export const readReport = (finalMessage: string, prompt: string, structured?: unknown): ReadReport =>
   findReport(goalForm, { text: finalMessage, structured }, prompt)
 
+const parsedJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const claim = (summary: string): Report => ({
   status: 'goal-complete',
   summary,
@@ -29,7 +43,7 @@ const claim = (summary: string): Report => ({
   pendingSteps: [],
 })
 
-const goalForm: Form<Report> = { schema: Report, older: claim }
+export const goalForm: Form<Report> = { schema: Report, older: claim }
 
 /**
  * Finds the report in an agent's final message: the driver's structured output, else the last fenced block that is a valid
@@ -37,14 +51,15 @@ const goalForm: Form<Report> = { schema: Report, older: claim }
  */
 export function findReport<R>(
   { schema, older }: Form<R>,
-  { text, structured }: Said,
+  { text, structured, held }: Said,
   prompt: string,
 ): { readonly kind: 'report'; readonly report: R } | Malformed {
-  if (structured !== undefined && structured !== null) {
-    const parsed = schema.safeParse(structured)
+  const isEcho = echoOf(prompt)
+  const formal = structured ?? (held === true && !isEcho(text) ? parsedJson(text) : undefined)
+  if (formal !== undefined) {
+    const parsed = schema.safeParse(outOfForm(formal))
     if (parsed.success) return { kind: 'report', report: parsed.data }
   }
-  const isEcho = echoOf(prompt)
   const blocks = fencedBlocks(text).filter((block) => !isEcho(block))
   let problem: string | undefined
   for (const block of blocks.toReversed()) {

@@ -6,6 +6,8 @@ type Change = {
   readonly progress: Progress
   readonly added: readonly string[]
   readonly completed: readonly string[]
+  /** How many are pending now. */
+  readonly pending: number
   /** What of the report was dropped, and why. */
   readonly rejected: readonly string[]
 }
@@ -20,7 +22,7 @@ type Moment = { readonly at: number; readonly iteration: number }
  */
 export function applySteps(progress: Progress, report: Report, moment: Moment): Change {
   const rejected: string[] = []
-  const pending = new Map(progress.dynamicSteps.filter((step) => step.status === 'pending').map((s) => [s.id, s]))
+  const { done, pending, others } = sorted(progress.dynamicSteps, report)
   const completed = complete(pending, report, moment, rejected)
   const added: Step[] = []
   const mentioned: Step[] = []
@@ -45,11 +47,10 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
     mentioned.push(known.prompt === prompt ? known : { ...known, prompt })
   }
   if (tooMany) rejected.push(`more than ${maxNewSteps} new steps in one report; the rest was dropped`)
-  const done = [...progress.dynamicSteps.filter((step) => step.status === 'completed'), ...completed]
   return {
     progress: {
       ...progress,
-      dynamicSteps: [...done.slice(-shown.completedSteps), ...mentioned, ...pending.values()],
+      dynamicSteps: [...done, ...completed].slice(-shown.completedSteps).concat(mentioned, others),
       stats: {
         ...progress.stats,
         totalSteps: progress.stats.totalSteps + added.length,
@@ -58,8 +59,23 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
     },
     added: added.map((step) => step.id),
     completed: completed.map((step) => step.id),
+    pending: mentioned.length + others.length,
     rejected: bounded(rejected),
   }
+}
+
+/** In one look at each step, and no list of names but that of the report: there can be ten thousand steps. */
+function sorted(steps: readonly Step[], { completedStepIds, pendingSteps }: Report) {
+  const named = new Set([...completedStepIds, ...pendingSteps.map(({ id }) => id)])
+  const done: Step[] = []
+  const others: Step[] = []
+  const pending = new Map<string, Step>()
+  for (const step of steps) {
+    if (step.status !== 'pending') done.push(step)
+    else if (named.has(step.id)) pending.set(step.id, step)
+    else others.push(step)
+  }
+  return { done, pending, others }
 }
 
 function whyNot(id: string, completed: readonly Step[], mentioned: readonly Step[]): string {

@@ -1,7 +1,7 @@
-import { swap } from 'fs-native-extensions'
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileSignature, isErrno } from './files.ts'
+import { nativeFiles } from './native-files.ts'
 
 let written = 0
 
@@ -46,7 +46,7 @@ async function putWhereNothingIs(draft: string, path: string): Promise<boolean> 
 async function exchange(draft: string, path: string, known: string): Promise<boolean> {
   if (fileSignature(path) !== known) return false
   try {
-    await swap(draft, path)
+    await nativeFiles().swap(draft, path)
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return false
     // A file system that cannot exchange: the moment between the look and the rename stays open.
@@ -54,7 +54,7 @@ async function exchange(draft: string, path: string, known: string): Promise<boo
     return true
   }
   if (fileSignature(draft) === known) return true
-  await swap(draft, path)
+  await nativeFiles().swap(draft, path)
   return false
 }
 

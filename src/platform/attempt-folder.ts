@@ -1,6 +1,7 @@
-import { statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { readTextSyncIfThere } from './files.ts'
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isErrno, readTextSyncIfThere, unwritable } from './files.ts'
 import { isAlive, parseStartTime, type ProcessId } from './process-table.ts'
 
 /** Why the supervisor ended a process that did not end by itself. */
@@ -63,6 +64,57 @@ export function noteEnded(folder: string, reason: Ended): void {
     writeFileSync(join(folder, attemptFiles.ended), `${reason}\n`, { flag: 'wx' })
   } catch {
     // Said already, or there is no room or no folder to say it in; the process is ended all the same.
+  }
+}
+
+/**
+ * The state of a folder that nothing begins in any more if nothing has: a shim whose Ralph was killed may still be about to, and
+ * does so only where there is no `pid`.
+ */
+export async function settledState(folder: string): Promise<AttemptState> {
+  const state = attemptState(folder)
+  if (state !== 'never-started' && state !== 'aborted') return state
+  const path = join(folder, attemptFiles.pid)
+  try {
+    writeFileSync(path, nobody, { flag: 'wx' })
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) return state
+    // Somebody was faster, and is about to say who it is, or was killed over it.
+    for (let tries = 0; tries < 100 && wholeLine(folder, attemptFiles.pid) === undefined; tries++) await sleep(10)
+    if (wholeLine(folder, attemptFiles.pid) === undefined) writeFileSync(path, nobody)
+  }
+  return attemptState(folder)
+}
+
+const nobody = 'nobody\n'
+
+/** A name for what an attempt prints, in a folder beside those of the attempts; one that is there already is replaced. */
+export function nameTranscript(link: string, attempt: string): void {
+  const target = join('..', 'attempts', attempt, attemptFiles.stdout)
+  try {
+    try {
+      symlinkSync(target, link)
+    } catch {
+      mkdirSync(dirname(link), { recursive: true })
+      rmSync(link, { force: true })
+      symlinkSync(target, link)
+    }
+  } catch (error) {
+    throw unwritable(link, error)
+  }
+}
+
+/** The last part of what it has printed as errors. */
+export function readErrors(folder: string, bytes: number): string {
+  const path = join(folder, attemptFiles.stderr)
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0) return ''
+  const file = openSync(path, 'r')
+  try {
+    const buffer = Buffer.alloc(Math.min(size, bytes))
+    return buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, size - buffer.length))
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import { tryLock } from 'fs-native-extensions'
 import { isSameFile, readTextSyncIfThere } from './files.ts'
+import { nativeFiles } from './native-files.ts'
 
 /** A lock that the kernel gives back when the process is gone, however it went. */
 export interface FileLock {
@@ -47,7 +47,7 @@ export function lockOwner(path: string): string | undefined {
 function tryOpenLocked(path: string): number | undefined {
   for (;;) {
     const fd = openSync(path, 'a+', 0o600)
-    if (tryLock(fd) && isSameFile(fd, path)) return fd
+    if (nativeFiles().tryLock(fd) && isSameFile(fd, path)) return fd
     const gone = !isSameFile(fd, path)
     closeSync(fd)
     if (!gone) return undefined

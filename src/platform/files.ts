@@ -1,5 +1,16 @@
-import { accessSync, constants, existsSync, fstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import {
+  accessSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
+import {
+  chmod,
   copyFile,
   cp,
   mkdir,
@@ -10,7 +21,6 @@ import {
   rename,
   rm,
   statfs,
-  symlink,
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +30,8 @@ import { RalphError } from '../contract/errors.ts'
 /** The text of a file, or undefined if there is no such file. Anything else that goes wrong is an error with the path. */
 export async function readTextIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    // An exception costs more than to look.
+    return statSync(path, { throwIfNoEntry: false }) && (await readFile(path, 'utf8'))
   } catch (error) {
     if (isMissing(error)) return undefined
     throw unreadable(path, error)
@@ -29,7 +40,8 @@ export async function readTextIfThere(path: string): Promise<string | undefined>
 
 export function readTextSyncIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    // An exception costs more than to look.
+    return statSync(path, { throwIfNoEntry: false }) && readFileSync(path, 'utf8')
   } catch (error) {
     if (isMissing(error)) return undefined
     throw unreadable(path, error)
@@ -69,6 +81,11 @@ export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEnt
 
 export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 
+export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+
+/** A link itself, never what it leads to; anything else stays. */
+export const removeLink = (path: string): void => void (isLink(path) && unlinkSync(path))
+
 export const realPath = (path: string): string => realpathSync(path)
 
 export const exists = (path: string): boolean => existsSync(path)
@@ -81,13 +98,14 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
+/** Nobody else may look into it. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await makeFolder(path)
+  await chmod(path, 0o700)
+}
+
 /** A fresh folder for things that can be thrown away. */
 export const makeTemporaryFolder = (name: string): Promise<string> => mkdtemp(join(tmpdir(), `${name}-`))
-
-/** Fails if the folder is there already: attempt folders are never used twice. */
-export async function makeNewFolder(path: string): Promise<void> {
-  await mkdir(path)
-}
 
 /** Writes a file that must not be there yet. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
@@ -157,12 +175,6 @@ export async function statTree(folder: string, except: readonly string[], mostFi
     }
   }
   return lines.toSorted().join('\n')
-}
-
-/** A link to a neighbour, replaced if it is there. */
-export async function pointTo(link: string, target: string): Promise<void> {
-  await rm(link, { force: true })
-  await symlink(target, link)
 }
 
 export function isExecutable(path: string): boolean {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** Who a process is: a pid alone can be somebody else's by now. */
 export type ProcessId = { readonly pid: number; readonly startTime: string; readonly bootId: string }
@@ -22,32 +22,38 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 
 /**
  * Ends every process that carries a mark in its environment, wherever it has gone: a grandchild that has called setsid is in
- * no group of ours. Looks only at processes younger than `first`, which brought the mark in, if that is known to be recent.
+ * no group of ours. Looks only at process numbers given from `first` on, if it is known that the mark was not there before.
  * Repeats until two scans in a row find nothing, since a process can fork between scan and signal.
  */
-export function sweep(mark: string, first?: ProcessId): void {
+export function sweep(mark: string, first?: number): void {
   const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
   for (let empty = 0, scans = 0; empty < 2 && scans < 100; scans++) {
-    const found = (first ? youngerThan(first.pid) : processes()).filter((pid) => carries(pid, needle))
+    const found = (first === undefined ? processes() : givenFrom(first)).filter((pid) => carries(pid, needle))
     for (const pid of found) signal(pid, 'SIGKILL')
     empty = found.length === 0 ? empty + 1 : 0
   }
 }
 
 function carries(pid: number, needle: Buffer): boolean {
+  // Most are gone by now, and an exception costs more than to look.
+  if (pid === process.pid || !existsSync(`/proc/${pid}`)) return false
   try {
-    return pid !== process.pid && readFileSync(`/proc/${pid}/environ`).includes(needle)
+    return readFileSync(`/proc/${pid}/environ`).includes(needle)
   } catch {
     return false
   }
 }
 
+/** The number that was given last; NaN where nobody counts. */
+export const lastProcessNumber = (): number =>
+  Number(readOr('/proc/loadavg', '').trim().split(' ').at(-1) || Number.NaN)
+
 /** Numbers up to this many apart are cheaper to try than to look up. */
 const fewNumbers = 200
 
-/** Process numbers go up and start again from the bottom, so "younger" is the part of the circle up to the last one given. */
-function youngerThan(first: number): number[] {
-  const last = Number(readOr('/proc/loadavg', '').trim().split(' ').at(-1))
+/** Process numbers go up and start again from the bottom, so what was given since is the part of the circle up to the last one given. */
+function givenFrom(first: number): number[] {
+  const last = lastProcessNumber()
   if (last >= first && last - first < fewNumbers) return Array.from({ length: last - first + 1 }, (_, n) => first + n)
   return processes().filter((pid) => (last >= first ? pid >= first && pid <= last : pid >= first || pid <= last))
 }

@@ -37,7 +37,7 @@ export async function runShortly(job: ShortRun): Promise<{ readonly code: number
   })
   if (id) {
     send(-id.pid, 'SIGKILL')
-    sweep(mark, id)
+    sweep(mark, id.pid)
   }
   child.stdout.destroy()
   return { code: id ? child.exitCode : null, stdout }

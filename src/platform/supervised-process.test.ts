@@ -154,7 +154,7 @@ describe('a program that does not end by itself', () => {
   it('is told as lost when it is killed together with its shim', async () => {
     const base = aFolder()
     const { job } = aJob(base, 'echo up; sleep 60')
-    const ended = superviseProcess({ ...job, onOutput: () => markedProcesses(base).forEach(({ pid }) => kill(pid)) })
+    const ended = superviseProcess({ ...job, onOutput: () => kill(-(readId(job.folder)?.pid ?? 0)) })
 
     expect(await ended).toEqual({ code: null, lost: true })
     expect(attemptState(job.folder)).toBe('lost')

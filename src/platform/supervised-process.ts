@@ -1,11 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attemptFiles, joinedSince, noteEnded, readEnded, readExit, readId, type Ended } from './attempt-folder.ts'
-import { exists, fileSize, isErrno, makeFolder, makeNewFolder, unwritable, writeNewFile } from './files.ts'
-import { isAlive, processId, signal, sweep, type ProcessId } from './process-table.ts'
+import { exists, fileSize, isErrno, makeFolder, removeLink, unwritable, writeNewFile } from './files.ts'
+import { isAlive, signal, sweep, type ProcessId } from './process-table.ts'
+import { markVariable, startUnderShim, type Shim } from './shim.ts'
 import { openTail, type Tail } from './tail.ts'
 
 export type SupervisedProcess = {
@@ -36,40 +35,47 @@ export type ProcessEnd = { readonly code: number | null; readonly lost: boolean;
 const defaultGraceMs = 10_000
 const pollMs = 100
 
-/**
- * Stands between us and the program, in a session of its own, and outlives us: writes who it is and how the program ended, so
- * that a Ralph that was killed finds both again. Shell built-ins only. The traps are handlers, not "ignore", which the
- * program would inherit. A line counts when its newline is there.
- */
-const shim = `trap : TERM INT HUP
-read -r stat </proc/$$/stat 2>/dev/null; read -r boot </proc/sys/kernel/random/boot_id 2>/dev/null
-dir=$1; shift
-echo "$$ \${boot:-none} \${stat##*) }" >"$dir/pid"
-"$@"
-code=$?
-echo $code >"$dir/exit"
-exit $code`
-
 /** Runs a program under the shim, or joins the one that already runs in the folder, until nothing of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
-  const isNew = await prepare(job)
+  const folder = prepare(job)
   // Opened before the program can run: one that deletes the folder under itself does not take its output with it.
   const tail = await openTail(join(job.folder, attemptFiles.stdout), job.onOutput)
   try {
-    const child = isNew ? await start(job) : undefined
-    if (isNew && !child) return { code: null, lost: true }
-    const id = child?.pid === undefined ? readId(job.folder) : processId(child.pid)
-    if (!isNew) job.onJoined?.(joinedSince(job.folder))
-    const ended = (await follow(job, child, id, tail)) ?? flooded(job, tail)
-    sweep(job.mark, child && id)
+    const { shim, ended } = await runUnderShim(job, tail, folder)
+    if (folder === 'new' && !shim) return { code: null, lost: true }
     await readRest(tail, ended, job.signal)
-    const code = readExit(job.folder) ?? child?.exitCode ?? null
+    const code = shim?.told() ?? readExit(job.folder) ?? shim?.exitCode() ?? null
     if (!tail.isInPlace()) await rescue(job.folder, tail, code)
+    shim?.release()
     return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
   } finally {
     await tail.close()
   }
 }
+
+type Run = { readonly shim?: Shim; readonly ended?: Ended | undefined }
+
+/** Until nothing of it is left. A shim that is killed before it could begin, as one of those that wait may be, is replaced. */
+async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: Folder): Promise<Run> {
+  if (folder === 'old') job.onJoined?.(joinedSince(job.folder))
+  for (let tries = 1; ; tries++) {
+    const started = performance.now()
+    const shim = folder === 'new' ? await start(job) : undefined
+    if (folder === 'new' && !shim) return {}
+    const ended = (await follow(job, shim, tail)) ?? flooded(job, tail)
+    sweep(job.mark, performance.now() - started < recentMs ? shim?.before : undefined)
+    if (!shim || ended || tries === mostTries || hasBegun(job.folder, shim)) return { ...(shim && { shim }), ended }
+  }
+}
+
+const mostTries = 5
+
+/** It says so before it begins, in a folder that its program may have deleted since. */
+const hasBegun = (folder: string, shim: Shim): boolean =>
+  shim.told() !== undefined || exists(join(folder, attemptFiles.pid)) || !exists(folder)
+
+/** In a longer time process numbers may have gone round the circle. */
+const recentMs = 10_000
 
 /** It may have ended by itself before anybody could look how much it had printed. */
 const flooded = (job: SupervisedProcess, tail: Tail): Ended | undefined =>
@@ -85,64 +91,70 @@ async function readRest(tail: Tail, ended: Ended | undefined, stop: AbortSignal)
   }
 }
 
-/** Makes the folder with all that the program needs; false if it is there already. */
-async function prepare({ folder, files, stdin }: SupervisedProcess): Promise<boolean> {
+/** Whether it is ours to begin in. */
+type Folder = 'new' | 'old'
+
+/**
+ * Makes the folder with all that the program needs, if it is not there already. Without waiting for threads: these are small
+ * files in memory, and a promise for each took more time than all the rest.
+ */
+function prepare({ folder, files, stdin }: SupervisedProcess): Folder {
   try {
-    await makeNewFolder(folder)
+    makeIn(dirname(folder), () => mkdirSync(folder, { mode: 0o700 }))
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false
+    if (isErrno(error, 'EEXIST')) return 'old'
     throw unwritable(folder, error)
   }
-  for (const [name, text] of Object.entries({ ...files, [attemptFiles.stdin]: stdin })) {
-    await writeNewFile(join(folder, name), text)
+  const texts = { ...files, [attemptFiles.stdin]: stdin, [attemptFiles.stderr]: '' }
+  for (const [name, text] of Object.entries(texts)) {
+    const path = join(folder, name)
+    try {
+      writeFileSync(path, text, { flag: 'wx', ...(name === attemptFiles.stderr && { mode: 0o600 }) })
+    } catch (error) {
+      throw unwritable(path, error)
+    }
   }
-  return true
+  return 'new'
+}
+
+/** Makes something in a folder that is nearly always there. */
+function makeIn(parent: string, make: () => void): void {
+  try {
+    make()
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+    mkdirSync(parent, { recursive: true })
+    make()
+  }
 }
 
 /** A machine that has no room for another process now may have some later. */
 const noRoom = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']
 
-async function start(job: SupervisedProcess): Promise<ChildProcess | undefined> {
-  const handles = await Promise.all([
-    open(join(job.folder, attemptFiles.stdin), 'r'),
-    open(join(job.folder, attemptFiles.stdout), 'a', 0o600),
-    open(join(job.folder, attemptFiles.stderr), 'a', 0o600),
-  ])
+async function start({ mark, env, ...job }: SupervisedProcess): Promise<Shim | undefined> {
   try {
-    const child = spawn('/bin/sh', ['-c', shim, 'ralph-shim', job.folder, job.file, ...job.args], {
-      cwd: job.cwd,
-      env: { ...job.env, RALPH_ATTEMPT: job.mark },
-      detached: true,
-      stdio: handles.map(({ fd }) => fd),
-    })
-    await once(child, 'spawn')
-    return child
+    return await startUnderShim({ ...job, env: { ...env, [markVariable]: mark } })
   } catch (error) {
     if (noRoom.some((code) => isErrno(error, code))) return undefined
     throw error
-  } finally {
-    await Promise.all(handles.map((handle) => handle.close()))
   }
 }
 
 /** Waits until the program is over, or overdue and ended. */
-async function follow(
-  job: SupervisedProcess,
-  child: ChildProcess | undefined,
-  id: ProcessId | undefined,
-  tail: Tail,
-): Promise<Ended | undefined> {
-  const pause = wakeOn(job.signal, child)
+async function follow(job: SupervisedProcess, shim: Shim | undefined, tail: Tail): Promise<Ended | undefined> {
+  const id = shim ? shim.id : readId(job.folder)
+  const pause = wakeOn(job.signal, shim)
   const errors = join(job.folder, attemptFiles.stderr)
   for (;;) {
     const more = await tail.read()
     // An end that was begun before we were killed is brought to its end.
-    const begun = child ? undefined : readEnded(job.folder)
-    if (isOver(job.folder, child, id)) return begun
+    const begun = shim ? undefined : readEnded(job.folder)
+    if (shim ? shim.isOver() : isOver(job.folder, id)) return begun
     const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
     const ended = begun ?? due
     if (ended) {
       noteEnded(job.folder, ended)
+      shim?.retire()
       if (id) await endTree(id, job)
       return ended
     }
@@ -150,10 +162,7 @@ async function follow(
   }
 }
 
-function isOver(folder: string, child: ChildProcess | undefined, id: ProcessId | undefined): boolean {
-  if (child) return child.exitCode !== null || child.signalCode !== null
-  return readExit(folder) !== null || !id || !isAlive(id)
-}
+const isOver = (folder: string, id: ProcessId | undefined): boolean => readExit(folder) !== null || !id || !isAlive(id)
 
 /** TERM to the group, a grace, KILL, then whatever carries the mark. */
 async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
@@ -161,11 +170,13 @@ async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: Superv
   const deadline = performance.now() + graceMs
   while (performance.now() < deadline && isAlive(id)) await sleep(20)
   signal(-id.pid, 'SIGKILL')
-  sweep(mark, id)
+  sweep(mark)
 }
 
 /** Somebody has deleted the folder while the program ran in it (an agent with `git clean`): what it has printed is written anew. */
 async function rescue(folder: string, tail: Tail, code: number | null): Promise<void> {
+  // In place of the folder of all attempts there may be a link now, to where an agent wants something written.
+  removeLink(dirname(folder))
   await makeFolder(folder)
   const transcript = join(folder, attemptFiles.stdout)
   if (!exists(transcript)) await tail.copyTo(transcript)
@@ -174,9 +185,9 @@ async function rescue(folder: string, tail: Tail, code: number | null): Promise<
 }
 
 /** Lets the polls be cut short by what they wait for. */
-function wakeOn(abort: AbortSignal, child: ChildProcess | undefined) {
+function wakeOn(abort: AbortSignal, shim: Shim | undefined) {
   let wake = asleep
-  child?.once('exit', () => wake())
+  shim?.onOver(() => wake())
   return (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const done = () => {

@@ -3,6 +3,7 @@ import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Progress, SprintStatus } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
 import type { Budget } from '../loop/limits.ts'
+import type { LockState } from '../loop/read-lock.ts'
 
 /** The loop's view of the outside world. Adapters implement these; the runtime never imports an adapter. */
 export interface Ports {
@@ -17,6 +18,8 @@ export interface Ports {
   readonly limits: AccountLimits
   /** What earlier iterations have learned. */
   readonly notes: () => Promise<string | undefined>
+  /** Of the notes protocol; sprints that report by JSON need none. */
+  readonly lock?: TaskLock
   /** Holds hooks back, so that only a few run at the same time. */
   readonly hookSlots: <T>(run: () => Promise<T>) => Promise<T>
   /** Rejects with the reason if it could not be delivered. */
@@ -28,6 +31,18 @@ export interface Ports {
   readonly random: () => number
   /** Must not throw and not block. */
   readonly observe: (event: SprintEvent) => void
+}
+
+/** The notes folder of an agent, and the file in it that the agent deletes when it is done or stuck. */
+export interface TaskLock {
+  readonly folder: string
+  /** Rejects if it cannot be read: that is not gone. */
+  readonly read: () => Promise<LockState>
+  /**
+   * Puts the lock back before an attempt, and takes away what the agent said when it deleted it. Notes are never touched.
+   * Once per attempt: an attempt that is joined again may have deleted the lock already.
+   */
+  readonly restore: (attempt: string) => Promise<void>
 }
 
 /** The disk that the sprint is kept on. */
@@ -57,6 +72,10 @@ export type AgentRequest = {
   readonly resume?: string | undefined
   /** What that session has used before. */
   readonly used?: Usage | undefined
+  /** What a person has answered to the question of an earlier attempt. */
+  readonly answer?: string | undefined
+  /** Nothing but an answer of this form (a JSON Schema) is wanted; agents that can be held to one are. */
+  readonly form?: Readonly<Record<string, unknown>> | undefined
   readonly onEvent: (event: AgentEvent) => void
 }
 

@@ -1,8 +1,10 @@
+import { RalphError } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
-import type { LiveIteration, Progress } from '../contract/progress.ts'
+import type { LiveIteration } from '../contract/progress.ts'
 import type { AttemptEnd, Fact } from '../loop/fact.ts'
 import { budgetOf } from '../loop/limits.ts'
-import { promptFor, repairPromptFor, reportIn } from '../loop/protocol.ts'
+import { type Asking, askingOf, promptFor, reportIn } from '../loop/protocol.ts'
+import { readLock } from '../loop/read-lock.ts'
 import { modelFor } from '../loop/standard/choice.ts'
 import { liveOf, type Context, type Doing } from './context.ts'
 import { messageOf, notStarted } from './outcomes.ts'
@@ -16,19 +18,21 @@ export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, c
   const agent = ports.agents(live.agent, modelFor(progress, live))
   const limited = await limitedElsewhere(agent, context)
   if (limited) return { ...limited, iteration, attempt, random: ports.random() }
-  const prompt = live.repair
-    ? repairPromptFor(progress, live.repair.reason)
-    : promptFor(progress, { ...live, notes: await ports.notes() })
+  const unlocked = await restoreLock(`${progress.sprintId}/${iteration}-${attempt}`, context)
+  if (unlocked) return { ...unlocked, iteration, attempt, random: ports.random() }
+  const asking = askingOf(progress, live, await ports.notes(), ports.lock?.folder)
   const before = await fingerprint(context)
   ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name })
   const request: AgentRequest = {
     attempt: `${iteration}-${attempt}`,
     transcript: `iteration-${iteration}.jsonl`,
-    prompt,
+    prompt: asking.prompt,
     timeouts: progress.timeouts,
     budget: budgetOf(progress, live),
-    resume: live.repair?.session,
-    used: live.repair?.used,
+    resume: asking.session,
+    used: asking.used,
+    form: asking.form,
+    answer: progress.answer?.answer,
     onEvent: (event) => ports.observe({ type: 'agent', iteration, attempt, event }),
   }
   const outcome = await agent.run(request, signal).catch(unlessDiskFull(notStarted))
@@ -39,7 +43,7 @@ export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, c
     at: ports.clock.now(),
     iteration,
     attempt,
-    end: endOf(outcome, prompt, live, progress),
+    end: await endOf(outcome, asking, live, context),
     usage: outcome.usage,
     costUsd: outcome.costUsd,
     costEstimated: outcome.costEstimated,
@@ -75,15 +79,49 @@ async function limitedElsewhere(agent: AgentRunner, { ports }: Context) {
   return { type: 'attempt-ended' as const, at, end, usage: noUsage, costUsd: 0 }
 }
 
-function endOf(outcome: Outcome, prompt: string, live: LiveIteration, progress: Progress): AttemptEnd {
-  if (outcome.status === 'aborted') return { kind: 'aborted' }
+async function endOf(outcome: Outcome, asking: Asking, live: LiveIteration, context: Context): Promise<AttemptEnd> {
+  const session = outcome.resumable ? { session: outcome.sessionId } : {}
+  if (outcome.status === 'aborted') return { kind: 'aborted', ...session }
   if (outcome.status !== 'ok') {
     const { class: failure = 'unknown', reason = 'the agent failed', retryable, resetsAt } = outcome
-    return { kind: 'failed', class: failure, reason, retryable, resetsAt, exitCode: ownExitCode(outcome) }
+    // Held to a form, it could not give one: that is no report, and doing the work again would not make one.
+    if (asking.form && failure === 'protocol') return { kind: 'malformed', reason }
+    const { question } = outcome
+    return { kind: 'failed', class: failure, reason, retryable, resetsAt, question, exitCode: ownExitCode(outcome) }
   }
-  const asked = live.repair ? `${prompt}\n${promptFor(progress, live)}` : prompt
-  const read = reportIn(progress, outcome, asked)
-  return read.kind === 'malformed' && outcome.resumable ? { ...read, session: outcome.sessionId } : read
+  const { progress } = context
+  if (progress.protocol === 'notes') return endByLock(outcome, context)
+  const { prompt, form } = asking
+  const asked = asking.session === undefined ? prompt : `${prompt}\n${promptFor(progress, live)}`
+  const read = reportIn(progress, { ...outcome, held: form !== undefined }, asked)
+  return read.kind === 'malformed' ? { ...read, ...session } : read
+}
+
+/** Before the prompt: an agent that finds no lock would have nothing to delete. */
+async function restoreLock(attempt: string, { progress, ports }: Context) {
+  if (progress.protocol !== 'notes') return undefined
+  const failed = await lockOf(ports)
+    .then((lock) => lock.restore(attempt))
+    .then(() => undefined, unreadable)
+  return failed && { type: 'attempt-ended' as const, at: ports.clock.now(), end: failed, usage: noUsage, costUsd: 0 }
+}
+
+/** A lock that cannot be looked at is neither there nor gone: the attempt has failed. */
+const endByLock = (outcome: Outcome, { ports }: Context): Promise<AttemptEnd> =>
+  lockOf(ports)
+    .then((lock) => lock.read())
+    .then((lock) => readLock(lock, outcome.text), unreadable)
+
+const unreadable = (error: unknown): AttemptEnd => ({
+  kind: 'failed',
+  class: 'unknown',
+  reason: `the notes cannot be read: ${messageOf(error)}`,
+  retryable: true,
+})
+
+async function lockOf({ lock }: Context['ports']) {
+  if (!lock) throw new RalphError('NOT_SUPPORTED', 'there is no notes folder here')
+  return lock
 }
 
 /** A shell tells the signal that killed a program as a code above 128. */

@@ -9,7 +9,7 @@ import { readSegment, type JournalRecord } from './journal-record.ts'
 import { journalFolder, segmentPattern } from './journal.ts'
 import { readProgressFile } from './progress-file.ts'
 import { findLeftovers } from './sprint-folder.ts'
-import { ownerOf } from './sprint-store.ts'
+import { ownerOf } from './sprint-lock.ts'
 
 /** One file of the journal, as it is on the disk. */
 export type SegmentFile = {

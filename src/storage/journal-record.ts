@@ -66,7 +66,7 @@ function parseRecord(line: string): JournalRecord | undefined {
   const json = line.slice(9)
   if (line[8] !== ' ' || checksum(json) !== line.slice(0, 8)) return undefined
   try {
-    const parsed = JournalRecord.safeParse(JSON.parse(json))
+    const parsed = JournalRecord.safeParse(JSON.parse(json), { jitless: true })
     return parsed.success ? parsed.data : undefined
   } catch {
     return undefined

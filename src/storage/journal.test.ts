@@ -192,6 +192,31 @@ describe('a long journal', () => {
     expect(records.filter(({ kind }) => kind === 'fact')).toHaveLength(100)
   })
 
+  it('begins a new segment for many small facts too, however big the progress is, also over several runs', async () => {
+    const dir = aFolder()
+    const long = aProgress({ goal: 'x'.repeat(600_000) })
+    let replayed = 0
+    const counting: Fold = (...given) => {
+      replayed++
+      return forgetful(...given)
+    }
+    for (let run = 0; run < 3; run++) {
+      const recovered = await readJournal(dir, forgetful)
+      const journal = await open(dir, recovered ?? long)
+      let progress = recovered?.progress ?? long
+      for (let n = 0; n < 500; n++) {
+        progress = forgetful(progress, told('y'))
+        await journal.record(told('y'), progress)
+      }
+      await journal.close()
+    }
+    const recovered = await readJournal(dir, counting)
+
+    expect(segments(dir)).toEqual(['00000001.log', '00000002.log'])
+    expect(replayed).toBeLessThan(1000)
+    expect(recovered?.progress.rev).toBe(long.rev + 1500)
+  })
+
   it('stops, and has lost nothing, when a new segment can be neither begun nor taken back', async () => {
     const dir = aFolder()
     const journal = await open(dir)

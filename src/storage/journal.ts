@@ -30,6 +30,8 @@ export type Recovered = Position & {
   readonly segment: number
   readonly goodBytes: number
   readonly snapshotBytes: number
+  /** How many records follow the snapshot. */
+  readonly records: number
   /** Bytes of a record that was being written when the writer died. */
   readonly tornBytes: number
   /** The last few progresses by their rev: what an edit of PROGRESS.yaml can be compared with. */
@@ -38,6 +40,8 @@ export type Recovered = Position & {
 
 /** The smallest distance between two snapshots; a bigger progress waits until as much has been written again. */
 const snapshotEveryBytes = 256 * 1024
+/** The most records between two snapshots: with a long plan each of them takes a millisecond to replay, and a start must not take long. */
+const snapshotEveryRecords = 1000
 const keptBases = 100
 
 export const journalFolder = (sprintDir: string): string => join(sprintDir, 'journal')
@@ -71,14 +75,16 @@ async function segmentsIn(folder: string): Promise<number[]> {
     .toSorted((a, b) => a - b)
 }
 
-const sizes = (bytes: Buffer, { goodBytes }: Segment, snapshot: JournalRecord) => ({
+const sizes = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: JournalRecord) => ({
   goodBytes,
   tornBytes: bytes.length - goodBytes,
   snapshotBytes: Buffer.byteLength(formatRecord(snapshot)),
+  records: records.length - 1,
 })
 
 function replay(snapshot: JournalRecord, records: readonly JournalRecord[], fold: Fold, file: string) {
-  const decoded = Progress.safeParse(snapshot.data)
+  // Read once: compiling the schema to code, as zod does, would take three times as long as reading.
+  const decoded = Progress.safeParse(snapshot.data, { jitless: true })
   if (!decoded.success) throw unreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
   let progress = decoded.data
   let { edit } = snapshot
@@ -133,6 +139,7 @@ export async function openJournal(sprintDir: string, start: Recovered | Position
     const at = formatTimestamp(now())
     await open.file.append(formatRecord({ seq: seq + 1, epoch, at, kind, data, ...(about && { edit: about }) }))
     seq++
+    open.records++
   }
   const rotate = async (progress: Progress) => {
     const number = open.number + 1
@@ -154,8 +161,7 @@ export async function openJournal(sprintDir: string, start: Recovered | Position
         if (broken) throw broken
         await append('fact', fact, about)
         edit = about ?? edit
-        const written = open.file.size() - open.snapshotBytes
-        if (written > Math.max(snapshotEveryBytes, open.snapshotBytes)) await rotate(progress)
+        if (isLong(open)) await rotate(progress)
       }),
     isInPlace: () => open.file.isInPlace(),
     putBack: (progress) =>
@@ -169,24 +175,32 @@ export async function openJournal(sprintDir: string, start: Recovered | Position
   }
 }
 
-type OpenSegment = { readonly file: AppendFile; readonly number: number; readonly snapshotBytes: number }
+type OpenSegment = Pick<Recovered, 'snapshotBytes'> & {
+  readonly file: AppendFile
+  readonly number: number
+  records: number
+}
+
+const isLong = ({ file, snapshotBytes, records }: OpenSegment): boolean =>
+  file.size() - snapshotBytes > Math.max(snapshotEveryBytes, snapshotBytes) || records >= snapshotEveryRecords
 
 /**
  * The last segment as a copy in its own place: a run that lost its lock and still writes has the old file open, which
  * nobody reads any more.
  */
-async function takeOver(folder: string, { segment, goodBytes, snapshotBytes }: Recovered): Promise<OpenSegment> {
+async function takeOver(folder: string, recovered: Recovered): Promise<OpenSegment> {
+  const { segment, goodBytes, snapshotBytes, records } = recovered
   const path = join(folder, segmentName(segment))
   const bytes = await readBytes(path)
   await writeFileAtomic(path, bytes.subarray(0, goodBytes))
-  return { file: await openAppendFile(path, goodBytes), number: segment, snapshotBytes }
+  return { file: await openAppendFile(path, goodBytes), number: segment, snapshotBytes, records }
 }
 
 async function startSegment(folder: string, number: number, snapshot: string): Promise<OpenSegment> {
   const path = join(folder, segmentName(number))
   const snapshotBytes = Buffer.byteLength(snapshot)
   await writeFileAtomic(path, snapshot)
-  return { file: await openAppendFile(path, snapshotBytes), number, snapshotBytes }
+  return { file: await openAppendFile(path, snapshotBytes), number, snapshotBytes, records: 0 }
 }
 
 const nextSegment = async (folder: string): Promise<number> => ((await segmentsIn(folder)).at(-1) ?? 0) + 1

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
@@ -6,11 +5,10 @@ import { CompiledPhase, CompiledStep, DependencyNode, type DependencyGraph } fro
 import { HookTask, IterationRecord, Progress, Step } from '../contract/progress.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
 import { readTextIfThere } from '../platform/files.ts'
+import { progressPath } from './sprint-folder.ts'
 import { yamlText } from './yaml-text.ts'
 
 const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
-
-export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
 /** What PROGRESS.yaml says, or undefined if there is none. What cannot be read is an error, never an empty state. */
 export async function readProgressFile(sprintDir: string): Promise<Progress | undefined> {

@@ -1,10 +1,12 @@
 import type { Progress } from '../contract/progress.ts'
+import { redactor, type Redact } from '../contract/redact.ts'
 import { replaceUntouched } from '../platform/atomic-file.ts'
 import { exists, isDiskFull } from '../platform/files.ts'
 import { watchEdits, type FoundEdit } from './edit-watch.ts'
 import { oneAtATime } from './in-turn.ts'
 import type { Recovered } from './journal.ts'
-import { formatProgress, progressPath } from './progress-file.ts'
+import { formatProgress } from './progress-file.ts'
+import { progressPath } from './sprint-folder.ts'
 
 /** A short sprint is shown as it happens; a fast one is shown once a second. */
 const burst = 10
@@ -29,10 +31,10 @@ export interface Projection {
 
 type Start = Pick<Recovered, 'bases' | 'edit'>
 
-export function projectTo(sprintDir: string, start?: Start): Projection {
+export function projectTo(sprintDir: string, start?: Start, redact: Redact = redactor()): Projection {
   const mayWrite = atMost(burst, everyMs)
   const inTurn = oneAtATime()
-  const page = pageOf(progressPath(sprintDir), start)
+  const page = pageOf(progressPath(sprintDir), start, redact)
   let timer: NodeJS.Timeout | undefined
   let failure: { readonly error: unknown } | undefined
 
@@ -74,8 +76,8 @@ export function projectTo(sprintDir: string, start?: Start): Projection {
 }
 
 /** The file, what it is to show, and what others have written into it. */
-function pageOf(file: string, start: Start | undefined) {
-  const watch = watchEdits(file, start)
+function pageOf(file: string, start: Start | undefined, redact: Redact) {
+  const watch = watchEdits(file, start, redact)
   let latest: Progress | undefined
   let shown: Progress | undefined
   let unsettled = 0

@@ -8,7 +8,7 @@ import { examineSprint, type Examined, type SegmentFile } from './examine.ts'
 import { openJournal, quarantine } from './journal.ts'
 import { writeProgressFile } from './progress-file.ts'
 import { removeLeftovers } from './sprint-folder.ts'
-import { lockSprint } from './sprint-store.ts'
+import { lockSprint } from './sprint-lock.ts'
 
 type Options = { readonly sprintDir: string; readonly now: () => number }
 

@@ -4,6 +4,7 @@ import { leftoverPattern } from '../platform/atomic-file.ts'
 import {
   exists,
   isFolder,
+  isLink,
   listFolder,
   makeFolder,
   moveFile,
@@ -16,6 +17,8 @@ import {
 const gitignore = '*\n!SPRINT.yaml\n'
 
 export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT.yaml')
+
+export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
 /** The folder of a sprint as given on the command line; absolute, and there. */
 export function openSprintFolder(given: string): string {
@@ -74,6 +77,18 @@ export async function setAttemptsAside(sprintDir: string, now: number): Promise<
     const folder = join(sprintDir, name)
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
   }
+}
+
+/** What is written in a sprint's folder by Ralph alone. */
+const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp', '.lock', '.gitignore']
+
+/** Those of Ralph's own files and folders that are links: a person may keep them on another disk. */
+export const linksIn = (sprintDir: string): string[] =>
+  ralphsOwn.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
+
+/** Links that have come meanwhile lead to where an agent wants something written. They go, not what they lead to. */
+export async function removeNewLinks(sprintDir: string, known: readonly string[]): Promise<void> {
+  for (const link of linksIn(sprintDir)) if (!known.includes(link)) await removeFile(link)
 }
 
 /** The project that a sprint works on: what holds `.claude/sprints/<id>`, else the current folder. */

@@ -8,7 +8,9 @@ import type { Progress } from '../contract/progress.ts'
 import type { Edited } from './edit-watch.ts'
 import type { Fold } from './journal.ts'
 import { formatProgress, parseProgress } from './progress-file.ts'
-import { openSprintStore, ownerOf, readProgress } from './sprint-store.ts'
+import { readProgress } from './read-progress.ts'
+import { ownerOf } from './sprint-lock.ts'
+import { openSprintStore } from './sprint-store.ts'
 
 /** Remembers what was told and what was edited, which is enough to see what is lost. */
 const fold: Fold = (progress, fact) => {

@@ -1,17 +1,16 @@
-import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
-import { formatTimestamp } from '../contract/time.ts'
-import { lockFile, lockOwner, type FileLock } from '../platform/file-lock.ts'
-import { exists, isDiskFull, makeFolder, unwritable } from '../platform/files.ts'
+import type { Redact } from '../contract/redact.ts'
+import type { FileLock } from '../platform/file-lock.ts'
+import { isDiskFull, makeFolder, unwritable } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import type { Edited, FoundEdit } from './edit-watch.ts'
 import { openJournal, readJournal, type Fold, type Journal, type Position, type Recovered } from './journal.ts'
-import { progressPath, readProgressFile } from './progress-file.ts'
+import { readProgressFile } from './progress-file.ts'
 import { projectTo, type Projection } from './projection.ts'
 import { forgetOlder, keepSeen, readSeen } from './seen-edits.ts'
-import { hideState, removeLeftovers, setAttemptsAside } from './sprint-folder.ts'
+import { hideState, progressPath, removeLeftovers, setAttemptsAside } from './sprint-folder.ts'
+import { lockSprint } from './sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until it is closed. */
 export interface SprintStore extends ProgressStore {
@@ -27,14 +26,8 @@ export type StoreOptions = {
   readonly sprintDir: string
   readonly fold: Fold
   readonly now: () => number
-}
-
-/** Where the sprint stands: by its journal, else by a PROGRESS.yaml that came without one. Changes nothing. */
-export async function readProgress({
-  sprintDir,
-  fold,
-}: Pick<StoreOptions, 'sprintDir' | 'fold'>): Promise<Progress | undefined> {
-  return (await readJournal(sprintDir, fold))?.progress ?? readProgressFile(sprintDir)
+  /** For what an agent writes into PROGRESS.yaml; keys that have a known form go if nothing is said. */
+  readonly redact?: Redact
 }
 
 /**
@@ -60,7 +53,7 @@ export async function openSprintStore(
     const goesOn = recovered && progress === known ? recovered : undefined
     const start: Recovered | Position = goesOn ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = projectTo(sprintDir, goesOn && (await withSeen(sprintDir, goesOn)))
+    const projection = projectTo(sprintDir, goesOn && (await withSeen(sprintDir, goesOn)), options.redact)
     const store = storeOf(options, { lock, journal, projection, progress })
     await projection.update(progress)
     return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
@@ -157,26 +150,6 @@ function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
   }
 }
 
-const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
-
-/** Takes the sprint, or says who has it. */
-export function lockSprint({ sprintDir, now }: Pick<StoreOptions, 'sprintDir' | 'now'>): FileLock {
-  const taken = lockOf(sprintDir, `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`)
-  if ('lock' in taken) return taken.lock
-  throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {
-    place: { file: sprintDir },
-    hint: 'wait for it, or stop it with: ralph stop <sprint-dir>',
-  })
-}
-
-function lockOf(sprintDir: string, about: string): ReturnType<typeof lockFile> {
-  try {
-    return lockFile(lockPath(sprintDir), about)
-  } catch (error) {
-    throw unwritable(lockPath(sprintDir), error)
-  }
-}
-
 const takenOver = (sprintDir: string): RalphError =>
   new RalphError('SPRINT_LOCKED', 'another process has taken the sprint over', {
     place: { file: sprintDir },
@@ -188,11 +161,3 @@ const unwritableIfErrno = (cause: unknown, sprintDir: string): unknown =>
   isDiskFull(cause) || (cause instanceof Error && 'syscall' in cause)
     ? unwritable(progressPath(sprintDir), cause)
     : cause
-
-/** Who runs the sprint now, in the owner's own words; undefined if nobody does. */
-export function ownerOf(sprintDir: string): string | undefined {
-  const file = lockPath(sprintDir)
-  if (!exists(file)) return undefined
-  const owner = lockOwner(file)
-  return owner === '' ? 'another process' : owner
-}

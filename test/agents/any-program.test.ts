@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { chmod } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { ralphProgram } from '../support/paths.ts'
 import { aSprint } from '../support/sprint.ts'
 
 const goalComplete = JSON.stringify({ status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it is there' })
@@ -26,6 +29,16 @@ it('any program that reads a prompt and prints a report can work on a sprint', a
   ])
 })
 
+it('has no price where nothing is known of its tokens, also if its model has one', async () => {
+  const sprint = await aSprint({
+    sprint: { agent: 'command:sh agent.sh', model: 'opus' },
+    files: { 'agent.sh': `printf '\`\`\`json\\n%s\\n\`\`\`\\n' '${goalComplete}'` },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect((await sprint.progress()).stats['cost-usd']).toBeNull()
+})
+
 it('a program that takes its prompt as an argument, and speaks our own events, can work on a sprint', async () => {
   const script = `
     const [prompt] = process.argv.slice(2)
@@ -49,11 +62,90 @@ it('a program that takes its prompt as an argument, and speaks our own events, c
   expect((await sprint.progress()).stats.usage).toMatchObject({ 'input-tokens': 7, 'output-tokens': 3 })
 })
 
+it('an agent that wants a permission which Ralph cannot give makes a question of it, and gets the answer', async () => {
+  const script = `
+    import { createInterface } from 'node:readline'
+    const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    const say = (text) => send({ method: 'session/update', params: { sessionId: 's-1', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } } })
+    const options = [{ optionId: 'skip', name: 'Skip it', kind: 'reject_once' }, { optionId: 'no', name: 'Never', kind: 'reject_always' }]
+    let prompt
+    const answers = {
+      initialize: () => ({ protocolVersion: 1, agentCapabilities: {} }),
+      'session/new': () => ({ sessionId: 's-1' }),
+      'session/prompt': () => { send({ id: 'ask', method: 'session/request_permission', params: { sessionId: 's-1', toolCall: { toolCallId: 't', title: 'Deploy' }, options } }) },
+    }
+    createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, result } = JSON.parse(line)
+      if (method === 'session/prompt') prompt = id
+      const answer = answers[method]?.()
+      if (answer) send({ id, result: answer })
+      if (id !== 'ask') return
+      const skipped = result.outcome.optionId === 'skip'
+      if (skipped) say('\`\`\`json\\n' + ${JSON.stringify(goalComplete)} + '\\n\`\`\`')
+      send({ id: prompt, result: { stopReason: skipped ? 'end_turn' : 'cancelled' } })
+    })
+  `
+  const sprint = await aSprint({
+    sprint: { agent: `acp:${process.execPath} agent.mjs` },
+    files: { 'agent.mjs': script },
+  })
+
+  const { exitCode, stdout } = await sprint.run()
+  expect(exitCode).toBe(2)
+  expect(stdout).toContain('? The agent wants a permission that Ralph cannot give: Deploy')
+  expect((await sprint.progress())['human-needed']).toMatchObject({ options: ['Skip it', 'Never'] })
+
+  expect(await sprint.ralph('answer', 's', 'Skip it')).toMatchObject({ exitCode: 0 })
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+})
+
 it('a program that is not there is named before anything happens', async () => {
   const sprint = await aSprint({ sprint: { agent: 'command:./no-such-agent' } })
 
   expect(await sprint.run()).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('the program "./no-such-agent" is not on PATH'),
+    stderr: expect.stringContaining('the program "./no-such-agent" is not in the project'),
+  })
+})
+
+describe('a program that is named by a path', () => {
+  const sh = `#!/bin/sh\nprintf '\`\`\`json\\n%s\\n\`\`\`\\n' '${goalComplete}'\n`
+  const acp = `#!${process.execPath}
+    const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    process.stdin.on('data', (data) => {
+      for (const { id, method } of String(data).trim().split('\\n').map((line) => JSON.parse(line))) {
+        if (method === 'initialize') send({ id, result: { protocolVersion: 1 } })
+        if (method === 'session/new') send({ id, result: { sessionId: 's-1' } })
+        if (method !== 'session/prompt') continue
+        const text = '\`\`\`json\\n' + ${JSON.stringify(goalComplete)} + '\\n\`\`\`'
+        const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }
+        send({ method: 'session/update', params: { sessionId: 's-1', update } })
+        send({ id, result: { stopReason: 'end_turn' } })
+      }
+    })\n`
+
+  it.each([
+    ['as it is', 'command:./tools/agent', sh],
+    ['with the prompt as an argument', 'command:./tools/agent {prompt}', sh],
+    ['over the protocol', 'acp:./tools/agent', acp],
+  ])('is taken from the project, wherever ralph is started: %s', async (_, agent, program) => {
+    const folder = '.claude/sprints/2026-01-18_x'
+    const sprint = await aSprint({
+      files: {
+        [`${folder}/SPRINT.yaml`]: `workflow: ralph\ngoal: g\nagent: '${agent}'\n`,
+        'tools/agent': program,
+        'elsewhere/tools/agent': '#!/bin/sh\nexit 9\n',
+      },
+    })
+    for (const name of ['tools/agent', 'elsewhere/tools/agent']) await chmod(sprint.at(name), 0o755)
+
+    const run = spawnSync(process.execPath, [ralphProgram, 'run', sprint.at(folder), '--workflows', sprint.at('wf')], {
+      cwd: sprint.at('elsewhere'),
+      env: { PATH: process.env['PATH'], HOME: sprint.at('../home') },
+      encoding: 'utf8',
+    })
+
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('completed') })
   })
 })

@@ -4,25 +4,27 @@ import { aSprint, type Setup } from '../support/sprint.ts'
 
 const goalComplete = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it works' }
 
-describe('as root without IS_SANDBOX', () => {
+describe('as root without IS_SANDBOX and without a sandbox', () => {
   const isRoot = process.getuid?.() === 0
+  const refuses = 'refuses to work unattended as root'
+  const sprint = { sandbox: 'off' }
 
   it('one line before the first attempt says that Claude Code will refuse', async () => {
-    const sprint = await aSprint({ answers: { 1: goalComplete }, env: { IS_SANDBOX: '' } })
-    const { stdout } = await sprint.run()
+    const claude = await aSprint({ sprint, answers: { 1: goalComplete }, env: { IS_SANDBOX: '' } })
+    const { stdout } = await claude.run()
 
     const lines = stdout.split('\n')
     const begun = lines.findIndex((line) => line.startsWith('iteration 1'))
-    const before = lines.flatMap((line, index) => (line.includes('IS_SANDBOX=1') ? [index < begun] : []))
+    const before = lines.flatMap((line, index) => (line.includes(refuses) ? [index < begun] : []))
     expect(before).toEqual(isRoot ? [true] : [])
   })
 
   it('nothing is said to somebody who has set it, or uses another agent', async () => {
-    const claude = await aSprint({ answers: { 1: goalComplete } })
-    expect((await claude.run()).stdout).not.toContain('IS_SANDBOX')
+    const claude = await aSprint({ sprint, answers: { 1: goalComplete } })
+    expect((await claude.run()).stdout).not.toContain(refuses)
 
     const codex = await aCodexSprint('0.166.0', { env: { IS_SANDBOX: '' } })
-    expect((await codex.run()).stdout).not.toContain('IS_SANDBOX')
+    expect((await codex.run()).stdout).not.toContain(refuses)
   })
 })
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Turn } from '../support/stub-model/turn.ts'
 import { claude, claudeBySubscription, claudeLimit } from './real-agents.ts'
 import { aRealSprint } from './real-sprint.ts'
 import * as scenario from './scenarios.ts'
@@ -12,8 +13,28 @@ scenario.notLoggedIn(claude)
 scenario.droppedStream(claude, 4)
 scenario.hangingModel(claude)
 scenario.terminatedDuringTool(claude)
-scenario.repair(claude)
+scenario.repair(claude, { answer: { calls: [{ answer: scenario.strictClaim }] }, held: '"name":"StructuredOutput"' })
+scenario.told(claude)
+scenario.toldAfterStop(claude)
 scenario.tried(claude)
+
+it('takes the report from the message if the model does not answer in the form that it is held to', async () => {
+  const sprint = await aRealSprint(claude, [{ text: 'I forgot the rest.' }, scenario.claim])
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+})
+
+it('goes on with the next iteration if the model cannot answer in the form that it is held to', async () => {
+  const wrong = Array.from({ length: 5 }, (): Turn => ({ calls: [{ answer: { status: 'sure' } }] }))
+  const sprint = await aRealSprint(claude, [{ text: 'I forgot the rest.' }, ...wrong, scenario.claim])
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  expect((await sprint.iterations()).map(({ verdict, attempts }) => `${verdict} ${attempts}`)).toEqual([
+    'malformed 2',
+    'accepted 1',
+  ])
+})
 
 it('waits for the end of a usage limit, to the second', async () => {
   const resetsAt = Math.ceil(Date.now() / 1000 + 8) * 1000

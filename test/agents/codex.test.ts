@@ -12,7 +12,8 @@ scenario.notLoggedIn(codex)
 scenario.droppedStream(codex, 3)
 scenario.hangingModel(codex)
 scenario.terminatedDuringTool(codex)
-scenario.repair(codex)
+scenario.repair(codex, { answer: { text: JSON.stringify(scenario.strictClaim) }, held: '"type":"json_schema"' })
+scenario.told(codex)
 scenario.tried(codex)
 
 it('waits for the end of a usage limit, to the minute', async () => {

@@ -12,5 +12,7 @@ scenario.droppedStream(gemini, 1)
 scenario.hangingModel(gemini, '10s')
 scenario.terminatedDuringTool(gemini)
 // With two calls of its router, which counts too.
-scenario.repair(gemini, { 'input-tokens': 2200, 'output-tokens': 140 })
+scenario.repair(gemini, { tokens: { 'input-tokens': 2200, 'output-tokens': 140 } })
+// It keeps a tool in its history once that has ended.
+scenario.told(gemini, '# Ralph: planning')
 scenario.tried(gemini)

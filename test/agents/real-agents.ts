@@ -117,5 +117,6 @@ export const opencode: RealAgent = {
 }
 
 export const acpClaude: RealAgent = { ...claude, name: 'acp:claude', installs: 'claude-agent-acp' }
+export const acpCodex: RealAgent = { ...codex, name: 'acp:codex', installs: 'codex-acp' }
 export const acpGemini: RealAgent = { ...gemini, name: 'acp:gemini' }
 export const acpOpencode: RealAgent = { ...opencode, name: 'acp:opencode' }

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { commandLines } from '../support/processes.ts'
 import { until } from '../support/sprint.ts'
-import { reporting, type Turn } from '../support/stub-model/turn.ts'
+import { type Answer, reporting, type Turn } from '../support/stub-model/turn.ts'
 import type { RealAgent } from './real-agents.ts'
 import { aRealSprint, installed, type RealSprint } from './real-sprint.ts'
 
@@ -138,13 +138,27 @@ export const terminatedDuringTool = (agent: RealAgent) =>
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
   })
 
+type Repair = {
+  readonly answer?: Answer
+  readonly tokens?: Readonly<Record<string, number>>
+  /** What only the second request has: the question, or the form that the answer is held to. */
+  readonly held?: string
+}
+
 /** The usage of both attempts must count once, though the program may count from the beginning of the session. */
-export const repair = (agent: RealAgent, tokens = { 'input-tokens': 2000, 'output-tokens': 100 }) =>
+export const repair = (
+  agent: RealAgent,
+  {
+    answer = claim,
+    tokens = { 'input-tokens': 2000, 'output-tokens': 100 },
+    held = 'had no valid report',
+  }: Repair = {},
+) =>
   it('asks for a missing report once more, in the same session', async () => {
     const usage = { input: 1000, output: 50 }
     const sprint = await aRealSprint(agent, [
       { text: 'All is well, I forgot the rest.', usage },
-      { ...claim, usage },
+      { ...answer, usage },
     ])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -152,9 +166,51 @@ export const repair = (agent: RealAgent, tokens = { 'input-tokens': 2000, 'outpu
     const [first, second] = sprint.model.requests.map(({ text }) => text)
     expect(first).not.toContain('I forgot the rest')
     expect(second).toContain('I forgot the rest')
-    expect(second).toContain('had no valid report')
+    expect([first?.includes(held), second?.includes(held)]).toEqual([false, true])
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
     expect((await sprint.progress()).stats.usage).toMatchObject(tokens)
+    expect(sprint.model.surprises).toEqual([])
+  })
+
+/** A report as it looks where every field must be there. */
+export const strictClaim = {
+  status: 'goal-complete',
+  summary: 'done',
+  completedStepIds: [],
+  pendingSteps: [],
+  goalCompleteSummary: 'it works',
+  humanNeeded: null,
+}
+
+/** `remembers`: what the session still knows of what it was doing. */
+export const told = (agent: RealAgent, remembers = 'touch begun; sleep 600') =>
+  it('is told at once what a person says, in the session that was interrupted for it', async () => {
+    const sprint = await aRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
+    const run = sprint.startRun()
+    await until('the tool to run', () => sprint.has('begun'))
+
+    expect(await sprint.ralph('tell', 's', 'Use argon2', '--now')).toMatchObject({ exitCode: 0 })
+
+    expect(await run.ended).toMatchObject({ exitCode: 0 })
+    const second = sprint.model.requests[1]?.text ?? ''
+    expect(second).toContain(remembers)
+    expect(second).toMatch(/You were interrupted.*Use argon2/s)
+    expect(second.split('# Ralph: planning')).toHaveLength(2)
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+  })
+
+export const toldAfterStop = (agent: RealAgent) =>
+  it('goes on in its session after a stop, if a person has said something meanwhile', async () => {
+    const sprint = await aRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
+    const run = sprint.startRun()
+    await until('the tool to run', () => sprint.has('begun'))
+    await sprint.ralph('stop', 's', '--now')
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    await sprint.ralph('tell', 's', 'Use argon2')
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(sprint.model.requests[1]?.text).toMatch(/touch begun; sleep 600.*You were interrupted.*Use argon2/s)
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
   })
 
 /** Parked until then, started once more after it, and nothing is lost by it. */

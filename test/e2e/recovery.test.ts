@@ -91,6 +91,24 @@ it('C9: after kill -9 of Ralph and the agent the iteration gets another attempt'
   expect(await sprint.calls()).toHaveLength(4)
 })
 
+it('C9: a shim serves several attempts, outlives Ralph as long as its agent works, and ends with either', async () => {
+  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const first = sprint.startRun()
+  await sprint.called(2)
+  const shim = await shimOf(sprint, '2-1')
+  expect(await shimOf(sprint, '1-1')).toBe(shim)
+  first.signal('SIGKILL')
+  await first.ended
+  expect(isRunning(shim)).toBe(true)
+  await sprint.release('go')
+  await until('the shim to end', () => !isRunning(shim))
+  expect(await sprint.read('s/attempts/2-1/exit')).toBe('0\n')
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+  const next = await shimOf(sprint, '3-1')
+  await until('the shim of the second run to end', () => !isRunning(next))
+})
+
 it('C10: a second run of the same sprint is refused while the first one works', async () => {
   const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
   const first = sprint.startRun()
@@ -106,6 +124,9 @@ it('C10: a second run of the same sprint is refused while the first one works', 
   expect(numbersOf(await sprint.progress())).toEqual([1, 2])
   expect(await sprint.calls()).toHaveLength(2)
 })
+
+const shimOf = async (sprint: TestSprint, attempt: string): Promise<number> =>
+  Number((await sprint.read(`s/attempts/${attempt}/pid`)).split(' ')[0])
 
 const addedIn = (progress: RawProgress) => new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))
 

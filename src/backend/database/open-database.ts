@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool } from 'pg'
 import { RalphError } from '../../contract/errors.ts'
@@ -65,7 +65,8 @@ const unavailable = (cause: unknown): RalphError =>
  * Postgres inside this process. It takes no lock of its own, and two processes would destroy each other's data, so the lock is
  * ours. It has one connection: whoever holds it must not wait for anybody else who wants it.
  */
-async function openEmbedded(dataFolder: string, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+  const dataFolder = resolve(given)
   const folder = join(dataFolder, 'database')
   await makePrivateFolder(folder)
   const lock = own(join(dataFolder, 'database.lock'))
@@ -113,11 +114,11 @@ const longestSocket = 107
 const socketIn = (folder: string): string => join(folder, '.s.PGSQL.5432')
 
 async function socketFolder(dataFolder: string) {
-  const own = join(dataFolder, 'run')
-  if (Buffer.byteLength(socketIn(own)) <= longestSocket) {
-    await makePrivateFolder(own)
-    await removeFile(socketIn(own))
-    return { folder: own, remove: () => removeFile(socketIn(own)) }
+  const near = join(dataFolder, 'run')
+  if (Buffer.byteLength(socketIn(near)) <= longestSocket) {
+    await makePrivateFolder(near)
+    await removeFile(socketIn(near))
+    return { folder: near, remove: () => removeFile(socketIn(near)) }
   }
   const folder = await makeTemporaryFolder('ralph-database')
   return { folder, remove: () => removeFolder(folder) }

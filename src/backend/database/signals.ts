@@ -51,22 +51,25 @@ export async function openSignals(url: string, pool: Pool, onTrouble: (error: Er
 
   const listen = async (): Promise<void> => {
     const client = new Client({ connectionString: url, keepAlive: true })
-    const again = (error: Error) => {
+    const lost = (error: Error) => {
       if (closed || listening !== client) return
       listening = undefined
       onTrouble(error)
-      setTimeout(() => void (closed || listen().catch(again)), reconnectMs).unref()
+      setTimeout(() => void listen(), reconnectMs).unref()
     }
     listening = client
-    client.on('error', again)
-    client.on('end', () => again(new Error('the connection that listens has ended')))
+    client.on('error', lost)
+    client.on('end', () => lost(new Error('the connection that listens has ended')))
     client.on('notification', ({ payload = '[]' }) => {
       const [from, ...signals] = heard(payload)
-      if (from === self) return
-      for (const signal of signals) local.give(...split(signal))
+      if (from !== self) for (const signal of signals) local.give(...split(signal))
     })
-    await client.connect().catch(again)
-    if (listening === client) await client.query(`listen ${channel}`).catch(again)
+    try {
+      await client.connect()
+      await client.query(`listen ${channel}`)
+    } catch (error) {
+      lost(error instanceof Error ? error : new Error(String(error)))
+    }
   }
   await listen()
 

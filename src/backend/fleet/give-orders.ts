@@ -80,7 +80,7 @@ async function queueAttempt(
       id: promptId,
       agentId: agent.id,
       prompt: live ? promptFor(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '',
-      model: (live && modelFor(progress, live)) ?? agent.model,
+      model: (live && modelFor(progress, live)) ?? progress.model ?? agent.model,
       by: theLoop,
       sprintId: sprint.id,
       iteration,

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import { sprintOrders } from '../database/sprint.ts'
 import type { Handler } from '../engine/engine.ts'
@@ -60,7 +60,7 @@ const workOf = (fleet: () => Fleet): Record<string, Handler> => ({
 })
 
 /** The moment that a sprint waited for is there. Called off meanwhile, nothing happens. */
-export const endWait = (fleet: Fleet, orderId: string): Promise<void> =>
+const endWait = (fleet: Fleet, orderId: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const [found] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (!found) return
@@ -86,6 +86,16 @@ const startLater = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput
     await start(fleet, tx, held, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
   })
 
+const graceMs = 5000
+
+/** Timers that should have fired. */
+async function overdueWaits({ database, clock }: Fleet): Promise<string[]> {
+  const isDue = lt(sprintOrders.dueAt, clock.now() - graceMs)
+  const isOpen = and(eq(sprintOrders.type, 'wait'), eq(sprintOrders.status, 'open'), isDue)
+  const rows = await database.db.select({ id: sprintOrders.id }).from(sprintOrders).where(isOpen).limit(100)
+  return rows.map(({ id }) => id)
+}
+
 /** Agents that wait for a slot, prompts of machines that are silent, and whatever a process that died has left undone. */
 function sweepEvery(fleet: Fleet) {
   const { sweepMs } = fleet.settings
@@ -94,6 +104,7 @@ function sweepEvery(fleet: Fleet) {
     (running = running.then(run).catch((error: unknown) => fleet.trouble(error, doing)))
   const sweep = async () => {
     for (const agentId of await waitingAgents(fleet)) await pumpAgent(fleet, agentId)
+    for (const orderId of await overdueWaits(fleet)) await endWait(fleet, orderId)
     await tellLostPrompts(fleet)
   }
   const timer = setInterval(() => void then(sweep, 'sweep'), sweepMs)

@@ -1,5 +1,4 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
-import type { AgentState } from '../../contract/fleet/agent.ts'
 import { CarriedOut } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -22,10 +21,10 @@ import { takeFact } from './take-fact.ts'
  */
 export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<AgentRow> {
   if (agent.state !== 'idle' && agent.state !== 'running') return agent
-  if (await runningPrompt(tx, agent.id)) return withState(fleet, tx, agent, 'running')
-  if (await carryOutOrders(fleet, tx, agent)) return withState(fleet, tx, agent, 'running')
+  if (await runningPrompt(tx, agent.id)) return withState(fleet, tx, agent, { state: 'running' })
+  if (await carryOutOrders(fleet, tx, agent)) return withState(fleet, tx, agent, { state: 'running' })
   const next = await nextPrompt(fleet, tx, agent)
-  if (!next || !(await isFree(tx, agent))) return withState(fleet, tx, agent, 'idle')
+  if (!next || !(await isFree(tx, agent))) return withState(fleet, tx, agent, { state: 'idle' })
   const limit = await limitOf(fleet, tx, agent)
   if (limit) return park(fleet, tx, agent, { prompt: next, ...limit })
   return begin(fleet, tx, agent, next)
@@ -128,7 +127,7 @@ async function begin(fleet: Fleet, tx: Tx, agent: AgentRow, prompt: PromptRow): 
   await fleet.machines.send(tx, agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
   await announce(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id })
   const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
-  return withState(fleet, tx, agent, 'running', isRalph ? { ralphModeLastPromptAt: now } : {})
+  return withState(fleet, tx, agent, { state: 'running', ...(isRalph && { ralphModeLastPromptAt: now }) })
 }
 
 async function askedOf(tx: Tx, agent: AgentRow, { sprintId, iteration, attempt, prompt, model }: PromptRow) {
@@ -145,14 +144,11 @@ async function askedOf(tx: Tx, agent: AgentRow, { sprintId, iteration, attempt, 
   }
 }
 
-async function withState(
-  fleet: Fleet,
-  tx: Tx,
-  agent: AgentRow,
-  state: AgentState,
-  more: Partial<AgentRow> = {},
-): Promise<AgentRow> {
-  const fields = { ...more, ...(state !== agent.state && { state }) }
+type Fields = Partial<Pick<AgentRow, 'state' | 'ralphModeLastPromptAt'>>
+
+/** Only what is another one is written, and told. */
+async function withState(fleet: Fleet, tx: Tx, agent: AgentRow, { state, ...more }: Fields): Promise<AgentRow> {
+  const fields: Fields = { ...more, ...(state !== undefined && state !== agent.state && { state }) }
   if (Object.keys(fields).length === 0) return agent
   await tx.db.update(agents).set(fields).where(eq(agents.id, agent.id))
   await announce(fleet, tx, { kind: 'agent', agentId: agent.id })

@@ -58,68 +58,56 @@ export type Beginning = {
 /** Writes the sprint down and starts it: one transaction. */
 export const beginSprint = (fleet: Fleet, agentId: string, beginning: Beginning): Promise<SprintRow> =>
   fleet.database.transaction(async (tx) => {
-    const { id, progress, by, startAt, fields = {}, ifBusy = 'interrupt' } = beginning
+    const { id, by, startAt, fields = {}, ifBusy = 'interrupt' } = beginning
     const free = await makeFree(fleet, tx, await lockAgent(tx, agentId), ifBusy)
-    const at = fleet.clock.now()
-    const { protocol = 'report', rev, status } = progress
-    const [sprint] = await tx.db
-      .insert(sprints)
-      .values({
-        id,
-        agentId,
-        protocol,
-        rev,
-        status,
-        progress,
-        startAt: startAt ?? null,
-        startedBy: by.name,
-        createdAt: at,
-        updatedAt: at,
-      })
-      .returning()
-    if (!sprint) throw new RalphError('INTERNAL', 'the sprint was not written')
-    const model = progress.model === undefined ? await lastModel(tx, free) : undefined
+    const progress = await withModel(tx, free, beginning.progress)
+    const sprint = await writeSprint(fleet, tx, { id, agentId, progress, startedBy: by.name, startAt: startAt ?? null })
     const chosen = { ...fields, sprintId: id }
     await tx.db.update(agents).set(chosen).where(eq(agents.id, agentId))
-    const held: Held = { agent: { ...free, ...chosen }, sprint }
     await announce(fleet, tx, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: id })
+    const at = fleet.clock.now()
     const { detectedChecks } = beginning
-    const fact = startedFact(at, { detectedChecks, program: progress.agent?.[0] ?? free.program, model })
+    const fact = startedFact(at, progress.agent?.[0] ?? free.program, detectedChecks)
+    const held: Held = { agent: { ...free, ...chosen }, sprint }
     if (startAt === undefined || startAt <= at) return (await start(fleet, tx, held, { id: 'start', fact })).sprint
-    await fleet.engine.enqueue(tx, {
-      id: `start:${id}`,
-      kind: 'start-sprint',
-      input: { sprintId: id, fact },
-      at: startAt,
-    })
+    const input = { sprintId: id, fact }
+    await fleet.engine.enqueue(tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
     return sprint
   })
 
-type StartedFact = Extract<Fact, { type: 'started' }>
-type Starting = {
-  readonly detectedChecks?: readonly Check[] | undefined
-  readonly program: string
-  readonly model?: string | undefined
+type NewSprint = Pick<SprintRow, 'id' | 'agentId' | 'progress' | 'startedBy' | 'startAt'>
+
+async function writeSprint(fleet: Fleet, tx: Tx, row: NewSprint): Promise<SprintRow> {
+  const at = fleet.clock.now()
+  const { protocol = 'report', rev, status } = row.progress
+  const [sprint] = await tx.db
+    .insert(sprints)
+    .values({ ...row, protocol, rev, status, createdAt: at, updatedAt: at })
+    .returning()
+  if (!sprint) throw new RalphError('INTERNAL', 'the sprint was not written')
+  return sprint
 }
 
-const startedFact = (at: number, { detectedChecks, program, model }: Starting): StartedFact => ({
-  type: 'started',
-  at,
-  agents: [program],
-  ...(detectedChecks && { detectedChecks }),
-  ...(model !== undefined && { choice: { model } }),
-})
-
 /** The seed's rule: the model of the agent's last prompt, unless one is given. */
-async function lastModel(tx: Tx, { id, model }: AgentRow): Promise<string | undefined> {
+async function withModel(tx: Tx, { id, model }: AgentRow, progress: Progress): Promise<Progress> {
+  if (progress.model !== undefined) return progress
   const [last] = await tx.db
     .select({ model: agentPrompts.model })
     .from(agentPrompts)
     .where(and(eq(agentPrompts.agentId, id), isNotNull(agentPrompts.model)))
     .orderBy(desc(agentPrompts.createdAt))
     .limit(1)
-  return last?.model ?? model ?? undefined
+  const chosen = last?.model ?? model
+  return chosen === null ? progress : { ...progress, model: chosen }
 }
+
+type StartedFact = Extract<Fact, { type: 'started' }>
+const startedFact = (at: number, program: string, detectedChecks?: readonly Check[]): StartedFact => ({
+  type: 'started',
+  at,
+  agents: [program],
+  ...(detectedChecks && { detectedChecks }),
+})
 
 export async function start(
   fleet: Fleet,
@@ -194,8 +182,7 @@ async function resume(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
   const running = await runningPrompt(tx, agent.id)
   if (running?.sprintId === sprint.id) throw new RalphError('AGENT_BUSY', 'the agent is still being stopped')
   const taken = await takeOver(fleet, tx, held)
-  const program = sprint.progress.agent?.[0] ?? agent.program
-  const fact = startedFact(fleet.clock.now(), { program, model: sprint.progress.runChoice?.model })
+  const fact = startedFact(fleet.clock.now(), sprint.progress.agent?.[0] ?? agent.program)
   return takeFact(fleet, tx, taken, { id: fleet.newId(), fact })
 }
 

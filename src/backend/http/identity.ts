@@ -10,6 +10,7 @@ const ticketMs = 60_000
 /** A session that nobody uses ends sooner than one that is used. */
 const idleMs = 12 * 3_600_000
 const longestMs = 7 * 24 * 3_600_000
+const commandTokenMs = 365 * 24 * 3_600_000
 /** A session or token is not written to at every request. */
 const touchMs = 60_000
 
@@ -18,6 +19,8 @@ export interface People extends Identity {
   readonly ticketFor: (userId: string) => Promise<string>
   /** Somebody was recognised by the identity provider. */
   readonly begin: (userId: string, by: 'local' | 'oidc') => Promise<string>
+  /** A token for the commands on this machine; the one before is worth nothing any more. */
+  readonly commandToken: (userId: string, id: string) => Promise<string>
 }
 
 /** Who people are, by what they bring. Only hashes are kept: who reads the database cannot sign in with it. */
@@ -39,6 +42,14 @@ export function people({ db, transaction }: Database, now: () => number): People
       const ticket = secret()
       await db.insert(tickets).values({ hash: hashOf(ticket), userId, expiresAt: now() + ticketMs })
       return ticket
+    },
+    commandToken: async (userId, id) => {
+      const token = `ralph_${secret()}`
+      const name = 'commands on this machine'
+      const times = { createdAt: now(), expiresAt: now() + commandTokenMs }
+      await db.delete(apiTokens).where(and(eq(apiTokens.userId, userId), eq(apiTokens.name, name)))
+      await db.insert(apiTokens).values({ id, userId, name, scope: 'admin', hash: hashOf(token), ...times })
+      return token
     },
     redeem: async (ticket) => {
       const taken = await transaction(async (tx) => {

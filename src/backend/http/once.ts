@@ -14,6 +14,9 @@ export type Keyed = {
   readonly json: unknown
 }
 
+/** Their answers hold a secret that is shown once and kept nowhere. */
+const secretive: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook', 'makeJoinToken']
+
 /**
  * Carries out a call with an idempotency key once: the second time the first answer is given. The same key for another call is
  * refused, and so is one whose first call is still under way. A call that failed can be repeated.
@@ -44,11 +47,17 @@ export function once({ db }: Database, now: () => number): Once {
         throw new RalphError('INVALID_REQUEST', 'this idempotency key was used for another call')
       }
       if (before?.status === null || !before) throw new RalphError('RATE_LIMITED', 'this very call is under way')
+      if (secretive.includes(name)) {
+        throw new RalphError('INVALID_REQUEST', 'this was done already, and its secret is only shown once')
+      }
       return before.response
     }
     try {
       const response = await run()
-      await db.update(idempotency).set({ status: 200, response }).where(mine)
+      await db
+        .update(idempotency)
+        .set({ status: 200, response: secretive.includes(name) ? null : response })
+        .where(mine)
       return response
     } catch (error) {
       await db.delete(idempotency).where(mine)

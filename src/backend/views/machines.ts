@@ -4,8 +4,9 @@ import type { Queries } from '../database/database.ts'
 import { machines } from '../database/machine.ts'
 import { showMachine } from './show.ts'
 
-const running = sql<number>`(select count(*)::int from agent_prompt p join agent a on a.id = p.agent_id
-  where a.machine_id = ${machines.id} and p.status = 'running')`
+/** Prompts that run on a machine. */
+export const running = sql<number>`(select count(*)::int from agent_prompt p join agent a on a.id = p.agent_id
+  where a.machine_id = machine.id and p.status = 'running')`
 
 export async function listMachines(db: Queries, now: number): Promise<Machine[]> {
   const rows = await db.select({ row: machines, running }).from(machines).orderBy(machines.name, machines.id)

@@ -1,7 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command } from '../command.ts'
-import { recordFact, requireProgress } from '../sprint-state.ts'
+import { recordFact } from '../record-fact.ts'
+import { requireProgress } from '../sprint-state.ts'
 
 export const answer = command({
   name: 'answer',

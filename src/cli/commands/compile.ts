@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { isError } from '../../compiler/diagnostics.ts'
 import { Progress } from '../../contract/progress.ts'
-import { progressPath } from '../../storage/progress-file.ts'
-import { hideState, openSprintFolder } from '../../storage/sprint-folder.ts'
+import { hideState, openSprintFolder, progressPath } from '../../storage/sprint-folder.ts'
 import { openSprintStore } from '../../storage/sprint-store.ts'
 import { command } from '../command.ts'
-import { compileSprint, printDiagnostics, shownPath } from '../compile-sprint.ts'
+import { compileSprint, printDiagnostics } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { freshFolder, readySprint, type Ready } from '../ready-sprint.ts'
+import { shownPath } from '../shown-path.ts'
 import { fold } from '../sprint-state.ts'
 
 export const compileCommand = command({

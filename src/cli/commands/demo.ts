@@ -5,9 +5,9 @@ import { git } from '../../platform/git.ts'
 import { assetPath } from '../assets.ts'
 import { installedAgents } from '../choose-agent.ts'
 import { command } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { runInTerminal } from '../run-in-terminal.ts'
+import { shownPath } from '../shown-path.ts'
 
 export const demo = command({
   name: 'demo',

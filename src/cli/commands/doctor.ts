@@ -6,10 +6,10 @@ import { examineSprint, type Examined } from '../../storage/examine.ts'
 import { repairSprint } from '../../storage/repair.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { command } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
 import { examineMachine, type Observation } from '../examine-machine.ts'
 import type { Io } from '../io.ts'
 import { oneLine, paintFor } from '../paint.ts'
+import { shownPath } from '../shown-path.ts'
 
 export const doctor = command({
   name: 'doctor',

@@ -1,70 +1,179 @@
 import { basename, extname, join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { exists, readTextIfThere, makeFolder, writeNewFile } from '../../platform/files.ts'
+import { parseDuration } from '../../contract/time.ts'
+import { exists, makeFolder, readTextIfThere, readTextSyncIfThere, writeNewFile } from '../../platform/files.ts'
+import { detectChecks } from '../../runtime/detect-checks.ts'
 import { defaultSprintId, makeSprintFolder } from '../../storage/sprint-folder.ts'
 import { assetPath } from '../assets.ts'
-import { command } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
-import type { Io } from '../io.ts'
+import { installedAgents } from '../choose-agent.ts'
+import { command, positiveNumber } from '../command.ts'
 import { importPlan } from '../import-plan.ts'
-import { newSprintYaml, slug, type GivenSprint } from '../sprint-files.ts'
+import { interview, type Answers, type Known } from '../init/questions.ts'
+import { fillTemplate, templateNamed, templates, type Template } from '../init/template.ts'
+import { terminalInterview } from '../init/terminal-interview.ts'
+import type { Io } from '../io.ts'
+import { shownPath } from '../shown-path.ts'
+import { newSprintYaml, slug, type GivenLimits, type GivenSprint } from '../sprint-files.ts'
 
 export const init = command({
   name: 'init',
   summary: 'Make a sprint folder with a commented SPRINT.yaml',
   arguments: ['[name]'],
   options: {
-    goal: { type: 'string', value: 'TEXT', description: 'what is to be reached' },
+    goal: { type: 'string', short: 'g', value: 'TEXT', description: 'what is to be reached' },
+    template: {
+      type: 'string',
+      short: 't',
+      value: 'NAME',
+      description: 'feature, bug, refactor, tests, docs, migration or research',
+    },
+    'list-templates': { type: 'boolean', description: 'show the templates and what each is for' },
     from: {
       type: 'string',
       value: 'FILE',
       description: 'take goal and steps from prd.json, a plan with checkboxes, or a prompt',
     },
-    agent: { type: 'string', value: 'NAME', description: 'agent program, e.g. claude' },
+    check: {
+      type: 'string',
+      value: 'COMMAND',
+      description: 'what must pass before the goal counts as reached; "none" for no check',
+    },
+    agent: { type: 'string', short: 'a', value: 'NAME', description: 'agent program, e.g. claude' },
+    'max-iterations': { type: 'string', short: 'n', value: 'N', description: 'stop after this many iterations' },
+    'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much' },
+    'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h' },
+    yes: { type: 'boolean', short: 'y', description: 'ask nothing: what is not given keeps its default' },
     'write-workflow': {
       type: 'boolean',
       description: 'also write the bundled ralph workflow to .claude/workflows, to change it',
     },
-    json: { type: 'boolean', description: 'print {folder} as JSON' },
+    json: { type: 'boolean', description: 'print {folder} as JSON; asks nothing' },
   },
-  details: 'The folder is .claude/sprints/<date>_<name>. Nothing that is there is overwritten.',
+  details: `The folder is .claude/sprints/<date>_<name>. Nothing that is there is overwritten.
+On a terminal it asks for what is not given: goal, check, agent, limits. Enter takes what stands in brackets; Ctrl-C leaves nothing behind.`,
   examples: [
-    'ralph init auth --goal "Build JWT authentication"',
+    'ralph init',
+    'ralph init auth --goal "Build JWT authentication" --template feature --yes',
     'ralph init --from prd.json',
     'ralph init --write-workflow',
   ],
   async run({ values, positionals: [name] }, io) {
+    if (values['list-templates'] === true) return listTemplates(values.json === true, io)
     if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
       throw new RalphError('USAGE', `init: "${name}" cannot be the name of a folder`, {
         hint: 'use letters, digits, ".", "_" and "-"',
       })
     }
-    const given = await givenSprint(values, io)
-    const folder = await newSprint({ ...given, name: name ?? slug(given.name), agent: values.agent }, io)
-    const shown = shownPath(folder, io)
+    const template = values.template === undefined ? undefined : await templateNamed(values.template)
+    const plan = await planOf(values.from, io)
+    const known = knownOf({ ...values, goal: values.goal ?? plan?.goal }, template, io)
+    const asks = values.yes !== true && values.json !== true && isConversation(io)
+    const answers = asks ? await askOnTerminal(known) : known
+    if (!answers) {
+      io.printError('\nleft; nothing was written')
+      return 130
+    }
+    const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
+    const text = sprintText({ ...answers, steps: plan?.steps }, template, known.foundChecks)
+    const folder = await writeSprint(name ?? slug(title), text, io)
     if (values['write-workflow'] === true) await writeWorkflow(io)
-    if (values.json === true) io.print(JSON.stringify({ folder: shown }))
-    else io.print(`${shown}/SPRINT.yaml written\nedit it, then: ralph run ${shown}`)
+    if (values.json === true) io.print(JSON.stringify({ folder: shownPath(folder, io) }))
+    else for (const line of closing(folder, answers.goal, io)) io.print(line)
     return 0
   },
 })
 
-const placeholder = 'Describe what is to be reached.\nSuccess criteria:\n- what must be true at the end\n'
+async function listTemplates(asJson: boolean, io: Io): Promise<number> {
+  const known = (await templates()).map(({ name, summary }) => ({ name, summary }))
+  if (asJson) io.print(JSON.stringify({ templates: known }))
+  else for (const { name, summary } of known) io.print(`${name.padEnd(10)}  ${summary}`)
+  return 0
+}
 
-async function givenSprint({ goal, from }: { readonly goal?: string; readonly from?: string }, io: Io) {
-  if (from === undefined) return { name: goal ?? '', goal: goal ?? placeholder }
+const isConversation = (io: Io): boolean => io.isTerminal && process.stdin.isTTY
+
+async function planOf(from: string | undefined, io: Io) {
+  if (from === undefined) return undefined
   const text = await readTextIfThere(resolve(io.cwd, from))
   if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place: { file: from } })
-  const imported = importPlan(from, text)
-  return { name: goal ?? basename(from, extname(from)), goal: goal ?? imported.goal, steps: imported.steps }
+  return { ...importPlan(from, text), name: basename(from, extname(from)) }
+}
+
+type Flags = {
+  readonly goal?: string | undefined
+  readonly check?: string
+  readonly agent?: string
+  readonly 'max-iterations'?: string
+  readonly 'budget-usd'?: string
+  readonly 'max-duration'?: string
+}
+
+const usualLimits: GivenLimits = { iterations: '40', usd: '10', duration: 'off' }
+
+function knownOf(flags: Flags, template: Template | undefined, io: Io): Known {
+  const { goal, check, agent } = flags
+  return {
+    goal,
+    checks: check === undefined ? undefined : check === 'none' ? [] : [check],
+    agent,
+    limits: limitsOf(flags),
+    foundChecks: detectChecks((file) => readTextSyncIfThere(join(io.cwd, file))).map(({ run }) => run),
+    foundAgents: installedAgents(io).map((driver) => driver.name),
+    usualLimits: template ? limitsIn(template.text) : usualLimits,
+  }
+}
+
+/** Checked here, so that nothing is written that does not compile. */
+function limitsOf(flags: Flags): GivenLimits {
+  const duration = flags['max-duration']
+  if (duration !== undefined && !(parseDuration(duration) > 0)) {
+    throw new RalphError('USAGE', `--max-duration takes a duration such as 30m or 2h, not "${duration}"`)
+  }
+  return {
+    iterations: positiveNumber(flags['max-iterations'], '--max-iterations')?.toString(),
+    usd: positiveNumber(flags['budget-usd'], '--budget-usd', 'any')?.toString(),
+    duration,
+  }
+}
+
+const limitsIn = (text: string): GivenLimits =>
+  Object.fromEntries(
+    ['iterations', 'usd', 'duration'].map((name) => [name, new RegExp(`^ {2}${name}: (.*)$`, 'm').exec(text)?.[1]]),
+  )
+
+async function askOnTerminal(known: Known): Promise<Answers | undefined> {
+  const talk = terminalInterview()
+  try {
+    return await interview(known, talk)
+  } finally {
+    talk.close()
+  }
+}
+
+const placeholder = 'Describe what is to be reached.\nSuccess criteria:\n- what must be true at the end\n'
+
+type Sprint = Answers & { readonly steps?: readonly string[] | undefined }
+
+/** A template is for this project from the start: the checks found are written into it. */
+function sprintText(given: Sprint, template: Template | undefined, found: readonly string[]): string {
+  if (!template) return newSprintYaml({ ...given, goal: given.goal ?? placeholder })
+  return fillTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
 }
 
 /** Makes `.claude/sprints/<date>_<name>` in the current project. */
-export async function newSprint({ name, ...given }: GivenSprint & { readonly name: string }, io: Io): Promise<string> {
-  const sprints = resolve(io.cwd, '.claude', 'sprints')
-  const folder = join(sprints, defaultSprintId(name, io.now()))
-  await makeSprintFolder(folder, newSprintYaml(given))
+export const newSprint = ({ name, ...given }: GivenSprint & { readonly name: string }, io: Io): Promise<string> =>
+  writeSprint(name, newSprintYaml(given), io)
+
+async function writeSprint(name: string, text: string, io: Io): Promise<string> {
+  const folder = join(resolve(io.cwd, '.claude', 'sprints'), defaultSprintId(name, io.now()))
+  await makeSprintFolder(folder, text)
   return folder
+}
+
+function closing(folder: string, goal: string | undefined, io: Io): string[] {
+  const shown = shownPath(folder, io)
+  const next = goal === undefined ? 'write the goal into it, then' : 'look it over, then'
+  return [`${shown}/SPRINT.yaml written`, `${next}: ralph run ${shown}`]
 }
 
 async function writeWorkflow(io: Io): Promise<void> {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { transcriptPrinter } from '../../agents/transcript.ts'
 import { RalphError } from '../../contract/errors.ts'
@@ -6,13 +7,14 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { attemptState } from '../../platform/attempt-folder.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-store.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import { command, positiveNumber } from '../command.ts'
 import type { Io } from '../io.ts'
 import { agentAt } from '../live/watch-events.ts'
 import { oneLine, paintFor } from '../paint.ts'
 import { attemptsOf, openAttempt, type AttemptFolder } from '../report/attempts.ts'
 import { eventFilter, type Wanted } from '../report/event-filter.ts'
+import { redactFor } from '../secrets.ts'
 import { requireProgress } from '../sprint-state.ts'
 
 const lookEveryMs = 300
@@ -111,7 +113,8 @@ async function showAttempt(attempt: AttemptFolder, progress: Progress, options: 
   const isAll = options.tool === undefined && options.errors !== true
   const turn = { isOver: false }
   const filtered = eventFilter(options, printer.event)
-  const reading = await openAttempt(attempt, agent, (event) => {
+  const redact = redactFor(dirname(dirname(attempt.folder)), io)
+  const reading = await openAttempt(attempt, { agent, redact }, (event) => {
     if (event.kind === 'terminal') turn.isOver = true
     filtered(event)
   })

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import { attemptOf, tokenVariable } from '../../agents/attempt-token.ts'
+import { packageVersion } from '../assets.ts'
 import { command } from '../command.ts'
 import { agentTools } from '../mcp/agent-tools.ts'
 import { personTools } from '../mcp/person-tools.ts'
@@ -17,7 +17,7 @@ with or without --attempt: an agent cannot touch other sprints.`,
   async run({ values }, io) {
     const token = io.env[tokenVariable]
     const inside = values.attempt === true || token !== undefined
-    const tools = inside ? agentTools(token) : personTools(io)
+    const tools = inside ? agentTools(token, io.env) : personTools(io)
     if (values.json === true) {
       const about = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
       io.print(JSON.stringify({ tools: about }))
@@ -25,8 +25,7 @@ with or without --attempt: an agent cannot touch other sprints.`,
     }
     if (inside) attemptOf(token)
     const { serve } = await import('../mcp/serve.ts')
-    const { version }: { version: string } = createRequire(import.meta.url)('../../../package.json')
-    await serve(tools, { version, instructions: inside ? forAgents : forPeople })
+    await serve(tools, { version: packageVersion(), instructions: inside ? forAgents : forPeople })
     return 0
   },
 })

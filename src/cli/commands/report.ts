@@ -2,13 +2,13 @@ import { join, resolve } from 'node:path'
 import { transcriptPrinter } from '../../agents/transcript.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
+import type { Redact } from '../../contract/redact.ts'
 import { attemptState } from '../../platform/attempt-folder.ts'
 import { writeFileAtomic } from '../../platform/atomic-file.ts'
 import { isFolder, unwritable } from '../../platform/files.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
 import { diffOf } from '../../storage/workspace.ts'
 import { command } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { agentAt } from '../live/watch-events.ts'
 import { attemptsOf, openAttempt, type AttemptFolder } from '../report/attempts.ts'
@@ -17,6 +17,8 @@ import { htmlReport } from '../report/html-report.ts'
 import { markdownReport } from '../report/markdown-report.ts'
 import { readHistory } from '../report/read-history.ts'
 import { boundedLines, boundedText, type ReportData } from '../report/report-data.ts'
+import { shownPath } from '../shown-path.ts'
+import { redactFor } from '../secrets.ts'
 import { requireProgress } from '../sprint-state.ts'
 import { workspaceOf } from './diff.ts'
 
@@ -98,17 +100,23 @@ async function gather(
   }
   const none = { history, madeAt: io.now(), diffs: new Map<number, string>(), transcripts: new Map<number, string[]>() }
   if (isMarkdown) return none
-  return { ...none, diffs: await diffsOf(sprintDir, history, io), transcripts: await transcriptsOf(sprintDir, history) }
+  const redact = redactFor(sprintDir, io)
+  return {
+    ...none,
+    diffs: await diffsOf(sprintDir, history, io),
+    transcripts: await transcriptsOf(sprintDir, history, redact),
+  }
 }
 
 /** A project without git, or one whose checkpoints are gone, has no diffs; the report has the rest. */
 async function diffsOf(sprintDir: string, { progress, iterations }: History, io: Io): Promise<Map<number, string>> {
   const diffs = new Map<number, string>()
+  const redact = redactFor(sprintDir, io)
   const changed = iterations.filter(({ checkpoint }) => checkpoint !== undefined).slice(-bounds.iterations)
   let room = bounds.allDiffs
   for (const { number } of changed.toReversed()) {
     const range = { from: number - 1, to: number }
-    const diff = await diffOf(workspaceOf(sprintDir, progress, io), range).catch(() => '')
+    const diff = redact(await diffOf(workspaceOf(sprintDir, progress, io), range).catch(() => ''))
     if (diff === '') continue
     const shown = boundedText(diff, Math.max(200, Math.min(bounds.diff, room)))
     room -= shown.length
@@ -118,7 +126,11 @@ async function diffsOf(sprintDir: string, { progress, iterations }: History, io:
 }
 
 /** The newest first: if there is too much for one page, the oldest are only named. */
-async function transcriptsOf(sprintDir: string, { progress, iterations }: History): Promise<Map<number, string[]>> {
+async function transcriptsOf(
+  sprintDir: string,
+  { progress, iterations }: History,
+  redact: Redact,
+): Promise<Map<number, string[]>> {
   const attempts = await attemptsOf(sprintDir)
   const numbers = [...new Set(attempts.map(({ iteration }) => iteration))].toReversed()
   const transcripts = new Map<number, string[]>()
@@ -131,7 +143,7 @@ async function transcriptsOf(sprintDir: string, { progress, iterations }: Histor
     const agent = agentAt({ ...progress, iterations: [...iterations] }, number)
     const lines: string[] = []
     for (const attempt of attempts.filter(({ iteration }) => iteration === number)) {
-      lines.push(...(await linesOf(attempt, agent)), '')
+      lines.push(...(await linesOf(attempt, { agent, redact })), '')
     }
     room -= lines.reduce((length, line) => length + line.length, 0)
     transcripts.set(number, lines)
@@ -139,10 +151,13 @@ async function transcriptsOf(sprintDir: string, { progress, iterations }: Histor
   return transcripts
 }
 
-async function linesOf(attempt: AttemptFolder, agent: string): Promise<string[]> {
+async function linesOf(
+  attempt: AttemptFolder,
+  how: { readonly agent: string; readonly redact: Redact },
+): Promise<string[]> {
   const kept = boundedLines(bounds.headLines, bounds.tailLines)
   const printer = transcriptPrinter((line) => kept.add(line))
-  const reading = await openAttempt(attempt, agent, printer.event)
+  const reading = await openAttempt(attempt, how, printer.event)
   const isAtWork = attemptState(attempt.folder) === 'running'
   const outcome = await reading.end()
   if (!isAtWork) printer.end(outcome)

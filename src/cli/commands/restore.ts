@@ -1,6 +1,6 @@
 import { RalphError } from '../../contract/errors.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-store.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import { restore as restoreFiles } from '../../storage/workspace.ts'
 import { command } from '../command.ts'
 import { requireProgress } from '../sprint-state.ts'

@@ -6,9 +6,9 @@ import { makeSprintFolder, openSprintFolder, sprintPath } from '../../storage/sp
 import { chooseAgents } from '../choose-agent.ts'
 import { ciOutput, isCi } from '../ci/ci-output.ts'
 import { command, positiveNumber } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { runInTerminal } from '../run-in-terminal.ts'
+import { shownPath } from '../shown-path.ts'
 import { newSprintYaml, slug } from '../sprint-files.ts'
 import { newSprint } from './init.ts'
 

@@ -5,9 +5,8 @@ import { HookTask, IterationRecord, Progress, Step } from '../../contract/progre
 import { formatTimestamp } from '../../contract/time.ts'
 import { isFolder, listFolder } from '../../platform/files.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-store.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import { command } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
 import { money, questionLines, tokens } from '../receipt.ts'
@@ -16,6 +15,7 @@ import { readHistory } from '../report/read-history.ts'
 import { ageText, iterationText, receiptTable } from '../report/receipts.ts'
 import { tableLines, type Column } from '../report/table.ts'
 import { phaseLines } from '../phase-lines.ts'
+import { shownPath } from '../shown-path.ts'
 import { loadProgress } from '../sprint-state.ts'
 
 export const status = command({

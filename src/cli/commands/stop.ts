@@ -1,7 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import { postRequest } from '../../storage/requests.ts'
 import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-store.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import { command } from '../command.ts'
 
 const options = {

@@ -1,9 +1,8 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { openSprintFolder, projectOf } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-store.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import { command } from '../command.ts'
-import { shownPath } from '../compile-sprint.ts'
 import { exitCodes } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
@@ -12,6 +11,8 @@ import { agentAt } from '../live/watch-events.ts'
 import { remoteRun, watchSprint } from '../live/watch-sprint.ts'
 import { clip, oneLine, paintFor } from '../paint.ts'
 import { printEnd } from '../run-report.ts'
+import { redactFor } from '../secrets.ts'
+import { shownPath } from '../shown-path.ts'
 import { requireProgress } from '../sprint-state.ts'
 import { jsonView, plainView, type View } from '../view.ts'
 import { detailLines } from './status.ts'
@@ -68,6 +69,7 @@ async function attach({ sprintDir, json, plain, ...loaded }: Attached, io: Io): 
     const watched = await watchSprint({
       sprintDir,
       progress,
+      redact: redactFor(sprintDir, io),
       signal: leaving.signal,
       onProgress: (next) => (progress = next),
       show: (event, at) => clock.at(at, () => view.show(event)),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keyboard } from './keys.ts'
+import { keyboard, keysIn } from './keys.ts'
 
 /** Types keys one after the other; returns what was done. */
 function typed(...keys: readonly string[]): string[] {
@@ -30,4 +30,18 @@ it.each([
   ['unknown keys do nothing', ['x', 'constructor'], []],
 ])('%s', (_, keys, done) => {
   expect(typed(...keys)).toEqual(done)
+})
+
+it('takes what is pasted or typed fast key by key, and an arrow as one key', () => {
+  expect(keysIn('tä👩\u001b[A\u001bOP\u001b[1;5C\r\u0003')).toEqual([
+    't',
+    'ä',
+    '👩',
+    '\u001b[A',
+    '\u001bOP',
+    '\u001b[1;5C',
+    '\r',
+    '\u0003',
+  ])
+  expect(typed(...keysIn('tstop it\r'))).toEqual(['tell stop it'])
 })

@@ -69,14 +69,21 @@ const tellLine = (text: string): string => `tell the agent (Enter sends, Esc can
 // oxlint-disable-next-line no-control-regex -- arrows and the like are no text
 const printable = (input: string): string => (/[\u0000-\u001f]/.test(input) ? '' : input)
 
+// oxlint-disable-next-line no-control-regex -- arrows and the like are several characters
+const oneKey = /\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[\s\S]/gu
+
+/** What was typed fast, or pasted, arrives in one piece. */
+export const keysIn = (input: string): string[] => input.match(oneKey) ?? []
+
 /** Reads keys one by one; Ctrl-C stays a signal. Gives the terminal back as it was. */
 export function readKeys(onKey: (input: string) => void): () => void {
   const { stdin } = process
   if (!stdin.isTTY) return () => {}
   const onData = (data: Buffer) => {
-    const input = data.toString()
-    if (input === '\u0003') process.kill(process.pid, 'SIGINT')
-    else onKey(input)
+    for (const key of keysIn(data.toString())) {
+      if (key === '\u0003') process.kill(process.pid, 'SIGINT')
+      else onKey(key)
+    }
   }
   stdin.setRawMode(true)
   stdin.resume()

@@ -14,6 +14,8 @@ export type LiveState = {
   readonly checks: ReadonlyMap<string, 'running' | 'passed' | 'failed'>
   /** The last thing worth reading: a refusal, a warning, a failure. */
   readonly notice?: string
+  /** The last things that have happened, oldest first; bounded. */
+  readonly log: readonly SprintEvent[]
   /** A usage limit or a pause before the next attempt is waited for until then. */
   readonly waitingUntil?: number
 }
@@ -23,6 +25,7 @@ export const liveState = (progress: Progress, agent: string, at: number): LiveSt
   agent,
   lastEventAt: at,
   checks: new Map(),
+  log: [],
 })
 
 /** What an event changes; `doing` and `waitingUntil` as undefined end what was going on. */
@@ -56,7 +59,7 @@ const changes: Changes = {
     ok ? {} : { notice: `hook ${hook} failed: ${error ?? `exit code ${exitCode}`}` },
   'claim-refused': ({ iteration, reason }) => ({ notice: `${iteration} refused: ${oneLine(reason)}` }),
   'claim-accepted': ({ by }) => ({ notice: by.length > 0 ? `accepted by ${by.join(', ')}` : 'accepted, unchecked' }),
-  note: ({ text }) => ({ notice: text }),
+  note: ({ level, text }) => (level === 'warning' ? { notice: text } : {}),
   'report-rejected': ({ reasons: [first = ''] }) => ({ notice: oneLine(first) }),
   'iteration-ended': () => ({ doing: undefined }),
 }
@@ -68,10 +71,27 @@ export function after<T extends SprintEvent['type']>(
   at: number,
 ): LiveState {
   const change: Changes[T] = changes[event.type]
-  const { doing, waitingUntil, ...kept } = { ...state, ...change?.(event, at, state), lastEventAt: at }
+  const { doing, waitingUntil, ...kept } = {
+    ...state,
+    ...change?.(event, at, state),
+    log: logged(state.log, event),
+    lastEventAt: at,
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the two fields taken out here may be undefined in a change
   const next = kept as LiveState
   return { ...next, ...(doing && { doing }), ...(waitingUntil !== undefined && { waitingUntil }) }
+}
+
+/** More than the tallest terminal can show. */
+const mostLogged = 120
+
+/** What has no line of its own is not kept. */
+function logged(log: readonly SprintEvent[], event: SprintEvent): readonly SprintEvent[] {
+  const isSilent =
+    event.type === 'agent' &&
+    (event.event.kind === 'usage' || event.event.kind === 'session' || event.event.kind === 'raw')
+  if (isSilent) return log
+  return log.length < mostLogged ? [...log, event] : [...log.slice(1 - mostLogged), event]
 }
 
 function fromAgent(event: Extract<SprintEvent, { type: 'agent' }>['event'], at: number): Change {

@@ -3,7 +3,7 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Io } from '../io.ts'
 import { paintFor } from '../paint.ts'
 import type { View } from '../view.ts'
-import { after, liveState } from './live-state.ts'
+import { after, liveState, type LiveState } from './live-state.ts'
 import { screen } from './screen.ts'
 import { widthOf } from './width.ts'
 
@@ -26,13 +26,14 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
   let below = ''
   let closed = false
 
-  const draw = () => {
+  const draw = (which: 'next' | 'last' = 'next') => {
     const size = { columns: Math.max(20, io.columns()), rows: Math.max(6, io.rows()) }
-    const lines = screen({ ...state, progress: progress() }, { paint, size, now: io.now(), project })
+    const current = { ...state, progress: progress() }
+    const lines = screen(which === 'last' ? still(current) : current, { paint, size, now: io.now(), project })
     paintOver(io, drawn, below === '' ? lines : [...lines.slice(0, size.rows - 2), below])
     drawn = below === '' ? lines : [...lines.slice(0, size.rows - 2), below]
   }
-  const timer = setInterval(draw, redrawMs).unref()
+  const timer = setInterval(() => draw(), redrawMs).unref()
   io.write(hideCursor)
   draw()
   return {
@@ -48,10 +49,16 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
       closed = true
       clearInterval(timer)
       below = ''
-      draw()
+      draw('last')
       io.write(`\n${showCursor}`)
     },
   }
+}
+
+/** What stays on the terminal: how it ended, with the question if there is one, is told below. */
+function still(state: LiveState): LiveState {
+  const { humanNeeded, ...progress } = state.progress
+  return { ...state, log: [], progress: humanNeeded ? progress : state.progress }
 }
 
 /** Moves up over the old lines and writes the new ones; only what differs is sent. */

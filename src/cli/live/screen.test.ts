@@ -5,7 +5,7 @@ import { noUsage } from '../../contract/outcome.ts'
 import { paintFor } from '../paint.ts'
 import { after, liveState, type LiveState } from './live-state.ts'
 import { screen } from './screen.ts'
-import { widthOf } from './width.ts'
+import { fitPainted, widthOf, wrap } from './width.ts'
 
 const paint = paintFor(false)
 
@@ -24,13 +24,13 @@ const busy = (given: Partial<Progress> = {}): LiveState => {
       mode: 'executing',
       verdict: number === 2 ? 'refused' : 'continue',
       attempts: 1,
-      startedAt: noon,
+      startedAt: noon - 40_000,
       endedAt: noon,
       costUsd: 0,
       usage: noUsage,
     })),
     doneWhen: [{ run: 'npm test', timeout: 1, eachIteration: false, protect: false }],
-    stats: { maxIterations: 40, costUsd: 3.18, activeMs: 2_460_000 },
+    stats: { maxIterations: 40, costUsd: 3.18, activeMs: 2_460_000, updatedAt: noon + 1000 },
     limits: { usd: 10 },
     ...given,
   })
@@ -61,12 +61,15 @@ describe('the live view', () => {
         'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
         'Build JWT authentication: registration, login, refresh, logout',
         '',
-        'iteration 3/40 executing   41 min 0 s   $3.18 of $10 ▕███░░░░░░░▏   claude',
+        'iteration 3/40 executing 0:05 (usually 0:40)   at work 41:04   $3.18 of $10 ▕███░░░░░░░▏   claude',
         '1✓ 2✗ 3●',
         '',
-        '✓ Login with JWT                                  now        Edit src/auth.ts  0:04',
-        '● Refresh: reject reuse                           done when  ○ npm test',
+        '✓ Login with JWT                                      now        Edit src/auth.ts                                   0:04',
+        '● Refresh: reject reuse                               done when  ○ npm test',
         '○ Logout revokes the family',
+        '',
+        '─'.repeat(120),
+        '  → Edit src/auth.ts',
         '',
         'p pause   s stop   t tell   l transcript   d diff   ? help',
       ].join('\n'),
@@ -114,5 +117,76 @@ describe('the live view', () => {
     )
 
     expect(shown(failed, 100).join('\n')).toContain('✗ npm test')
+  })
+  it('fills what is left of a terminal with what has happened, the newest at the bottom', () => {
+    const told = Array.from({ length: 200 }, (_, n) => n).reduce(
+      (state, n) => after(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
+      busy(),
+    )
+    const lines = shown(told, 100, 30)
+
+    expect(lines).toHaveLength(29)
+    expect(lines.slice(-5)).toEqual([
+      'note 197',
+      'note 198',
+      'note 199',
+      '',
+      'p pause   s stop   t tell   l transcript   d diff   ? help',
+    ])
+  })
+
+  it('says of no key that it does something once the sprint rests', () => {
+    expect(shown(busy({ status: 'completed', live: [] }), 100).join('\n')).not.toContain('p pause')
+  })
+
+  it('shows the current step in full where there is room for it', () => {
+    const prompt = 'Refresh: store the family of the token and revoke all of it when one is used for a second time'
+    const lines = shown(busy({ dynamicSteps: [aStep({ id: 'step-1', prompt })] }), 100)
+
+    expect(lines.slice(6, 9).map((line) => line.slice(0, 45).trimEnd())).toEqual([
+      '● Refresh: store the family of the token',
+      '  and revoke all of it when one is used',
+      '  for a second time',
+    ])
+  })
+
+  it('shows phases, and the items of the one at work, in standard mode', () => {
+    const standard = busy({
+      mode: 'standard',
+      phases: [
+        { id: 'plan', status: 'completed', prompt: 'Plan it', summary: 'planned' },
+        {
+          id: 'build',
+          status: 'in-progress',
+          steps: [
+            { id: 'a', prompt: 'A', status: 'completed', phases: [] },
+            { id: 'b', prompt: 'The other one', status: 'in-progress', phases: [] },
+          ],
+        },
+        { id: 'ship', status: 'pending', prompt: 'Ship it' },
+      ],
+    })
+
+    expect(shown(standard, 60, 30)).toEqual(
+      expect.arrayContaining(['✓ plan  planned', '● build  1 of 2', '  ● b  The other one', '○ ship  Ship it']),
+    )
+  })
+})
+
+describe('texts', () => {
+  it.each([
+    ['the quick brown fox jumps', 10, 3, ['the quick', 'brown fox', 'jumps']],
+    ['the quick brown fox jumps', 10, 2, ['the quick', 'brown fox…']],
+    ['abcdefghijklmnop', 6, 3, ['abcdef', 'ghijkl', 'mnop']],
+    ['日本語日本語', 5, 3, ['日本', '語日', '本語']],
+    ['short', 10, 2, ['short']],
+  ])('%s is wrapped to %i columns on at most %i lines', (text, width, most, lines) => {
+    expect(wrap(text, width, most)).toEqual(lines)
+  })
+
+  it('with colours are cut without cutting a colour', () => {
+    const { red } = paintFor(true)
+    expect(fitPainted(`${red('abcdef')}ghi`, 4)).toBe(red('abc…'))
+    expect(fitPainted(`${red('ab')}cdef`, 4)).toBe(`${red('ab')}c…`)
   })
 })

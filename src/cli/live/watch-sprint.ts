@@ -2,11 +2,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { redactor, type Redact } from '../../contract/redact.ts'
 import type { Fact } from '../../loop/fact.ts'
 import { exists } from '../../platform/files.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { postRequest, type Request } from '../../storage/requests.ts'
-import { ownerOf } from '../../storage/sprint-store.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import { journalReader } from './watch-journal.ts'
 import { seeRecord } from './watch-events.ts'
 import { transcriptWatch } from './watch-transcript.ts'
@@ -21,6 +22,8 @@ export type Watching = {
   /** `at`: when it happened, which may be long ago. */
   readonly show: (event: SprintEvent, at: number) => void
   readonly onProgress: (progress: Progress) => void
+  /** What to leave out of what the agent says; keys that have a known form if nothing is said. */
+  readonly redact?: Redact
   /** Ends the watching, never the sprint. */
   readonly signal: AbortSignal
 }
@@ -29,9 +32,9 @@ export type Watched = { readonly progress: Progress; readonly owner: 'gone' | 'r
 
 /** Shows a sprint that another process runs until that process is gone, or until the watcher leaves. Only ever reads. */
 export async function watchSprint(watching: Watching): Promise<Watched> {
-  const { sprintDir, show, onProgress, signal } = watching
+  const { sprintDir, show, onProgress, signal, redact = redactor() } = watching
   const journal = journalReader(sprintDir, 'last')
-  const transcripts = transcriptWatch(sprintDir, show)
+  const transcripts = transcriptWatch(sprintDir, redact, show)
   let { progress } = watching
   const take = async () => {
     for (const record of await journal.look()) {

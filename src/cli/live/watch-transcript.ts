@@ -3,6 +3,7 @@ import { findDriver, driverNamed } from '../../agents/registry.ts'
 import { readTranscript } from '../../agents/transcript.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
+import type { Redact } from '../../contract/redact.ts'
 import { exists, realPath } from '../../platform/files.ts'
 import { lineSplitter } from '../../platform/line-splitter.ts'
 import { writtenAt } from '../../platform/recorded-file.ts'
@@ -12,7 +13,7 @@ import { agentAt } from './watch-events.ts'
 type Following = { readonly file: string; readonly read: () => Promise<void>; readonly close: () => Promise<void> }
 
 /** Follows what the agents of a sprint print while they work. Reads only; the files belong to somebody else. */
-export function transcriptWatch(sprintDir: string, show: (event: SprintEvent, at: number) => void) {
+export function transcriptWatch(sprintDir: string, redact: Redact, show: (event: SprintEvent, at: number) => void) {
   const open = new Map<number, Following>()
   const close = async (iteration: number) => {
     const following = open.get(iteration)
@@ -30,8 +31,8 @@ export function transcriptWatch(sprintDir: string, show: (event: SprintEvent, at
         const file = transcriptOf(sprintDir, iteration, attempt)
         if (file !== undefined && open.get(iteration)?.file !== file) {
           await close(iteration)
-          const agent = agentAt(progress, iteration)
-          open.set(iteration, await follow(file, agent, (event, at) => show({ ...event, iteration, attempt }, at)))
+          const how = { agent: agentAt(progress, iteration), redact }
+          open.set(iteration, await follow(file, how, (event, at) => show({ ...event, iteration, attempt }, at)))
         }
         await open.get(iteration)?.read()
       }
@@ -53,10 +54,14 @@ function transcriptOf(sprintDir: string, iteration: number, attempt: number): st
 
 type AgentSaid = Pick<Extract<SprintEvent, { type: 'agent' }>, 'type' | 'event'>
 
-async function follow(file: string, agent: string, show: (said: AgentSaid, at: number) => void): Promise<Following> {
+async function follow(
+  file: string,
+  { agent, redact }: { readonly agent: string; readonly redact: Redact },
+  show: (said: AgentSaid, at: number) => void,
+): Promise<Following> {
   let at = writtenAt(file)
   const driver = findDriver(agent) ?? driverNamed('command')
-  const reading = readTranscript(driver, (event) => show({ type: 'agent', event }, at))
+  const reading = readTranscript(driver, redact, (event) => show({ type: 'agent', event }, at))
   const lines = lineSplitter(reading.line)
   const tail = await openTail(file, lines.push)
   return {

@@ -1,17 +1,32 @@
-import stringWidth from 'string-width'
+import { createRequire } from 'node:module'
+import type * as Exact from 'string-width'
+
+/** Latin letters, dashes, quotes, frames and the marks of ours: one column each, and one character of the string. */
+const simple = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u259f○●✓✗]*$/
 
 /** Columns that a text takes on a terminal: two for CJK and emoji, none for colours. */
-export const widthOf = (text: string): number => stringWidth(text)
+export const widthOf = (text: string): number => (simple.test(text) ? text.length : exactWidthOf(text))
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+// What knows every script takes longer to load than `ralph status` needs for all its work, and is rarely needed.
+let loaded: typeof Exact | undefined
+let segmenter: Intl.Segmenter | undefined
+
+function exactWidthOf(text: string): number {
+  const exact: typeof Exact = (loaded ??= createRequire(import.meta.url)('string-width'))
+  return exact.default(text)
+}
+
+const characters = (text: string): Intl.Segments =>
+  (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text)
 
 /** As much of a plain text as fits, with an ellipsis if something is left out. Never cuts a character in two. */
 export function fit(text: string, width: number): string {
   if (width <= 0) return ''
   if (widthOf(text) <= width) return text
+  if (simple.test(text)) return `${text.slice(0, width - 1)}…`
   let kept = ''
   let used = 0
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of characters(text)) {
     const size = widthOf(segment)
     if (used + size > width - 1) break
     kept += segment
@@ -31,6 +46,36 @@ export function ends(left: string, right: string, width: number): string {
 
 /** Without its last character, as a person sees characters. */
 export const withoutLast = (text: string): string =>
-  Array.from(segmenter.segment(text), ({ segment }) => segment)
+  Array.from(characters(text), ({ segment }) => segment)
     .slice(0, -1)
     .join('')
+
+// oxlint-disable-next-line no-control-regex -- the colours of paint.ts
+const painted = /(\u001b\[\d+m)/
+
+/** Like `fit`, for a text with colours: they are kept whole, and end where the text ends. */
+export function fitPainted(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  let left = width
+  const parts = text.split(painted).map((part) => {
+    if (painted.test(part)) return part
+    const kept = fit(part, left)
+    left -= widthOf(part)
+    return kept
+  })
+  return parts.join('')
+}
+
+/** A plain text on several lines, broken between words where there are any; what is left over ends with an ellipsis. */
+export function wrap(text: string, width: number, mostLines: number): string[] {
+  const lines: string[] = []
+  let rest = text
+  while (lines.length < mostLines - 1 && widthOf(rest) > width) {
+    const whole = fit(rest, width + 1).slice(0, -1)
+    const blank = whole.lastIndexOf(' ')
+    const line = blank > width / 3 && rest[whole.length] !== ' ' ? whole.slice(0, blank) : whole
+    lines.push(line.trimEnd())
+    rest = rest.slice(line.length).trimStart()
+  }
+  return [...lines, fit(rest, width)]
+}

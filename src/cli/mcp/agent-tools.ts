@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { attemptOf } from '../../agents/attempt-token.ts'
 import { tellReport } from '../../agents/told-report.ts'
 import { RalphError } from '../../contract/errors.ts'
+import { redactDeep, redactor, secretsIn } from '../../contract/redact.ts'
+import type { Io } from '../io.ts'
 import { loadProgress } from '../sprint-state.ts'
 import { tool, type Tool } from './tool.ts'
 
@@ -19,12 +21,12 @@ const steps = {
  * For the agent of one attempt: other ways to give its report. The token is looked at with every call, so that nothing is
  * said any more once the attempt is over.
  */
-export const agentTools = (token: string | undefined): Tool[] => [
+export const agentTools = (token: string | undefined, env: Io['env']): Tool[] => [
   tool({
     name: 'report_progress',
     description: 'Reports what this iteration has done. The sprint continues with the next iteration.',
     input: z.object({ summary, ...steps }),
-    run: (given) => report(token, { goal: { status: 'continue', ...given } }),
+    run: (given) => report({ token, env }, { goal: { status: 'continue', ...given } }),
   }),
   tool({
     name: 'ask_human',
@@ -38,7 +40,7 @@ export const agentTools = (token: string | undefined): Tool[] => [
     }),
     run: ({ completedStepIds, pendingSteps, ...humanNeeded }) => {
       const asked = { status: 'needs-human', summary: humanNeeded.reason, humanNeeded }
-      return report(token, { goal: { ...asked, ...given({ completedStepIds, pendingSteps }) }, phase: asked })
+      return report({ token, env }, { goal: { ...asked, ...given({ completedStepIds, pendingSteps }) }, phase: asked })
     },
   }),
   tool({
@@ -51,10 +53,13 @@ export const agentTools = (token: string | undefined): Tool[] => [
     }),
     run: ({ evidence, ...said }) => {
       const claim = `${said.summary}\n\nEvidence: ${evidence}`
-      return report(token, {
-        goal: { status: 'goal-complete', ...said, goalCompleteSummary: claim },
-        phase: { status: 'completed', summary: claim },
-      })
+      return report(
+        { token, env },
+        {
+          goal: { status: 'goal-complete', ...said, goalCompleteSummary: claim },
+          phase: { status: 'completed', summary: claim },
+        },
+      )
     },
   }),
 ]
@@ -65,12 +70,15 @@ type Reports = {
   readonly phase?: Readonly<Record<string, unknown>>
 }
 
-async function report(token: string | undefined, { goal, phase }: Reports) {
+type Caller = { readonly token: string | undefined; readonly env: Io['env'] }
+
+/** What is kept of it has no secret of the agent's own environment. */
+async function report({ token, env }: Caller, { goal, phase }: Reports) {
   const folder = attemptOf(token)
   const progress = await loadProgress(dirname(dirname(folder)))
   const told = progress?.mode === 'standard' ? phase : goal
   if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
-  await tellReport(folder, told)
+  await tellReport(folder, redactDeep(told, redactor(secretsIn(env))))
   return { recorded: told['status'], next: 'end your turn now; a report in your final message would count instead' }
 }
 

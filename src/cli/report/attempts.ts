@@ -4,6 +4,7 @@ import { driverNamed, findDriver } from '../../agents/registry.ts'
 import { readTranscript } from '../../agents/transcript.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
+import type { Redact } from '../../contract/redact.ts'
 import { attemptFiles, readEnded, readExit } from '../../platform/attempt-folder.ts'
 import { exists, listFolder, readTail } from '../../platform/files.ts'
 import { lineSplitter } from '../../platform/line-splitter.ts'
@@ -40,13 +41,13 @@ export interface AttemptReading {
   readonly end: () => Promise<Outcome>
 }
 
-/** Reads what an attempt has printed, also while it is still at work. */
+/** Reads what an attempt has printed, without its secrets, also while it is still at work. */
 export async function openAttempt(
   { folder }: AttemptFolder,
-  agent: string,
+  { agent, redact }: { readonly agent: string; readonly redact: Redact },
   onEvent: (event: AgentEvent) => void,
 ): Promise<AttemptReading> {
-  const reading = readTranscript(findDriver(agent) ?? driverNamed('command'), onEvent)
+  const reading = readTranscript(findDriver(agent) ?? driverNamed('command'), redact, onEvent)
   const lines = lineSplitter(reading.line)
   const tail = await openTail(join(folder, attemptFiles.stdout), lines.push)
   const read = async () => {

@@ -10,8 +10,8 @@ export type Bar = {
 }
 
 const height = 120
-const widest = 28
-const chartWidth = 860
+const widest = 44
+const chartWidth = 480
 
 /** Bars side by side, as tall as their values; none higher than the frame, and a nothing is a line. */
 export function barChart(name: string, bars: readonly Bar[], most: string): Html {
@@ -22,17 +22,22 @@ export function barChart(name: string, bars: readonly Bar[], most: string): Html
     const size = Math.max(1, Math.round((Math.max(0, value) / highest) * height))
     const x = fixed(index * step)
     const text =
-      index % every === 0 ? html`<text x="${fixed(x + step / 2)}" y="${height + 14}">${label}</text>` : html``
+      index % every === 0 ? html`<text x="${fixed(x + step * 0.41)}" y="${height + 14}">${label}</text>` : html``
     return html`<g class="${kind}"
-        ><rect x="${x}" y="${height - size}" width="${fixed(Math.max(0.5, step - 2))}" height="${size}"
+        ><rect
+          x="${x}"
+          y="${height - size}"
+          width="${fixed(Math.max(0.5, step * 0.82))}"
+          height="${size}"
+          rx="${step > 8 ? 2 : 0}"
           ><title>${title}</title></rect
         ></g
       >${text}`
   })
-  const width = Math.max(120, Math.ceil(bars.length * step))
+  const width = chartWidth
   return html`<figure>
     <figcaption>${name} <span class="dim">most: ${most}</span></figcaption>
-    <svg viewBox="0 0 ${width} ${height + 18}" width="${width}" height="${height + 18}" role="img" aria-label="${name}">
+    <svg viewBox="0 0 ${width} ${height + 18}" preserveAspectRatio="xMinYMax meet" role="img" aria-label="${name}">
       <line x1="0" y1="${height}" x2="${width}" y2="${height}" />
       ${drawn}
     </svg>

@@ -42,7 +42,7 @@ const receiptCells = (record: IterationRecord): string[] => [
 ]
 
 export const agentText = ({ agent, model }: Pick<IterationRecord, 'agent' | 'model'>): string =>
-  [agent, model].filter((name) => name !== undefined && name !== '').join(' ')
+  [...new Set([agent, model])].filter((name) => name !== undefined && name !== '').join(' ')
 
 export function checksText({ checks = [], review }: IterationRecord): string {
   const passed = checks.filter((check) => check.passed).length

@@ -15,6 +15,14 @@ export const adminRoutes = {
     body: z.strictObject({ ticket: z.string().max(200) }),
     response: Me,
   },
+  makeTicket: {
+    method: 'POST',
+    path: '/api/tickets',
+    needs: 'signed-in',
+    summary: 'An address that signs you in on another browser, once and within a minute',
+    body: nothing,
+    response: z.object({ address: z.string() }),
+  },
   signOut: {
     method: 'POST',
     path: '/api/sign-out',

@@ -1,5 +1,6 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import { beginAttempt } from '../interrupted.ts'
 import { spentLimit } from '../limits.ts'
 import { hasFailed, isOver } from './units.ts'
 import { workAt, type Work } from './work.ts'
@@ -37,8 +38,6 @@ export function resumeInterrupted(progress: Progress, at: number): Progress {
   if (progress.mode !== 'standard' || progress.parked || spentLimit(progress) !== undefined) return progress
   const isDue = ({ stage, work }: LiveIteration) =>
     stage === 'waiting' && ((work && workAt(progress, work).nextRetryAt) ?? at) <= at
-  const live = progress.live.map((each): LiveIteration =>
-    isDue(each) ? { ...each, stage: 'agent', promptedAt: at } : each,
-  )
+  const live = progress.live.map((each) => (isDue(each) ? beginAttempt(progress, each, at) : each))
   return { ...progress, live }
 }

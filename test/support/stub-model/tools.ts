@@ -19,12 +19,17 @@ const runners: Readonly<Record<string, (command: string) => ToolCall['input']>> 
 
 /** The call in the words of the program that offers these tools. */
 export function toolCall(call: Call, offered: readonly string[]): ToolCall {
-  const name = offered.find((tool) => Object.hasOwn('write' in call ? writers : runners, tool))
-  const input = name === undefined ? undefined : 'write' in call ? writers[name]?.(call) : runners[name]?.(call.run)
-  if (name === undefined || input === undefined) {
-    throw new Error(`none of its tools can do ${JSON.stringify(call)}: ${offered.join(', ')}`)
-  }
-  return { name, input }
+  const known = offered.flatMap((name) => {
+    const input = inputFor(call, name)
+    return input === undefined ? [] : [{ name, input }]
+  })
+  if (known[0]) return known[0]
+  throw new Error(`none of its tools can do ${JSON.stringify(call)}: ${offered.join(', ')}`)
+}
+
+function inputFor(call: Call, name: string): ToolCall['input'] | undefined {
+  if ('answer' in call) return name === 'StructuredOutput' ? call.answer : undefined
+  return 'write' in call ? writers[name]?.(call) : runners[name]?.(call.run)
 }
 
 const added = (content: string): string =>

@@ -8,7 +8,11 @@ export type Answer = {
 }
 
 /** Tools by what they do: each agent program has its own names for them. */
-export type Call = { readonly write: string; readonly content: string } | { readonly run: string }
+export type Call =
+  | { readonly write: string; readonly content: string }
+  | { readonly run: string }
+  /** The tool that takes an answer of a given form. */
+  | { readonly answer: Readonly<Record<string, unknown>> }
 
 /** An HTTP error; `body` instead of the usual one of the API. */
 export type Refusal = {

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { done } from '../../../contract/fleet/page.ts'
 import { agents } from '../../database/agent.ts'
@@ -10,6 +10,7 @@ import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from '../../fle
 import { startRalphMode, stopRalphMode } from '../../fleet/ralph-mode.ts'
 import { lockAgent } from '../../fleet/rows.ts'
 import { estimateOf, listAgents, listConversations, listPrompts, sharedRows } from '../../views/agents.ts'
+import { running } from '../../views/machines.ts'
 import { isReachable, showAgent, showPrompt } from '../../views/show.ts'
 import type { Handlers } from '../call.ts'
 import { askerOf, viewerOf } from './viewer.ts'
@@ -70,8 +71,6 @@ type Wish = { readonly program: string; readonly labels: readonly string[] }
 
 /** The machine that takes a new agent: reachable, with the program and all labels, and the most slots free. */
 async function placeFor({ database: { db }, clock }: Fleet, { program, labels }: Wish): Promise<string> {
-  const running = sql<number>`(select count(*)::int from agent_prompt p join agent a on a.id = p.agent_id
-    where a.machine_id = ${machines.id} and p.status = 'running')`
   const rows = await db.select({ machine: machines, running }).from(machines).where(eq(machines.status, 'active'))
   const fit = rows
     .filter(

@@ -19,6 +19,7 @@ export type PeopleDeps = {
   readonly newId: () => string
   readonly version: string
   readonly project: string | undefined
+  readonly ticketAddress: (userId: string) => Promise<string>
 }
 
 type Answered = Pick<
@@ -26,6 +27,7 @@ type Answered = Pick<
   | 'me'
   | 'listUsers'
   | 'changeUser'
+  | 'makeTicket'
   | 'listTokens'
   | 'makeToken'
   | 'revokeToken'
@@ -57,7 +59,9 @@ const userHandlers = ({
   now,
   version,
   project,
-}: PeopleDeps): Pick<Handlers, 'me' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
+  ticketAddress,
+}: PeopleDeps): Pick<Handlers, 'me' | 'makeTicket' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
+  makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id) }),
   me: async ({ who }) => ({
     user: who.user,
     signedInBy: who.by,

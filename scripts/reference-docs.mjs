@@ -1,0 +1,160 @@
+// Writes docs/guide/reference-*.md from the JSON Schemas and the error codes, so that they cannot be out of date. With --check: says whether they are.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { errorPage } from './error-reference.mjs'
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+const pages = [
+  {
+    name: 'reference-sprint.md',
+    schema: 'sprint.schema.json',
+    title: 'SPRINT.yaml, field by field',
+    about: [
+      'What a person writes to start a sprint. [The guide](sprint-yaml.md) has examples and says how the fields work together.',
+      'Only `workflow` is required; in ralph mode also `goal`.',
+    ],
+  },
+  {
+    name: 'reference-workflow.md',
+    schema: 'workflow.schema.json',
+    title: 'A workflow, field by field',
+    about: [
+      'A file in `.claude/workflows`. [The guide](sprint-yaml.md#workflows) says what workflows are for, and',
+      '[standard mode](standard-mode.md) how phases work. What SPRINT.yaml says counts before what its workflow says.',
+    ],
+  },
+  {
+    name: 'reference-progress.md',
+    schema: 'progress.schema.json',
+    title: 'PROGRESS.yaml, field by field',
+    about: [
+      'The whole state of a sprint, written by Ralph. [The guide](progress-yaml.md) says what may be edited in it and what happens then.',
+      'Moments are UTC in ISO 8601.',
+    ],
+  },
+]
+
+const written = [
+  ...pages.map(({ schema, ...page }) => [
+    page.name,
+    pageOf(JSON.parse(readFileSync(at(`schemas/${schema}`), 'utf8')), page),
+  ]),
+  ['reference-errors.md', errorPage()],
+]
+
+const stale = written.filter(([name, text]) => textOf(at(`docs/guide/${name}`)) !== text)
+if (process.argv.includes('--check')) {
+  if (stale.length > 0) {
+    console.error(`docs/guide/ is out of date (${stale.map(([name]) => name).join(', ')}); write it with: npm run docs`)
+    process.exitCode = 1
+  }
+} else for (const [name, text] of stale) writeFileSync(at(`docs/guide/${name}`), text)
+
+function pageOf(schema, { title, about }) {
+  const places = new Map()
+  const [first, ...rest] = sectionsOf(schema, '', places)
+  return [
+    `# ${title}`,
+    '',
+    '<!-- Written by scripts/reference-docs.mjs from the schemas; npm run docs -->',
+    '',
+    ...about,
+    '',
+    'A name that ends in `[]` is a list, and its table shows one entry; `<name>` stands for a name of your own. **Bold** fields are required.',
+    '',
+    ...table(first, places),
+    ...rest.flatMap((section) => [
+      `## \`${section.path}\``,
+      '',
+      ...(section.schema.description ? [sentence(section.schema.description), ''] : []),
+      ...table(section, places),
+    ]),
+  ].join('\n')
+}
+
+/** An object and, after it, the objects inside it, in the order in which they are met. Each shape once: `places` says where. */
+function sectionsOf(schema, path, places) {
+  const shape = shapeOf(schema)
+  if (places.has(shape)) return []
+  places.set(shape, path)
+  const inner = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+    objectsIn(field, path === '' ? name : `${path}.${name}`).flatMap((found) =>
+      sectionsOf(found.schema, found.path, places),
+    ),
+  )
+  return [{ path, schema }, ...inner]
+}
+
+function shapeOf({ properties, required }) {
+  return JSON.stringify([properties, required])
+}
+
+/** The objects that a field may hold, directly, in a list or under names. The second spelling of a group is left out. */
+function objectsIn(field, path, about = field.description) {
+  if (field.properties)
+    return Object.keys(field.properties).length === 0 ? [] : [{ path, schema: { ...field, description: about } }]
+  if (field.type === 'array' && field.items) return objectsIn(field.items, `${path}[]`, about)
+  if (field.type === 'object' && field.additionalProperties)
+    return objectsIn(field.additionalProperties, `${path}.<name>`, about)
+  const found = (field.anyOf ?? []).flatMap((one) => objectsIn(one, path, about))
+  return found.filter(({ schema }) => !Object.keys(schema.properties).some((name) => /[A-Z]/.test(name)))
+}
+
+function table({ schema, path }, places) {
+  const required = new Set(schema.required ?? [])
+  const rows = Object.entries(schema.properties).map(([name, field]) => {
+    const [inner] = objectsIn(field, path === '' ? name : `${path}.${name}`)
+    const shown = required.has(name) && field.default === undefined ? `**\`${name}\`**` : `\`${name}\``
+    const link = inner ? `[${shown}](#${anchor(places.get(shapeOf(inner.schema)))})` : shown
+    return `| ${link} | ${cell(typeOf(field))} | ${cell(sentence(field.description ?? ''))}${byDefault(field)} |`
+  })
+  return ['| field | type | meaning |', '| --- | --- | --- |', ...rows, '']
+}
+
+function byDefault({ default: value }) {
+  if (value === undefined) return ''
+  return ` Default: \`${cell(Array.isArray(value) ? `[${value.join(', ')}]` : String(value))}\`.`
+}
+
+function typeOf(field) {
+  if (field.const !== undefined) return `\`${field.const}\``
+  if (field.enum) return field.enum.map((value) => `\`${value}\``).join(', ')
+  if (field.anyOf) return [...new Set(field.anyOf.map(typeOf))].join(' or ')
+  if (field.type === 'array') return `list of ${typeOf(field.items ?? {})}`
+  if (field.pattern?.includes('(ms|s|m|h)')) return 'duration'
+  if (field.format === 'date-time') return 'moment'
+  if (field.format === 'uri') return 'URL'
+  if (field.type === 'object' && field.additionalProperties && !field.properties) return 'map'
+  const types = { string: 'text', integer: 'whole number', boolean: 'true or false', null: 'nothing', object: 'group' }
+  return [field.type ?? 'any']
+    .flat()
+    .map((type) => types[type] ?? type)
+    .join(' or ')
+}
+
+function sentence(text) {
+  const ended = text === '' || /[.!?]$/.test(text) ? text : `${text}.`
+  return ended.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase())
+}
+
+/** As GitHub names headings. */
+function anchor(path) {
+  return path
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .trim()
+    .replaceAll(' ', '-')
+}
+
+function cell(text) {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ')
+}
+
+function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aBackend } from '../../test/fleet/machine-backend.ts'
+import { aLive, aProgress } from '../../test/support/builders.ts'
+import { aFolder } from '../../test/support/folder.ts'
+import { root } from '../../test/support/paths.ts'
+import type { RequestBody } from '../contract/fleet/channel.ts'
+import { startAgentsServer } from './agents-server.ts'
+
+const patience = { timeout: 20_000, interval: 20 }
+const agentScript = join(root, 'test/fleet/machine-agent.sh')
+
+/** A backend in memory and one machine on it, in this process, over the same frames as on a wire. */
+async function aMachine() {
+  const folder = aFolder()
+  const [home, project] = [join(folder, 'home'), join(folder, 'projects', 'one')]
+  mkdirSync(project, { recursive: true })
+  const backend = await aBackend()
+  const machineId = backend.memory.add('here')
+  const log: string[] = []
+  const start = () =>
+    startAgentsServer({
+      home,
+      env: process.env,
+      machineId,
+      version: '0.1.0',
+      settings: {
+        name: 'here',
+        labels: [],
+        roots: [join(folder, 'projects')],
+        slots: 4,
+        notes: `${home}/notes/{agent}`,
+      },
+      connect: () => backend.connect(machineId),
+      log: (text, about) => void log.push(`${text} ${JSON.stringify(about ?? {})}`),
+    })
+  let server = await start()
+  onTestFinished(async () => {
+    await server.close()
+    backend.machines.close()
+  })
+  const agentId = randomUUID()
+  const effects = join(folder, 'effects')
+  const program = `command:/bin/sh ${agentScript} ${effects}`
+  const text = (prompt: string): RequestBody<'prompt'> => ({
+    promptId: randomUUID(),
+    agentId,
+    program,
+    asked: { kind: 'text', text: prompt },
+    leaseMs: 60_000,
+  })
+  const created = backend.send(machineId, 'create-workspace', {
+    agentId,
+    name: 'One',
+    workspace: { kind: 'folder', path: project },
+  })
+  await expect
+    .poll(() => backend.reply(machineId, 'create-workspace', created), patience)
+    .toEqual({ success: true, folder: project })
+  return {
+    backend,
+    machineId,
+    agentId,
+    project,
+    folder,
+    home,
+    program,
+    log,
+    text,
+    effects: () => readFileSync(effects, 'utf8').trim().split('\n'),
+    prompt: (body: RequestBody<'prompt'>) => backend.send(machineId, 'prompt', body, `prompt:${body.promptId}`),
+    ended: (promptId: string) => backend.promptEnd(machineId, promptId)?.end,
+    restart: async () => {
+      await server.close()
+      server = await start()
+    },
+  }
+}
+
+describe('an agents-server', () => {
+  it('carries out a prompt, tells its events and how it ended, and does it once however often it is sent', async () => {
+    const { backend, machineId, agentId, text, prompt, ended, effects } = await aMachine()
+    const body = text('effect one\nsay hello there')
+    prompt(body)
+    await expect
+      .poll(() => ended(body.promptId), patience)
+      .toMatchObject({ kind: 'outcome', outcome: { status: 'ok', text: 'hello there' } })
+    backend.send(machineId, 'prompt', body, 'the same prompt in another message')
+    await expect
+      .poll(() => backend.events.get(agentId)?.map(({ event }) => event.type === 'agent' && event.event.kind), patience)
+      .toContain('terminal')
+    await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), patience).toEqual([])
+    expect(effects()).toEqual(['one'])
+    const state = await backend.machines.call(machineId, 'claude-state', { agentId })
+    expect(state).toMatchObject({ success: true, isReady: true })
+  })
+
+  it('runs the attempts and checks of a sprint with the runtime of the file form', async () => {
+    const { backend, machineId, agentId, program, prompt, ended } = await aMachine()
+    const sprintId = randomUUID()
+    const progress = aProgress({
+      status: 'in-progress',
+      goal: 'say something',
+      live: [aLive({ number: 1, attempt: 1 })],
+      doneWhen: [{ run: 'true', timeout: 10_000, eachIteration: false, protect: false }],
+    })
+    const promptId = randomUUID()
+    const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
+    prompt({
+      promptId,
+      agentId,
+      program,
+      leaseMs: 60_000,
+      asked: { kind: 'order', sprintId, protocol: 'report', order, progress },
+    })
+    await expect
+      .poll(() => ended(promptId), patience)
+      .toMatchObject({
+        kind: 'fact',
+        fact: { type: 'attempt-ended', iteration: 1, attempt: 1, end: { kind: 'malformed' }, costUsd: 0.01 },
+      })
+    const orderId = `${sprintId}:4:0`
+    const checks = { type: 'run-checks' as const, iteration: 1, names: ['true'] }
+    backend.send(
+      machineId,
+      'carry-out',
+      { orderId, agentId, program, sprintId, order: checks, progress },
+      `order:${orderId}`,
+    )
+    await expect
+      .poll(() => backend.orderEnd(machineId, orderId)?.fact, patience)
+      .toMatchObject({
+        type: 'checks-ended',
+        results: [{ name: 'true', passed: true }],
+      })
+  })
+
+  it('ends a prompt on request, and calls off one that waits', async () => {
+    const { backend, machineId, agentId, text, prompt, ended } = await aMachine()
+    const [running, waiting] = [text('effect begun\nsleep 60'), text('effect never')]
+    prompt(running)
+    prompt(waiting)
+    const runs = () => backend.inventories.get(machineId)?.agents[0]?.prompts.map((one) => one.running)
+    await expect.poll(runs, patience).toEqual([true, false])
+    backend.send(machineId, 'interrupt', { agentId, when: 'turn' })
+    await expect.poll(() => ended(waiting.promptId), patience).toEqual({ kind: 'cancelled' })
+    expect(ended(running.promptId)).toBeUndefined()
+    const now = backend.send(machineId, 'interrupt', { agentId, when: 'now' })
+    const outcome = { status: 'aborted' }
+    await expect.poll(() => ended(running.promptId), patience).toMatchObject({ kind: 'outcome', outcome })
+    expect(backend.reply(machineId, 'interrupt', now)).toEqual({ success: true, interrupted: true })
+  })
+
+  it('goes on after a restart with what it had begun, and starts nothing twice', async () => {
+    const { text, prompt, ended, effects, restart, backend, agentId } = await aMachine()
+    const body = text('effect once\nsleep 2\nsay over')
+    prompt(body)
+    await expect.poll(() => backend.inventories.size > 0 && effects(), patience).toEqual(['once'])
+    await restart()
+    await expect
+      .poll(() => ended(body.promptId), patience)
+      .toMatchObject({ kind: 'outcome', outcome: { status: 'ok', text: 'over' } })
+    expect(effects()).toEqual(['once'])
+    const texts = () =>
+      backend.events.get(agentId)?.filter(({ event }) => event.type === 'agent' && event.event.kind === 'text').length
+    await expect.poll(texts, patience).toBe(1)
+  })
+
+  it('keeps the seed’s notes: task, lock, outcome, and what was noted before a new start', async () => {
+    const { backend, machineId, agentId, home } = await aMachine()
+    const setUp = async (taskDescription: string) => {
+      const id = backend.send(machineId, 'ralph-mode-setup', { agentId, taskDescription })
+      await expect
+        .poll(() => backend.reply(machineId, 'ralph-mode-setup', id), patience)
+        .toMatchObject({ success: true })
+    }
+    const look = () => backend.machines.call(machineId, 'ralph-mode-check-lock', { agentId })
+    await setUp('build it')
+    const { directory, files } = await backend.machines.call(machineId, 'notes', { agentId })
+    expect(directory.startsWith(join(home, 'notes', 'one-'))).toBe(true)
+    expect(files[0]?.text).toContain('build it')
+    expect(await look()).toMatchObject({ success: true, exists: true })
+    writeFileSync(join(directory, 'README.md'), `${files[0]?.text}\nlearned: x\n`)
+    writeFileSync(join(directory, 'OUTCOME'), 'stuck: no key for the registry\n')
+    backend.send(machineId, 'ralph-mode-end', { agentId })
+    await expect.poll(look, patience).toMatchObject({
+      success: true,
+      exists: false,
+      lock: { state: 'gone', outcome: 'stuck', sentence: 'no key for the registry' },
+    })
+    await setUp('build it again')
+    await setUp('build it again')
+    const [readme] = (await backend.machines.call(machineId, 'notes', { agentId })).files
+    expect(readme?.text?.split('## Task')).toHaveLength(3)
+    expect(readme?.text).toContain('learned: x')
+    expect(await look()).toMatchObject({ exists: true })
+  })
+
+  it('refuses folders outside of its roots, also through a link, and reads nothing there', async () => {
+    const { backend, machineId, agentId, folder, project, home } = await aMachine()
+    const secret = join(folder, 'secret')
+    mkdirSync(secret)
+    writeFileSync(join(secret, 'key'), 'k')
+    symlinkSync(secret, join(folder, 'projects', 'link'))
+    symlinkSync(join(secret, 'key'), join(project, 'key'))
+    const tried = async (path: string) => {
+      const id = backend.send(machineId, 'create-workspace', {
+        agentId: randomUUID(),
+        name: 'x',
+        workspace: { kind: 'folder', path },
+      })
+      await expect.poll(() => backend.reply(machineId, 'create-workspace', id), patience).toBeDefined()
+      return backend.reply(machineId, 'create-workspace', id)
+    }
+    expect([
+      await tried(secret),
+      await tried(join(folder, 'projects', 'link')),
+      await tried(join(folder, 'projects', '..', 'secret')),
+      await tried('projects'),
+      await tried(join(folder, 'projects', 'nowhere')),
+      await tried(home),
+    ]).toEqual([
+      expect.stringMatching(/^WORKSPACE_REFUSED/),
+      expect.stringMatching(/^WORKSPACE_REFUSED/),
+      expect.stringMatching(/^WORKSPACE_REFUSED/),
+      expect.stringMatching(/^WORKSPACE_REFUSED/),
+      expect.stringMatching(/^WORKSPACE_NOT_FOUND/),
+      expect.stringMatching(/^WORKSPACE_REFUSED/),
+    ])
+    const read = (path: string) =>
+      backend.machines.call(machineId, 'read-file', { agentId, area: 'workspace', path, offset: 0, length: 10 })
+    await expect(read('key')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
+    await expect(read('../../secret/key')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
+    writeFileSync(join(project, 'open'), 'hello')
+    expect(await read('open')).toEqual({ success: true, size: 5, base64: Buffer.from('hello').toString('base64') })
+  })
+
+  it('answers requests that it does not know, and prompts for agents that it does not have', async () => {
+    const { backend, machineId, text, ended, prompt } = await aMachine()
+    const body = { ...text('effect x'), agentId: randomUUID() }
+    prompt(body)
+    await expect.poll(() => ended(body.promptId), patience).toMatchObject({ kind: 'refused' })
+    backend.memory.send(machineId, { id: 'new', type: 'from-the-future', body: {} })
+    backend.machines.wake(machineId)
+    await expect.poll(() => backend.reply(machineId, 'update', 'new'), patience).toMatch(/^VERSION_UNKNOWN/)
+  })
+})

@@ -1,0 +1,244 @@
+import { join } from 'node:path'
+import { failure } from '../channel/calls.ts'
+import { greet } from '../channel/greeting.ts'
+import { openLine, type Line, type Timing } from '../channel/line.ts'
+import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../channel/message.ts'
+import { sealWith } from '../channel/seal.ts'
+import type { Transport } from '../channel/transport.ts'
+import { onceAtATime } from '../channel/turns.ts'
+import { RalphError } from '../contract/errors.ts'
+import { spoken } from '../contract/fleet/channel.ts'
+import type { Program } from '../contract/fleet/machine.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { Environment } from './agent-ports.ts'
+import { openAgents, type LocalAgents } from './agents.ts'
+import { answerRequest, answersOf } from './answers.ts'
+import { carryOutCommand, commandsOf, type Command } from './commands.ts'
+import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
+import { takeInventory, type MachineSettings } from './inventory.ts'
+import { openJobs, type Jobs } from './jobs.ts'
+import { openLease, type Lease } from './lease.ts'
+import { takeFolder, type OwnedFolder } from './machine-folder.ts'
+import { findPrograms } from './programs.ts'
+import { openUploader, type Uploader } from './uploader.ts'
+
+export type AgentsServerOptions = {
+  /** The data folder: `$RALPH_HOME`. */
+  readonly home: string
+  readonly env: Environment
+  readonly machineId: string
+  readonly version: string
+  readonly settings: MachineSettings
+  /** A new connection to the backend. Rejects if there is none now. */
+  readonly connect: () => Promise<Transport>
+  /** Called with each line that is up. */
+  readonly onLine?: (line: Line) => void
+  readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
+  readonly timing?: Partial<Timing>
+}
+
+export interface AgentsServer {
+  /** Lets go of the line and the folder. Agents that run go on, and are found again at the next start. */
+  readonly close: () => Promise<void>
+  /** Resolves with why, when there is no use in going on: the machine was revoked, or another one has its key. */
+  readonly refused: Promise<string>
+}
+
+type Parts = AgentsServerOptions & {
+  readonly folder: OwnedFolder
+  readonly mailbox: DiskMailbox
+  readonly agents: LocalAgents
+  readonly jobs: Jobs
+  readonly lease: Lease
+  readonly uploader: Uploader
+  readonly programs: { found: readonly Program[] | undefined }
+  /** Whoever wants to know that something has changed that the inventory says. */
+  readonly changes: { tell: () => void }
+  readonly current: { line?: Line }
+}
+
+const lookForProgramsMs = 10 * 60_000
+const backoff = { firstMs: 200, mostMs: 4000 } as const
+
+/** The daemon of a machine: takes work over the line, carries it out, and keeps every report until the backend has it. */
+export async function startAgentsServer(options: AgentsServerOptions): Promise<AgentsServer> {
+  const parts = await openParts(options)
+  const takeUp = takingUp(parts)
+  for (const message of parts.mailbox.open()) takeUp(message)
+  const watching = watchPrograms(parts)
+  const dialing = keepDialing(parts, takeUp)
+  return {
+    refused: dialing.refused,
+    close: async () => {
+      clearInterval(watching)
+      dialing.stop()
+      await parts.mailbox.close()
+      await parts.agents.close()
+      parts.folder.release()
+    },
+  }
+}
+
+async function openParts(options: AgentsServerOptions): Promise<Parts> {
+  const { home, env, settings, log } = options
+  const folder = await takeFolder(home)
+  const mailbox = await openDiskMailbox(join(home, 'machine', 'mailbox.log'))
+  const { roots, notes } = settings
+  const places = { home, roots, notes, agents: join(home, 'agents'), workspaces: join(home, 'workspaces') }
+  const agents = await openAgents(places)
+  const lease = openLease()
+  const uploader = openUploader()
+  const changes = { tell: () => {} }
+  const changed = () => changes.tell()
+  const jobs = openJobs({ agents, mailbox, home, env, slots: settings.slots, leased: lease.wait, changed, log })
+  const current: Parts['current'] = {}
+  mailbox.onSend(() => current.line?.wake())
+  for (const agent of agents.all()) uploader.add(agent)
+  agents.onNew(uploader.add)
+  return {
+    ...options,
+    folder,
+    mailbox,
+    agents,
+    jobs,
+    lease,
+    uploader,
+    programs: { found: undefined },
+    changes,
+    current,
+  }
+}
+
+function watchPrograms({ env, programs, changes }: Parts): NodeJS.Timeout {
+  const look = async () => {
+    const before = JSON.stringify(programs.found)
+    programs.found = await findPrograms(env)
+    if (JSON.stringify(programs.found) !== before) changes.tell()
+  }
+  void look().catch(() => {})
+  return setInterval(() => void look().catch(() => {}), lookForProgramsMs).unref()
+}
+
+/** What becomes of a message that is stored, now or before a restart. */
+function takingUp(parts: Parts): (message: IncomingMessage) => void {
+  const { jobs, agents, mailbox, version, log } = parts
+  const commands = commandsOf({ agents, jobs, version, now: Date.now, changed: () => parts.changes.tell() })
+  const lines = new Map<string, Promise<void>>()
+  const answer = async ({ id, type, body }: IncomingMessage) => {
+    const about = { to: id, type }
+    const reply = await carryOutAny(type, body).then(
+      (result) => ({ success: true, ...about, result }),
+      (error: unknown) => failure(about, error),
+    )
+    if (!reply.success) log('a request failed', { id, type, reply })
+    await mailbox.send({ id: `reply:${id}`, type: 'reply', body: reply }, id)
+  }
+  const carryOutAny = async (type: string, body: unknown): Promise<unknown> => {
+    if (!isRequestType(type) || !Object.hasOwn(commands, type)) {
+      throw new RalphError('VERSION_UNKNOWN', `this machine does not know the request "${type}"`)
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
+    const command = type as Command
+    return carryOutCommand(commands, command, decodeRequest(command, body))
+  }
+  const inLine = (message: IncomingMessage) => {
+    const next = (lines.get(agentOf(message)) ?? Promise.resolve())
+      .then(() => answer(message))
+      .catch((error: unknown) => log('an answer cannot be kept', { id: message.id, why: String(error) }))
+    lines.set(agentOf(message), next)
+  }
+  return (message) => {
+    const { id, type, body } = message
+    try {
+      if (type === 'prompt') jobs.prompt(id, decodeRequest('prompt', body))
+      else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body))
+      // At once: what is to be ended may be what the others wait for.
+      else if (type === 'interrupt') void answer(message)
+      else inLine(message)
+    } catch (error) {
+      log('a message cannot be understood', { id, type, why: error instanceof Error ? error.message : '' })
+      void answer(message)
+    }
+  }
+}
+
+const agentOf = ({ body }: IncomingMessage): string =>
+  typeof body === 'object' && body !== null && 'agentId' in body ? String(body.agentId) : ''
+
+/** Always on the way to a connection, with pauses that grow and differ. */
+function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let failures = 0
+  const connectOnce = async () => {
+    const line = await openMachineLine(parts, takeUp)
+    signal.addEventListener('abort', () => line.close('the agents-server stops'))
+    try {
+      await reconcile(line, parts)
+      failures = 0
+      parts.log('the line was closed', { reason: await line.closed })
+    } finally {
+      line.close('it failed')
+      parts.lease.reconciled(false)
+    }
+  }
+  const run = async (): Promise<string> => {
+    while (!signal.aborted) {
+      try {
+        await connectOnce()
+      } catch (error) {
+        if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
+        if (failures === 0) parts.log('the backend cannot be reached', { why: String(error) })
+      }
+      const pause = Math.min(backoff.firstMs * 2 ** failures++, backoff.mostMs) * (0.5 + Math.random() / 2)
+      await systemClock.waitUntil(Date.now() + pause, signal)
+    }
+    return new Promise(() => {})
+  }
+  return { refused: run(), stop: () => stopping.abort() }
+}
+
+async function openMachineLine(parts: Parts, takeUp: (message: IncomingMessage) => void): Promise<Line> {
+  const { machineId, version, folder, lease, timing } = parts
+  const transport = await parts.connect()
+  const { bootEpoch, bootId } = folder
+  const { epoch } = await greet(transport, { machineId, speaks: spoken, version, bootEpoch, bootId, at: Date.now() })
+  const answers = answersOf(parts)
+  const line = openLine({
+    transport,
+    epoch,
+    seal: sealWith(transport.secret, 'machine'),
+    mailbox: parts.mailbox,
+    received: ({ id, type, body }) => takeUp({ id, type, body }),
+    answer: (request) => answerRequest(answers, request),
+    heard: lease.heard,
+    ...(timing && { timing }),
+  })
+  parts.current.line = line
+  return line
+}
+
+/** First both sides know what there is; only then work is begun and events flow. */
+async function reconcile(line: Line, parts: Parts): Promise<void> {
+  const tell = async () => {
+    const { folder, programs, mailbox } = parts
+    const about = { ...parts, bootEpoch: folder.bootEpoch, waiting: mailbox.waiting, programs: () => programs.found }
+    const inventory = await takeInventory(about)
+    const reply = await line.call('inventory', encodeReport('inventory', { inventory }), 30_000)
+    return decodeReportReply('inventory', reply).stored
+  }
+  parts.uploader.begin(line, await tell())
+  parts.lease.reconciled(true)
+  parts.onLine?.(line)
+  parts.log('connected')
+  // Gathered: a prompt that begins and ends at once is one change.
+  const again = onceAtATime(
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await tell()
+    },
+    () => {},
+  )
+  parts.changes.tell = again
+  if (parts.programs.found) again()
+}

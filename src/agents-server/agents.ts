@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { RalphError } from '../contract/errors.ts'
+import { Workspace } from '../contract/fleet/agent.ts'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { exists, isFolder, listFolder, makeFolder, readTextIfThere, realPath } from '../platform/files.ts'
+import { openConversations, type Conversations } from './conversations.ts'
+import { openEventJournal, type EventJournal } from './event-journal.ts'
+import { notesFolder } from './notes.ts'
+import { openAgentWorkspace, removeAgentWorkspace, type WorkspacePlaces } from './workspaces.ts'
+
+const AgentFile = z.object({
+  agentId: z.uuid(),
+  name: z.string(),
+  workspace: Workspace,
+  /** Where the agent works, without links. */
+  folder: z.string(),
+  archived: z.boolean(),
+})
+type AgentFile = z.output<typeof AgentFile>
+
+/** An agent on this machine: its workspace, and a folder of ours for what happens in it. */
+export interface LocalAgent extends AgentFile {
+  /** Ours. */
+  readonly home: string
+  readonly notes: string
+  readonly events: EventJournal
+  readonly conversations: Conversations
+}
+
+export interface LocalAgents {
+  readonly find: (agentId: string) => LocalAgent | undefined
+  /** Throws WORKSPACE_NOT_FOUND if there is no such agent, or its folder is gone or another one. */
+  readonly ready: (agentId: string) => LocalAgent
+  readonly all: () => readonly LocalAgent[]
+  readonly create: (agentId: string, name: string, workspace: Workspace) => Promise<LocalAgent>
+  readonly archive: (agentId: string) => Promise<string | undefined>
+  readonly onNew: (hear: (agent: LocalAgent) => void) => void
+  readonly close: () => Promise<void>
+}
+
+export type AgentPlaces = WorkspacePlaces & {
+  readonly agents: string
+  /** With `{agent}` where the agent's name goes. */
+  readonly notes: string
+}
+
+export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
+  const known = new Map<string, LocalAgent>()
+  const hearing: ((agent: LocalAgent) => void)[] = []
+  const open = async (file: AgentFile): Promise<LocalAgent> => {
+    const home = join(places.agents, file.agentId)
+    const before = known.get(file.agentId)
+    const events = before?.events ?? (await openEventJournal(join(home, 'events')))
+    const conversations = before?.conversations ?? (await openConversations(join(home, 'conversations.json')))
+    const agent = { ...file, home, notes: notesFolder(places.notes, readableId(file)), events, conversations }
+    known.set(file.agentId, agent)
+    return agent
+  }
+  const save = async (file: AgentFile): Promise<LocalAgent> => {
+    const home = join(places.agents, file.agentId)
+    await makeFolder(home)
+    await writeFileAtomic(join(home, 'agent.json'), `${JSON.stringify(file, undefined, 2)}\n`)
+    return open(file)
+  }
+  for (const name of await listFolder(places.agents)) {
+    const file = AgentFile.safeParse(parsed(await readTextIfThere(join(places.agents, name, 'agent.json'))))
+    if (file.success) await open(file.data)
+  }
+  return {
+    find: (agentId) => known.get(agentId),
+    ready: (agentId) => readyAgent(agentId, known.get(agentId)),
+    all: () => [...known.values()],
+    create: async (agentId, name, workspace) => {
+      const there = known.get(agentId)
+      if (there && !there.archived) return there
+      const folder = await openAgentWorkspace(agentId, workspace, places)
+      const agent = await save({ agentId, name, workspace, folder, archived: false })
+      for (const hear of hearing) hear(agent)
+      return agent
+    },
+    archive: async (agentId) => {
+      const agent = known.get(agentId)
+      if (!agent || agent.archived) return undefined
+      const kept = await removeAgentWorkspace(agentId, agent.workspace, places)
+      const { name, workspace, folder } = agent
+      await save({ agentId, name, workspace, folder, archived: true })
+      return kept
+    },
+    onNew: (hear) => void hearing.push(hear),
+    close: async () => {
+      await Promise.all([...known.values()].map(({ events }) => events.close()))
+    },
+  }
+}
+
+function readyAgent(agentId: string, agent: LocalAgent | undefined): LocalAgent {
+  if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no agent ${agentId} on this machine`)
+  if (agent.archived) throw new RalphError('WORKSPACE_NOT_FOUND', 'the agent is archived')
+  const { folder } = agent
+  if (!exists(folder) || !isFolder(folder) || realPath(folder) !== folder) {
+    throw new RalphError('WORKSPACE_NOT_FOUND', `the folder of the agent is gone or leads elsewhere: ${folder}`)
+  }
+  return agent
+}
+
+/** For a path that people read: the name as far as it can be one, and what makes it the only one. */
+function readableId({ name, agentId }: AgentFile): string {
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 40)
+  return `${plain || 'agent'}-${agentId.slice(-8)}`
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return undefined
+  }
+}

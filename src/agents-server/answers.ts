@@ -1,0 +1,117 @@
+import { join } from 'node:path'
+import { userInfo } from 'node:os'
+import { decodeRequest, encodeReply, isRequestType } from '../channel/message.ts'
+import type { Arrived } from '../channel/session.ts'
+import { RalphError } from '../contract/errors.ts'
+import type { LiveRequest, RequestBody, RequestReply, RequestType } from '../contract/fleet/channel.ts'
+import { diskSpace, exists, readTextSyncIfThere, realPath } from '../platform/files.ts'
+import { readPart } from '../platform/private-file.ts'
+import { detectChecks } from '../runtime/detect-checks.ts'
+import { diffOf } from '../storage/workspace.ts'
+import { limitsOf, sprintFolder, type Environment } from './agent-ports.ts'
+import type { LocalAgent, LocalAgents } from './agents.ts'
+import type { Jobs } from './jobs.ts'
+import { lockFor, readNotes } from './notes.ts'
+import { inspectProgram } from './programs.ts'
+import { isInside } from './workspaces.ts'
+
+export type AnswerParts = {
+  readonly agents: LocalAgents
+  readonly jobs: Jobs
+  readonly home: string
+  readonly env: Environment
+}
+
+type Answers = { readonly [T in LiveRequest]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
+
+const success = { success: true } as const
+const longestPatch = 2 * 1024 * 1024
+
+/** What is asked of a machine for the moment. Nothing is changed by it. */
+export function answersOf({ agents, jobs, home, env }: AnswerParts): Answers {
+  return {
+    'ralph-mode-check-lock': async ({ agentId }) => {
+      const lock = await lockFor(agents.ready(agentId).notes)
+      if (lock.state === 'unreadable')
+        throw new RalphError('FILE_UNREADABLE', `the notes cannot be read: ${lock.reason}`)
+      return { ...success, exists: lock.state === 'present', lock }
+    },
+    'claude-state': async ({ agentId }) => {
+      const { events } = agents.ready(agentId)
+      const running = jobs.of(agentId).find(({ promptId }) => promptId !== undefined)
+      const lastEventAt = events.lastAt()
+      return {
+        ...success,
+        isReady: running === undefined,
+        hasBlockingAutomation: jobs.of(agentId).some(({ orderId }) => orderId !== undefined),
+        ...(running?.promptId !== undefined && { promptId: running.promptId }),
+        ...(running?.startedAt !== undefined && { startedAt: running.startedAt }),
+        ...(lastEventAt !== undefined && { lastEventAt }),
+      }
+    },
+    'read-file': async ({ agentId, area, path, offset, length }) => {
+      const file = fileIn(knownAgent(agents, agentId), area, path)
+      const { size, bytes } = await readPart(file, offset, length)
+      return { ...success, size, base64: bytes.toString('base64') }
+    },
+    diff: async ({ agentId, sprintId, from, to }) => {
+      const agent = agents.ready(agentId)
+      const place = { project: agent.folder, sprintDir: sprintFolder(agent, sprintId), sprintId }
+      const patch = await diffOf(place, { from, to })
+      return { ...success, patch: patch.slice(0, longestPatch), truncated: patch.length > longestPatch }
+    },
+    notes: async ({ agentId }) => {
+      const { notes } = knownAgent(agents, agentId)
+      return { ...success, directory: notes, files: await readNotes(notes) }
+    },
+    conversations: async ({ agentId }) => {
+      const all = knownAgent(agents, agentId).conversations.all()
+      return {
+        ...success,
+        conversations: all.map(({ session: _session, transcripts: _paths, ...rest }) => ({ ...rest, agentId })),
+      }
+    },
+    'detect-checks': async ({ agentId }) => {
+      const { folder } = agents.ready(agentId)
+      return { ...success, checks: detectChecks((name) => readTextSyncIfThere(join(folder, name))) }
+    },
+    preflight: async ({ program }) => {
+      const limitUntil = await limitsOf(home, env).until(program)
+      const { freeBytes } = await diskSpace(home)
+      const found = await inspectProgram(program, env)
+      const limit = limitUntil === undefined ? {} : { limitUntil }
+      return {
+        ...success,
+        preflight: { program: found, ...limit, diskFreeBytes: freeBytes, runsAs: userInfo().username },
+      }
+    },
+  }
+}
+
+export async function answerRequest(answers: Answers, { type, body }: Arrived): Promise<unknown> {
+  if (!isRequestType(type) || !isLive(type, answers)) {
+    throw new RalphError('VERSION_UNKNOWN', `this machine cannot be asked "${type.slice(0, 60)}"`)
+  }
+  const answer = answers[type]
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- body and answer are of the same type, which is looked up twice
+  return encodeReply(type, await answer(decodeRequest(type, body) as never))
+}
+
+const isLive = (type: RequestType, answers: Answers): type is LiveRequest => Object.hasOwn(answers, type)
+
+/** Also one that is archived, or whose folder is gone: what is ours can still be read. */
+function knownAgent(agents: LocalAgents, agentId: string): LocalAgent {
+  const agent = agents.find(agentId)
+  if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no agent ${agentId} on this machine`)
+  return agent
+}
+
+/** No way out: neither by dots nor by links. */
+function fileIn(agent: LocalAgent, area: RequestBody<'read-file'>['area'], path: string): string {
+  const base = { workspace: agent.folder, agent: agent.home, notes: agent.notes }[area]
+  const file = join(base, path)
+  if (!exists(file) || !isInside(realPath(file), realPath(base))) {
+    throw new RalphError('FILE_NOT_FOUND', `there is no such file in the ${area}`)
+  }
+  return realPath(file)
+}

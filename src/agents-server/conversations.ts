@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { readTextIfThere } from '../platform/files.ts'
+
+const Kept = z.object({
+  id: z.string(),
+  startedAt: z.number(),
+  endedAt: z.number(),
+  sprintId: z.string().optional(),
+  iteration: z.int().optional(),
+  messages: z.int(),
+  /** Where the agent program can go on. */
+  session: z.string().optional(),
+  /** Of each prompt, within the agent's folder. */
+  transcripts: z.array(z.string()),
+})
+export type KeptConversation = z.output<typeof Kept>
+
+const File = z.object({ current: Kept.optional(), past: z.array(Kept) })
+
+/** What is added to the conversation by a prompt that has ended. */
+export type Said = {
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly sprintId?: string | undefined
+  readonly iteration?: number | undefined
+  readonly messages: number
+  readonly session?: string | undefined
+  readonly transcript: string
+}
+
+/** What was said to an agent and by it, from one reset to the next. */
+export interface Conversations {
+  readonly current: () => KeptConversation | undefined
+  readonly all: () => readonly KeptConversation[]
+  readonly add: (said: Said) => Promise<void>
+  /** Archives the conversation; its id, if there was one. The next prompt begins a new one. */
+  readonly reset: () => Promise<string | undefined>
+}
+
+const mostKept = 1000
+
+export async function openConversations(path: string): Promise<Conversations> {
+  const read = File.safeParse(parsed(await readTextIfThere(path)))
+  let { current, past } = read.success ? read.data : { current: undefined, past: [] }
+  const save = () => writeFileAtomic(path, JSON.stringify({ current, past }))
+  return {
+    current: () => current,
+    all: () => [...past, ...(current ? [current] : [])],
+    add: async ({ transcript, ...said }) => {
+      if (current?.transcripts.includes(transcript)) return
+      const { startedAt, messages, transcripts } = current ?? { ...said, messages: 0, transcripts: [] }
+      const id = current?.id ?? randomUUID()
+      const all = { startedAt, messages: messages + said.messages, transcripts: [...transcripts, transcript] }
+      current = { ...current, ...said, ...all, id }
+      await save()
+    },
+    reset: async () => {
+      if (!current) return undefined
+      const { id } = current
+      past = [...past, current].slice(-mostKept)
+      current = undefined
+      await save()
+      return id
+    },
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,74 @@
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aFolder } from '../../test/support/folder.ts'
+import { openDiskMailbox } from './disk-mailbox.ts'
+
+const message = (id: string, body: unknown = null) => ({ id, type: 'prompt', body })
+const ids = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id)
+
+describe('a mailbox on disk', () => {
+  it('knows after a restart what waits to be sent, what has come, and what of it is not done', async () => {
+    const path = join(aFolder(), 'mailbox.log')
+    const first = await openDiskMailbox(path)
+    expect([await first.store(message('a')), await first.store(message('b')), await first.store(message('a'))]).toEqual(
+      ['new', 'new', 'seen'],
+    )
+    await first.send(message('ended-a'), 'a')
+    await first.send(message('other'))
+    await first.acked(1)
+    await first.close()
+    const second = await openDiskMailbox(path)
+    expect(ids(second.open())).toEqual(['b'])
+    expect(ids(await second.pending(0, 10))).toEqual(['other'])
+    expect(await second.store(message('a'))).toBe('seen')
+    await second.send(message('third'))
+    expect((await second.pending(0, 10)).map(({ position }) => position)).toEqual([2, 3])
+    await second.close()
+  })
+
+  it('cuts off what was being written when the power went, and forgets old ids', async () => {
+    const path = join(aFolder(), 'mailbox.log')
+    const first = await openDiskMailbox(path, () => 0)
+    await first.store(message('old'))
+    await first.settle('old')
+    await first.store(message('open'))
+    await first.close()
+    await appendFile(path, '0badc0de {"kind":"in","at"')
+    const second = await openDiskMailbox(path, () => 8 * 86_400_000)
+    expect(ids(second.open())).toEqual(['open'])
+    expect([await second.store(message('open')), await second.store(message('old'))]).toEqual(['seen', 'new'])
+    await second.close()
+  })
+
+  it('stays short however much goes through it, and loses nothing on the way', async () => {
+    const path = join(aFolder(), 'mailbox.log')
+    const mailbox = await openDiskMailbox(path)
+    const text = 'x'.repeat(200_000)
+    for (let n = 1; n <= 100; n++) {
+      await Promise.all([
+        mailbox.store(message(`in-${n}`, text)),
+        mailbox.send(message(`out-${n}`, text), `in-${n - 1}`),
+      ])
+      await mailbox.acked(n - 1)
+    }
+    expect((await stat(path)).size).toBeLessThan(10 * 1024 * 1024)
+    expect(ids(mailbox.open())).toEqual(['in-100'])
+    expect(ids(await mailbox.pending(0, 10))).toEqual(['out-100'])
+    await mailbox.close()
+    const again = await openDiskMailbox(path)
+    expect(await again.store(message('in-7'))).toBe('seen')
+    await again.close()
+  })
+
+  it('leaves out a damaged line and keeps the rest', async () => {
+    const path = join(aFolder(), 'mailbox.log')
+    const first = await openDiskMailbox(path)
+    for (const id of ['a', 'b', 'c']) await first.store(message(id))
+    await first.close()
+    await writeFile(path, (await readFile(path, 'utf8')).replace('"id":"b"', '"id":"x"'))
+    const second = await openDiskMailbox(path)
+    expect(ids(second.open())).toEqual(['a', 'c'])
+    await second.close()
+  })
+})

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import type { Mailbox } from '../channel/mailbox.ts'
+import type { KeptMessage } from '../channel/session.ts'
+import { openLog, rewriteLog } from './log-file.ts'
+
+const Message = z.object({ id: z.string(), type: z.string(), body: z.unknown() })
+
+const Entry = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('in'), at: z.number(), message: Message }),
+  /** `settles`: the message that this one ends. Both happen at once or not at all. */
+  z.object({ kind: z.literal('out'), position: z.int(), message: Message, settles: z.string().optional() }),
+  z.object({ kind: z.literal('settled'), id: z.string() }),
+  z.object({ kind: z.literal('acked'), position: z.int() }),
+  /** What is known besides the entries that follow, after the log was made short. */
+  z.object({ kind: z.literal('known'), position: z.int(), seen: z.array(z.tuple([z.string(), z.number()])) }),
+])
+type Entry = z.output<typeof Entry>
+
+export type IncomingMessage = z.output<typeof Message>
+
+/** The machine's side of the line, on its own disk. */
+export interface DiskMailbox extends Mailbox {
+  /** Resolves when it can no longer be lost. `settles`: the id of the message whose work is over with this. */
+  readonly send: (message: IncomingMessage, settles?: string) => Promise<void>
+  /** The work of a message is over without anything to tell. */
+  readonly settle: (id: string) => Promise<void>
+  /** Messages whose work is not over, in the order in which they came: what a restart takes up again. */
+  readonly open: () => readonly IncomingMessage[]
+  readonly waiting: () => number
+  /** Told after each `send`. */
+  readonly onSend: (hear: () => void) => void
+  readonly close: () => Promise<void>
+}
+
+/** Ids of messages are remembered for so long. */
+const rememberMs = 7 * 86_400_000
+const longestBytes = 8 * 1024 * 1024
+
+export async function openDiskMailbox(path: string, now: () => number = Date.now): Promise<DiskMailbox> {
+  const state = await load(path, now)
+  const hearing: (() => void)[] = []
+  let log = (await openLog(path)).file
+  let shortening: Promise<void> | undefined
+  let writing = 0
+
+  const shorten = async (): Promise<void> => {
+    await log.close()
+    await rewriteLog(path, entriesOf(state, now()))
+    log = (await openLog(path)).file
+  }
+  const write = async (entry: Entry): Promise<void> => {
+    await shortening
+    writing++
+    try {
+      await log.append(entry)
+      apply(state, entry)
+    } finally {
+      writing--
+    }
+    // Only when nothing is on its way: what is written and not applied yet would be lost.
+    if (writing > 0 || log.size() < longestBytes || sizeOf(state) * 2 > longestBytes) return
+    shortening = shorten().finally(() => (shortening = undefined))
+    await shortening
+  }
+  return {
+    pending: async (after, most) => state.out.filter(({ position }) => position > after).slice(0, most),
+    acked: async (position) => {
+      apply(state, { kind: 'acked', position })
+      // Not waited for: what is sent once more because this got lost has no second effect.
+      void write({ kind: 'acked', position }).catch(() => {})
+    },
+    store: async ({ id, type, body }) => {
+      if (state.seen.has(id)) return 'seen'
+      await write({ kind: 'in', at: now(), message: { id, type, body } })
+      return 'new'
+    },
+    send: async (message, settles) => {
+      await write({ kind: 'out', position: ++state.position, message, ...(settles !== undefined && { settles }) })
+      for (const hear of hearing) hear()
+    },
+    settle: (id) => write({ kind: 'settled', id }),
+    open: () => [...state.open.values()],
+    waiting: () => state.out.length,
+    onSend: (hear) => void hearing.push(hear),
+    close: async () => {
+      await shortening
+      await log.close()
+    },
+  }
+}
+
+type State = {
+  position: number
+  readonly seen: Map<string, number>
+  readonly open: Map<string, IncomingMessage>
+  out: KeptMessage[]
+}
+
+/** The log as it was left, made short. */
+async function load(path: string, now: () => number): Promise<State> {
+  const state: State = { position: 0, seen: new Map(), open: new Map(), out: [] }
+  const { file, values } = await openLog(path)
+  await file.close()
+  for (const value of values) {
+    const entry = Entry.safeParse(value)
+    if (entry.success) apply(state, entry.data)
+  }
+  await rewriteLog(path, entriesOf(state, now()))
+  return state
+}
+
+function apply(state: State, entry: Entry): void {
+  switch (entry.kind) {
+    case 'in':
+      state.seen.set(entry.message.id, entry.at)
+      state.open.set(entry.message.id, entry.message)
+      return
+    case 'out':
+      state.position = Math.max(state.position, entry.position)
+      // Two that were sent at the same moment may have been written in the other order.
+      state.out = [...state.out, { position: entry.position, ...entry.message }].toSorted(
+        (a, b) => a.position - b.position,
+      )
+      if (entry.settles !== undefined) state.open.delete(entry.settles)
+      return
+    case 'settled':
+      state.open.delete(entry.id)
+      return
+    case 'acked':
+      state.out = state.out.filter(({ position }) => position > entry.position)
+      return
+    case 'known':
+      state.position = Math.max(state.position, entry.position)
+      for (const [id, at] of entry.seen) state.seen.set(id, at)
+  }
+}
+
+function entriesOf({ position, seen, open, out }: State, now: number): Entry[] {
+  for (const [id, at] of seen) if (now - at > rememberMs && !open.has(id)) seen.delete(id)
+  return [
+    { kind: 'known', position, seen: [...seen] },
+    ...[...open.values()].map((message): Entry => ({ kind: 'in', at: seen.get(message.id) ?? now, message })),
+    ...out.map(({ position: at, ...message }): Entry => ({ kind: 'out', position: at, message })),
+  ]
+}
+
+/** Roughly what the log would be if it were made short. */
+const sizeOf = ({ open, out, seen }: State): number =>
+  seen.size * 60 + JSON.stringify([...open.values()]).length + JSON.stringify(out).length

@@ -1,0 +1,201 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { AgentJournalEvent, longestOutput } from '../contract/fleet/channel.ts'
+import type { SprintEvent } from '../contract/events.ts'
+import { exists, listFolder, makeFolder, removeFile } from '../platform/files.ts'
+import { openLog, readLog, type LogFile } from './log-file.ts'
+
+/** What an agent was seen doing, on the disk before it is told to anybody; `seq` grows by one. */
+export interface EventJournal {
+  /** Does not wait for the disk. */
+  readonly add: (happened: Happened) => void
+  /** The events behind a number, oldest first, at most so many. Only what is on the disk. */
+  readonly read: (after: number, most: number) => Promise<readonly AgentJournalEvent[]>
+  readonly lastSeq: () => number
+  readonly lastAt: () => number | undefined
+  /** Told when there is more to read. */
+  readonly onMore: (hear: () => void) => void
+  /** What is stored elsewhere up to this number may go, when there is much of it. */
+  readonly forget: (upTo: number) => void
+  readonly close: () => Promise<void>
+}
+
+export type Happened = {
+  readonly at: number
+  readonly sprintId?: string | undefined
+  readonly promptId?: string | undefined
+  readonly event: SprintEvent
+  /** Names the attempt that it is about, within the agent; its transcript is there. */
+  readonly attempt?: string | undefined
+}
+
+/** `n`: how many events of this attempt there were before. One that is joined again tells them all again. */
+const Record = z.object({ line: z.unknown(), attempt: z.string().optional(), n: z.int().optional() })
+
+const segmentBytes = 4 * 1024 * 1024
+const keptSegments = 8
+const keptInMemory = 2000
+const namePattern = /^(\d{12})\.log$/
+
+export async function openEventJournal(folder: string): Promise<EventJournal> {
+  const { segments, told, ...found } = await openSegments(folder)
+  const isAgain = counter(told)
+  const hearing: (() => void)[] = []
+  let { recent, seq, lastAt } = found
+  let durable = seq
+  let waiting: Waiting[] = []
+  let writing: Promise<void> = Promise.resolve()
+
+  const flush = async () => {
+    const batch = waiting
+    waiting = []
+    const last = batch.at(-1)
+    if (!last) return
+    await segments.append(
+      batch.map(({ line, attempt, n }) => ({ line, attempt, n })),
+      last.event.seq,
+    )
+    durable = last.event.seq
+    recent = [...recent, ...batch.map(({ event }) => event)].slice(-keptInMemory)
+    for (const hear of hearing) hear()
+  }
+  return {
+    add: (happened) => {
+      const n = isAgain(happened)
+      if (n === 'again') return
+      const event = eventOf(happened, ++seq)
+      lastAt = event.at
+      waiting.push({ event, line: z.encode(AgentJournalEvent, event), attempt: happened.attempt, n })
+      // A full disk costs events, never the work that they are about.
+      writing = writing.then(flush).catch(() => {})
+    },
+    read: async (after, most) => {
+      const [oldest] = recent
+      const isRecent = oldest !== undefined && after >= oldest.seq - 1
+      const from = isRecent ? recent : (await segments.read(after + 1)).map(({ event }) => event)
+      return from.filter((event) => event.seq > after).slice(0, most)
+    },
+    lastSeq: () => durable,
+    lastAt: () => lastAt,
+    onMore: (hear) => void hearing.push(hear),
+    forget: segments.forget,
+    close: async () => {
+      await writing
+      await segments.close()
+    },
+  }
+}
+
+type Waiting = {
+  readonly event: AgentJournalEvent
+  readonly line: unknown
+  readonly attempt: string | undefined
+  readonly n: number | undefined
+}
+
+/** The files of a journal, each named by the number of its first event, and what the last ones say. */
+async function openSegments(folder: string) {
+  await makeFolder(folder)
+  const firsts = await segmentsIn(folder)
+  if (firsts.length === 0) firsts.push(1)
+  const pathOf = (first: number) => join(folder, `${String(first).padStart(12, '0')}.log`)
+  const told = new Map<string, number>()
+  const recent: AgentJournalEvent[] = []
+  // The last two are enough: an attempt that is still under way has told something lately.
+  for (const first of firsts.slice(-2)) {
+    for (const { event, attempt, n } of decoded(exists(pathOf(first)) ? await readLog(pathOf(first)) : [])) {
+      recent.push(event)
+      if (attempt !== undefined && n !== undefined) told.set(attempt, n + 1)
+    }
+  }
+  const last = recent.at(-1)
+  let log: LogFile = (await openLog(pathOf(firsts.at(-1) ?? 1))).file
+  const segments = {
+    append: async (records: readonly unknown[], lastSeq: number): Promise<void> => {
+      await log.append(...records)
+      if (log.size() < segmentBytes) return
+      await log.close()
+      firsts.push(lastSeq + 1)
+      log = (await openLog(pathOf(lastSeq + 1))).file
+    },
+    read: async (seq: number) => {
+      const first = firsts.findLast((number) => number <= seq) ?? firsts[0] ?? 1
+      return decoded(await readLog(pathOf(first)).catch(() => []))
+    },
+    forget: (upTo: number): void => {
+      while (firsts.length > keptSegments && (firsts[1] ?? Infinity) <= upTo + 1) {
+        const first = firsts.shift()
+        if (first !== undefined) void removeFile(pathOf(first)).catch(() => {})
+      }
+    },
+    close: () => log.close(),
+  }
+  const seq = last?.seq ?? (firsts.at(-1) ?? 1) - 1
+  return { segments, told, recent: recent.slice(-keptInMemory), seq, lastAt: last?.at }
+}
+
+async function segmentsIn(folder: string): Promise<number[]> {
+  const names = await listFolder(folder)
+  return names
+    .flatMap((name) => namePattern.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((a, b) => a - b)
+}
+
+function decoded(values: readonly unknown[]) {
+  return values.flatMap((value) => {
+    const record = Record.safeParse(value)
+    const event = record.success ? AgentJournalEvent.safeParse(record.data.line) : undefined
+    if (!record.success || !event?.success) return []
+    return [{ event: event.data, attempt: record.data.attempt, n: record.data.n }]
+  })
+}
+
+/** How many events of its attempt came before this one; `again` if it was told before the restart. */
+function counter(told: Map<string, number>) {
+  const begun = new Map<string, number>()
+  return ({ attempt, event }: Happened): number | 'again' | undefined => {
+    if (attempt === undefined || (event.type !== 'agent' && event.type !== 'attempt-started')) return undefined
+    const n = begun.get(attempt) ?? 0
+    begun.set(attempt, n + 1)
+    if (n < (told.get(attempt) ?? 0)) return 'again'
+    return n
+  }
+}
+
+function eventOf({ at, sprintId, promptId, event, attempt }: Happened, seq: number): AgentJournalEvent {
+  const short = clipped(event)
+  return {
+    seq,
+    at,
+    ...(sprintId !== undefined && { sprintId }),
+    ...(promptId !== undefined && { promptId }),
+    event: short ?? event,
+    ...(short && attempt !== undefined && { clipped: `${attempt}/transcript.jsonl` }),
+  }
+}
+
+/** The event without the middle of what is too long in it; undefined if nothing is. */
+function clipped(event: SprintEvent): SprintEvent | undefined {
+  if (event.type !== 'agent') return undefined
+  const inner = event.event
+  if (inner.kind === 'text' && inner.text.length > longestOutput) {
+    return { ...event, event: { ...inner, text: withoutMiddle(inner.text) } }
+  }
+  if (inner.kind === 'raw' && inner.line.length > longestOutput) {
+    return { ...event, event: { ...inner, line: withoutMiddle(inner.line) } }
+  }
+  if (inner.kind !== 'tool') return undefined
+  const isLongInput = JSON.stringify(inner.input ?? null).length > longestOutput
+  const isLongOutput = (inner.output?.length ?? 0) > longestOutput
+  if (!isLongInput && !isLongOutput) return undefined
+  const { input, output, ...rest } = inner
+  const kept = isLongInput ? {} : { input }
+  return { ...event, event: { ...rest, ...kept, ...(output !== undefined && { output: withoutMiddle(output) }) } }
+}
+
+function withoutMiddle(text: string): string {
+  if (text.length <= longestOutput) return text
+  const half = longestOutput / 2
+  return `${text.slice(0, half)}\n… ${text.length - longestOutput} characters left out …\n${text.slice(-half)}`
+}

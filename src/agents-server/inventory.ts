@@ -1,0 +1,90 @@
+import { hostname } from 'node:os'
+import type { Inventory, InventoryAgent } from '../contract/fleet/channel.ts'
+import type { Program } from '../contract/fleet/machine.ts'
+import { diskSpace } from '../platform/files.ts'
+import type { LocalAgent, LocalAgents } from './agents.ts'
+import type { Jobs } from './jobs.ts'
+
+/** How a machine presents itself. */
+export type MachineSettings = {
+  readonly name: string
+  readonly labels: readonly string[]
+  /** Folders that workspaces may lie in. */
+  readonly roots: readonly string[]
+  /** Prompts that may run at once. */
+  readonly slots: number
+  /** Where agents keep their notes; `{agent}` stands for the agent. */
+  readonly notes: string
+}
+
+export const defaultSlots = 4
+
+export const defaultSettings = (home: string, userHome: string): MachineSettings => ({
+  name: hostname(),
+  labels: [],
+  roots: [userHome],
+  slots: defaultSlots,
+  notes: `${home}/notes/{agent}`,
+})
+
+export type InventoryParts = {
+  readonly settings: MachineSettings
+  readonly version: string
+  readonly bootEpoch: number
+  readonly agents: LocalAgents
+  readonly jobs: Jobs
+  readonly waiting: () => number
+  readonly home: string
+  readonly programs: () => readonly Program[] | undefined
+}
+
+export async function takeInventory(parts: InventoryParts): Promise<Inventory> {
+  const { settings, version, bootEpoch, agents, jobs } = parts
+  const disk = await diskSpace(parts.home).catch(() => undefined)
+  const programs = parts.programs()
+  return {
+    version,
+    bootEpoch,
+    platform: `${process.platform} ${process.arch}`,
+    at: Date.now(),
+    name: settings.name,
+    labels: [...settings.labels],
+    slots: settings.slots,
+    roots: [...settings.roots],
+    ...(disk && { diskFreeBytes: disk.freeBytes }),
+    ...(programs && { programs: [...programs] }),
+    agents: agents.all().map((agent) => inventoryOf(agent, agents, jobs)),
+    waiting: parts.waiting(),
+  }
+}
+
+function inventoryOf(agent: LocalAgent, agents: LocalAgents, jobs: Jobs): InventoryAgent {
+  const { agentId, workspace, folder } = agent
+  const mine = jobs.of(agentId)
+  const reason = whyNot(agent, agents)
+  const busy = mine.some(({ startedAt }) => startedAt !== undefined)
+  const state = agent.archived ? 'archived' : reason === undefined ? (busy ? 'running' : 'idle') : 'failed'
+  return {
+    agentId,
+    state,
+    workspace,
+    folder,
+    ...(reason !== undefined && !agent.archived && { reason }),
+    prompts: mine.flatMap(({ promptId, startedAt }) =>
+      promptId === undefined
+        ? []
+        : [{ promptId, running: startedAt !== undefined, ...(startedAt !== undefined && { startedAt }) }],
+    ),
+    orders: mine.flatMap(({ orderId }) => orderId ?? []),
+    lastEventSeq: agent.events.lastSeq(),
+  }
+}
+
+function whyNot({ agentId }: LocalAgent, agents: LocalAgents): string | undefined {
+  try {
+    agents.ready(agentId)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

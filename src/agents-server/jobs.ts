@@ -1,0 +1,217 @@
+import { join, relative } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import type { RequestBody } from '../contract/fleet/channel.ts'
+import { MachineFact } from '../contract/fleet/channel-work.ts'
+import { encodeReport } from '../channel/message.ts'
+import type { SprintEvent } from '../contract/events.ts'
+import type { Fact } from '../loop/fact.ts'
+import { exists } from '../platform/files.ts'
+import { perform } from '../runtime/perform.ts'
+import type { Ports } from '../runtime/ports.ts'
+import { slots } from '../runtime/slots.ts'
+import type { LocalAgent, LocalAgents } from './agents.ts'
+import { limitsOf, portsFor, sprintFolder, type Environment } from './agent-ports.ts'
+import type { DiskMailbox } from './disk-mailbox.ts'
+import { lockFor } from './notes.ts'
+import { runText, textAttempt } from './text-prompt.ts'
+
+export type JobParts = {
+  readonly agents: LocalAgents
+  readonly mailbox: DiskMailbox
+  readonly home: string
+  readonly env: Environment
+  /** So many prompts at once on this machine. */
+  readonly slots: number
+  /** Resolves as soon as something may be begun whose lease is this long, or `signal` aborts. */
+  readonly leased: (leaseMs: number, signal: AbortSignal) => Promise<void>
+  readonly changed: () => void
+  readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
+}
+
+export type Job = {
+  /** The message that asked for it. */
+  readonly messageId: string
+  readonly agentId: string
+  readonly promptId?: string
+  readonly orderId?: string
+  readonly controller: AbortController
+  startedAt: number | undefined
+}
+
+/** What is being carried out on this machine. */
+export interface Jobs {
+  readonly prompt: (messageId: string, body: RequestBody<'prompt'>) => void
+  readonly order: (messageId: string, body: RequestBody<'carry-out'>) => void
+  /** Ends what runs or waits; true if there was anything. `turn`: what runs goes on to its end, what waits is called off. */
+  readonly interrupt: (body: RequestBody<'interrupt'>) => boolean
+  readonly of: (agentId: string) => readonly Job[]
+}
+
+/** Hooks that may run at the same time. */
+const hookSlots = 4
+const retryMs = 2000
+
+export function openJobs(parts: JobParts): Jobs {
+  const jobs = new Map<string, Job>()
+  const shared = {
+    promptSlots: slots(parts.slots),
+    hookSlots: slots(hookSlots),
+    limits: limitsOf(parts.home, parts.env),
+  }
+  const turns = new Map<string, Promise<void>>()
+  const start = (job: Job, work: () => Promise<void>) => {
+    if (jobs.has(job.messageId)) return
+    jobs.set(job.messageId, job)
+    parts.changed()
+    void work()
+      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: messageOf(error) }))
+      .finally(() => {
+        jobs.delete(job.messageId)
+        parts.changed()
+      })
+  }
+  return {
+    prompt: (messageId, body) => {
+      const { agentId, promptId } = body
+      const job: Job = { messageId, agentId, promptId, controller: new AbortController(), startedAt: undefined }
+      start(job, () => {
+        const before = turns.get(agentId) ?? Promise.resolve()
+        const mine = Promise.race([before, aborted(job)]).then(() => runPrompt(job, body, { ...parts, ...shared }))
+        turns.set(agentId, Promise.allSettled([before, mine]).then(nothing))
+        return mine
+      })
+    },
+    order: (messageId, body) => {
+      const { agentId, orderId } = body
+      const job: Job = { messageId, agentId, orderId, controller: new AbortController(), startedAt: undefined }
+      start(job, () => runOrder(job, body, { ...parts, ...shared }))
+    },
+    interrupt: ({ agentId, promptId, when }) => {
+      const meant = [...jobs.values()].filter(
+        (job) => job.agentId === agentId && (promptId === undefined || job.promptId === promptId),
+      )
+      const ended = meant.filter((job) => when === 'now' || job.startedAt === undefined)
+      for (const { controller } of ended) controller.abort()
+      return ended.length > 0
+    },
+    of: (agentId) => [...jobs.values()].filter((job) => job.agentId === agentId),
+  }
+}
+
+const nothing = () => {}
+
+/** Who is called off need not wait for his turn. */
+const aborted = ({ controller: { signal } }: Job): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+type Shared = JobParts & {
+  readonly promptSlots: Ports['hookSlots']
+  readonly hookSlots: Ports['hookSlots']
+  readonly limits: Ports['limits']
+}
+
+async function runPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<void> {
+  const { promptId, agentId } = body
+  const end = await parts.promptSlots(() => endOfPrompt(job, body, parts))
+  const agent = parts.agents.find(agentId)
+  const isNotes = body.asked.kind === 'order' && body.asked.protocol === 'notes'
+  const lock = agent && isNotes ? { lock: await lockFor(agent.notes) } : {}
+  const report = encodeReport('prompt-ended', { promptId, agentId, endedAt: Date.now(), end, ...lock })
+  await sendForSure({ id: `prompt-ended:${promptId}`, type: 'prompt-ended', body: report }, job.messageId, parts)
+}
+
+type PromptEnd = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
+
+async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<PromptEnd> {
+  const { signal } = job.controller
+  await parts.leased(body.leaseMs, signal)
+  try {
+    const agent = parts.agents.ready(body.agentId)
+    // One that was begun before a restart has to be ended properly.
+    if (signal.aborted && !hasBegun(agent, body)) return { kind: 'cancelled' }
+    job.startedAt = Date.now()
+    parts.changed()
+    if (body.asked.kind === 'text')
+      return { kind: 'outcome', outcome: await runText(agent, body, { ...parts, signal }) }
+    return await runAsked(job, agent, body.asked, { ...parts, program: body.program })
+  } catch (error) {
+    parts.log('a prompt could not be begun', { promptId: body.promptId, why: messageOf(error) })
+    return { kind: 'refused', reason: messageOf(error) }
+  }
+}
+
+type AskedOrder = Extract<RequestBody<'prompt'>['asked'], { kind: 'order' }>
+
+async function runAsked(
+  job: Job,
+  agent: LocalAgent,
+  { sprintId, order, progress }: AskedOrder,
+  parts: Shared & { readonly program: string },
+): Promise<PromptEnd> {
+  const attempt = attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`)
+  const { promptId } = job
+  let messages = 0
+  const observe = (event: SprintEvent) => {
+    if (event.type === 'agent' && event.event.kind === 'text') messages++
+    agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt })
+  }
+  const ports = await portsFor({ ...parts, agent, sprintId, progress, observe })
+  const fact = await perform(order, { progress, ports, signal: job.controller.signal })
+  const startedAt = job.startedAt ?? Date.now()
+  const said = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
+  await agent.conversations.add({ ...said, transcript: `${attempt}/transcript.jsonl` })
+  return fact ? { kind: 'fact', fact: machineFact(fact) } : { kind: 'cancelled' }
+}
+
+/** Within the agent's folder. */
+const attemptOf = (agent: LocalAgent, sprintId: string, name: string): string =>
+  relative(agent.home, join(sprintFolder(agent, sprintId), 'attempts', name))
+
+function hasBegun(agent: LocalAgent, { asked, promptId }: RequestBody<'prompt'>): boolean {
+  if (asked.kind === 'text') return exists(join(agent.home, textAttempt(promptId)))
+  const { sprintId, order } = asked
+  return exists(join(agent.home, attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`)))
+}
+
+async function runOrder(job: Job, body: RequestBody<'carry-out'>, parts: Shared): Promise<void> {
+  const { orderId, agentId } = body
+  job.startedAt = Date.now()
+  const done = await carryOut(job, body, parts).catch((error: unknown) => ({ reason: messageOf(error) }))
+  const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
+  await sendForSure({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
+}
+
+async function carryOut(
+  job: Job,
+  { agentId, sprintId, program, order, progress }: RequestBody<'carry-out'>,
+  parts: Shared,
+) {
+  const agent = parts.agents.ready(agentId)
+  const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), sprintId, event })
+  const ports = await portsFor({ ...parts, agent, sprintId, program, progress, observe })
+  const fact = await perform(order, { progress, ports, signal: job.controller.signal })
+  return fact ? { fact: machineFact(fact) } : { reason: 'it was called off' }
+}
+
+/** Only facts that answer an order of a machine come out of `perform` for one. */
+function machineFact(fact: Fact): MachineFact {
+  if (isMachineFact(fact)) return fact
+  throw new RalphError('INTERNAL', `a machine has no business with the fact "${fact.type}"`)
+}
+
+const isMachineFact = (fact: Fact): fact is Extract<Fact, { type: MachineFact['type'] }> =>
+  MachineFact.options.some(({ shape }) => shape.type.value === fact.type)
+
+/** A disk that is full now has room later; what has happened is not forgotten for that. */
+async function sendForSure(message: Parameters<DiskMailbox['send']>[0], settles: string, { mailbox, log }: JobParts) {
+  for (;;) {
+    try {
+      return await mailbox.send(message, settles)
+    } catch (error) {
+      log('a report cannot be kept yet', { id: message.id, why: messageOf(error) })
+      await new Promise((resolve) => setTimeout(resolve, retryMs))
+    }
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,68 @@
+import { crc32 } from 'node:zlib'
+import { dirname } from 'node:path'
+import { openAppendFile, type AppendFile } from '../platform/append-file.ts'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { exists, makeFolder, readBytes } from '../platform/files.ts'
+
+/** A file of JSON lines, each with its checksum. What was appended stays; a line that was being written at a crash is cut off. */
+export interface LogFile {
+  readonly append: (...values: readonly unknown[]) => Promise<void>
+  readonly size: () => number
+  readonly close: () => Promise<void>
+}
+
+export type OpenedLog = {
+  readonly file: LogFile
+  readonly values: readonly unknown[]
+  /** Lines that could not be read although good ones follow. They are left out. */
+  readonly damaged: number
+}
+
+export async function openLog(path: string): Promise<OpenedLog> {
+  await makeFolder(dirname(path))
+  if (!exists(path)) await writeFileAtomic(path, '')
+  const { values, goodBytes, damaged } = readLines(await readBytes(path))
+  return { file: logOn(await openAppendFile(path, goodBytes)), values, damaged }
+}
+
+/** The values of a log that is not open for writing here. */
+export async function readLog(path: string): Promise<readonly unknown[]> {
+  return readLines(await readBytes(path)).values
+}
+
+/** In place of what is there, whole. The log must not be open. */
+export async function rewriteLog(path: string, values: readonly unknown[]): Promise<void> {
+  await makeFolder(dirname(path))
+  await writeFileAtomic(path, values.map((value) => lineOf(value)).join(''))
+}
+
+const logOn = (file: AppendFile): LogFile => ({
+  append: (...values) => file.append(values.map((value) => lineOf(value)).join('')),
+  size: file.size,
+  close: file.close,
+})
+
+function lineOf(value: unknown): string {
+  const json = JSON.stringify(value)
+  return `${checksum(json)} ${json}\n`
+}
+
+const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
+
+function readLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damaged: number } {
+  const values: unknown[] = []
+  let goodBytes = 0
+  let bad = 0
+  let damaged = 0
+  for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
+    const line = bytes.toString('utf8', start, end)
+    const json = line.slice(9)
+    if (line[8] === ' ' && checksum(json) === line.slice(0, 8)) {
+      values.push(JSON.parse(json))
+      goodBytes = end + 1
+      damaged += bad
+      bad = 0
+    } else bad++
+  }
+  return { values, goodBytes, damaged }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Credentials } from '../channel/authority.ts'
+import { RalphError } from '../contract/errors.ts'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { lockFile } from '../platform/file-lock.ts'
+import { readTextIfThere } from '../platform/files.ts'
+import { makePrivateFolder, writePrivateFile } from '../platform/private-file.ts'
+
+/** Who this machine is, and to whom. Only its owner can read it. */
+const Identity = z.object({
+  machineId: z.uuid(),
+  backend: z.object({ host: z.string(), port: z.int() }),
+  key: z.string(),
+  certificate: z.string(),
+  authorities: z.string(),
+  settings: z.object({
+    name: z.string(),
+    labels: z.array(z.string()),
+    roots: z.array(z.string()),
+    slots: z.int().min(1),
+    notes: z.string(),
+  }),
+})
+export type Identity = z.output<typeof Identity>
+
+export type OwnedFolder = { readonly bootEpoch: number; readonly bootId: string; readonly release: () => void }
+
+const machineFolder = (home: string): string => join(home, 'machine')
+const identityFile = (home: string): string => join(machineFolder(home), 'identity.json')
+
+/** One agents-server per data folder; each of its starts has a number above all before. */
+export async function takeFolder(home: string): Promise<OwnedFolder> {
+  const folder = machineFolder(home)
+  await makePrivateFolder(folder)
+  const taken = lockFile(join(folder, 'lock'), `agents-server, process ${process.pid}`)
+  if ('owner' in taken) {
+    throw new RalphError('DATA_FOLDER_IN_USE', `another agents-server uses this data folder: ${taken.owner}`, {
+      place: { file: folder },
+      hint: 'stop it, or give this one a data folder of its own with RALPH_HOME',
+    })
+  }
+  const before = Number((await readTextIfThere(join(folder, 'boot'))) ?? 0)
+  const bootEpoch = (Number.isSafeInteger(before) ? before : 0) + 1
+  await writeFileAtomic(join(folder, 'boot'), `${bootEpoch}\n`)
+  return { bootEpoch, bootId: randomUUID(), release: taken.lock.release }
+}
+
+export async function readIdentity(home: string): Promise<Identity | undefined> {
+  const text = await readTextIfThere(identityFile(home))
+  if (text === undefined) return undefined
+  const parsed = Identity.safeParse(JSON.parse(text))
+  if (parsed.success) return parsed.data
+  throw new RalphError('FILE_UNREADABLE', 'the identity of this machine cannot be read', {
+    place: { file: identityFile(home) },
+    hint: 'join again: ralph agents-server join <token>',
+  })
+}
+
+export async function saveIdentity(home: string, identity: Identity): Promise<void> {
+  await makePrivateFolder(machineFolder(home))
+  await writePrivateFile(identityFile(home), `${JSON.stringify(identity, undefined, 2)}\n`)
+}
+
+export const credentialsOf = ({ certificate, key }: Identity): Credentials => ({ certificate, key })

@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import type { TaskLock as WireLock } from '../contract/fleet/channel.ts'
+import { formatTimestamp } from '../contract/time.ts'
+import { lockName, outcomeName } from '../loop/notes-prompt.ts'
+import type { LockState } from '../loop/read-lock.ts'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { exists, isFolder, listFolder, makeFolder, readTextIfThere, removeFile } from '../platform/files.ts'
+import { fileFacts } from '../platform/private-file.ts'
+import type { TaskLock } from '../runtime/ports.ts'
+
+const readme = 'README.md'
+/** Which attempt the lock was last put there for. */
+const restoredFor = '.task-lock-for'
+const mostNotes = 200
+const longestNote = 64 * 1024
+
+/** Where an agent keeps its notes. `{agent}` in the configured path stands for the agent. */
+export const notesFolder = (configured: string, agent: string): string =>
+  configured.includes('{agent}') ? configured.replaceAll('{agent}', agent) : configured
+
+/** Sets the folder up for a task. Notes of earlier tasks stay; the same task is not written twice. */
+export async function setUpNotes(folder: string, task: string, now: number): Promise<void> {
+  await makeFolder(folder)
+  const before = await readTextIfThere(join(folder, readme))
+  const isWritten = before !== undefined && lastTaskOf(before) === task.trim()
+  if (!isWritten)
+    await writeFileAtomic(
+      join(folder, readme),
+      before === undefined ? firstReadme(task, now) : addTask(before, task, now),
+    )
+  await removeFile(join(folder, outcomeName))
+  await removeFile(join(folder, restoredFor))
+  await writeFileAtomic(join(folder, lockName), '')
+}
+
+export const removeLock = (folder: string): Promise<void> => removeFile(join(folder, lockName))
+
+const taskHeading = '## Task'
+
+const firstReadme = (task: string, now: number): string => `# Notes
+
+Where to start reading. Keep it short; put details into other files here and link them.
+
+${section(task, now)}`
+
+const addTask = (before: string, task: string, now: number): string =>
+  `${before.trimEnd()}\n\n---\n\n${section(task, now)}`
+
+const section = (task: string, now: number): string => `${taskHeading} (${formatTimestamp(now)})
+
+${task.trim()}
+
+### How to iterate
+
+(to be found out)
+
+### Validation criteria, and which are met
+
+(to be found out)
+
+### Work log
+
+(nothing yet)
+
+### More notes
+
+(links to other files)
+`
+
+/** What stands between the last heading of a task and the heading after it. */
+function lastTaskOf(text: string): string | undefined {
+  const begin = text.lastIndexOf(taskHeading)
+  if (begin === -1) return undefined
+  const [, ...lines] = text.slice(begin).split('\n')
+  const end = lines.findIndex((line) => line.startsWith('### '))
+  return lines
+    .slice(0, end === -1 ? undefined : end)
+    .join('\n')
+    .trim()
+}
+
+/** The lock of the notes protocol, as the runtime wants it. */
+export const taskLock = (folder: string): TaskLock => ({
+  folder,
+  read: () => readLockState(folder),
+  restore: async (attempt) => {
+    if ((await readTextIfThere(join(folder, restoredFor)))?.trim() === attempt) return
+    await makeFolder(folder)
+    await removeFile(join(folder, outcomeName))
+    await writeFileAtomic(join(folder, lockName), '')
+    await writeFileAtomic(join(folder, restoredFor), `${attempt}\n`)
+  },
+})
+
+/** Rejects if it cannot tell: a folder that is gone as a whole says nothing. */
+async function readLockState(folder: string): Promise<LockState> {
+  if (!isFolder(folder))
+    throw new RalphError('FILE_UNREADABLE', 'the notes folder is gone', { place: { file: folder } })
+  if ((await readTextIfThere(join(folder, lockName))) !== undefined) return { exists: true }
+  const said = (await readTextIfThere(join(folder, outcomeName)))?.trim() ?? ''
+  const [, word, text = ''] = /^\W*(done|stuck)\b[\s:.,;–-]*(.*)$/is.exec(said) ?? []
+  if (word === undefined) return { exists: false, ...(said !== '' && { text: said }) }
+  return { exists: false, outcome: word.toLowerCase() === 'stuck' ? 'stuck' : 'done', text: text.trim() }
+}
+
+/** The same for the wire, where also the failure is an answer. */
+export async function lockFor(folder: string): Promise<WireLock> {
+  try {
+    const lock = await readLockState(folder)
+    if (lock.exists) return { state: 'present' }
+    return { state: 'gone', outcome: lock.outcome ?? 'unknown', sentence: lock.text ?? '' }
+  } catch (error) {
+    return { state: 'unreadable', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** All notes, with their text if they are not too long. */
+export async function readNotes(folder: string) {
+  const names = exists(folder) ? (await listFolder(folder)).filter((name) => name.endsWith('.md')).toSorted() : []
+  const notes = await Promise.all(
+    names.slice(0, mostNotes).map(async (name) => {
+      const facts = await fileFacts(join(folder, name))
+      if (!facts) return []
+      const text = facts.size <= longestNote ? await readTextIfThere(join(folder, name)) : undefined
+      return [{ name, size: facts.size, updatedAt: facts.changedAt, ...(text !== undefined && { text }) }]
+    }),
+  )
+  return notes.flat()
+}

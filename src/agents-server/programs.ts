@@ -1,0 +1,43 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Driver } from '../agents/driver.ts'
+import { agentEnv } from '../agents/environment.ts'
+import { inspectAgent, type Inspector } from '../agents/inspect.ts'
+import { driverNamed, drivers } from '../agents/registry.ts'
+import type { Program } from '../contract/fleet/machine.ts'
+import { isFile } from '../platform/files.ts'
+import { findProgram } from '../platform/programs.ts'
+import { runShortly } from '../platform/short-run.ts'
+import type { Environment } from './agent-ports.ts'
+
+const timeoutMs = 15_000
+
+/** The agent programs that are installed here, with what can be told of them without a prompt. */
+export async function findPrograms(env: Environment): Promise<Program[]> {
+  const found = await Promise.all([...drivers.keys()].map((name) => inspectProgram(name, env)))
+  return found.filter(({ problem }) => problem === undefined)
+}
+
+export async function inspectProgram(name: string, env: Environment): Promise<Program> {
+  const driver = driverNamed(name)
+  const { path, version, tested, login } = await inspectAgent(driver, inspectorOf(driver, env))
+  return {
+    name,
+    loggedIn: login,
+    ...(version !== undefined && { version }),
+    ...(tested !== undefined && { tested }),
+    ...(path === undefined && { problem: `"${driver.program}" is not on PATH` }),
+  }
+}
+
+function inspectorOf(driver: Driver, env: Environment): Inspector {
+  const home = env['HOME'] ?? homedir()
+  const { env: settings = {} } = driver.command({ cwd: home, folder: home, sprintDir: home })
+  const seen = agentEnv(driver, env, [], settings)
+  return {
+    find: (program) => findProgram(program, env['PATH'] ?? '', home),
+    run: (file, args) => runShortly({ file, args, cwd: home, env: seen, timeoutMs }),
+    isHomeFile: (path) => isFile(join(home, path)),
+    env,
+  }
+}

@@ -1,0 +1,106 @@
+import { X509Certificate } from 'node:crypto'
+import { newKeyAndRequest } from '../channel/authority.ts'
+import { askToJoin } from '../channel/join.ts'
+import { readJoinToken } from '../channel/join-token.ts'
+import type { Line } from '../channel/line.ts'
+import { decodeReportReply, encodeReport } from '../channel/message.ts'
+import { dial, type Address } from '../channel/web-socket.ts'
+import { RalphError } from '../contract/errors.ts'
+import { startAgentsServer, type AgentsServer, type AgentsServerOptions } from './agents-server.ts'
+import type { MachineSettings } from './inventory.ts'
+import { credentialsOf, readIdentity, saveIdentity, type Identity } from './machine-folder.ts'
+
+export type Joining = {
+  readonly home: string
+  readonly token: string
+  readonly backend: Address
+  readonly settings: MachineSettings
+  readonly version: string
+  /** Told once, if somebody has to approve the machine first. */
+  readonly onPending: () => void
+}
+
+const askAgainMs = 3000
+const approvalMs = 30 * 60_000
+
+/** Makes this machine one of the backend's. The key is made here and stays here. */
+export async function joinBackend(joining: Joining): Promise<Identity> {
+  const { home, backend, settings, version } = joining
+  const token = readJoinToken(joining.token)
+  const { key, csr } = await newKeyAndRequest(settings.name)
+  const about = { csr, name: settings.name, labels: [...settings.labels], version }
+  const deadline = Date.now() + approvalMs
+  for (let asked = 0; Date.now() < deadline; asked++) {
+    const { answer } = await askToJoin(backend, token, about)
+    if ('refused' in answer)
+      throw new RalphError('JOIN_REFUSED', answer.refused, { hint: 'make a new one with: ralph machine token' })
+    if ('machineId' in answer) {
+      const { machineId, certificate, authorities } = answer
+      const kept = { ...settings, labels: [...settings.labels], roots: [...settings.roots] }
+      const identity: Identity = { machineId, backend, key, certificate, authorities, settings: kept }
+      await saveIdentity(home, identity)
+      return identity
+    }
+    if (asked === 0) joining.onPending()
+    await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+  }
+  throw new RalphError('JOIN_PENDING', 'nobody has approved this machine in time', {
+    hint: 'join again with a new token',
+  })
+}
+
+type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'log' | 'timing'>
+
+const lookEveryMs = 60_000
+
+/** The agents-server of a machine that has joined, with its certificate kept fresh. */
+export async function startRemoteAgentsServer(options: RemoteOptions): Promise<AgentsServer> {
+  const { home } = options
+  const first = await readIdentity(home)
+  if (!first) {
+    throw new RalphError('JOIN_REFUSED', 'this machine has not joined a backend yet', {
+      hint: 'make a token on the backend with "ralph machine token", then here: ralph agents-server join <token>',
+    })
+  }
+  let identity = first
+  let line: Line | undefined
+  const look = async () => {
+    if (!line || !isDue(identity.certificate, Date.now())) return
+    identity = await renewed(identity, line)
+    await saveIdentity(home, identity)
+    options.log('the certificate was renewed')
+  }
+  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()
+  const server = await startAgentsServer({
+    ...options,
+    machineId: identity.machineId,
+    settings: identity.settings,
+    connect: () =>
+      dial({ ...identity.backend, credentials: credentialsOf(identity), authorities: identity.authorities }),
+    onLine: (opened) => {
+      line = opened
+      void look().catch(() => {})
+    },
+  })
+  return {
+    ...server,
+    close: async () => {
+      clearInterval(timer)
+      await server.close()
+    },
+  }
+}
+
+/** Two thirds of its life are over. */
+export function isDue(certificate: string, now: number): boolean {
+  const { validFrom, validTo } = new X509Certificate(certificate)
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)]
+  return now >= from + ((to - from) * 2) / 3
+}
+
+/** With a new key, over the session that the old one has opened. */
+async function renewed(identity: Identity, line: Line): Promise<Identity> {
+  const { key, csr } = await newKeyAndRequest(identity.settings.name)
+  const reply = decodeReportReply('renew', await line.call('renew', encodeReport('renew', { csr }), 30_000))
+  return { ...identity, key, certificate: reply.certificate, authorities: reply.authorities }
+}

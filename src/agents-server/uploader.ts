@@ -1,0 +1,75 @@
+import { decodeReportReply, encodeReport } from '../channel/message.ts'
+import type { Line } from '../channel/line.ts'
+import { onceAtATime } from '../channel/turns.ts'
+import type { LocalAgent } from './agents.ts'
+
+const mostEvents = 500
+const mostCharacters = 256 * 1024
+const gatherMs = 30
+const deadlineMs = 30_000
+
+export interface Uploader {
+  /** A line is there, and the backend has said up to where it has the events of each agent. */
+  readonly begin: (line: Line, stored: Readonly<Record<string, number>>) => void
+  readonly add: (agent: LocalAgent) => void
+}
+
+/** Sends the events of all agents, each in order: the next batch when the one before is stored. What is not stored waits on the disk. */
+export function openUploader(): Uploader {
+  const stored = new Map<string, number>()
+  const wakes = new Map<string, () => void>()
+  let line: Line | undefined
+
+  const send = async (agent: LocalAgent) => {
+    const { agentId, events } = agent
+    await new Promise((resolve) => setTimeout(resolve, gatherMs))
+    for (;;) {
+      const current = line
+      const after = stored.get(agentId)
+      if (!current || after === undefined) return
+      const batch = fitting(await events.read(after, mostEvents))
+      if (batch.length === 0) return
+      const body = encodeReport('events', { agentId, events: batch })
+      const reply = await current.call('events', body, deadlineMs)
+      if (line !== current) continue
+      const upTo = decodeReportReply('events', reply).stored
+      // A backend that stores nothing and says so would be asked for ever.
+      if (upTo <= after) return
+      stored.set(agentId, upTo)
+      events.forget(upTo)
+    }
+  }
+  return {
+    begin: (next, known) => {
+      line = next
+      for (const [agentId, upTo] of Object.entries(known)) stored.set(agentId, upTo)
+      for (const [agentId, wake] of wakes) {
+        if (!stored.has(agentId)) stored.set(agentId, 0)
+        wake()
+      }
+      void next.closed.then(() => (line = line === next ? undefined : line))
+    },
+    add: (agent) => {
+      if (wakes.has(agent.agentId)) return
+      const wake = onceAtATime(
+        () => send(agent),
+        () => {},
+      )
+      wakes.set(agent.agentId, wake)
+      if (line && !stored.has(agent.agentId)) stored.set(agent.agentId, 0)
+      agent.events.onMore(wake)
+    },
+  }
+}
+
+/** As many as go into one message. */
+function fitting<T>(events: readonly T[]): T[] {
+  let room = mostCharacters
+  const taken: T[] = []
+  for (const event of events) {
+    room -= JSON.stringify(event).length
+    if (room < 0 && taken.length > 0) break
+    taken.push(event)
+  }
+  return taken
+}

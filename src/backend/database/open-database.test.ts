@@ -1,0 +1,121 @@
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile, cp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aDatabase, dataFolder, kinds, migrations } from '../../../test/fleet/a-fleet.ts'
+import * as agent from './agent.ts'
+import * as agentPrompt from './agent-prompt.ts'
+import * as audit from './audit.ts'
+import type { Database } from './database.ts'
+import * as event from './event.ts'
+import * as executor from './executor.ts'
+import * as machine from './machine.ts'
+import { openDatabase } from './open-database.ts'
+import * as question from './question.ts'
+import * as sprint from './sprint.ts'
+import * as usage from './usage.ts'
+import * as user from './user.ts'
+import * as webhook from './webhook.ts'
+
+const nouns = [agent, agentPrompt, audit, event, executor, machine, question, sprint, usage, user, webhook]
+
+const opened = async (...given: Parameters<typeof openDatabase>): Promise<Database> => {
+  const database = await openDatabase(...given)
+  onTestFinished(() => database.close())
+  return database
+}
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'ralph-test-'))
+  onTestFinished(() => rm(made, { recursive: true, force: true }))
+  return made
+}
+
+describe.each(kinds)('a database of kind %s', (kind) => {
+  it('has the tables and columns that the code believes it has', async () => {
+    const { db } = await aDatabase(kind)
+    const { rows } = await db.execute<{ name: string; column: string; required: boolean }>(
+      `select table_name as name, column_name as column, is_nullable = 'NO' as required
+       from information_schema.columns where table_schema = 'public' and table_name <> 'migration'`,
+    )
+    const inDatabase = rows.map(({ name, column, required }) => `${name}.${column}${required ? ' not null' : ''}`)
+    const tables = nouns.flatMap((noun) => Object.values<unknown>(noun)).filter((table) => table instanceof PgTable)
+    const inCode = tables.flatMap((table) => {
+      const { name, columns, primaryKeys } = getTableConfig(table)
+      const keys = primaryKeys.flatMap((key) => key.columns.map((column) => column.name))
+      return columns.map((column) => {
+        const required = column.notNull || column.primary || keys.includes(column.name)
+        return `${name}.${column.name}${required ? ' not null' : ''}`
+      })
+    })
+    expect(inCode.toSorted()).toEqual(inDatabase.toSorted())
+  }, 120_000)
+})
+
+describe('a data folder', () => {
+  it('belongs to one process at a time, and others are told whose it is', async () => {
+    const place = { dataFolder: await dataFolder() }
+    const first = await openDatabase(place, { migrations })
+    await expect(openDatabase(place, { migrations })).rejects.toMatchObject({ code: 'DATA_FOLDER_IN_USE' })
+    await first.close()
+    await opened(place, { migrations })
+    expect((await stat(join(place.dataFolder, 'database'))).mode & 0o777).toBe(0o700)
+  })
+
+  it('may have a path that is too long for a socket', async () => {
+    const long = join(await folder(), 'a'.repeat(60), 'b'.repeat(60))
+    await mkdir(long, { recursive: true })
+    await cp(await dataFolder(), long, { recursive: true })
+    const { db } = await opened({ dataFolder: long }, { migrations })
+    expect((await db.execute('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+
+  it('of a newer version is left alone, and so is one whose history is another', async () => {
+    const place = { dataFolder: await dataFolder() }
+    const newer = await folder()
+    for (const name of await readdir(migrations)) await cp(join(migrations, name), join(newer, name))
+    const count = (await readdir(newer)).length
+    await writeFile(join(newer, `000${count + 1}-more.sql`), 'create table more (id int)')
+    await (await openDatabase(place, { migrations: newer })).close()
+    await expect(openDatabase(place, { migrations })).rejects.toMatchObject({ code: 'DATABASE_NEWER' })
+    await writeFile(join(newer, `000${count + 1}-more.sql`), 'create table other (id int)')
+    await expect(openDatabase(place, { migrations: newer })).rejects.toMatchObject({ code: 'DATABASE_NEWER' })
+  })
+
+  it('is changed as a whole or not at all', async () => {
+    const place = { dataFolder: await dataFolder() }
+    const broken = await folder()
+    for (const name of await readdir(migrations)) await cp(join(migrations, name), join(broken, name))
+    const count = (await readdir(broken)).length
+    await writeFile(join(broken, `000${count + 1}-broken.sql`), 'create table more (id int); create nonsense')
+    await expect(openDatabase(place, { migrations: broken })).rejects.toThrow('syntax error')
+    const { db } = await opened(place, { migrations })
+    expect((await db.execute(`select to_regclass('more') as more`)).rows).toEqual([{ more: null }])
+  })
+})
+
+describe('a transaction', () => {
+  it('is again tried when two got in each other’s way, and tells nobody before it is committed', async () => {
+    const { transaction, db } = await aDatabase('embedded')
+    const told: string[] = []
+    let tries = 0
+    await transaction(async (tx) => {
+      tx.afterCommit(() => told.push(`try ${++tries}`))
+      if (told.length === 0 && tries++ === 0) throw Object.assign(new Error('serialization'), { code: '40001' })
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(told).toEqual(['try 2'])
+    await expect(transaction(async (tx) => void (await tx.db.execute('select nonsense')))).rejects.toThrow('nonsense')
+    expect((await db.execute('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+
+  it('cannot change what the audit log says', async () => {
+    const { db } = await aDatabase('embedded')
+    await db.insert(audit.audit).values({ at: 0, who: 'somebody', what: 'something' })
+    const change = db.update(audit.audit).set({ who: 'nobody' })
+    await expect(change.then(() => undefined)).rejects.toMatchObject({
+      cause: { message: 'the audit log is only added to' },
+    })
+  })
+})

@@ -1,0 +1,95 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { aDatabase, kinds, until } from '../../../test/fleet/a-fleet.ts'
+import type { Database } from '../database/database.ts'
+import type { Engine } from './engine.ts'
+import { openEngine } from './open-engine.ts'
+
+describe.each(kinds)('the engine on %s', (kind) => {
+  let database: Database
+  let engine: Engine
+  let done: unknown[]
+  let trouble: (() => void) | undefined
+  const open = () =>
+    openEngine(database, {
+      onLost: (reason) => done.push(reason),
+      handlers: {
+        note: async (input) => {
+          trouble?.()
+          done.push(input)
+        },
+      },
+    })
+  beforeAll(async () => {
+    database = await aDatabase(kind)
+    engine = await open()
+  }, 120_000)
+  afterAll(() => engine?.close(), 60_000)
+  beforeEach(() => {
+    done = []
+    trouble = undefined
+  })
+  const enqueue = (id: string, at?: number) =>
+    database.transaction((tx) =>
+      engine.enqueue(tx, { id, kind: 'note', input: { id }, ...(at !== undefined && { at }) }),
+    )
+  const isDone = (count: number) =>
+    until(
+      async () => done,
+      (all) => all.length >= count,
+    )
+
+  it('does what was enqueued in a transaction that is committed, once, and nothing of one that is not', async () => {
+    const undone = database.transaction(async (tx) => {
+      await engine.enqueue(tx, { id: 'undone', kind: 'note', input: 'undone' })
+      throw new Error('never mind')
+    })
+    await expect(undone).rejects.toThrow('never mind')
+    await enqueue('once')
+    await isDone(1)
+    await enqueue('once')
+    await enqueue('twice')
+    await isDone(2)
+    expect(done).toEqual([{ id: 'once' }, { id: 'twice' }])
+  })
+
+  it('waits for the moment, unless it is called off', async () => {
+    const at = Date.now() + 1200
+    await enqueue('later', at)
+    await enqueue('never', at)
+    await database.transaction(async (tx) => engine.cancel(tx, 'never'))
+    await isDone(1)
+    expect(Date.now()).toBeGreaterThanOrEqual(at)
+    await enqueue('after')
+    await isDone(2)
+    expect(done).toEqual([{ id: 'later' }, { id: 'after' }])
+  })
+
+  it('tries again what failed', async () => {
+    let tries = 0
+    trouble = () => {
+      if (++tries < 3) throw new Error('not yet')
+    }
+    await enqueue('again')
+    await isDone(1)
+    expect({ tries, done }).toEqual({ tries: 3, done: [{ id: 'again' }] })
+  })
+
+  it('does what another process had begun that is dead', async () => {
+    await enqueue('orphan', Date.now() + 3_600_000)
+    await database.db.execute(sql`
+      update dbos.workflow_status set status = 'PENDING', executor_id = 'a process that died'
+      where workflow_uuid = 'orphan'`)
+    await engine.recover()
+    await isDone(1)
+    expect(done).toEqual([{ id: 'orphan' }])
+  })
+
+  it('goes on with its timers after a restart', async () => {
+    await enqueue('survivor', Date.now() + 500)
+    await engine.close()
+    engine = await open()
+    await isDone(1)
+    expect(done).toEqual([{ id: 'survivor' }])
+  })
+})

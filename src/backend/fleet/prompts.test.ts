@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { anOutcome } from '../../../test/support/virtual.ts'
+import { reported } from '../../../test/support/simulated-machine.ts'
+import { aDatabase, aFleet, anAgent, anotherAgent, kinds, until, type World } from '../../../test/fleet/a-fleet.ts'
+import { agentPrompts } from '../database/agent-prompt.ts'
+import { isUniqueViolation, type Database } from '../database/database.ts'
+import { events } from '../database/event.ts'
+import { machineOutbox } from '../database/machine.ts'
+import { sprints } from '../database/sprint.ts'
+import { takeEvents } from './machines.ts'
+import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from './prompts.ts'
+import { answerSprint, startSprint, tellSprint } from './sprints.ts'
+import { takePromptEnded } from './take-report.ts'
+
+const somebody = { name: 'somebody' }
+const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
+
+function held() {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  return { released, release: () => release() }
+}
+
+describe.each(kinds)('the queue of an agent on %s', (kind) => {
+  let database: Database
+  let world: World
+  beforeAll(async () => {
+    database = await aDatabase(kind)
+    world = await aFleet(database)
+  }, 120_000)
+  afterAll(() => world?.fleet.close(), 60_000)
+
+  it('is done one by one, in its order, which people may change', async () => {
+    const { fleet } = world
+    const first = held()
+    const agent = await anAgent(fleet, {
+      text: async () => {
+        await first.released
+        return anOutcome()
+      },
+    })
+    const queued = []
+    for (const prompt of ['a', 'b', 'c', 'd', 'e'])
+      queued.push(await queuePrompt(fleet, agent.id, { prompt }, somebody))
+    const [, b, c, d, e] = queued.map(({ id }) => id)
+    await movePrompt(fleet, agent.id, e ?? '', b ?? '')
+    await movePrompt(fleet, agent.id, c ?? '', null)
+    await cancelPrompt(fleet, agent.id, d ?? '')
+    first.release()
+    const ended = await until(agent.prompts, (all) => all.every(({ endedAt }) => endedAt !== null))
+    expect(ended.filter(({ status }) => status === 'cancelled').map(({ prompt }) => prompt)).toEqual(['d'])
+    const said = agent.machine.state.prompts.map(({ asked }) => (asked.kind === 'text' ? asked.text : ''))
+    expect(said).toEqual(['a', 'e', 'b', 'c'])
+    expect(agent.machine.state.overlaps).toBe(0)
+    await agent.machine.close()
+  })
+
+  it('has at most one running prompt, whatever anybody tries', async () => {
+    const { fleet } = world
+    const never = held()
+    const agent = await anAgent(fleet, { text: () => never.released.then(() => anOutcome()) })
+    await queuePrompt(fleet, agent.id, { prompt: 'a' }, somebody)
+    const second = await queuePrompt(fleet, agent.id, { prompt: 'b' }, somebody)
+    const forced = database.db.update(agentPrompts).set({ status: 'running' }).where(eq(agentPrompts.id, second.id))
+    const refusal: unknown = await forced.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(isUniqueViolation(refusal)).toBe(true)
+    never.release()
+    await until(agent.prompts, (all) => all.every(({ endedAt }) => endedAt !== null))
+    await agent.machine.close()
+  })
+
+  it('takes a report once, though it comes three times and from everywhere at once', async () => {
+    const { fleet, troubles } = world
+    const before = troubles.length
+    const agent = await anAgent(fleet, {
+      reportsTimes: 3,
+      attempt: (_, n) => reported(n < 5 ? {} : { status: 'goal-complete' }),
+    })
+    await startSprint(fleet, agent.id, aGoal, somebody)
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5])
+    expect(agent.machine.state.prompts).toHaveLength(5)
+    expect(troubles.slice(before)).toEqual([])
+    const [prompt] = await agent.prompts()
+    const promptId = prompt?.id ?? ''
+    const report = { promptId, agentId: agent.id, endedAt: 0, end: { kind: 'cancelled' as const } }
+    await Promise.all([1, 2, 3].map(() => takePromptEnded(fleet, agent.machine.id, report)))
+    expect(await agent.prompts()).toHaveLength(5)
+    await agent.machine.close()
+  })
+
+  it('listens to no machine about the agents of another', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, { text: () => new Promise(() => {}) })
+    const { id: promptId } = await queuePrompt(fleet, agent.id, { prompt: 'a' }, somebody)
+    const report = { promptId, agentId: agent.id, endedAt: 0, end: { kind: 'cancelled' as const } }
+    await expect(takePromptEnded(fleet, randomUUID(), report)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await interruptAgent(fleet, agent.id)
+    await until(agent.prompts, ([row]) => row?.status === 'cancelled')
+    await agent.machine.close()
+  })
+
+  it('waits for a machine that is away, and is not lost when it was about to be sent', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, {})
+    await agent.machine.vanish()
+    const { id } = await queuePrompt(fleet, agent.id, { prompt: 'later' }, somebody)
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['queued'])
+    await agent.machine.connect()
+    await until(agent.prompts, ([row]) => row?.status === 'finished')
+
+    agent.machine.state.isThere = false
+    await queuePrompt(fleet, agent.id, { prompt: 'in the outbox' }, somebody)
+    const waiting = () => database.db.select().from(machineOutbox).where(eq(machineOutbox.machineId, agent.machine.id))
+    expect(await waiting()).toMatchObject([{ message: { type: 'prompt' } }])
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished', 'running'])
+    await agent.machine.connect()
+    const both = await until(agent.prompts, (all) => all.every(({ status }) => status === 'finished'))
+    expect(both.map((prompt) => prompt.id)).toContain(id)
+    expect(agent.machine.state.prompts).toHaveLength(2)
+    await agent.machine.close()
+  })
+
+  it('goes on where a machine was away, and is sent again to one that has forgotten it', async () => {
+    const { fleet } = world
+    const first = held()
+    const agent = await anAgent(fleet, { text: () => first.released.then(() => anOutcome()) })
+    await queuePrompt(fleet, agent.id, { prompt: 'long' }, somebody)
+    await until(
+      async () => agent.machine.state.prompts,
+      (all) => all.length === 1,
+    )
+    await agent.machine.vanish()
+    await agent.machine.connect()
+    expect(agent.machine.state.prompts).toHaveLength(1)
+    await agent.machine.vanish()
+    agent.machine.forget()
+    first.release()
+    await agent.machine.connect()
+    await until(agent.prompts, ([row]) => row?.endedAt !== null)
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished'])
+    await agent.machine.close()
+  })
+
+  it('shares the slots of its machine with others', async () => {
+    const { fleet } = world
+    const both = held()
+    let running = 0
+    let most = 0
+    const text = async () => {
+      most = Math.max(most, ++running)
+      if (running === 2) both.release()
+      await both.released
+      running--
+      return anOutcome()
+    }
+    const one = await anAgent(fleet, { text }, { machine: { slots: 2 } })
+    const others = await Promise.all([1, 2, 3].map(() => anotherAgent(fleet, one.machine.id)))
+    for (const { id } of [one, ...others]) await queuePrompt(fleet, id, { prompt: 'work' }, somebody)
+    for (const { prompts } of [one, ...others]) await until(prompts, ([row]) => row?.status === 'finished')
+    expect(most).toBe(2)
+    await one.machine.close()
+  })
+
+  it('parks on the usage limit of the account, for all its agents, and wakes up by itself', async () => {
+    const { fleet } = world
+    const account = randomUUID()
+    const resetsAt = Date.now() + 3_600_000
+    const limit = {
+      kind: 'failed',
+      class: 'usage_limit',
+      reason: 'five hours are over',
+      retryable: true,
+      resetsAt,
+    } as const
+    const script = {
+      attempt: (_: unknown, number: number) => (number === 1 ? limit : reported({ status: 'goal-complete' })),
+    }
+    const one = await anAgent(fleet, script, { account })
+    await startSprint(fleet, one.id, aGoal, somebody)
+    await until(one.sprints, ([row]) => row?.status === 'parked')
+    const other = await anotherAgent(fleet, one.machine.id, { account })
+    await startSprint(fleet, other.id, aGoal, somebody)
+    await queuePrompt(fleet, other.id, { prompt: 'and me?' }, somebody)
+    expect((await other.sprints()).map(({ status }) => status)).toEqual(['parked'])
+    expect((await other.prompts()).map(({ status }) => status)).toEqual(['parked', 'parked'])
+    expect(one.machine.state.prompts).toHaveLength(1)
+    world.pass(2 * 3_600_000)
+    for (const { sprints: rows } of [one, other]) await until(rows, ([row]) => row?.status === 'completed')
+    await until(other.prompts, (all) => all.every(({ status }) => status === 'finished'))
+    expect(one.machine.state.prompts.length).toBe(4)
+    await one.machine.close()
+  })
+
+  it('waits for an answer however often everything is restarted', async () => {
+    const attempt = (_: unknown, n: number) => reported({ status: n === 1 ? 'needs-human' : 'goal-complete' })
+    const agent = await anAgent(world.fleet, { attempt })
+    const { id } = await startSprint(world.fleet, agent.id, aGoal, somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'needs-human')
+    await agent.machine.close()
+    await world.fleet.close()
+    world = await aFleet(database)
+    const again = await anAgent(world.fleet, { attempt: (_) => attempt(_, 2) }, { machineId: agent.machine.id })
+    await answerSprint(world.fleet, id, 'yes', somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    await again.machine.close()
+  })
+
+  it('is told something at once by interrupting, and goes on with the same iteration', async () => {
+    const { fleet } = world
+    const never = new Promise<never>(() => {})
+    const agent = await anAgent(fleet, { attempt: (_, n) => (n === 1 ? never : reported({ status: 'goal-complete' })) })
+    const { id } = await startSprint(fleet, agent.id, aGoal, somebody)
+    await until(
+      async () => agent.machine.state.prompts,
+      (all) => all.length === 1,
+    )
+    await tellSprint(fleet, id, { text: 'not that way', now: true })
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations).toMatchObject([{ number: 1, attempts: 2, verdict: 'accepted' }])
+    expect((await agent.prompts())[1]?.prompt).toContain('not that way')
+    await agent.machine.close()
+  })
+
+  it('keeps what machines tell of it once, in order', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, { attempt: () => new Promise(() => {}) })
+    const { id: sprintId } = await startSprint(fleet, agent.id, aGoal, somebody)
+    const note = (seq: number) => ({
+      seq,
+      at: 0,
+      sprintId,
+      event: { type: 'note' as const, level: 'info' as const, text: `${seq}` },
+    })
+    expect(await takeEvents(fleet, agent.machine.id, { agentId: agent.id, events: [note(1), note(2)] })).toMatchObject({
+      stored: 2,
+    })
+    expect(
+      await takeEvents(fleet, agent.machine.id, { agentId: agent.id, events: [note(1), note(2), note(3)] }),
+    ).toMatchObject({ stored: 3 })
+    const rows = await database.db.select().from(events).where(eq(events.sprintId, sprintId)).orderBy(events.seq)
+    const told = rows.filter(({ kind: what }) => what === 'event')
+    expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1))
+    expect(told.flatMap(({ payload }) => (payload?.type === 'note' ? payload.text : []))).toEqual(['1', '2', '3'])
+    const [{ seq } = { seq: 0 }] = await database.db.select().from(sprints).where(eq(sprints.id, sprintId))
+    expect(seq).toBe(told.length)
+    await agent.machine.close()
+  })
+})

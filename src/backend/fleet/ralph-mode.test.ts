@@ -1,0 +1,203 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { StartRalphMode } from '../../contract/fleet/sprint.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { red } from '../../../test/support/builders.ts'
+import { locked, type Script } from '../../../test/support/simulated-machine.ts'
+import { aDatabase, aFleet, anAgent, kinds, until, type World } from '../../../test/fleet/a-fleet.ts'
+import type { Database } from '../database/database.ts'
+import { questions } from '../database/question.ts'
+import { usage } from '../database/usage.ts'
+import { queuePrompt } from './prompts.ts'
+import { startRalphMode, stopRalphMode } from './ralph-mode.ts'
+import { answerSprint, resumeSprint } from './sprints.ts'
+
+const somebody = { name: 'somebody' }
+const aTask = (given: Partial<StartRalphMode> = {}): StartRalphMode => ({
+  taskDescription: 'Ship it',
+  ifBusy: 'interrupt',
+  ...given,
+})
+
+/** Deletes its lock in the prompt of that number. */
+const doneIn =
+  (last: number, text?: string): NonNullable<Script['attempt']> =>
+  (_, number) =>
+    locked(number < last ? { exists: true } : { exists: false, outcome: 'done', text })
+
+/** A promise, and how to keep it. */
+function held() {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  return { released, release: () => release() }
+}
+
+describe.each(kinds)('Ralph Mode on %s', (kind) => {
+  let database: Database
+  let world: World
+  let ask: Script['ask']
+  beforeAll(async () => {
+    database = await aDatabase(kind)
+    world = await aFleet(database, { ask: (type, body) => ask?.(type, body) })
+  }, 120_000)
+  afterAll(() => world?.fleet.close(), 60_000)
+
+  it('goes on until the agent deletes its lock, and then says why it ended', async () => {
+    const { fleet, notices } = world
+    const agent = await anAgent(fleet, { attempt: doneIn(3, 'all done') })
+    const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations.map(({ verdict }) => verdict)).toEqual(['continue', 'continue', 'accepted'])
+    expect(await agent.row()).toMatchObject({
+      state: 'idle',
+      inRalphMode: false,
+      ralphModeTaskDescription: null,
+      ralphModeLastPromptAt: null,
+      notesFolder: '/home/agent/notes',
+    })
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished', 'finished', 'finished'])
+    expect(notices.findLast((notice) => notice.sprintId === sprintId)).toMatchObject({
+      event: 'completed',
+      text: 'an agent: completed: all done',
+    })
+    const used = await database.db.select().from(usage).where(eq(usage.agentId, agent.id))
+    expect(used).toMatchObject([{ model: 'a-model', iterations: 3, inputTokens: 30, unpriced: 0 }])
+    await agent.machine.close()
+  })
+
+  it('says the same every time, with the folder of the notes in it', async () => {
+    const agent = await anAgent(world.fleet, { attempt: doneIn(2) })
+    await startRalphMode(world.fleet, agent.id, aTask(), somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    const [first, second] = (await agent.prompts()).map(({ prompt }) => prompt)
+    expect(first).toContain('delete the /home/agent/notes/.task-lock file')
+    expect(first).not.toContain('Ship it')
+    expect(second).toBe(first)
+    await agent.machine.close()
+  })
+
+  it('lets people have their say between two of its prompts', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, {
+      attempt: async (prompt, number) => {
+        if (number === 1) await queuePrompt(fleet, agent.id, { prompt: 'and me?' }, somebody)
+        return doneIn(4)(prompt, number)
+      },
+    })
+    await startRalphMode(fleet, agent.id, aTask(), somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(agent.machine.state.prompts.map(({ asked }) => asked.kind)).toEqual(['order', 'text', 'order', 'order'])
+    await agent.machine.close()
+  })
+
+  it('takes a deleted lock for a claim: a red check sends the agent back to work, with its output', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, {
+      attempt: doneIn(1),
+      carryOut: (order, number) => (order.type === 'run-checks' && number === 2 ? { results: [red('npm test')] } : {}),
+    })
+    await startRalphMode(fleet, agent.id, aTask({ doneWhen: [{ run: 'npm test' }] }), somebody)
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations.map(({ verdict }) => verdict)).toEqual(['refused', 'accepted'])
+    const [, second] = await agent.prompts()
+    expect(second?.prompt).toContain('## Refused: npm test')
+    expect(second?.prompt).toContain('1 failing')
+    await agent.machine.close()
+  })
+
+  it('asks a person when the agent is stuck, and goes on with the answer', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, {
+      attempt: (prompt, number) =>
+        number === 1 ? locked({ exists: false, outcome: 'stuck', text: 'Which key?' }) : doneIn(2)(prompt, number),
+    })
+    const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'needs-human')
+    const open = () => database.db.select().from(questions).where(eq(questions.sprintId, sprintId))
+    expect(await open()).toMatchObject([{ status: 'open', reason: 'Which key?' }])
+    expect(await agent.row()).toMatchObject({ state: 'idle', inRalphMode: true })
+    await answerSprint(fleet, sprintId, 'the blue one', somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(await open()).toMatchObject([{ status: 'answered', answer: 'the blue one', answeredBy: 'somebody' }])
+    expect((await agent.prompts()).at(-1)?.prompt).toContain('Answer: the blue one')
+    await agent.machine.close()
+  })
+
+  it('writes nothing if the machine cannot be set up', async () => {
+    const agent = await anAgent(world.fleet)
+    ask = (type) => {
+      if (type === 'ralph-mode-setup') throw new RalphError('MACHINE_REFUSED', 'no room')
+      return undefined
+    }
+    await expect(startRalphMode(world.fleet, agent.id, aTask(), somebody)).rejects.toMatchObject({
+      code: 'MACHINE_REFUSED',
+    })
+    ask = undefined
+    expect(await agent.row()).toMatchObject({ inRalphMode: false, sprintId: null })
+    expect(await agent.sprints()).toEqual([])
+    await agent.machine.close()
+  })
+
+  it('interrupts what the agent does, and takes the model of its last prompt', async () => {
+    const { fleet } = world
+    const never = held()
+    const agent = await anAgent(fleet, {
+      text: async () => {
+        await never.released
+        throw new Error('it was to be interrupted')
+      },
+      attempt: doneIn(1),
+    })
+    await queuePrompt(fleet, agent.id, { prompt: 'wait for ever', model: 'opus' }, somebody)
+    await until(agent.row, (row) => row?.state === 'running')
+    await startRalphMode(fleet, agent.id, aTask(), somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect((await agent.prompts()).map(({ status, model }) => ({ status, model }))).toEqual([
+      { status: 'cancelled', model: 'opus' },
+      { status: 'finished', model: 'opus' },
+    ])
+    expect(agent.machine.state.overlaps).toBe(0)
+    await agent.machine.close()
+  })
+
+  it.each([
+    { when: 'now' as const, verdicts: [], prompts: ['cancelled'] },
+    { when: 'turn' as const, verdicts: [], prompts: ['finished'] },
+    { when: 'iteration' as const, verdicts: ['continue'], prompts: ['finished'] },
+  ])('stops $when, once the machine says so, and can be resumed', async ({ when, verdicts, prompts }) => {
+    const { fleet } = world
+    const first = held()
+    const agent = await anAgent(fleet, {
+      attempt: async (prompt, number) => {
+        if (number === 1) await first.released
+        return doneIn(2)(prompt, number)
+      },
+    })
+    const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
+    await until(agent.row, (row) => row?.state === 'running')
+    await stopRalphMode(fleet, agent.id, when)
+    if (when !== 'now') first.release()
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'interrupted')
+    await until(agent.row, (row) => row?.state === 'idle')
+    expect(sprint?.progress.iterations.map(({ verdict }) => verdict)).toEqual(verdicts)
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(prompts)
+    expect(await agent.row()).toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null })
+    await until(
+      async () => agent.machine.state.requests,
+      (all) => all.some(({ type }) => type === 'ralph-mode-end'),
+    )
+    await resumeSprint(fleet, sprintId)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    await agent.machine.close()
+  })
+
+  it('keeps the minimum interval between its prompts', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, { attempt: doneIn(2) })
+    await startRalphMode(fleet, agent.id, aTask({ minIntervalMs: 1500 }), somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    const [first, second] = await agent.prompts()
+    expect((second?.startedAt ?? 0) - (first?.startedAt ?? 0)).toBeGreaterThanOrEqual(1500)
+    await agent.machine.close()
+  })
+})

@@ -1,0 +1,109 @@
+import { parseDuration } from '../../contract/time.ts'
+import type { GivenLimits } from '../sprint-files.ts'
+
+/** Puts a question to a person. Resolves with what was typed; undefined: the person has left. */
+export type Ask = (question: string) => Promise<string | undefined>
+
+export interface Interview {
+  readonly ask: Ask
+  readonly say: (text: string) => void
+}
+
+/** What is known already is not asked for. */
+export type Known = {
+  readonly goal?: string | undefined
+  readonly checks?: readonly string[] | undefined
+  readonly agent?: string | undefined
+  readonly limits: GivenLimits
+  /** What the project obviously has. */
+  readonly foundChecks: readonly string[]
+  readonly foundAgents: readonly string[]
+  /** Where it stops if nothing else is said. */
+  readonly usualLimits: GivenLimits
+}
+
+export type Answers = Pick<Known, 'goal' | 'checks' | 'agent' | 'limits'>
+
+/** Asks for what is missing, one question at a time; Enter takes what stands in brackets. Undefined: the person has left. */
+export async function interview(known: Known, { ask, say }: Interview): Promise<Answers | undefined> {
+  try {
+    const to = { ask: orLeave(ask), say }
+    const goal = known.goal ?? (await askGoal(to))
+    const checks = known.checks ?? (await askChecks(known.foundChecks, to))
+    const agent = known.agent ?? (await askAgent(known.foundAgents, to))
+    const limits = await askLimits(known, to)
+    return { goal, checks, agent, limits }
+  } catch (error) {
+    if (error === left) return undefined
+    throw error
+  }
+}
+
+const left = new Error('the person has left')
+
+type Talk = { readonly ask: (question: string) => Promise<string>; readonly say: (text: string) => void }
+
+const orLeave = (ask: Ask) => async (question: string) => {
+  const answer = await ask(question)
+  if (answer === undefined) throw left
+  return answer.trim()
+}
+
+async function askGoal({ ask }: Talk): Promise<string | undefined> {
+  const answer = await ask('What is to be reached? [to be written into SPRINT.yaml]\n> ')
+  return answer === '' ? undefined : answer
+}
+
+async function askChecks(found: readonly string[], { ask, say }: Talk): Promise<readonly string[] | undefined> {
+  say('\nRalph runs a check itself before it believes that the goal is reached.')
+  const shown = found.length > 0 ? found.join(', ') : 'looked for when the sprint starts'
+  const answer = await ask(`Which command must pass? "none" for no check [${shown}]\n> `)
+  if (answer === '') return found.length > 0 ? found : undefined
+  return answer.toLowerCase() === 'none' ? [] : [answer]
+}
+
+async function askAgent(found: readonly string[], { ask, say }: Talk): Promise<string | undefined> {
+  const [first] = found
+  if (first === undefined) {
+    say('\nNo agent program is installed yet; see: ralph agents')
+    return undefined
+  }
+  const choices = found.map((name, index) => `${index + 1} ${name}`).join('   ')
+  const question = found.length === 1 ? '\nAgent program' : `\nWhich agent program?   ${choices}`
+  for (;;) {
+    const answer = await ask(`${question} [${first}]\n> `)
+    const chosen = answer === '' ? first : (found[Number(answer) - 1] ?? answer)
+    if (found.includes(chosen) || /^(acp|command):./.test(chosen)) return chosen
+    say(`"${answer}" is not installed; there ${found.length === 1 ? 'is' : 'are'} ${found.join(', ')}`)
+  }
+}
+
+const limitQuestions = [
+  {
+    name: 'iterations',
+    question: 'Stop after how many iterations?',
+    isValid: (text: string) => /^[1-9]\d*$/.test(text),
+  },
+  { name: 'usd', question: 'Stop after how many dollars?', isValid: (text: string) => Number(text) > 0 },
+  {
+    name: 'duration',
+    question: 'Stop after how much work, such as 2h?',
+    isValid: (text: string) => parseDuration(text) > 0,
+  },
+] as const
+
+async function askLimits({ limits, usualLimits }: Known, { ask, say }: Talk): Promise<GivenLimits> {
+  const answers: Record<string, string | undefined> = { ...limits }
+  let isFirst = true
+  for (const { name, question, isValid } of limitQuestions) {
+    const usual = usualLimits[name] ?? 'off'
+    while (answers[name] === undefined) {
+      const answer = await ask(`${isFirst ? '\n' : ''}${question} [${usual}] `)
+      isFirst = false
+      const value = answer === '' ? usual : answer
+      if (value === 'off' || isValid(value)) answers[name] = value
+      else say(`"${answer}" is not understood; "off" is no limit`)
+    }
+  }
+  return answers
+}

@@ -1,0 +1,15 @@
+import { createInterface } from 'node:readline/promises'
+import type { Interview } from './questions.ts'
+
+/** Asks on the terminal that this process has. Ctrl-C and Ctrl-D mean that the person has left, and every later question too. */
+export function terminalInterview(): Interview & { readonly close: () => void } {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const gone = new AbortController()
+  terminal.once('SIGINT', () => terminal.close())
+  terminal.once('close', () => gone.abort())
+  return {
+    ask: (question) => terminal.question(question, { signal: gone.signal }).catch(() => undefined),
+    say: (text) => void process.stdout.write(`${text}\n`),
+    close: () => terminal.close(),
+  }
+}

@@ -1,0 +1,105 @@
+import {
+  unlimitedIterations,
+  type IterationRecord,
+  type LiveIteration,
+  type Progress,
+} from '../../contract/progress.ts'
+import { oneLine, type Paint } from '../paint.ts'
+import { clock, humanAge, type Draw } from './draw.ts'
+import type { LiveState } from './live-state.ts'
+import { ends, fit, widthOf } from './width.ts'
+
+/** Which sprint, its state and the age of it, the goal, the counters, and the strip of iterations. */
+export function headLines(state: LiveState, draw: Draw): string[] {
+  return [title(state, draw), goalLine(state, draw), '', counters(state, draw), strip(state, draw)]
+}
+
+function title({ progress, lastEventAt }: LiveState, { paint, size, now }: Draw): string {
+  const age = progress.status === 'in-progress' ? ` · last event ${humanAge(now - lastEventAt)} ago` : ''
+  const text = stateText(progress, now)
+  const state = `${dot(progress, paint)} ${text}${paint.dim(age)}`
+  const name = fit(progress.sprintId, Math.max(10, size.columns - text.length - age.length - 12))
+  return ends(`${paint.bold('ralph')}  ${name}`, state, size.columns)
+}
+
+/** Its first paragraph: what follows are mostly criteria. */
+const goalLine = ({ progress: { goal } }: LiveState, { size }: Draw): string =>
+  fit(oneLine(goal.trim().split(/\n\s*\n/)[0] ?? ''), size.columns)
+
+const dot = ({ status }: Progress, paint: Paint): string => {
+  if (status === 'in-progress') return paint.green('●')
+  if (status === 'completed') return paint.green('✓')
+  return status === 'failed' || status === 'blocked' ? paint.red('■') : paint.yellow('■')
+}
+
+function stateText({ status, parked }: Progress, now: number): string {
+  if (status === 'in-progress') return 'running'
+  if (status === 'parked' && parked) return `parked, ${humanAge(parked.until - now)} left`
+  return status === 'needs-human' ? 'a human is needed' : status
+}
+
+function counters({ progress, agent, waitingUntil = 0 }: LiveState, { paint, size, now }: Draw): string {
+  const { stats, live, model, iterations } = progress
+  const [first] = live
+  const limit = stats.maxIterations < unlimitedIterations ? `/${stats.maxIterations}` : ''
+  const isAtWork = progress.status === 'in-progress' && waitingUntil <= now
+  const since = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
+  const parts = [
+    `iteration ${stats.currentIteration}${limit}${first ? ` ${paint.cyan(first.mode)} ${lasting(first, iterations, now)}` : ''}`,
+    `at work ${clock(stats.activeMs + since)}`,
+    money(progress, paint),
+    [...new Set([agent, first?.model ?? model])].filter((part) => part !== undefined).join(' '),
+  ]
+  return fitParts(parts, size.columns)
+}
+
+/** How long it has been going, and how long such iterations took until now. */
+function lasting({ startedAt, mode }: LiveIteration, iterations: readonly IterationRecord[], now: number): string {
+  const before = iterations.filter((record) => record.mode === mode).map((record) => record.endedAt - record.startedAt)
+  const usual = before.toSorted((a, b) => a - b)[Math.floor(before.length / 2)]
+  return `${clock(now - startedAt)}${before.length < 2 || usual === undefined ? '' : ` (usually ${clock(usual)})`}`
+}
+
+function money({ stats, limits, runLimits }: Progress, paint: Paint): string {
+  const spent = stats.costUsd === null ? 'unpriced' : `$${stats.costUsd.toFixed(2)}`
+  const limit = runLimits?.usd ?? limits.usd
+  if (limit === 'off' || stats.costUsd === null) return spent
+  const filled = Math.min(10, Math.round((stats.costUsd / limit) * 10))
+  const color = filled > 8 ? paint.red : paint.green
+  return `${spent} of $${limit} ▕${color('█'.repeat(filled))}${paint.dim('░'.repeat(10 - filled))}▏`
+}
+
+/** Whole parts only: half a number would be a wrong one. */
+export function fitParts(parts: readonly string[], width: number): string {
+  return parts.reduce((line, part) => {
+    const longer = line === '' ? part : `${line}   ${part}`
+    return widthOf(longer) <= width ? longer : line
+  }, '')
+}
+
+const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof Paint]>> = {
+  accepted: ['✓', 'green'],
+  completed: ['✓', 'green'],
+  continue: ['✓', 'green'],
+  refused: ['✗', 'red'],
+  premature: ['~', 'yellow'],
+  'needs-human': ['?', 'yellow'],
+  malformed: ['~', 'yellow'],
+  failed: ['✗', 'red'],
+  interrupted: ['■', 'yellow'],
+}
+
+/** The last iterations with their verdicts, as many as fit beside the last notice. */
+function strip({ progress, notice = '' }: LiveState, { paint, size }: Draw): string {
+  const done = progress.iterations.map(({ number, verdict }) => {
+    const [mark, color] = marks[verdict]
+    return `${paint.dim(String(number))}${paint[color](mark)}`
+  })
+  const all = [...done, ...progress.live.map(({ number }) => `${number}${paint.cyan('●')}`)]
+  const room = Math.max(10, Math.floor(size.columns * (notice === '' ? 1 : 0.5)))
+  let used = 0
+  const shown = all.toReversed().filter((part) => (used += widthOf(part) + 1) <= room)
+  const line = shown.toReversed().join(' ')
+  const left = size.columns - widthOf(line) - 4
+  return notice === '' || left < 10 ? line : `${line}    ${paint.dim(fit(notice, left))}`
+}

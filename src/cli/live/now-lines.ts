@@ -1,0 +1,84 @@
+import type { Progress } from '../../contract/progress.ts'
+import { oneLine, type Paint } from '../paint.ts'
+import { clock, humanAge, type Draw } from './draw.ts'
+import { fitParts } from './head-lines.ts'
+import type { LiveState } from './live-state.ts'
+import { ends, fit, padTo, wrap } from './width.ts'
+
+const labelWidth = 11
+
+/** What is going on now: the question, the tool, what the agent says, what is waited for, the checks, the hooks. */
+export function nowLines(state: LiveState, { paint, now, project }: Draw, width: number): string[] {
+  const { progress, doing, said, waitingUntil } = state
+  const room = width - labelWidth
+  const label = (name: string, text: string) => `${paint.dim(padTo(name, labelWidth))}${text}`
+  const isWaiting = waitingUntil !== undefined && waitingUntil > now
+  const at = isWaiting ? new Date(waitingUntil).toTimeString().slice(0, 5) : ''
+  return [
+    ...questionLines(progress, paint, width),
+    ...(doing
+      ? [
+          label(
+            'now',
+            ends(fit(doing.text.replaceAll(`${project}/`, ''), room - 8), clock(now - doing.since), Math.min(room, 60)),
+          ),
+        ]
+      : []),
+    ...(isWaiting ? [label('waiting', fit(`next attempt in ${humanAge(waitingUntil - now)}, at ${at}`, room))] : []),
+    ...(said === undefined ? [] : [label('', paint.dim(fit(`“${said}”`, room)))]),
+    ...checkLine(state, label, paint, room),
+    ...hookLine(progress, label, paint, room),
+  ]
+}
+
+function questionLines({ humanNeeded }: Progress, paint: Paint, width: number): string[] {
+  if (!humanNeeded) return []
+  const { reason, details, options = [] } = humanNeeded
+  return [
+    ...wrap(`? ${oneLine(reason)}`, width, 2).map((line) => paint.yellow(line)),
+    ...wrap(oneLine(details), width - 2, 3).map((line) => `  ${line}`),
+    ...options.map((option) => `  - ${fit(oneLine(option), width - 4)}`),
+  ]
+}
+
+type Label = (name: string, text: string) => string
+
+function checkLine({ progress, checks }: LiveState, label: Label, paint: Paint, room: number): string[] {
+  const names = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run)
+  if (names.length === 0) return []
+  const before = new Map((progress.baseline ?? []).map(({ name, passed }) => [name, passed]))
+  const marked = names.map((name) => {
+    const shown = fit(oneLine(name), Math.max(8, room - 2))
+    const state = checks.get(name)
+    if (state === 'running') return `${paint.cyan('●')} ${shown}`
+    const passed = state === undefined ? before.get(name) : state === 'passed'
+    if (passed === undefined) return `○ ${shown}`
+    return `${passed ? paint.green('✓') : paint.red('✗')} ${shown}`
+  })
+  return [label('done when', fitParts(marked, room))]
+}
+
+function hookLine(
+  { hookTasks, live, perIterationHooks }: Progress,
+  label: Label,
+  paint: Paint,
+  room: number,
+): string[] {
+  if (!perIterationHooks.some(({ enabled }) => enabled)) return []
+  const number = live[0]?.number ?? hookTasks.at(-1)?.iteration
+  const ofThis = hookTasks.filter(({ iteration, status }) => iteration === number || status === 'running')
+  const shown = (
+    ofThis.length > 0 ? ofThis : hookTasks.filter(({ iteration }) => iteration === (number ?? 0) - 1)
+  ).slice(-6)
+  if (shown.length === 0) return []
+  const look = { running: paint.cyan('●'), completed: paint.green('✓'), failed: paint.red('✗') }
+  return [
+    label(
+      'hooks',
+      fitParts(
+        shown.map(({ hookId, status }) => `${look[status]} ${hookId}`),
+        room,
+      ),
+    ),
+  ]
+}

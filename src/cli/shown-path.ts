@@ -1,0 +1,8 @@
+import { basename, relative } from 'node:path'
+import type { Io } from './io.ts'
+
+/** A path as short as a person would write it. */
+export function shownPath(path: string, io: Pick<Io, 'cwd'>): string {
+  const short = relative(io.cwd, path)
+  return short === '' ? basename(path) : short.startsWith('..') ? path : short
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { requireKept } from '../platform/kept-code.ts'
+import { ralphHome } from './ralph-home.ts'
+
+/**
+ * What people start: the program, from compiled code that an earlier start has kept. Newer Nodes do that themselves. Without it
+ * half of the time of `ralph status` would be V8's.
+ */
+function start(program: string): void {
+  const { env } = process
+  const require = createRequire(program)
+  const { enableCompileCache }: { enableCompileCache?: () => void } = require('node:module')
+  const hasHome = Boolean(env['RALPH_HOME'] ?? env['HOME'])
+  if (enableCompileCache) enableCompileCache()
+  else if (hasHome && !env['RALPH_DEBUG'] && !env['NODE_DISABLE_COMPILE_CACHE']) {
+    return requireKept(program, join(ralphHome(process), 'cache'))
+  }
+  require(program)
+}
+
+// In a checkout traces then name the sources; the package has no maps.
+if (process.env['RALPH_DEBUG']) process.setSourceMapsEnabled(true)
+start(join(import.meta.dirname, 'ralph.cjs'))

@@ -1,0 +1,80 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { constants, Script } from 'node:vm'
+import { crc32 } from 'node:zlib'
+
+type Module = { exports: unknown }
+type Scope = [exports: unknown, require: (id: string) => unknown, module: Module, file: string, folder: string]
+type Body = (...scope: Scope) => void
+
+const before = '(function (exports, require, module, __filename, __dirname) {'
+
+/**
+ * Runs a CommonJS file, and those beside it that it requires, from what V8 has compiled them to at an earlier start. What is
+ * missing is kept in `folder` when the process ends. Where nothing can be kept, the next start is only as slow as this one.
+ */
+export function requireKept(entry: string, folder: string): void {
+  const kept = join(folder, `${process.version}-${process.arch}`)
+  const modules = new Map<string, Module>()
+  const fresh = new Map<string, () => Buffer>()
+  const others = createRequire(entry)
+
+  function load(file: string): unknown {
+    const known = modules.get(file)
+    if (known) return known.exports
+    const module: Module = { exports: {} }
+    modules.set(file, module)
+    const source = readFileSync(file, 'utf8')
+    const keptFile = join(kept, `${basename(dirname(file))}-${basename(file)}`)
+    const cachedData = readKept(keptFile, source)
+    const script = new Script(`${before}${source}\n})`, {
+      filename: file,
+      columnOffset: -before.length,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      ...(cachedData && { cachedData }),
+    })
+    if (script.cachedDataRejected !== false) fresh.set(keptFile, () => withHead(source, script.createCachedData()))
+    const require = (id: string): unknown => (id.startsWith('.') ? load(join(dirname(file), id)) : others(id))
+    const body: Body = script.runInThisContext()
+    body(module.exports, require, module, file, dirname(file))
+    return module.exports
+  }
+  // Only in the end it is known which functions were needed: those are kept too. A long run has forgotten those of its start.
+  process.once('exit', () => process.uptime() < longRunSeconds && keep(fresh))
+  load(entry)
+}
+
+const longRunSeconds = 60
+const headBytes = 8
+
+/** V8 trusts what it is given: it would run the code of another text of the same length, and crashes on damaged bytes. */
+function readKept(file: string, source: string): Buffer | undefined {
+  try {
+    const bytes = readFileSync(file)
+    const data = bytes.subarray(headBytes)
+    const isOurs = bytes.readUInt32LE(0) === crc32(source) && bytes.readUInt32LE(4) === crc32(data)
+    return isOurs ? data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function withHead(source: string, data: Buffer): Buffer {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32LE(crc32(source), 0)
+  head.writeUInt32LE(crc32(data), 4)
+  return Buffer.concat([head, data])
+}
+
+function keep(fresh: ReadonlyMap<string, () => Buffer>): void {
+  try {
+    for (const [file, bytes] of fresh) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(`${file}.${process.pid}`, bytes())
+      renameSync(`${file}.${process.pid}`, file)
+    }
+  } catch {
+    // A disk that is full, or not ours: it is only about speed.
+  }
+}

@@ -1,0 +1,41 @@
+import { chmod, mkdir, open, rename, stat } from 'node:fs/promises'
+
+/** A folder that nobody else on this computer can look into. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  await chmod(path, 0o700)
+}
+
+/** Replaces a file that nobody else may read, so that it is there whole or not at all. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.${process.pid}.private.tmp`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+}
+
+/** When a file was last changed and how long it is; undefined if it is not there. */
+export async function fileFacts(
+  path: string,
+): Promise<{ readonly size: number; readonly changedAt: number } | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() ? { size: found.size, changedAt: found.mtimeMs } : undefined
+}
+
+/** A part of a file that may be of any size. */
+export async function readPart(path: string, offset: number, length: number): Promise<{ size: number; bytes: Buffer }> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    const wanted = Math.max(0, Math.min(length, size - offset))
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted), 0, wanted, offset)
+    return { size, bytes: buffer.subarray(0, bytesRead) }
+  } finally {
+    await file.close()
+  }
+}

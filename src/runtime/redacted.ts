@@ -1,0 +1,35 @@
+import type { AgentEvent } from '../contract/events.ts'
+import { redactDeep, type Redact } from '../contract/redact.ts'
+import type { AgentRunner, ShellRunner } from './ports.ts'
+
+/** Asked at the beginning and at the end of everything that runs: secrets come and go with files such as `.env`. */
+export type Redactor = () => Redact
+
+/** An agent of which nobody hears a secret. What it has printed stays in its transcript, byte by byte. */
+export const redactedAgent = (agent: AgentRunner, redactor: Redactor): AgentRunner => ({
+  ...agent,
+  async run(request, signal) {
+    const clean = cleanEvents(redactor())
+    const onEvent = (event: AgentEvent) => request.onEvent(clean(event))
+    return redactDeep(await agent.run({ ...request, onEvent }, signal), redactor())
+  },
+})
+
+/** Checks and hooks whose output holds no secret. */
+export const redactedShell = (shell: ShellRunner, redactor: Redactor): ShellRunner => ({
+  run: async (request, signal) => redactDeep(await shell.run(request, signal), redactor()),
+})
+
+/** Events without secrets. A private key that is told line by line is one all the same. */
+export function cleanEvents(redact: Redact): (event: AgentEvent) => AgentEvent {
+  let inKey = false
+  return (event) => {
+    const clean = redactDeep(event, redact)
+    if (clean.kind !== 'text' && clean.kind !== 'raw') return clean
+    const said = clean.kind === 'text' ? clean.text : clean.line
+    const isPart = inKey && /^[A-Za-z0-9+/=\s-]*$/.test(said)
+    inKey = isPart ? !said.includes('-----END') : said.trimEnd().endsWith('[redacted private key]')
+    if (!isPart) return clean
+    return clean.kind === 'text' ? { ...clean, text: '' } : { ...clean, line: '' }
+  }
+}

@@ -1,0 +1,42 @@
+import { QueryClient } from '@tanstack/react-query'
+import { createClient } from '../../client/client.ts'
+import { errorCodes, RalphError } from '../../contract/errors.ts'
+
+export const api = createClient()
+
+/** What was asked once is kept right by the live changes, so nothing is asked again only because time went by. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 5 * 60_000,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      retry: (failures, error) => failures < 2 && mayTryAgain(error),
+      retryDelay: (failures) => 500 * 2 ** failures,
+    },
+    mutations: { retry: false },
+  },
+})
+
+const mayTryAgain = (error: unknown): boolean => error instanceof RalphError && errorCodes[error.code].retry
+
+export const isSignedOut = (error: unknown): boolean => error instanceof RalphError && error.code === 'UNAUTHENTICATED'
+
+/** Unknown and forbidden are one thing to those who may not know the difference. */
+export const isUnknown = (error: unknown): boolean =>
+  error instanceof RalphError && [404, 403].includes(errorCodes[error.code].status)
+
+export type Told = { readonly title: string; readonly detail?: string; readonly code?: string }
+
+/** An error in the words for a person. */
+export function told(error: unknown): Told {
+  if (!(error instanceof RalphError))
+    return { title: 'The page met something it does not understand', detail: String(error) }
+  if (error.code === 'MACHINE_UNREACHABLE')
+    return { title: 'The backend cannot be reached', detail: 'It may be restarting. This page tries again by itself.' }
+  const { message, hint, code } = error
+  return { title: capitalised(message), ...(hint !== undefined && { detail: hint }), code }
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

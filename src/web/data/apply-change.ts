@@ -1,0 +1,96 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { AgentRow } from '../../contract/fleet/agent.ts'
+import type { Change, StoredEvent } from '../../contract/fleet/event.ts'
+import type { Machine } from '../../contract/fleet/machine.ts'
+import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
+import type { Question } from '../../contract/fleet/question.ts'
+import type { Sprint } from '../../contract/fleet/sprint.ts'
+import { keys } from './queries.ts'
+import { appended, type Scope, type TranscriptWindow } from './transcript-window.ts'
+
+/** Puts what changed where the pages look for it. What no page has asked for yet is left alone: it will come whole. */
+export function applyChanges(cache: QueryClient, changes: readonly Change[]): void {
+  if (changes.some(({ type }) => type === 'start-over')) {
+    void cache.invalidateQueries()
+    return
+  }
+  for (const change of changes) if (change.type !== 'event') applyOne(cache, change)
+  applyEvents(
+    cache,
+    changes.flatMap((change) => (change.type === 'event' ? [change.event] : [])),
+  )
+}
+
+function applyOne(cache: QueryClient, change: Exclude<Change, { type: 'event' }>): void {
+  switch (change.type) {
+    case 'agent':
+      cache.setQueryData<readonly AgentRow[]>(keys.agents, (rows) => rows && placed(rows, change.row, rowId))
+      cache.setQueryData<AgentRow>(keys.agent(change.row.agent.id), (row) => row && change.row)
+      break
+    case 'agent-gone':
+      cache.setQueryData<readonly AgentRow[]>(keys.agents, (rows) =>
+        rows?.filter((row) => rowId(row) !== change.agentId),
+      )
+      void cache.invalidateQueries({ queryKey: keys.agent(change.agentId) })
+      break
+    case 'prompt':
+      cache.setQueryData<readonly AgentPrompt[]>(
+        keys.prompts(change.prompt.agentId),
+        (prompts) => prompts && placed(prompts, change.prompt, ({ id }) => id),
+      )
+      if (change.prompt.status === 'finished')
+        void cache.invalidateQueries({ queryKey: ['conversations', change.prompt.agentId] })
+      break
+    case 'machine':
+      cache.setQueryData<readonly Machine[]>(
+        keys.machines,
+        (machines) => machines && placed(machines, change.machine, ({ id }) => id),
+      )
+      break
+    case 'question':
+      cache.setQueryData<readonly Question[]>(
+        keys.questions,
+        (questions) => questions && placed(questions, change.question, ({ id }) => id),
+      )
+      break
+    case 'sprint':
+      refreshSprint(cache, change)
+      break
+    case 'start-over':
+      break
+  }
+}
+
+function refreshSprint(
+  cache: QueryClient,
+  { sprintId, agentId, rev }: { sprintId: string; agentId: string; rev: number },
+) {
+  void cache.invalidateQueries({ queryKey: ['sprints', agentId] })
+  const shown = cache.getQueryData<Sprint>(keys.sprint(sprintId))
+  if (shown === undefined || shown.rev >= rev) return
+  void cache.invalidateQueries({ queryKey: keys.sprint(sprintId) })
+}
+
+function applyEvents(cache: QueryClient, events: readonly StoredEvent[]): void {
+  for (const sprintId of new Set(events.flatMap((event) => event.sprintId ?? []))) {
+    const ofSprint = events.filter((event) => event.sprintId === sprintId)
+    for (const query of cache.getQueryCache().findAll({ queryKey: keys.events(sprintId) })) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of events end with their scope
+      const scope = query.queryKey.at(-1) as Scope
+      cache.setQueryData<TranscriptWindow>(query.queryKey, (shown) => shown && appended(shown, ofSprint, scope))
+    }
+    const lastEventAt = ofSprint.at(-1)?.at
+    cache.setQueryData<Sprint>(keys.sprint(sprintId), (sprint) => sprint && { ...sprint, lastEventAt })
+    if (ofSprint.some(({ event }) => event.type === 'iteration-ended')) {
+      void cache.invalidateQueries({ queryKey: keys.iterations(sprintId) })
+      void cache.invalidateQueries({ queryKey: keys.diff(sprintId) })
+    }
+  }
+}
+
+const rowId = (row: AgentRow): string => row.agent.id
+
+function placed<T>(items: readonly T[], item: T, idOf: (item: T) => string): readonly T[] {
+  const index = items.findIndex((other) => idOf(other) === idOf(item))
+  return index < 0 ? [item, ...items] : items.with(index, item)
+}

@@ -1,0 +1,70 @@
+import { useSyncExternalStore } from 'react'
+import { subscribe } from '../../client/changes.ts'
+import type { Change } from '../../contract/fleet/event.ts'
+import { queryClient } from './api.ts'
+import { applyChanges } from './apply-change.ts'
+
+export type LiveState = {
+  readonly state: 'connecting' | 'live' | 'lost'
+  /** When the page last knew that it was up to date. */
+  readonly at: number
+}
+
+/** Changes are put into the cache at most this often: a page that shows a hundred changes a second shows nothing. */
+const everyMs = 120
+/** A connection that comes back within this time was never worth a word. */
+const graceMs = 2000
+
+let current: LiveState = { state: 'connecting', at: Date.now() }
+const watchers = new Set<() => void>()
+const onChanges = new Set<(changes: readonly Change[]) => void>()
+
+/** The one subscription of the page. Components only see the cache that it feeds. */
+export function startLive(): () => void {
+  let waiting: Change[] = []
+  let flushing: number | undefined
+  let losing: number | undefined
+  const flush = (): void => {
+    flushing = undefined
+    const changes = waiting
+    waiting = []
+    applyChanges(queryClient, changes)
+    for (const tell of onChanges) tell(changes)
+  }
+  const end = subscribe('/api/events', {
+    onChange: (change) => {
+      waiting.push(change)
+      flushing ??= window.setTimeout(flush, everyMs)
+      if (current.state === 'live') current = { state: 'live', at: Date.now() }
+    },
+    onState: (state) => {
+      window.clearTimeout(losing)
+      if (state === 'live') say({ state, at: Date.now() })
+      else losing = window.setTimeout(() => say({ state: 'lost', at: current.at }), graceMs)
+    },
+  })
+  return () => {
+    window.clearTimeout(flushing)
+    window.clearTimeout(losing)
+    end()
+  }
+}
+
+export function watchChanges(tell: (changes: readonly Change[]) => void): () => void {
+  onChanges.add(tell)
+  return () => onChanges.delete(tell)
+}
+
+export const useLive = (): LiveState =>
+  useSyncExternalStore(
+    (changed) => {
+      watchers.add(changed)
+      return () => watchers.delete(changed)
+    },
+    () => current,
+  )
+
+function say(next: LiveState): void {
+  current = next
+  for (const changed of watchers) changed()
+}

@@ -1,0 +1,156 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api } from './api.ts'
+
+/** Keys under which answers are kept. `live.ts` writes to the same ones. */
+export const keys = {
+  me: ['me'],
+  agents: ['agents'],
+  agent: (agentId: string) => ['agent', agentId],
+  prompts: (agentId: string) => ['prompts', agentId],
+  sprint: (sprintId: string) => ['sprint', sprintId],
+  iterations: (sprintId: string) => ['iterations', sprintId],
+  events: (sprintId: string) => ['events', sprintId],
+  diff: (sprintId: string) => ['diff', sprintId],
+  machines: ['machines'],
+  questions: ['questions'],
+  usage: ['usage'],
+} as const
+
+export const meQuery = queryOptions({ queryKey: keys.me, queryFn: ({ signal }) => api.me({}, { signal }) })
+
+/** The whole fleet: a table can only be sorted by who needs me when it is whole. */
+export const agentsQuery = queryOptions({
+  queryKey: keys.agents,
+  queryFn: ({ signal }) => everyPage((cursor) => api.listAgents({ cursor, limit: 200 }, { signal })),
+})
+
+export const agentQuery = (agentId: string) =>
+  queryOptions({ queryKey: keys.agent(agentId), queryFn: ({ signal }) => api.getAgent({ agentId }, { signal }) })
+
+export const promptsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: keys.prompts(agentId),
+    queryFn: async ({ signal }) => (await api.listPrompts({ agentId, limit: 100 }, { signal })).items,
+  })
+
+export const sprintsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['sprints', agentId],
+    queryFn: async ({ signal }) => (await api.listSprints({ agentId, limit: 50 }, { signal })).items,
+  })
+
+export const conversationsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['conversations', agentId],
+    queryFn: async ({ signal }) => (await api.listConversations({ agentId, limit: 100 }, { signal })).items,
+  })
+
+export const notesQuery = (agentId: string) =>
+  queryOptions({ queryKey: ['notes', agentId], queryFn: ({ signal }) => api.listNotes({ agentId }, { signal }) })
+
+export const accessQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['access', agentId],
+    queryFn: async ({ signal }) => (await api.listAccess({ agentId }, { signal })).items,
+  })
+
+export const checksQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['checks', agentId],
+    queryFn: async ({ signal }) => (await api.detectChecks({ agentId }, { signal })).items,
+    staleTime: 60_000,
+  })
+
+export const estimateQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['estimate', agentId],
+    queryFn: ({ signal }) => api.estimate({ agentId }, { signal }),
+    staleTime: 60_000,
+  })
+
+export const preflightQuery = (machineId: string, program: string) =>
+  queryOptions({
+    queryKey: ['preflight', machineId, program],
+    queryFn: ({ signal }) => api.preflight({ machineId, program }, { signal }),
+    staleTime: 30_000,
+  })
+
+export const sprintQuery = (sprintId: string) =>
+  queryOptions({ queryKey: keys.sprint(sprintId), queryFn: ({ signal }) => api.getSprint({ sprintId }, { signal }) })
+
+/** All receipts, oldest first: the strip and the grid of checks show every iteration. */
+export const iterationsQuery = (sprintId: string) =>
+  queryOptions({
+    queryKey: keys.iterations(sprintId),
+    queryFn: async ({ signal }) =>
+      (await everyPage((cursor) => api.listIterations({ sprintId, cursor, limit: 200 }, { signal }))).toReversed(),
+  })
+
+export const diffQuery = (sprintId: string, range: { readonly from?: number; readonly to?: number }) =>
+  queryOptions({
+    queryKey: [...keys.diff(sprintId), range],
+    queryFn: ({ signal }) => api.diffSprint({ sprintId, ...range }, { signal }),
+    staleTime: 10_000,
+  })
+
+export const machinesQuery = queryOptions({
+  queryKey: keys.machines,
+  queryFn: async ({ signal }) => (await api.listMachines({}, { signal })).items,
+})
+
+export const questionsQuery = queryOptions({
+  queryKey: keys.questions,
+  queryFn: async ({ signal }) => (await api.listQuestions({ limit: 200 }, { signal })).items,
+})
+
+export const usageQuery = queryOptions({
+  queryKey: keys.usage,
+  queryFn: ({ signal }) => api.usage({ days: 30 }, { signal }),
+  staleTime: 60_000,
+  refetchInterval: 60_000,
+})
+
+export const usersQuery = queryOptions({
+  queryKey: ['users'],
+  queryFn: async ({ signal }) => (await api.listUsers({}, { signal })).items,
+})
+
+export const tokensQuery = queryOptions({
+  queryKey: ['tokens'],
+  queryFn: async ({ signal }) => (await api.listTokens({}, { signal })).items,
+})
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks'],
+  queryFn: async ({ signal }) => (await api.listWebhooks({}, { signal })).items,
+})
+
+export const deliveriesQuery = infiniteQueryOptions({
+  queryKey: ['deliveries'],
+  queryFn: ({ signal, pageParam }) => api.listDeliveries({ cursor: pageParam, limit: 50 }, { signal }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next,
+  staleTime: 5_000,
+})
+
+export const auditQuery = infiniteQueryOptions({
+  queryKey: ['audit'],
+  queryFn: ({ signal, pageParam }) => api.listAudit({ cursor: pageParam, limit: 50 }, { signal }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next,
+  staleTime: 5_000,
+})
+
+async function everyPage<T>(
+  ask: (cursor: string | undefined) => Promise<{ readonly items: readonly T[]; readonly next?: string | undefined }>,
+): Promise<T[]> {
+  const all: T[] = []
+  let cursor: string | undefined
+  do {
+    // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
+    const page = await ask(cursor)
+    all.push(...page.items)
+    cursor = page.next
+  } while (cursor !== undefined)
+  return all
+}

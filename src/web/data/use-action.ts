@@ -1,0 +1,31 @@
+import { useMutation } from '@tanstack/react-query'
+import type { CallOptions } from '../../client/client.ts'
+import { toast } from '../ui/toast.tsx'
+import { told } from './api.ts'
+
+type Options<G, A> = {
+  /** What to tell when it is done; nothing if the page shows it anyway. */
+  readonly said?: string | ((answer: A) => string)
+  readonly onDone?: (answer: A, given: G) => void
+}
+
+export type Action<G> = {
+  readonly run: (given: G) => void
+  readonly busy: boolean
+}
+
+/** Something a person does, carried out once however often the wire repeats it. What goes wrong is said in a toast. */
+export function useAction<G, A>(
+  call: (given: G, options?: CallOptions) => Promise<A>,
+  { said, onDone }: Options<G, A> = {},
+): Action<G> {
+  const { mutate, isPending } = useMutation({
+    mutationFn: ({ given, idempotencyKey }: { given: G; idempotencyKey: string }) => call(given, { idempotencyKey }),
+    onSuccess: (answer, { given }) => {
+      if (said !== undefined) toast({ title: typeof said === 'string' ? said : said(answer) })
+      onDone?.(answer, given)
+    },
+    onError: (error) => toast({ ...told(error), bad: true }),
+  })
+  return { run: (given) => mutate({ given, idempotencyKey: crypto.randomUUID() }), busy: isPending }
+}

@@ -1,0 +1,100 @@
+import { Ellipsis } from 'lucide-react'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import { api } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Dot } from '../../ui/dot.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Ago } from '../../ui/moment.tsx'
+import { situationOf } from '../../words/situation.ts'
+
+type Props = { readonly row: AgentRow; readonly mayWrite: boolean; readonly onRalphMode: () => void }
+
+export function AgentHeader({ row, mayWrite, onRalphMode }: Props) {
+  const now = useNow()
+  const { agent, machine, lastEventAt } = row
+  const { label, tone, live } = situationOf(row, now)
+  return (
+    <div className="mb-3.5 flex items-start gap-4">
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-x-1.5">
+          <Dot tone={tone} live={live === true} />
+          <span className="font-semibold">{label}</span>
+          {lastEventAt !== undefined && (
+            <span className="text-dim">
+              · last event <Ago at={lastEventAt} />
+            </span>
+          )}
+        </p>
+        <h1 className="text-xl font-semibold tracking-tight">{agent.name}</h1>
+        <p className="flex flex-wrap items-center gap-x-4 text-dim">
+          <span>{[agent.program, agent.model].filter(Boolean).join(' · ')}</span>
+          <span className="flex items-center gap-1.5">
+            <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'does not answer'} />
+            {machine.name}
+            {!machine.reachable && machine.lastSeenAt !== undefined && (
+              <span className="text-bad">
+                last heard <Ago at={machine.lastSeenAt} />
+              </span>
+            )}
+          </span>
+          <span className="min-w-0 truncate font-mono text-sm">{placeOf(agent.workspace)}</span>
+        </p>
+      </div>
+      {mayWrite && <Modes row={row} onRalphMode={onRalphMode} />}
+    </div>
+  )
+}
+
+const placeOf = (workspace: AgentRow['agent']['workspace']): string => {
+  switch (workspace.kind) {
+    case 'folder':
+      return workspace.path
+    case 'clone':
+      return [workspace.repository, workspace.branch].filter(Boolean).join(' · ')
+    case 'worktree':
+      return `${workspace.path} · ${workspace.branch}`
+  }
+}
+
+/** The seed's modes dropdown. */
+function Modes({ row: { agent, access }, onRalphMode }: { row: AgentRow; onRalphMode: () => void }) {
+  const reset = useAction(api.resetAgent, { said: 'The conversation is archived; the next prompt starts afresh' })
+  const archive = useAction(api.archiveAgent, { said: `${agent.name} is put away; its files stay` })
+  const agentId = agent.id
+  return (
+    <div className="flex gap-2">
+      <Menu
+        entries={[
+          {
+            label: 'Ralph Mode',
+            hint: 'Works on a task by itself until its checks pass',
+            disabled: agent.inRalphMode,
+            onChoose: onRalphMode,
+          },
+        ]}
+      >
+        Modes
+      </Menu>
+      <Menu
+        size="icon"
+        label="More"
+        entries={[
+          { label: 'Fresh context', hint: 'Archives the conversation', onChoose: () => reset.run({ agentId }) },
+          ...(access === 'owner'
+            ? [
+                {
+                  label: 'Put away',
+                  hint: 'Ends what it does; files stay on the machine',
+                  danger: true,
+                  onChoose: () => archive.run({ agentId }),
+                },
+              ]
+            : []),
+        ]}
+      >
+        <Ellipsis aria-hidden className="size-4" />
+      </Menu>
+    </div>
+  )
+}

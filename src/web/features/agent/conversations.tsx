@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { told } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { conversationsQuery } from '../../data/queries.ts'
+import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+import { duration, plural, timeOfDay } from '../../words/numbers.ts'
+
+/** What was said before each reset. Those of a sprint lead to its transcript. */
+export function Conversations({ agentId }: { agentId: string }) {
+  const now = useNow()
+  const { data, isPending, isError, error, refetch } = useQuery(conversationsQuery(agentId))
+  if (isPending) return <SkeletonRows rows={3} height="h-12" />
+  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (data.length === 0)
+    return (
+      <Empty title="No conversation was put away yet">
+        Each reset, and each iteration of Ralph Mode, starts a new one.
+      </Empty>
+    )
+  return (
+    <ul className="divide-y divide-line">
+      {data.map(({ id, sprintId, iteration, startedAt, endedAt, messages }) => (
+        <li key={id} className="flex items-center gap-4 px-3.5 py-2.5">
+          <span className="min-w-0 flex-1">
+            {sprintId !== undefined && iteration !== undefined ? (
+              <Link
+                to="/sprints/$sprintId"
+                params={{ sprintId }}
+                search={{ i: iteration }}
+                className="font-medium hover:underline"
+              >
+                Iteration {iteration}
+              </Link>
+            ) : (
+              <span className="font-medium">Conversation</span>
+            )}
+            <span className="block text-sm text-faint">{plural(messages, 'message')}</span>
+          </span>
+          <span className="text-sm text-dim">
+            {timeOfDay(startedAt, now)} · {duration(endedAt - startedAt)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

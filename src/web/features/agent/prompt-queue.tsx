@@ -1,0 +1,120 @@
+import { ArrowDown, ArrowUp, X } from 'lucide-react'
+import type { AgentPrompt } from '../../../contract/fleet/prompt.ts'
+import { api } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { IconButton } from '../../ui/button.tsx'
+import { MarkdownText } from '../../ui/markdown.tsx'
+import { Empty } from '../../ui/states.tsx'
+import type { Tone } from '../../ui/tone.ts'
+import { ago, duration, money } from '../../words/numbers.ts'
+import { beforeWhich, ordered } from './queue-order.ts'
+
+type Props = { readonly prompts: readonly AgentPrompt[]; readonly mayWrite: boolean; readonly why: string | undefined }
+
+export function PromptQueue({ prompts, mayWrite, why }: Props) {
+  const { running, queued, ended } = ordered(prompts)
+  if (prompts.length === 0)
+    return <Empty title="Nothing was asked yet">Send a prompt, or start Ralph Mode from the modes above.</Empty>
+  return (
+    <ul className="divide-y divide-line">
+      {running.map((prompt) => (
+        <Item key={prompt.id} prompt={prompt} />
+      ))}
+      {queued.map((prompt) => (
+        <Item
+          key={prompt.id}
+          prompt={prompt}
+          note={why}
+          actions={mayWrite && <QueueActions prompt={prompt} queued={queued} />}
+        />
+      ))}
+      {ended.map((prompt) => (
+        <Item key={prompt.id} prompt={prompt} />
+      ))}
+    </ul>
+  )
+}
+
+const tones: Readonly<Record<AgentPrompt['status'], Tone>> = {
+  queued: 'quiet',
+  running: 'info',
+  parked: 'warn',
+  finished: 'ok',
+  failed: 'bad',
+  cancelled: 'quiet',
+}
+
+function Item({
+  prompt,
+  note,
+  actions,
+}: {
+  prompt: AgentPrompt
+  note?: string | undefined
+  actions?: React.ReactNode
+}) {
+  const now = useNow()
+  return (
+    <li className="px-3.5 py-2.5">
+      <div className="flex items-start gap-3">
+        <span className="w-20 shrink-0">
+          <Badge tone={tones[prompt.status]}>{prompt.status}</Badge>
+        </span>
+        <div className="min-w-0 flex-1">
+          <p className="line-clamp-3 break-words whitespace-pre-line">{prompt.prompt}</p>
+          <p className="text-sm text-faint">
+            {[prompt.by, whenOf(prompt, now), note, prompt.costUsd === undefined ? undefined : money(prompt.costUsd)]
+              .filter(Boolean)
+              .join(' · ')}
+          </p>
+          {prompt.error !== undefined && <p className="text-sm text-bad">{prompt.error}</p>}
+          {prompt.answer !== undefined && (
+            <details className="mt-1">
+              <summary className="text-sm text-dim">What it said last</summary>
+              <div className="mt-1 border-l-2 border-line pl-3">
+                <MarkdownText text={prompt.answer} />
+              </div>
+            </details>
+          )}
+        </div>
+        {actions}
+      </div>
+    </li>
+  )
+}
+
+function whenOf({ status, createdAt, startedAt, endedAt, attempt }: AgentPrompt, now: number): string {
+  const again = attempt > 1 ? `, attempt ${attempt}` : ''
+  if (status === 'running' && startedAt !== undefined) return `for ${duration(now - startedAt)}${again}`
+  if (endedAt !== undefined && startedAt !== undefined)
+    return `${ago(endedAt, now)}, took ${duration(endedAt - startedAt)}${again}`
+  return `asked ${ago(createdAt, now)}`
+}
+
+function QueueActions({ prompt, queued }: { prompt: AgentPrompt; queued: readonly AgentPrompt[] }) {
+  const move = useAction(api.movePrompt)
+  const cancel = useAction(api.cancelPrompt)
+  const { agentId, id: promptId } = prompt
+  const moved = (direction: 'up' | 'down') => {
+    const before = beforeWhich(queued, promptId, direction)
+    return {
+      disabled: before === undefined || move.busy,
+      onClick: () => before !== undefined && move.run({ agentId, promptId, before }),
+    }
+  }
+  return (
+    <span className="flex">
+      <IconButton label="Earlier" {...moved('up')}>
+        <ArrowUp aria-hidden className="size-3.5" />
+      </IconButton>
+      <IconButton label="Later" {...moved('down')}>
+        <ArrowDown aria-hidden className="size-3.5" />
+      </IconButton>
+      <IconButton label="Cancel" disabled={cancel.busy} onClick={() => cancel.run({ agentId, promptId })}>
+        <X aria-hidden className="size-3.5" />
+      </IconButton>
+    </span>
+  )
+}

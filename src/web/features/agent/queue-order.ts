@@ -1,0 +1,33 @@
+import type { AgentPrompt } from '../../../contract/fleet/prompt.ts'
+
+export type Ordered = {
+  readonly running: readonly AgentPrompt[]
+  readonly queued: readonly AgentPrompt[]
+  readonly ended: readonly AgentPrompt[]
+}
+
+/** What runs, what waits in its order, and what is over, newest first. */
+export function ordered(prompts: readonly AgentPrompt[]): Ordered {
+  const by = (...statuses: readonly AgentPrompt['status'][]): AgentPrompt[] =>
+    prompts.filter(({ status }) => statuses.includes(status))
+  return {
+    running: by('running', 'parked'),
+    queued: by('queued').toSorted((a, b) => a.position - b.position),
+    ended: by('finished', 'failed', 'cancelled').toSorted(
+      (a, b) => (b.endedAt ?? b.createdAt) - (a.endedAt ?? a.createdAt),
+    ),
+  }
+}
+
+/** In front of which prompt this one goes when it moves by one place; null: to the end, undefined: it cannot move. */
+export function beforeWhich(
+  queued: readonly AgentPrompt[],
+  id: string,
+  direction: 'up' | 'down',
+): string | null | undefined {
+  const index = queued.findIndex((prompt) => prompt.id === id)
+  if (index < 0) return undefined
+  if (direction === 'up') return index === 0 ? undefined : queued[index - 1]?.id
+  if (index === queued.length - 1) return undefined
+  return queued[index + 2]?.id ?? null
+}

@@ -1,0 +1,70 @@
+import { Link } from '@tanstack/react-router'
+import { RefreshCw } from 'lucide-react'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import { api } from '../../data/api.ts'
+import { useAction } from '../../data/use-action.ts'
+import { buttonLook } from '../../ui/button.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { cap, money } from '../../words/numbers.ts'
+
+/** While Ralph Mode runs: iteration, task, money, and how to stop it. */
+export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
+  const stop = useAction(api.stopRalphMode, { said: 'Ralph Mode ends' })
+  if (!agent.inRalphMode) return null
+  const task = agent.ralphModeTaskDescription ?? sprint?.goal ?? ''
+  const agentId = agent.id
+  return (
+    <section
+      aria-label="Ralph Mode"
+      className="mb-3.5 flex items-center gap-3 rounded-[10px] border border-accent/40 bg-accent-bg px-4 py-2.5 max-sm:flex-wrap"
+    >
+      <RefreshCw aria-hidden className="size-4 shrink-0 text-accent-text" />
+      <div className="min-w-0 flex-1">
+        <p className="font-semibold text-accent-text">
+          Ralph Mode
+          {sprint &&
+            ` · iteration ${sprint.iteration}${sprint.maxIterations === undefined ? '' : ` of ${sprint.maxIterations}`}`}
+        </p>
+        <p className="truncate text-dim" title={task}>
+          {task}
+        </p>
+      </div>
+      {sprint && (
+        <span className="text-dim max-sm:hidden">
+          {money(sprint.spentUsd)}
+          {sprint.capUsd !== undefined && ` of ${cap(sprint.capUsd)}`}
+        </span>
+      )}
+      {sprint && (
+        <Link to="/sprints/$sprintId" params={{ sprintId: sprint.id }} className={buttonLook()}>
+          Watch
+        </Link>
+      )}
+      {mayWrite && (
+        <Menu
+          disabled={stop.busy}
+          entries={[
+            {
+              label: 'After this iteration',
+              hint: 'Nothing is lost',
+              onChoose: () => stop.run({ agentId, when: 'iteration' }),
+            },
+            {
+              label: 'After this turn',
+              hint: 'The agent finishes what it says',
+              onChoose: () => stop.run({ agentId, when: 'turn' }),
+            },
+            {
+              label: 'Now',
+              hint: 'Ends its process; files stay as they are',
+              danger: true,
+              onChoose: () => stop.run({ agentId, when: 'now' }),
+            },
+          ]}
+        >
+          Stop
+        </Menu>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { told } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { sprintsQuery } from '../../data/queries.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+import { ago, money, plural } from '../../words/numbers.ts'
+import { statusTone, statusWord } from '../../words/situation.ts'
+
+/** Every sprint of this agent, newest first. */
+export function SprintList({ agentId }: { agentId: string }) {
+  const now = useNow()
+  const { data, isPending, isError, error, refetch } = useQuery(sprintsQuery(agentId))
+  if (isPending) return <SkeletonRows rows={3} height="h-14" />
+  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (data.length === 0) return <Empty title="No sprint yet" />
+  return (
+    <ul className="divide-y divide-line">
+      {data.map(({ id, progress, createdAt, protocol }) => (
+        <li key={id} className="flex items-center gap-4 px-3.5 py-2.5">
+          <span className="min-w-0 flex-1">
+            <Link
+              to="/sprints/$sprintId"
+              params={{ sprintId: id }}
+              className="block truncate font-medium hover:underline"
+            >
+              {progress.goal}
+            </Link>
+            <span className="block text-sm text-faint">
+              {protocol === 'notes' ? 'Ralph Mode' : 'planned'} · {ago(createdAt, now)} ·{' '}
+              {plural(progress.stats.currentIteration, 'iteration')} · {money(progress.stats.costUsd)}
+            </span>
+          </span>
+          <Badge tone={statusTone[progress.status]}>{statusWord[progress.status]}</Badge>
+        </li>
+      ))}
+    </ul>
+  )
+}

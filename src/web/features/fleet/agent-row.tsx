@@ -1,0 +1,148 @@
+import type { ReactNode } from 'react'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Bar } from '../../ui/bar.tsx'
+import { classes } from '../../ui/classes.ts'
+import { DiffSize } from '../../ui/diff-size.tsx'
+import { Dot } from '../../ui/dot.tsx'
+import { MiniStrip } from '../../ui/mini-strip.tsx'
+import { ago, cap, money, roughly, timeOfDay } from '../../words/numbers.ts'
+import { situationOf } from '../../words/situation.ts'
+import { seen } from '../../words/verdict.ts'
+import { RowActions } from './row-actions.tsx'
+
+/** The same columns in the head and in every row. */
+export const columns =
+  'grid items-center gap-x-3.5 px-3.5 py-2 grid-cols-[minmax(0,1fr)_auto] sm:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(110px,.95fr)_96px] md:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(120px,.95fr)_130px_96px] lg:grid-cols-[minmax(150px,1.3fr)_minmax(190px,1.8fr)_minmax(130px,1fr)_100px_130px_96px] xl:grid-cols-[minmax(160px,1.2fr)_minmax(220px,1.7fr)_minmax(150px,.9fr)_110px_150px_minmax(150px,.9fr)_96px]'
+
+type Props = { readonly row: AgentRow; readonly now: number; readonly name: ReactNode }
+
+export const AgentRowCells = ({ row, now, name }: Props) => (
+  <>
+    <span role="cell" className="min-w-0">
+      <span className="flex items-center gap-1.5">
+        <Dot
+          tone={row.machine.reachable ? 'ok' : 'bad'}
+          label={`${row.machine.name} ${row.machine.reachable ? 'answers' : 'does not answer'}`}
+        />
+        {name}
+      </span>
+      <span className="block truncate text-dim">{row.sprint?.goal ?? row.agent.ralphModeTaskDescription ?? '—'}</span>
+    </span>
+    <span role="cell" className="min-w-0 max-sm:col-start-1 max-sm:row-start-2">
+      <State row={row} now={now} />
+    </span>
+    <span role="cell" className="max-sm:hidden">
+      <Iterations row={row} />
+    </span>
+    <span role="cell" className="max-lg:hidden">
+      <Checks row={row} />
+    </span>
+    <span role="cell" className="max-md:hidden">
+      <Spend row={row} />
+    </span>
+    <span role="cell" className="min-w-0 truncate font-mono text-sm max-xl:hidden">
+      <Branch row={row} />
+    </span>
+    <span role="cell" className="flex justify-end max-sm:col-start-2 max-sm:row-start-1 max-sm:row-end-3">
+      <RowActions row={row} />
+    </span>
+  </>
+)
+
+function State({ row, now }: { row: AgentRow; now: number }) {
+  const { label, tone, asks, live, unknown } = situationOf(row, now)
+  return (
+    <>
+      <span className="flex min-w-0 items-center gap-1.5">
+        {asks === true ? (
+          <Badge tone="warn">
+            <span className="truncate">{label}</span>
+          </Badge>
+        ) : (
+          <>
+            {tone !== 'quiet' && <Dot tone={tone} live={live === true} />}
+            <span className={classes('truncate', tone === 'quiet' && 'text-dim', unknown === true && 'text-bad')}>
+              {label}
+            </span>
+          </>
+        )}
+      </span>
+      <span className="block truncate text-sm text-faint">{more(row, now)}</span>
+    </>
+  )
+}
+
+/** What the second line says: how old the first one is, and what happens next by itself. */
+function more({ agent, machine, sprint, lastEventAt, queued }: AgentRow, now: number): string {
+  if (sprint?.question) return `waits for you since ${roughly(now - sprint.question.askedAt)} · ${machine.name}`
+  if (sprint?.parked) {
+    const { reason, until } = sprint.parked
+    return `${reason} · resumes ${timeOfDay(until, now)}, in ${roughly(until - now)}`
+  }
+  if (!machine.reachable)
+    return machine.lastSeenAt === undefined
+      ? `${machine.name} was never heard of`
+      : `last heard ${ago(machine.lastSeenAt, now)}`
+  const parts = [
+    sprint?.reason ?? agent.reason,
+    lastEventAt === undefined ? undefined : `last event ${ago(lastEventAt, now)}`,
+    queued > 0 ? `${queued} queued` : undefined,
+    machine.name,
+  ]
+  return parts.filter((part) => part !== undefined).join(' · ')
+}
+
+function Iterations({ row: { sprint } }: { row: AgentRow }) {
+  if (!sprint || sprint.iteration === 0) return null
+  const marks = sprint.verdicts.slice(-12).map(({ number, verdict }) => ({
+    key: number,
+    tone: seen({ verdict }).tone,
+    live: verdict === undefined,
+  }))
+  const words = sprint.verdicts.slice(-5).map(({ number, verdict }) => `${number} ${seen({ verdict }).words}`)
+  return (
+    <span className="flex items-center gap-2 whitespace-nowrap">
+      <MiniStrip marks={marks} label={words.join(', ')} />
+      <span className="text-dim">
+        {sprint.iteration}
+        {sprint.maxIterations !== undefined && ` / ${sprint.maxIterations}`}
+      </span>
+    </span>
+  )
+}
+
+function Checks({ row: { sprint } }: { row: AgentRow }) {
+  if (!sprint?.checks) return <span className="text-faint">{sprint ? '–' : ''}</span>
+  const { green, all } = sprint.checks
+  return (
+    <span className={green === all ? 'text-ok' : undefined}>
+      {green} of {all} green
+    </span>
+  )
+}
+
+function Spend({ row: { sprint } }: { row: AgentRow }) {
+  if (!sprint) return null
+  const { spentUsd, capUsd } = sprint
+  return (
+    <span className="flex items-center gap-2 whitespace-nowrap">
+      {money(spentUsd)}
+      {capUsd === undefined ? (
+        <span className="text-faint">no cap</span>
+      ) : (
+        <Bar part={(spentUsd ?? 0) / capUsd} label={`${money(spentUsd)} of ${cap(capUsd)}`} className="w-14" />
+      )}
+    </span>
+  )
+}
+
+function Branch({ row: { agent, sprint } }: { row: AgentRow }) {
+  const branch = sprint?.branch ?? ('branch' in agent.workspace ? agent.workspace.branch : undefined)
+  return (
+    <>
+      <span className={sprint ? undefined : 'text-dim'}>{branch ?? ''}</span>{' '}
+      {sprint?.diff && <DiffSize {...sprint.diff} />}
+    </>
+  )
+}

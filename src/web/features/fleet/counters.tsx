@@ -1,0 +1,88 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import { classes } from '../../ui/classes.ts'
+import { Dot } from '../../ui/dot.tsx'
+import type { Tone } from '../../ui/tone.ts'
+import { cap, money, roughly } from '../../words/numbers.ts'
+import { type Group, situationOf } from '../../words/situation.ts'
+
+type Props = {
+  readonly rows: readonly AgentRow[]
+  readonly now: number
+  readonly shown: Group | undefined
+  readonly todayUsd: number | undefined
+}
+
+/** Numbers that are also filters. */
+export function Counters({ rows, now, shown, todayUsd }: Props) {
+  const groups = rows.map((row) => situationOf(row, now).group)
+  const countOf = (group: Group): number => groups.filter((other) => other === group).length
+  const offline = rows.filter((row) => !row.machine.reachable).length
+  const needsYou = countOf('needs-you')
+  return (
+    <div className="mb-4 grid grid-cols-6 gap-2.5 max-lg:grid-cols-3 max-sm:grid-cols-3 max-sm:gap-2">
+      <Counter group="running" value={countOf('running')} shown={shown} tone="info" label="Running" />
+      <Counter group="needs-you" value={needsYou} shown={shown} tone="warn" label="Needs you" loud={needsYou > 0} />
+      <Counter group="parked" value={countOf('parked')} shown={shown} label={parkedLabel(rows, now)} />
+      <Counter group="failed" value={countOf('failed')} shown={shown} tone="bad" label="Failed in 24 h" />
+      <Counter
+        group="resting"
+        value={countOf('resting')}
+        shown={shown}
+        label={offline > 0 ? `Idle · ${offline} offline` : 'Idle'}
+      />
+      <Link to="/usage" className={box(false, false)}>
+        <Value>{todayUsd === undefined ? '–' : money(todayUsd)}</Value>
+        <span className="text-dim">spent today{capOf(rows)}</span>
+      </Link>
+    </div>
+  )
+}
+
+/** The sum of what the sprints under way may still come to, if each of them has a limit. */
+function capOf(rows: readonly AgentRow[]): string {
+  const caps = rows.flatMap(({ sprint }) => (sprint?.status === 'in-progress' ? [sprint.capUsd] : []))
+  const known = caps.filter((value) => value !== undefined)
+  return caps.length > 0 && known.length === caps.length ? ` · caps ${cap(known.reduce((a, b) => a + b, 0))}` : ''
+}
+
+function parkedLabel(rows: readonly AgentRow[], now: number): string {
+  const next = Math.min(...rows.flatMap(({ sprint }) => sprint?.parked?.until ?? []))
+  return Number.isFinite(next) && next > now ? `Parked · ${roughly(next - now)}` : 'Parked'
+}
+
+type CounterProps = {
+  readonly group: Group
+  readonly value: number
+  readonly shown: Group | undefined
+  readonly label: string
+  readonly tone?: Tone
+  readonly loud?: boolean
+}
+
+const Counter = ({ group, value, shown, label, tone, loud = false }: CounterProps) => (
+  <Link
+    to="/"
+    search={(all) => ({ ...all, show: shown === group ? undefined : group })}
+    aria-current={shown === group ? 'true' : undefined}
+    className={box(shown === group, loud)}
+  >
+    <Value>{value}</Value>
+    <span className="flex items-center gap-1.5 text-dim">
+      {tone !== undefined && <Dot tone={value > 0 ? tone : 'quiet'} />}
+      <span className="truncate">{label}</span>
+    </span>
+  </Link>
+)
+
+const box = (chosen: boolean, loud: boolean): string =>
+  classes(
+    'block rounded-[10px] border px-3.5 py-2.5 transition-colors max-sm:px-2.5',
+    loud ? 'bg-warn-bg' : 'bg-panel hover:bg-sunken',
+    chosen ? 'border-accent outline-1 outline-accent' : loud ? 'border-transparent' : 'border-line',
+  )
+
+const Value = ({ children }: { children: ReactNode }) => (
+  <span className="block text-[22px] leading-7 font-semibold tracking-tight max-sm:text-lg">{children}</span>
+)

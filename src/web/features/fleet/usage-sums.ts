@@ -1,0 +1,40 @@
+import type { UsageRow } from '../../../contract/fleet/sprint.ts'
+
+export type DaySum = { readonly day: string; readonly costUsd: number }
+export type AgentSum = {
+  readonly key: string
+  readonly agentName: string
+  readonly model: string
+  readonly iterations: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly costUsd: number
+  readonly unpriced: number
+}
+
+export function byDay(rows: readonly UsageRow[]): DaySum[] {
+  const days = new Map<string, number>()
+  for (const { day, costUsd } of rows) days.set(day, (days.get(day) ?? 0) + costUsd)
+  return [...days].map(([day, costUsd]) => ({ day, costUsd })).toSorted((a, b) => a.day.localeCompare(b.day))
+}
+
+/** The dearest first. */
+export function byAgent(rows: readonly UsageRow[]): AgentSum[] {
+  const sums = new Map<string, AgentSum>()
+  for (const row of rows) {
+    const model = row.model ?? 'its own choice'
+    const key = `${row.agentId} ${model}`
+    const sum = sums.get(key)
+    sums.set(key, {
+      key,
+      agentName: row.agentName,
+      model,
+      iterations: (sum?.iterations ?? 0) + row.iterations,
+      tokensIn: (sum?.tokensIn ?? 0) + row.inputTokens + row.cacheReadTokens + row.cacheWriteTokens,
+      tokensOut: (sum?.tokensOut ?? 0) + row.outputTokens,
+      costUsd: (sum?.costUsd ?? 0) + row.costUsd,
+      unpriced: (sum?.unpriced ?? 0) + row.unpriced,
+    })
+  }
+  return [...sums.values()].toSorted((a, b) => b.costUsd - a.costUsd)
+}

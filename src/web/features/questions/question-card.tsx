@@ -1,0 +1,99 @@
+import { type ReactNode, useState } from 'react'
+import type { Question } from '../../../contract/fleet/question.ts'
+import { api } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Button } from '../../ui/button.tsx'
+import { classes } from '../../ui/classes.ts'
+import { Textarea } from '../../ui/field.tsx'
+import { MarkdownText } from '../../ui/markdown.tsx'
+import { roughly } from '../../words/numbers.ts'
+
+type Props = {
+  readonly question: Question
+  readonly mayAnswer: boolean
+  readonly children?: ReactNode
+  /** Takes it off the list without an answer. */
+  readonly onDismiss?: (() => void) | undefined
+  readonly focused?: boolean
+}
+
+/** The ask in one sentence, and its answers as buttons. */
+export function QuestionCard({ question, mayAnswer, children, onDismiss, focused = false }: Props) {
+  const now = useNow()
+  const [other, setOther] = useState(question.options === undefined || question.options.length === 0)
+  const answer = useAction(api.answerSprint, { said: 'Answered; the sprint goes on' })
+  const give = (text: string): void => answer.run({ sprintId: question.sprintId, answer: text })
+  return (
+    <section
+      aria-label="Open question"
+      className={classes(
+        'mb-3.5 rounded-[10px] border border-warn-fill/60 bg-warn-bg px-4 py-3',
+        focused && 'outline-2 outline-offset-2 outline-accent',
+      )}
+    >
+      <div className="flex items-start gap-4 max-md:flex-col">
+        <div className="min-w-0 flex-1">
+          {children}
+          <h2 className="font-semibold">{question.reason}</h2>
+          {question.details !== '' && (
+            <div className="text-dim">
+              <MarkdownText text={question.details} />
+            </div>
+          )}
+          <p className="text-dim">
+            {consequence(question)} Waiting {roughly(now - question.askedAt)}.
+          </p>
+        </div>
+        {mayAnswer && (
+          <div className="flex flex-wrap gap-2 self-center max-md:self-stretch">
+            {(question.options ?? []).map((option) => (
+              <Button
+                key={option}
+                kind={option === question.default ? 'primary' : 'plain'}
+                disabled={answer.busy}
+                onClick={() => give(option)}
+              >
+                {option}
+              </Button>
+            ))}
+            {!other && <Button onClick={() => setOther(true)}>Other…</Button>}
+            {onDismiss && (
+              <Button kind="ghost" onClick={onDismiss} title="Takes it off the list; the sprint stays where it is">
+                Dismiss
+              </Button>
+            )}
+          </div>
+        )}
+      </div>
+      {mayAnswer && other && <OwnWords busy={answer.busy} onGive={give} />}
+    </section>
+  )
+}
+
+const consequence = ({ iteration }: Question): string =>
+  iteration === undefined ? 'Answering resumes the sprint.' : `Answering resumes with iteration ${iteration + 1}.`
+
+function OwnWords({ busy, onGive }: { busy: boolean; onGive: (text: string) => void }) {
+  const [text, setText] = useState('')
+  const ready = text.trim() !== '' && !busy
+  return (
+    <div className="mt-3 flex items-end gap-2">
+      <Textarea
+        label="Your answer"
+        hideLabel
+        placeholder="Your answer, in your own words"
+        rows={2}
+        value={text}
+        className="flex-1"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && ready) onGive(text)
+        }}
+      />
+      <Button kind="primary" disabled={!ready} onClick={() => onGive(text)}>
+        Answer
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import type { Delivery } from '../../../contract/fleet/webhook.ts'
+import { api, told } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { deliveriesQuery } from '../../data/queries.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+import type { Tone } from '../../ui/tone.ts'
+import { ago, plural, roughly } from '../../words/numbers.ts'
+
+const tones: Readonly<Record<Delivery['status'], Tone>> = {
+  waiting: 'info',
+  sent: 'ok',
+  suppressed: 'quiet',
+  failed: 'bad',
+}
+
+/** What was told to whom, and whether it arrived. */
+export function Deliveries() {
+  const { data, isPending, isError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery(deliveriesQuery)
+  if (isPending) return <SkeletonRows rows={4} height="h-12" />
+  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  const items = data.pages.flatMap((page) => page.items)
+  if (items.length === 0) return <Empty title="Nothing was told to anybody yet" />
+  return (
+    <>
+      <ul className="divide-y divide-line">
+        {items.map((delivery) => (
+          <Row key={delivery.id} delivery={delivery} />
+        ))}
+      </ul>
+      {hasNextPage && (
+        <Button kind="ghost" className="m-2" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Older ones
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Row({
+  delivery: { id: deliveryId, event, to, via, status, tries, error, createdAt, nextTryAt },
+}: {
+  delivery: Delivery
+}) {
+  const now = useNow()
+  const cache = useQueryClient()
+  const retry = useAction(api.retryDelivery, {
+    onDone: () => void cache.invalidateQueries({ queryKey: deliveriesQuery.queryKey }),
+  })
+  return (
+    <li className="flex items-center gap-3 px-3.5 py-2">
+      <span className="min-w-0 flex-1">
+        <span className="font-medium">{event}</span>{' '}
+        <span className="truncate text-dim">to {via === 'browser' ? `the browser of ${to}` : to}</span>
+        <span className="block text-sm text-faint">
+          {ago(createdAt, now)} · {plural(tries, 'try', 'tries')}
+          {nextTryAt !== undefined && nextTryAt > now && ` · next in ${roughly(nextTryAt - now)}`}
+          {error !== undefined && ` · ${error}`}
+        </span>
+      </span>
+      {status === 'failed' && via === 'webhook' && (
+        <Button size="small" disabled={retry.busy} onClick={() => retry.run({ deliveryId })}>
+          Try again
+        </Button>
+      )}
+      <Badge tone={tones[status]}>{status}</Badge>
+    </li>
+  )
+}

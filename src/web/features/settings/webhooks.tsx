@@ -1,0 +1,100 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useState } from 'react'
+import { WebhookEvent } from '../../../contract/fleet/webhook.ts'
+import { api, told } from '../../data/api.ts'
+import { webhooksQuery } from '../../data/queries.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Tag } from '../../ui/badge.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { CommandLine } from '../../ui/command-line.tsx'
+import { Input } from '../../ui/field.tsx'
+import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+
+/** Addresses that are told, signed. */
+export function Webhooks() {
+  const cache = useQueryClient()
+  const webhooks = useQuery(webhooksQuery)
+  const refresh = { onDone: () => void cache.invalidateQueries({ queryKey: webhooksQuery.queryKey }) }
+  const change = useAction(api.changeWebhook, refresh)
+  const remove = useAction(api.deleteWebhook, refresh)
+  if (webhooks.isPending) return <SkeletonRows rows={2} height="h-14" />
+  if (webhooks.isError) return <Problem {...told(webhooks.error)} onRetry={() => void webhooks.refetch()} />
+  return (
+    <div className="divide-y divide-line">
+      {webhooks.data.length === 0 && (
+        <Empty title="Nobody is told by a webhook">
+          Chat, pagers and CI can be told when a sprint asks, ends or fails.
+        </Empty>
+      )}
+      {webhooks.data.map(({ id: webhookId, url, events, enabled }) => (
+        <div key={webhookId} className="flex items-center gap-3 px-3.5 py-2">
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-mono text-sm">{url}</span>
+            <span className="mt-0.5 flex flex-wrap gap-1">
+              {events.map((event) => (
+                <Tag key={event}>{event}</Tag>
+              ))}
+            </span>
+          </span>
+          <Button size="small" disabled={change.busy} onClick={() => change.run({ webhookId, enabled: !enabled })}>
+            {enabled ? 'Switch off' : 'Switch on'}
+          </Button>
+          <IconButton label={`Forget ${url}`} disabled={remove.busy} onClick={() => remove.run({ webhookId })}>
+            <X aria-hidden className="size-3.5" />
+          </IconButton>
+        </div>
+      ))}
+      <NewWebhook onMade={refresh.onDone} />
+    </div>
+  )
+}
+
+function NewWebhook({ onMade }: { onMade: () => void }) {
+  const [url, setUrl] = useState('')
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(['needs-human', 'failed', 'completed'])
+  const [secret, setSecret] = useState<string>()
+  const make = useAction(api.makeWebhook, {
+    onDone: (made) => {
+      setUrl('')
+      setSecret(made.secret)
+      onMade()
+    },
+  })
+  const toggle = (event: WebhookEvent): void =>
+    setEvents(events.includes(event) ? events.filter((other) => other !== event) : [...events, event])
+  return (
+    <form
+      className="space-y-2.5 px-3.5 py-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        make.run({ url, events: [...events] })
+      }}
+    >
+      <Input
+        label="New webhook"
+        type="url"
+        value={url}
+        placeholder="https://…"
+        onChange={(event) => setUrl(event.target.value)}
+      />
+      <div className="flex flex-wrap gap-x-4 gap-y-1.5">
+        {WebhookEvent.options.map((event) => (
+          <label key={event} className="flex items-center gap-1.5">
+            <input
+              type="checkbox"
+              className="accent-accent"
+              checked={events.includes(event)}
+              onChange={() => toggle(event)}
+            />{' '}
+            {event}
+          </label>
+        ))}
+        <Button submit className="ml-auto" disabled={url.trim() === '' || events.length === 0 || make.busy}>
+          Add
+        </Button>
+      </div>
+      {secret !== undefined && <CommandLine label="What its signature is made with; shown only now" command={secret} />}
+    </form>
+  )
+}

@@ -1,0 +1,131 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useState } from 'react'
+import type { Me } from '../../../contract/fleet/user.ts'
+import { api, told } from '../../data/api.ts'
+import { useNow } from '../../data/now.ts'
+import { tokensQuery } from '../../data/queries.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Tag } from '../../ui/badge.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { CommandLine } from '../../ui/command-line.tsx'
+import { Input, Select } from '../../ui/field.tsx'
+import { Problem, SkeletonRows } from '../../ui/states.tsx'
+import { ago, roughly } from '../../words/numbers.ts'
+
+const how = {
+  local: 'the user of this computer, without an account',
+  oidc: 'signed in by your organisation',
+  token: 'signed in by a token',
+} as const
+
+export function You({ me }: { me: Me }) {
+  const out = useAction(api.signOut, { onDone: () => location.assign('/sign-in') })
+  return (
+    <div className="divide-y divide-line">
+      <div className="flex items-center gap-4 px-3.5 py-3">
+        <span className="flex-1">
+          <span className="block font-semibold">{me.user.name}</span>
+          <span className="text-dim">
+            {[me.user.email, how[me.signedInBy], me.user.role === 'admin' ? 'admin' : undefined]
+              .filter(Boolean)
+              .join(' · ')}
+          </span>
+        </span>
+        {me.signedInBy !== 'local' && (
+          <Button disabled={out.busy} onClick={() => out.run({})}>
+            Sign out
+          </Button>
+        )}
+      </div>
+      <Tokens />
+    </div>
+  )
+}
+
+function Tokens() {
+  const cache = useQueryClient()
+  const now = useNow()
+  const tokens = useQuery(tokensQuery)
+  const refresh = (): void => void cache.invalidateQueries({ queryKey: tokensQuery.queryKey })
+  const revoke = useAction(api.revokeToken, { onDone: refresh })
+  const [shown, setShown] = useState<string>()
+  return (
+    <section>
+      <h2 className="px-3.5 pt-3 text-sm font-semibold text-dim">API tokens</h2>
+      {tokens.isPending && <SkeletonRows rows={1} height="h-12" />}
+      {tokens.isError && <Problem {...told(tokens.error)} onRetry={() => void tokens.refetch()} />}
+      <ul className="divide-y divide-line">
+        {tokens.data?.map(({ id, name, scope, expiresAt, lastUsedAt }) => (
+          <li key={id} className="flex items-center gap-3 px-3.5 py-2">
+            <span className="min-w-0 flex-1">
+              <span className="font-medium">{name}</span> <Tag>{scope}</Tag>
+              <span className="block text-sm text-faint">
+                {expiresAt > now ? `ends in ${roughly(expiresAt - now)}` : 'ended'} ·{' '}
+                {lastUsedAt === undefined ? 'never used' : `used ${ago(lastUsedAt, now)}`}
+              </span>
+            </span>
+            <IconButton label={`Revoke ${name}`} disabled={revoke.busy} onClick={() => revoke.run({ tokenId: id })}>
+              <X aria-hidden className="size-3.5" />
+            </IconButton>
+          </li>
+        ))}
+      </ul>
+      {shown !== undefined && (
+        <div className="px-3.5 py-2">
+          <CommandLine label="Shown only now" command={shown} />
+        </div>
+      )}
+      <NewToken
+        onMade={(token) => {
+          setShown(token)
+          refresh()
+        }}
+      />
+    </section>
+  )
+}
+
+const scopes = [
+  { value: 'read', label: 'reads' },
+  { value: 'write', label: 'reads and steers' },
+  { value: 'admin', label: 'everything' },
+] as const
+
+function NewToken({ onMade }: { onMade: (token: string) => void }) {
+  const [name, setName] = useState('')
+  const [scope, setScope] = useState<'read' | 'write' | 'admin'>('write')
+  const make = useAction(api.makeToken, {
+    onDone: ({ token }) => {
+      setName('')
+      onMade(token)
+    },
+  })
+  return (
+    <form
+      className="flex items-end gap-2 px-3.5 py-3 max-sm:flex-wrap"
+      onSubmit={(event) => {
+        event.preventDefault()
+        make.run({ name, scope, days: 90 })
+      }}
+    >
+      <Input
+        label="New token for"
+        value={name}
+        placeholder="ci"
+        className="flex-1"
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Select
+        label="It"
+        value={scope}
+        options={scopes}
+        onChoose={(value) => setScope(scopes.find((option) => option.value === value)?.value ?? 'read')}
+        className="w-40"
+      />
+      <Button submit disabled={name.trim() === '' || make.busy}>
+        Make a token for 90 days
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChevronRight } from 'lucide-react'
+import type { Diff } from '../../../contract/fleet/sprint.ts'
+import { told } from '../../data/api.ts'
+import { diffQuery } from '../../data/queries.ts'
+import { classes } from '../../ui/classes.ts'
+import { DiffLines } from '../../ui/diff-lines.tsx'
+import { DiffSize } from '../../ui/diff-size.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+import { linesOfPatch } from '../../words/line-diff.ts'
+import { plural } from '../../words/numbers.ts'
+
+export type Range = { readonly from?: number; readonly to?: number }
+
+type Props = {
+  readonly sprintId: string
+  readonly range: Range
+  readonly iterations: readonly number[]
+  readonly file: string | undefined
+  readonly onRange: (range: Range) => void
+  readonly onFile: (path: string | undefined) => void
+}
+
+/** What changed in an iteration, or between any two. */
+export function Changes({ sprintId, range, iterations, file, onRange, onFile }: Props) {
+  const diff = useQuery(diffQuery(sprintId, range))
+  const options = iterations.map((number) => ({ value: String(number), label: `after iteration ${number}` }))
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-2 text-dim">
+        <Select
+          label="From"
+          hideLabel
+          value={String(range.from ?? 0)}
+          options={[{ value: '0', label: 'from the start' }, ...options]}
+          onChoose={(value) => onRange({ ...range, from: Number(value) })}
+          className="w-44"
+        />
+        <span aria-hidden>→</span>
+        <Select
+          label="To"
+          hideLabel
+          value={range.to === undefined ? 'now' : String(range.to)}
+          options={[...options, { value: 'now', label: 'until now' }]}
+          onChoose={(value) => onRange(value === 'now' ? withoutTo(range) : { ...range, to: Number(value) })}
+          className="w-44"
+        />
+        {diff.data && <Summary diff={diff.data} />}
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {diff.isPending && <SkeletonRows rows={4} height="h-9" />}
+        {diff.isError && <Problem {...told(diff.error)} onRetry={() => void diff.refetch()} />}
+        {diff.data?.files.length === 0 && <Empty title="Nothing changed between these two" />}
+        {diff.data?.files.map((each) => (
+          <File key={each.path} file={each} open={(file ?? diff.data.files[0]?.path) === each.path} onOpen={onFile} />
+        ))}
+        {diff.data?.truncated === true && (
+          <p className="px-3.5 py-2 text-sm text-faint">There are more files than are shown here.</p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const withoutTo = ({ to: _to, ...range }: Range): Range => range
+
+const Summary = ({ diff }: { diff: Diff }) => (
+  <span className="ml-auto flex gap-2">
+    {plural(diff.files.length, 'file')}
+    <DiffSize added={sum(diff, 'added')} removed={sum(diff, 'removed')} />
+  </span>
+)
+
+const sum = (diff: Diff, what: 'added' | 'removed'): number => diff.files.reduce((all, file) => all + file[what], 0)
+
+type FileProps = {
+  readonly file: Diff['files'][number]
+  readonly open: boolean
+  readonly onOpen: (path: string | undefined) => void
+}
+
+const File = ({ file, open, onOpen }: FileProps) => (
+  <div className="border-b border-line">
+    <button
+      type="button"
+      aria-expanded={open}
+      onClick={() => onOpen(open ? '' : file.path)}
+      className="flex w-full items-center gap-2 px-3.5 py-1.5 text-left font-mono text-sm -outline-offset-2 hover:bg-sunken"
+    >
+      <ChevronRight
+        aria-hidden
+        className={classes('size-3.5 shrink-0 text-faint transition-transform', open && 'rotate-90')}
+      />
+      <span className="min-w-0 flex-1 truncate">{file.path}</span>
+      <DiffSize added={file.added} removed={file.removed} />
+    </button>
+    {open && (
+      <div className="border-t border-line">
+        {file.patch === undefined ? (
+          <p className="px-3.5 py-2 text-sm text-faint">Binary, or too long to show.</p>
+        ) : (
+          <DiffLines lines={linesOfPatch(file.patch)} />
+        )}
+      </div>
+    )}
+  </div>
+)

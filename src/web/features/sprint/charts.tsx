@@ -1,0 +1,59 @@
+import type { IterationRecord } from '../../../contract/progress.ts'
+import { type Column, ColumnChart } from '../../ui/column-chart.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { count, duration, money } from '../../words/numbers.ts'
+
+/** As many columns as can be told apart. */
+const mostColumns = 120
+
+/** Cost, tokens and time, by iteration. */
+export function Charts({ iterations }: { iterations: readonly IterationRecord[] }) {
+  if (iterations.length === 0) return <Empty title="No iteration is over yet" />
+  const shown = iterations.slice(-mostColumns)
+  const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
+  const time = (record: IterationRecord): number => record.endedAt - record.startedAt
+  const cost = (record: IterationRecord): number => record.costUsd ?? 0
+  const tokens = (record: IterationRecord): number => tokenParts(record).reduce((sum, { value }) => sum + value, 0)
+  return (
+    <div className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">
+      <ColumnChart
+        title="Cost"
+        total={money(total(cost))}
+        columns={shown.map((record) => one(record, cost(record), money(record.costUsd)))}
+      />
+      <ColumnChart
+        title="Tokens"
+        total={count(total(tokens))}
+        legend={[
+          { name: 'in', fill: 'bg-accent' },
+          { name: 'out', fill: 'bg-ok-fill' },
+          { name: 'cached', fill: 'bg-line-strong' },
+        ]}
+        columns={shown.map((record) => ({
+          key: record.number,
+          label: String(record.number),
+          title: `Iteration ${record.number}: ${count(tokens(record))} tokens`,
+          parts: tokenParts(record),
+        }))}
+      />
+      <ColumnChart
+        title="Time"
+        total={duration(total(time))}
+        columns={shown.map((record) => one(record, time(record), duration(time(record))))}
+      />
+    </div>
+  )
+}
+
+const one = ({ number }: IterationRecord, value: number, words: string): Column => ({
+  key: number,
+  label: String(number),
+  title: `Iteration ${number}: ${words}`,
+  parts: [{ value, fill: 'bg-accent', name: 'value' }],
+})
+
+const tokenParts = ({ usage }: IterationRecord) => [
+  { value: usage.cacheReadTokens + usage.cacheWriteTokens, fill: 'bg-line-strong', name: 'cached' },
+  { value: usage.outputTokens, fill: 'bg-ok-fill', name: 'out' },
+  { value: usage.inputTokens, fill: 'bg-accent', name: 'in' },
+]

@@ -1,0 +1,168 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { Check, CircleHelp, Flag, Pause, X } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { Card, CardHead } from '../../ui/card.tsx'
+import { classes } from '../../ui/classes.ts'
+import { Tooltip } from '../../ui/tooltip.tsx'
+import { count, duration, money } from '../../words/numbers.ts'
+import { verdictSentence, type Sign } from '../../words/verdict.ts'
+import { type Cell, stageWords } from './strip.ts'
+
+type Props = {
+  readonly cells: readonly Cell[]
+  readonly chosen: number | undefined
+  readonly onChoose: (iteration: number | undefined) => void
+}
+
+const widthOf = (cell: Cell | undefined): number => (cell?.kind === 'gap' ? 98 : 51)
+
+/** One cell per iteration, all of the same width: a short one must be as easy to hit as a long one. */
+export function IterationStrip({ cells, chosen, onChoose }: Props) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    horizontal: true,
+    count: cells.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => widthOf(cells[index]),
+    getItemKey: (index) => keyOf(cells[index], index),
+    overscan: 20,
+    paddingStart: 14,
+    paddingEnd: 14,
+  })
+  const last = cells.length - 1
+  useEffect(() => virtual.scrollToIndex(last, { align: 'end' }), [virtual, last])
+  return (
+    <Card label="Iterations" className="mb-3.5">
+      <CardHead
+        aside={
+          chosen === undefined ? (
+            <span className="text-sm text-faint max-sm:hidden">click scopes everything below</span>
+          ) : (
+            <button
+              type="button"
+              className="text-sm text-accent-text hover:underline"
+              onClick={() => onChoose(undefined)}
+            >
+              Show all iterations
+            </button>
+          )
+        }
+      >
+        Iterations
+      </CardHead>
+      {cells.length === 0 ? (
+        <p className="px-3.5 py-6 text-dim">The first iteration has not begun.</p>
+      ) : (
+        <div ref={scroller} className="overflow-x-auto">
+          <div className="relative h-[92px]" style={{ width: virtual.getTotalSize() }}>
+            {virtual.getVirtualItems().map(({ index, key, start }) => {
+              const cell = cells[index]
+              return (
+                cell && (
+                  <div key={key} className="absolute top-3.5" style={{ left: start, width: widthOf(cell) - 5 }}>
+                    {cell.kind === 'gap' ? (
+                      <Gap cell={cell} />
+                    ) : (
+                      <IterationCell cell={cell} chosen={chosen === cell.number} onChoose={onChoose} />
+                    )}
+                  </div>
+                )
+              )
+            })}
+          </div>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const keyOf = (cell: Cell | undefined, index: number): string | number =>
+  cell?.kind === 'iteration' ? cell.number : (cell?.key ?? index)
+
+const Gap = ({ cell }: { cell: Extract<Cell, { kind: 'gap' }> }) => (
+  <div
+    className={classes(
+      'hatched grid h-[30px] place-items-center rounded-md border border-dashed border-warn-fill text-[10.5px] whitespace-nowrap text-warn',
+      cell.waiting && 'pulse',
+    )}
+  >
+    <span className="rounded bg-panel px-1">{cell.label}</span>
+  </div>
+)
+
+const looks: Readonly<Record<Sign, string>> = {
+  progress: 'bg-ok-bg text-ok border-transparent',
+  goal: 'bg-ok-fill text-panel border-transparent',
+  same: 'text-faint border-line',
+  no: 'bg-bad-bg text-bad border-transparent',
+  asks: 'bg-warn-bg text-warn border-transparent',
+  stopped: 'text-faint border-line',
+  now: 'border-accent border-[1.5px] text-accent-text',
+}
+
+const glyphs: Readonly<Record<Sign, React.ReactNode>> = {
+  progress: <Check className="size-3.5" strokeWidth={2.5} />,
+  goal: <Flag className="size-3.5" strokeWidth={2.5} />,
+  same: <span className="text-lg leading-none font-semibold">~</span>,
+  no: <X className="size-3.5" strokeWidth={2.5} />,
+  asks: <CircleHelp className="size-3.5" strokeWidth={2.25} />,
+  stopped: <Pause className="size-3.5" />,
+  now: <span className="pulse size-2 rounded-full bg-accent" />,
+}
+
+type CellProps = {
+  readonly cell: Extract<Cell, { kind: 'iteration' }>
+  readonly chosen: boolean
+  readonly onChoose: (iteration: number | undefined) => void
+}
+
+const IterationCell = ({ cell, chosen, onChoose }: CellProps) => (
+  <Tooltip content={<About cell={cell} />}>
+    <button
+      type="button"
+      aria-pressed={chosen}
+      aria-label={cell.sentence}
+      onClick={() => onChoose(chosen ? undefined : cell.number)}
+      className="block w-full rounded-md text-center text-dim"
+    >
+      <span
+        aria-hidden
+        className={classes(
+          'grid h-[30px] place-items-center rounded-md border',
+          looks[cell.seen.sign],
+          chosen && 'outline-2 outline-offset-1 outline-text',
+        )}
+      >
+        {glyphs[cell.seen.sign]}
+      </span>
+      <span className="block text-[10.5px] leading-4 whitespace-nowrap">{cell.caption}</span>
+      <span
+        className="mx-auto mt-1 block w-[22px] rounded-b-[2px] bg-accent opacity-55"
+        style={{ height: 2 + Math.round(cell.cost * 16) }}
+      />
+    </button>
+  </Tooltip>
+)
+
+function About({ cell: { record, live, number } }: { cell: Extract<Cell, { kind: 'iteration' }> }) {
+  if (!record)
+    return (
+      <>
+        Iteration {number}: {live ? stageWords[live.stage] : ''}
+      </>
+    )
+  const { usage } = record
+  return (
+    <span className="block space-y-0.5">
+      <span className="block font-medium">
+        Iteration {number} {verdictSentence(record)}
+      </span>
+      {record.summary !== undefined && <span className="block text-dim">{record.summary}</span>}
+      <span className="block text-faint">
+        {duration(record.endedAt - record.startedAt)} · {money(record.costUsd)} ·{' '}
+        {count(usage.inputTokens + usage.cacheReadTokens)} in, {count(usage.outputTokens)} out
+        {record.attempts > 1 && ` · ${record.attempts} attempts`}
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,100 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useRef } from 'react'
+import type { IterationRecord } from '../../../contract/progress.ts'
+import { classes } from '../../ui/classes.ts'
+import { textOf } from '../../ui/tone.ts'
+import { Empty } from '../../ui/states.tsx'
+import { count, duration, money } from '../../words/numbers.ts'
+import { seen, verdictSentence } from '../../words/verdict.ts'
+
+type Props = {
+  readonly iterations: readonly IterationRecord[]
+  readonly chosen: number | undefined
+  readonly onChoose: (iteration: number) => void
+}
+
+const columns =
+  'grid grid-cols-[34px_70px_minmax(0,1fr)_56px_92px_64px_66px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px]'
+
+/** A receipt per line, newest first. */
+export function IterationsTable({ iterations, chosen, onChoose }: Props) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const rows = iterations.toReversed()
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 48,
+    overscan: 10,
+  })
+  if (rows.length === 0) return <Empty title="No iteration is over yet" />
+  return (
+    <div ref={scroller} role="table" aria-label="Iterations" className="min-h-0 flex-1 overflow-y-auto">
+      <div
+        role="row"
+        className={classes(columns, 'sticky top-0 z-10 h-8 border-b border-line bg-panel text-sm text-dim')}
+      >
+        {['#', 'mode', 'what', 'checks', 'in / out', 'cost', 'time'].map((name) => (
+          <span key={name} role="columnheader" className={hidden.has(name) ? 'max-md:hidden' : undefined}>
+            {name}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const record = rows[index]
+          return (
+            record && (
+              <div
+                key={record.number}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Line record={record} chosen={chosen === record.number} onChoose={onChoose} />
+              </div>
+            )
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+const hidden = new Set(['mode', 'checks', 'in / out', 'time'])
+
+function Line({
+  record,
+  chosen,
+  onChoose,
+}: {
+  record: IterationRecord
+  chosen: boolean
+  onChoose: (iteration: number) => void
+}) {
+  const { usage, checks = [] } = record
+  return (
+    <div role="row" className={classes(columns, 'h-12 border-b border-line', chosen && 'bg-accent-bg')}>
+      <span role="cell">
+        <button type="button" className="font-semibold hover:underline" onClick={() => onChoose(record.number)}>
+          {record.number}
+        </button>
+      </span>
+      <span role="cell" className="text-dim max-md:hidden">
+        {record.mode}
+      </span>
+      <span role="cell" className="min-w-0">
+        <span className={classes('block truncate', textOf[seen(record).tone])}>{verdictSentence(record)}</span>
+        <span className="block truncate text-sm text-dim">{record.summary}</span>
+      </span>
+      <span role="cell" className="max-md:hidden">
+        {checks.length > 0 && `${checks.filter(({ passed }) => passed).length}/${checks.length}`}
+      </span>
+      <span role="cell" className="text-sm text-dim max-md:hidden">
+        {count(usage.inputTokens + usage.cacheReadTokens)} / {count(usage.outputTokens)}
+      </span>
+      <span role="cell">{money(record.costUsd)}</span>
+      <span role="cell" className="text-dim max-md:hidden">
+        {duration(record.endedAt - record.startedAt)}
+      </span>
+    </div>
+  )
+}

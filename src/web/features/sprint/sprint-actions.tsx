@@ -1,0 +1,121 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Ellipsis, MessageSquare, Play } from 'lucide-react'
+import { useState } from 'react'
+import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import { api } from '../../data/api.ts'
+import { keys } from '../../data/queries.ts'
+import { useAction } from '../../data/use-action.ts'
+import { Button } from '../../ui/button.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { MessageDialog } from './message-dialog.tsx'
+
+type Props = {
+  readonly sprint: Sprint
+  readonly mayWrite: boolean
+  readonly onExport: () => void
+  readonly onStartNew: () => void
+}
+
+const resumable = new Set<Sprint['progress']['status']>([
+  'paused',
+  'paused-at-breakpoint',
+  'interrupted',
+  'limit-reached',
+  'failed',
+  'blocked',
+])
+
+export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: Props) {
+  const [telling, setTelling] = useState(false)
+  const { status } = sprint.progress
+  const running = status === 'in-progress' || status === 'parked'
+  const more = [
+    { label: 'Export as HTML', hint: 'One file with everything, to pass on', onChoose: onExport },
+    ...(mayWrite && !running
+      ? [{ label: 'Start anew', hint: 'Ralph Mode on the same agent', onChoose: onStartNew }]
+      : []),
+  ]
+  return (
+    <div className="flex gap-2 max-md:w-full max-md:flex-wrap">
+      {mayWrite && status !== 'completed' && (
+        <Button onClick={() => setTelling(true)}>
+          <MessageSquare aria-hidden className="size-3.5" /> Message
+        </Button>
+      )}
+      {mayWrite && resumable.has(status) && <Resume sprint={sprint} />}
+      {mayWrite && running && <StopMenus sprint={sprint} />}
+      <Menu size="icon" label="More" entries={more}>
+        <Ellipsis aria-hidden className="size-4" />
+      </Menu>
+      {telling && <MessageDialog sprint={sprint} onClose={() => setTelling(false)} />}
+    </div>
+  )
+}
+
+function Resume({ sprint }: { sprint: Sprint }) {
+  const cache = useQueryClient()
+  const resume = useAction(api.resumeSprint, { onDone: (next) => cache.setQueryData(keys.sprint(next.id), next) })
+  return (
+    <Button kind="primary" disabled={resume.busy} onClick={() => resume.run({ sprintId: sprint.id })}>
+      <Play aria-hidden className="size-3.5" /> Resume
+    </Button>
+  )
+}
+
+/** Three verbs each, with what they cost. */
+function StopMenus({ sprint }: { sprint: Sprint }) {
+  const cache = useQueryClient()
+  const onDone = (next: Sprint): void => void cache.setQueryData(keys.sprint(next.id), next)
+  const pause = useAction(api.pauseSprint, { onDone })
+  const stop = useAction(api.stopSprint, { onDone })
+  const sprintId = sprint.id
+  return (
+    <>
+      <Menu
+        disabled={pause.busy}
+        entries={[
+          {
+            label: 'After this iteration',
+            hint: 'Nothing is lost',
+            onChoose: () => pause.run({ sprintId, when: 'iteration' }),
+          },
+          {
+            label: 'After this turn',
+            hint: 'The agent finishes what it says; no checks, no hooks',
+            onChoose: () => pause.run({ sprintId, when: 'turn' }),
+          },
+          {
+            label: 'Now',
+            hint: 'The attempt is ended and repeated on resume',
+            onChoose: () => pause.run({ sprintId, when: 'now' }),
+          },
+        ]}
+      >
+        Pause
+      </Menu>
+      <Menu
+        disabled={stop.busy}
+        entries={[
+          {
+            label: 'After this iteration',
+            hint: 'Ends well; can be resumed',
+            onChoose: () => stop.run({ sprintId, when: 'iteration' }),
+          },
+          {
+            label: 'After this turn',
+            hint: 'The agent finishes what it says',
+            onChoose: () => stop.run({ sprintId, when: 'turn' }),
+          },
+          {
+            label: 'Now',
+            hint: 'Ends the process within 30 s; files stay as they are',
+            danger: true,
+            onChoose: () => stop.run({ sprintId, when: 'now' }),
+          },
+        ]}
+      >
+        Stop
+      </Menu>
+    </>
+  )
+}

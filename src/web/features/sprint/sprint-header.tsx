@@ -1,0 +1,130 @@
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useNow } from '../../data/now.ts'
+import { Bar } from '../../ui/bar.tsx'
+import { DiffSize } from '../../ui/diff-size.tsx'
+import { Dot } from '../../ui/dot.tsx'
+import { Ago } from '../../ui/moment.tsx'
+import { textOf } from '../../ui/tone.ts'
+import { cap, count, duration, money, roughly, timeOfDay } from '../../words/numbers.ts'
+import { statusTone, statusWord } from '../../words/situation.ts'
+import { stageWords } from './strip.ts'
+
+type Props = { readonly sprint: Sprint; readonly row: AgentRow | undefined; readonly actions: ReactNode }
+
+/** What happened, at one glance: state with its age, the goal, who, where, how much. */
+export const SprintHeader = ({ sprint, row, actions }: Props) => (
+  <div className="mb-3.5 flex items-start gap-6 max-md:flex-col max-md:gap-3">
+    <div className="min-w-0 flex-1">
+      <StateLine sprint={sprint} row={row} />
+      <h1
+        className="mt-0.5 mb-1 line-clamp-3 text-xl leading-[1.3] font-semibold tracking-[-0.015em]"
+        title={sprint.progress.goal}
+      >
+        {sprint.progress.goal}
+      </h1>
+      <Facts sprint={sprint} row={row} />
+    </div>
+    {actions}
+  </div>
+)
+
+function StateLine({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
+  const { progress, lastEventAt } = sprint
+  const live = progress.live.at(-1)
+  const unknown = row !== undefined && !row.machine.reachable && progress.status === 'in-progress'
+  const max = progress.limits.iterations
+  return (
+    <p className="flex flex-wrap items-center gap-x-1.5">
+      <Dot tone={unknown ? 'bad' : statusTone[progress.status]} live={progress.status === 'in-progress' && !unknown} />
+      <span className="font-semibold">
+        {unknown ? `Unknown: ${row.machine.name} does not answer` : statusWord[progress.status]}
+      </span>
+      {progress.status === 'in-progress' && live && <span>· {live.mode}</span>}
+      {progress.stats.currentIteration > 0 && (
+        <span>
+          · iteration {progress.stats.currentIteration}
+          {max !== 'off' && ` of ${max}`}
+        </span>
+      )}
+      {live && live.stage !== 'agent' && <span className="text-dim">· {stageWords[live.stage]}</span>}
+      {lastEventAt !== undefined && (
+        <span className="text-dim">
+          · last event <Ago at={lastEventAt} />
+        </span>
+      )}
+      <Next sprint={sprint} />
+    </p>
+  )
+}
+
+/** What happens next by itself, or what was asked for and is not done yet. */
+function Next({ sprint: { progress, observed } }: { sprint: Sprint }) {
+  const now = useNow()
+  if (progress.stopRequested) {
+    const verb = progress.stopRequested.as === 'paused' ? 'pausing' : 'stopping'
+    return (
+      <span className={textOf.warn}>
+        · {verb} after this {progress.stopRequested.when}
+      </span>
+    )
+  }
+  if (progress.parked)
+    return (
+      <span className={textOf.warn}>
+        · {progress.parked.reason}, resumes {timeOfDay(progress.parked.until, now)} in{' '}
+        {roughly(progress.parked.until - now)}
+      </span>
+    )
+  if (progress.reason !== undefined && progress.status !== 'in-progress')
+    return <span className="text-dim">· {progress.reason}</span>
+  if (observed) return <span className="text-dim">· started in a terminal</span>
+  return null
+}
+
+function Facts({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
+  const { progress, branch, diff } = sprint
+  const { stats } = progress
+  const spent = stats.costUsd ?? stats.spentUsd ?? null
+  const { usage } = stats
+  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-dim">
+      <span>
+        {[progress.agent?.[0] ?? row?.agent.program, progress.model ?? row?.agent.model].filter(Boolean).join(' · ')}
+      </span>
+      {row && (
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId: row.agent.id }}
+          className="flex items-center gap-1.5 hover:text-text"
+        >
+          <Dot
+            tone={row.machine.reachable ? 'ok' : 'bad'}
+            label={row.machine.reachable ? 'answers' : 'does not answer'}
+          />
+          {row.machine.name}
+        </Link>
+      )}
+      {branch !== undefined && <span className="font-mono text-sm">{branch}</span>}
+      {diff && <DiffSize {...diff} />}
+      <span title="Time at work; waiting does not count">{duration(stats.activeMs)}</span>
+      <span className="flex items-center gap-2">
+        {money(spent)}
+        {stats.costUsd === null && stats.spentUsd !== undefined && ' at least'}
+        {progress.limits.usd !== 'off' && (
+          <>
+            {` of ${cap(progress.limits.usd)}`}
+            <Bar
+              part={(spent ?? 0) / progress.limits.usd}
+              label={`${money(spent)} of ${cap(progress.limits.usd)} spent`}
+            />
+          </>
+        )}
+      </span>
+      {tokens > 0 && <span>{count(tokens)} tokens</span>}
+    </div>
+  )
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { Estimate } from '../../../contract/fleet/agent.ts'
+import { cap, duration, money, plural } from '../../words/numbers.ts'
+
+const optionalText = z.string().default('')
+
+/** What a person has typed so far, as typed. It is kept, so that closing the dialog loses nothing. */
+export const Draft = z.object({
+  protocol: z.enum(['notes', 'report']).default('notes'),
+  task: optionalText,
+  agentId: optionalText,
+  /** Of an agent that is to be made. */
+  name: optionalText,
+  machineId: optionalText,
+  workspace: z.enum(['worktree', 'folder', 'clone']).default('worktree'),
+  path: optionalText,
+  repository: optionalText,
+  branch: optionalText,
+  program: optionalText,
+  model: optionalText,
+  /** Detected checks that were switched off, and own ones. */
+  skipped: z.array(z.string()).default([]),
+  checks: z.array(z.string()).default([]),
+  iterations: z.string().default('40'),
+  usd: z.string().default('10'),
+  hours: optionalText,
+  noProgress: z.string().default('5'),
+  ifBusy: z.enum(['queue', 'interrupt']).default('queue'),
+})
+export type Draft = z.output<typeof Draft>
+
+export const emptyDraft: Draft = Draft.parse({})
+export const newAgent = 'new'
+
+const key = 'ralph.start'
+
+export function keptDraft(): Draft {
+  try {
+    return Draft.parse(JSON.parse(localStorage.getItem(key) ?? '{}'))
+  } catch {
+    return emptyDraft
+  }
+}
+
+export const keepDraft = (draft: Draft): void => localStorage.setItem(key, JSON.stringify(draft))
+export const dropDraft = (): void => localStorage.removeItem(key)
+
+/** An empty field is no limit. */
+const numberIn = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text))
+
+export function limitsOf({ iterations, usd, hours, noProgress }: Draft) {
+  const inHours = numberIn(hours)
+  return {
+    iterations: numberIn(iterations),
+    usd: numberIn(usd),
+    durationMs: inHours === undefined ? undefined : Math.round(inHours * 3_600_000),
+    noProgress: numberIn(noProgress),
+  }
+}
+
+/** Detected ones that were not switched off, then own ones; undefined if nothing is known, so that the machine looks itself. */
+export function checksOf(
+  { skipped, checks }: Draft,
+  detected: readonly { readonly run: string; readonly name: string }[] | undefined,
+) {
+  const own = checks.filter((run) => run.trim() !== '').map((run) => ({ run: run.trim() }))
+  if (detected === undefined) return own.length > 0 ? own : undefined
+  return [...detected.filter(({ run }) => !skipped.includes(run)).map(({ run, name }) => ({ run, name })), ...own]
+}
+
+export type Problems = Partial<
+  Record<
+    'task' | 'agentId' | 'name' | 'path' | 'repository' | 'branch' | 'iterations' | 'usd' | 'hours' | 'noProgress',
+    string
+  >
+>
+
+/** What stands in the way of a start, by field. */
+export function problemsOf(draft: Draft): Problems {
+  const needed = (text: string, words: string): string | undefined => (text.trim() === '' ? words : undefined)
+  const making = draft.agentId === newAgent
+  const found: { [K in keyof Problems]: string | undefined } = {
+    task: needed(draft.task, 'Say what is to be done'),
+    agentId: needed(draft.agentId, 'Choose an agent'),
+    name: making ? needed(draft.name, 'Give it a name') : undefined,
+    path: making && draft.workspace !== 'clone' ? needed(draft.path, 'Which folder?') : undefined,
+    repository: making && draft.workspace === 'clone' ? needed(draft.repository, 'Which repository?') : undefined,
+    branch: making && draft.workspace === 'worktree' ? needed(draft.branch, 'Which branch?') : undefined,
+    iterations: wholeProblem(draft.iterations),
+    usd: positiveProblem(draft.usd),
+    hours: positiveProblem(draft.hours),
+    noProgress: wholeProblem(draft.noProgress),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
+}
+
+const positiveProblem = (text: string): string | undefined => {
+  const value = numberIn(text)
+  return value === undefined || value > 0 ? undefined : 'A number above 0, or nothing'
+}
+
+const wholeProblem = (text: string): string | undefined => {
+  const value = numberIn(text)
+  return value === undefined || (Number.isInteger(value) && value > 0) ? undefined : 'A whole number, or nothing'
+}
+
+/** The button says what will happen. */
+export function startLabel(draft: Draft, busy: boolean): string {
+  const { iterations, usd } = limitsOf(draft)
+  const limits = [
+    iterations === undefined ? 'no limit of iterations' : `up to ${plural(iterations, 'iteration')}`,
+    usd === undefined ? 'no cap' : `${cap(usd)} cap`,
+  ].join(', ')
+  const verb = busy ? (draft.ifBusy === 'queue' ? 'Queue' : 'Interrupt and start') : 'Start'
+  return `${verb} — ${limits}`
+}
+
+/** `median iteration 6 m 12 s, $0.42; 40 iterations: up to $16.80` */
+export function estimateWords({ iterations, medianMs, medianUsd }: Estimate, draft: Draft): string | undefined {
+  if (iterations === 0 || medianMs === undefined) return undefined
+  const most = limitsOf(draft).iterations
+  const one = [duration(medianMs), ...(medianUsd === undefined ? [] : [money(medianUsd)])].join(', ')
+  const all =
+    most === undefined || medianUsd === undefined
+      ? ''
+      : `; ${most} of them: about ${money(most * medianUsd)} and ${duration(most * medianMs)}`
+  return `Median of ${plural(iterations, 'iteration')} here: ${one}${all}`
+}

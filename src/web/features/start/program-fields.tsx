@@ -1,0 +1,97 @@
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleX } from 'lucide-react'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { Preflight } from '../../../contract/fleet/machine.ts'
+import { useNow } from '../../data/now.ts'
+import { machinesQuery, preflightQuery } from '../../data/queries.ts'
+import { Input, Select } from '../../ui/field.tsx'
+import { bytes, timeOfDay } from '../../words/numbers.ts'
+import type { Draft } from './draft.ts'
+
+type Props = {
+  readonly draft: Draft
+  readonly change: (part: Partial<Draft>) => void
+  readonly row: AgentRow | undefined
+  readonly making: boolean
+}
+
+/** Which program works, whether it could start now, and what it may do, in words. */
+export function ProgramFields({ draft, change, row, making }: Props) {
+  const { data: machines = [] } = useQuery(machinesQuery)
+  const machineId = making ? draft.machineId : row?.machine.id
+  const machine = machines.find(({ id }) => id === machineId)
+  const program = draft.program === '' ? (row?.agent.program ?? machine?.programs[0]?.name ?? '') : draft.program
+  const names = [
+    ...new Set([
+      ...(machine?.programs ?? machines.flatMap(({ programs }) => programs)).map(({ name }) => name),
+      ...(program === '' ? [] : [program]),
+    ]),
+  ]
+  const preflight = useQuery({
+    ...preflightQuery(machineId ?? '', program),
+    enabled: machine !== undefined && machine.reachable && program !== '',
+  })
+  return (
+    <div>
+      <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
+        <Select
+          label="Agent program"
+          value={program}
+          options={names.map((name) => ({ value: name, label: name }))}
+          onChoose={(value) => change({ program: value })}
+        />
+        <Input
+          label="Model"
+          value={draft.model}
+          placeholder={row?.agent.model ?? 'its own choice'}
+          onChange={(event) => change({ model: event.target.value })}
+        />
+      </div>
+      {machine && !machine.reachable && (
+        <Line bad>{machine.name} does not answer now; the sprint starts when it is back.</Line>
+      )}
+      {preflight.data && <PreflightLines preflight={preflight.data} machine={machine?.name ?? ''} />}
+    </div>
+  )
+}
+
+function PreflightLines({
+  preflight: { program, limitUntil, diskFreeBytes, runsAs, sandbox },
+  machine,
+}: {
+  preflight: Preflight
+  machine: string
+}) {
+  const now = useNow()
+  const problem = program.problem ?? (program.loggedIn === 'no' ? 'not logged in' : undefined)
+  return (
+    <>
+      <Line bad={problem !== undefined}>
+        {problem === undefined
+          ? `${program.name} ${program.version ?? ''} is there${program.loggedIn === 'yes' ? ' and logged in' : ''}${diskFreeBytes === undefined ? '' : `; ${bytes(diskFreeBytes)} free on the disk`}`
+          : `${program.name}: ${problem}`}
+      </Line>
+      {limitUntil !== undefined && (
+        <Line bad>
+          Its account has reached its usage limit until {timeOfDay(limitUntil, now)}; the sprint waits for that.
+        </Line>
+      )}
+      <p className="mt-1 text-sm text-dim">
+        Nobody will be asked: the agent can read, change and run anything
+        {runsAs === undefined ? '' : ` that the user “${runsAs}” may`} on {machine}
+        {sandbox === undefined ? '' : `, inside ${sandbox}`}.
+      </p>
+    </>
+  )
+}
+
+const Line = ({ bad = false, children }: { bad?: boolean; children: React.ReactNode }) => (
+  <p className={`mt-1.5 flex items-start gap-1.5 text-sm ${bad ? 'text-bad' : 'text-dim'}`}>
+    {bad ? (
+      <CircleX aria-label="Problem" className="mt-0.5 size-3.5 shrink-0" />
+    ) : (
+      <CircleCheck aria-hidden className="mt-0.5 size-3.5 shrink-0 text-ok" />
+    )}
+    <span>{children}</span>
+  </p>
+)

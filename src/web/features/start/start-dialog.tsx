@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { agentsQuery, checksQuery, estimateQuery } from '../../data/queries.ts'
+import { Kbd } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
+import { Textarea } from '../../ui/field.tsx'
+import { ChecksField } from './checks-field.tsx'
+import {
+  type Draft,
+  dropDraft,
+  emptyDraft,
+  estimateWords,
+  keepDraft,
+  keptDraft,
+  newAgent,
+  problemsOf,
+  startLabel,
+} from './draft.ts'
+import { LimitsFields } from './limits-fields.tsx'
+import { ProgramFields } from './program-fields.tsx'
+import { ProtocolChoice } from './protocol-choice.tsx'
+import { useStart } from './use-start.ts'
+import { WhereFields } from './where-fields.tsx'
+
+/** `agentId`: an agent, `any`, or undefined when it is closed. */
+export function StartDialog({ agentId, onClose }: { agentId: string | undefined; onClose: () => void }) {
+  return (
+    <Dialog
+      open={agentId !== undefined}
+      onClose={onClose}
+      title="Start Ralph Mode"
+      description="The agent works on the task again and again, each time with a fresh context, until its checks pass."
+      width="sm:max-w-2xl"
+    >
+      <Content wanted={agentId ?? 'any'} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
+  const navigate = useNavigate()
+  const [draft, setDraft] = useState(() => (wanted === 'any' ? keptDraft() : { ...keptDraft(), agentId: wanted }))
+  const [tried, setTried] = useState(false)
+  useEffect(() => keepDraft(draft), [draft])
+  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }))
+  const { data: rows = [] } = useQuery(agentsQuery)
+  const row = rows.find(({ agent }) => agent.id === draft.agentId)
+  const known = { enabled: row !== undefined && row.machine.reachable }
+  const { data: detected } = useQuery({ ...checksQuery(draft.agentId), ...known })
+  const { data: estimate } = useQuery({ ...estimateQuery(draft.agentId), ...known })
+  const problems = problemsOf(draft)
+  const busy = row !== undefined && (row.agent.state === 'running' || row.sprint?.status === 'in-progress')
+  const start = useStart((sprintId) => {
+    dropDraft()
+    setDraft({ ...emptyDraft, agentId: draft.agentId })
+    onClose()
+    void navigate({ to: '/sprints/$sprintId', params: { sprintId } })
+  })
+  const submit = (): void => {
+    setTried(true)
+    if (Object.keys(problems).length === 0 && !start.busy) start.run({ draft, detected, busy })
+  }
+  const shown = tried ? problems : {}
+  const words = estimate && estimateWords(estimate, draft)
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- a shortcut for the whole form
+    <div
+      className="flex min-h-0 flex-1 flex-col"
+      onKeyDown={(event) => event.key === 'Enter' && (event.metaKey || event.ctrlKey) && submit()}
+    >
+      <DialogBody>
+        <Textarea
+          label="Task"
+          rows={4}
+          autoFocus
+          value={draft.task}
+          onChange={(event) => change({ task: event.target.value })}
+          placeholder="What should be true when it is done? Name files, commands, limits."
+          hint={shown.task}
+          aria-invalid={shown.task !== undefined}
+        />
+        <ProtocolChoice value={draft.protocol} onChange={(protocol) => change({ protocol })} />
+        <ChecksField draft={draft} detected={detected} change={change} />
+        <WhereFields draft={draft} change={change} problems={shown} rows={rows} busy={busy} />
+        <ProgramFields draft={draft} change={change} row={row} making={draft.agentId === newAgent} />
+        <LimitsFields draft={draft} change={change} problems={shown} />
+      </DialogBody>
+      <DialogFoot>
+        <p className="min-w-0 flex-1 basis-60 text-sm text-dim">
+          {words ?? 'No history of this agent yet, so no estimate.'}
+        </p>
+        <Button kind="primary" disabled={start.busy} onClick={submit}>
+          {startLabel(draft, busy)}
+        </Button>
+        <span className="max-sm:hidden">
+          <Kbd>{/mac/i.test(navigator.platform) ? '⌘' : 'Ctrl '}↵</Kbd>
+        </span>
+      </DialogFoot>
+    </div>
+  )
+}

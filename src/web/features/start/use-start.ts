@@ -1,0 +1,56 @@
+import { api } from '../../data/api.ts'
+import { useAction } from '../../data/use-action.ts'
+import { checksOf, type Draft, limitsOf, newAgent } from './draft.ts'
+
+type Given = {
+  readonly draft: Draft
+  readonly detected: readonly { readonly run: string; readonly name: string }[] | undefined
+  readonly busy: boolean
+}
+
+/** Makes the agent if it has to, then starts. */
+export const useStart = (onStarted: (sprintId: string) => void) => useAction(start, { onDone: onStarted })
+
+async function start(
+  { draft, detected, busy }: Given,
+  options?: { readonly idempotencyKey?: string | undefined },
+): Promise<string> {
+  const agentId = draft.agentId === newAgent ? await made(draft) : draft.agentId
+  const common = {
+    agentId,
+    doneWhen: checksOf(draft, detected),
+    limits: limitsOf(draft),
+    ...(draft.program !== '' && { program: draft.program }),
+    ...(draft.model.trim() !== '' && { model: draft.model.trim() }),
+    ifBusy: busy ? draft.ifBusy : ('refuse' as const),
+  }
+  if (draft.protocol === 'report') return (await api.startSprint({ ...common, goal: draft.task }, options)).id
+  return (await api.startRalphMode({ ...common, taskDescription: draft.task }, options)).sprintId
+}
+
+async function made({ name, machineId, workspace, path, repository, branch, program, model }: Draft): Promise<string> {
+  const agent = await api.createAgent({
+    name: name.trim(),
+    ...(machineId !== '' && { machineId }),
+    workspace: workspaceOf({ workspace, path: path.trim(), repository: repository.trim(), branch: branch.trim() }),
+    ...(program !== '' && { program }),
+    ...(model.trim() !== '' && { model: model.trim() }),
+  })
+  return agent.id
+}
+
+function workspaceOf({
+  workspace,
+  path,
+  repository,
+  branch,
+}: Pick<Draft, 'workspace' | 'path' | 'repository' | 'branch'>) {
+  switch (workspace) {
+    case 'folder':
+      return { kind: 'folder' as const, path }
+    case 'clone':
+      return { kind: 'clone' as const, repository, ...(branch !== '' && { branch }) }
+    case 'worktree':
+      return { kind: 'worktree' as const, path, branch }
+  }
+}

@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import { machinesQuery } from '../../data/queries.ts'
+import { Input, Select } from '../../ui/field.tsx'
+import { type Draft, newAgent, type Problems } from './draft.ts'
+
+type Props = {
+  readonly draft: Draft
+  readonly change: (part: Partial<Draft>) => void
+  readonly problems: Problems
+  readonly rows: readonly AgentRow[]
+  readonly busy: boolean
+}
+
+/** On which agent, or on which machine and in which folder a new one. */
+export function WhereFields({ draft, change, problems, rows, busy }: Props) {
+  const options = [
+    { value: '', label: 'Choose…', disabled: true },
+    ...rows
+      .filter(({ access, agent }) => access !== 'read' && agent.state !== 'archived')
+      .map(({ agent, machine }) => ({
+        value: agent.id,
+        label: `${agent.name} on ${machine.name}${machine.reachable ? '' : ' (does not answer)'}${agent.state === 'running' ? ' (at work)' : ''}`,
+      })),
+    { value: newAgent, label: 'A new agent…' },
+  ]
+  return (
+    <>
+      <Select
+        label="Where"
+        value={draft.agentId}
+        options={options}
+        onChoose={(agentId) => change({ agentId })}
+        hint={problems.agentId}
+      />
+      {busy && (
+        <Select
+          label="This agent is at work"
+          value={draft.ifBusy}
+          options={[
+            { value: 'queue', label: 'Wait until it is done, then start' },
+            { value: 'interrupt', label: 'Interrupt it and start now; what it does is lost' },
+          ]}
+          onChoose={(ifBusy) => change({ ifBusy: ifBusy === 'interrupt' ? 'interrupt' : 'queue' })}
+        />
+      )}
+      {draft.agentId === newAgent && <NewAgent draft={draft} change={change} problems={problems} />}
+    </>
+  )
+}
+
+function NewAgent({ draft, change, problems }: Pick<Props, 'draft' | 'change' | 'problems'>) {
+  const { data: machines = [] } = useQuery(machinesQuery)
+  const usable = machines.filter(({ status }) => status === 'active')
+  const chosen = usable.find(({ id }) => id === draft.machineId)
+  return (
+    <div className="grid grid-cols-2 gap-3 rounded-lg border border-line p-3 max-sm:grid-cols-1">
+      <Input
+        label="Name"
+        value={draft.name}
+        hint={problems.name}
+        onChange={(event) => change({ name: event.target.value })}
+      />
+      <Select
+        label="Machine"
+        value={draft.machineId}
+        options={[
+          { value: '', label: 'Any with a free slot' },
+          ...usable.map(({ id, name, slots, running, reachable }) => ({
+            value: id,
+            label: `${name} · ${reachable ? `${slots - running} of ${slots} free` : 'does not answer'}`,
+          })),
+        ]}
+        onChoose={(machineId) => change({ machineId })}
+      />
+      <Select
+        label="Workspace"
+        value={draft.workspace}
+        options={[
+          { value: 'worktree', label: 'A new worktree of a repository there' },
+          { value: 'folder', label: 'A folder as it is' },
+          { value: 'clone', label: 'A fresh clone' },
+        ]}
+        onChoose={(value) => change({ workspace: value === 'folder' || value === 'clone' ? value : 'worktree' })}
+      />
+      {draft.workspace === 'clone' ? (
+        <Input
+          label="Repository"
+          value={draft.repository}
+          placeholder="https://…"
+          hint={problems.repository}
+          onChange={(event) => change({ repository: event.target.value })}
+        />
+      ) : (
+        <Input
+          label="Folder"
+          value={draft.path}
+          placeholder={chosen?.roots[0] ?? '/home/me/project'}
+          hint={problems.path}
+          onChange={(event) => change({ path: event.target.value })}
+        />
+      )}
+      {draft.workspace !== 'folder' && (
+        <Input
+          label="Branch"
+          value={draft.branch}
+          placeholder={draft.workspace === 'clone' ? 'as it is' : 'ralph/my-task'}
+          hint={problems.branch}
+          onChange={(event) => change({ branch: event.target.value })}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+import { useState } from 'react'
+import { api, told } from '../../data/api.ts'
+import { Tag } from '../../ui/badge.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { DiffLines } from '../../ui/diff-lines.tsx'
+import { DiffSize } from '../../ui/diff-size.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { classes } from '../../ui/classes.ts'
+import { sizeOf } from '../../words/line-diff.ts'
+import { bytes, duration } from '../../words/numbers.ts'
+import { X } from 'lucide-react'
+import { changesOf, commandOf, exitOf, isShell, type ToolCall } from './tool-call.ts'
+
+type Props = { readonly sprintId: string; readonly call: ToolCall; readonly onClose: () => void }
+
+/** What went into a tool and what came out, each as what it is: a diff, a terminal, or data. */
+export function Inspector({ sprintId, call, onClose }: Props) {
+  const changes = changesOf(call)
+  return (
+    <>
+      <div className="flex min-h-10 items-center gap-2 border-b border-line py-1 pr-1.5 pl-3.5">
+        <Tag>{isShell(call.name) ? '$' : call.name}</Tag>
+        <span className="min-w-0 flex-1 truncate font-mono text-sm" title={call.argument}>
+          {call.argument}
+        </span>
+        {changes && <DiffSize {...sizeOf(changes)} />}
+        <IconButton label="Close" onClick={onClose}>
+          <X aria-hidden className="size-4" />
+        </IconButton>
+      </div>
+      {changes ? <DiffLines lines={changes} /> : <Input call={call} />}
+      <Output key={call.key} sprintId={sprintId} call={call} quiet={changes !== undefined && call.ok === true} />
+    </>
+  )
+}
+
+const Input = ({ call }: { call: ToolCall }) =>
+  isShell(call.name) ? (
+    <pre className="overflow-x-auto border-b border-line px-3.5 py-2.5 font-mono text-sm break-words whitespace-pre-wrap">
+      <span className="text-faint select-none">$ </span>
+      {commandOf(call)}
+    </pre>
+  ) : (
+    <pre className="max-h-60 overflow-auto border-b border-line px-3.5 py-2.5 font-mono text-sm whitespace-pre-wrap text-dim">
+      {JSON.stringify(call.input ?? {}, undefined, 2)}
+    </pre>
+  )
+
+/** At most this much is made into text at once. */
+const atOnce = 60_000
+
+function Output({ sprintId, call, quiet }: { sprintId: string; call: ToolCall; quiet: boolean }) {
+  const whole = useWholeOutput(sprintId, call)
+  const [shown, setShown] = useState(atOnce)
+  if (quiet) return null
+  if (call.ok === undefined) return <p className="px-3.5 py-3 text-dim">Still running…</p>
+  const ms = (call.endedAt ?? call.startedAt) - call.startedAt
+  return (
+    <>
+      <div className="flex items-center gap-2 border-b border-line px-3.5 py-1.5 text-sm">
+        <span className={classes('font-mono', call.ok ? 'text-ok' : 'text-bad')}>
+          {isShell(call.name) ? exitOf(call) : call.ok ? 'ok' : 'failed'}
+        </span>
+        <span className="text-faint">{duration(ms)}</span>
+        {whole.size !== undefined && <span className="ml-auto text-faint">{bytes(whole.size)}</span>}
+      </div>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reached by keyboard */}
+      <pre
+        tabIndex={0}
+        className="max-h-[60vh] overflow-auto px-3.5 py-2.5 font-mono text-sm leading-[1.55] break-words whitespace-pre-wrap"
+      >
+        {whole.text.slice(0, shown) || <span className="text-faint">no output</span>}
+      </pre>
+      <div className="flex gap-2 px-3 pb-2">
+        {whole.text.length > shown && (
+          <Button size="small" onClick={() => setShown(shown + 10 * atOnce)}>
+            Show more
+          </Button>
+        )}
+        {whole.more && (
+          <Button size="small" disabled={whole.busy} onClick={() => void whole.load()}>
+            {whole.size === undefined ? 'Load the whole output' : 'Load more'}
+          </Button>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** A long output comes clipped; the rest is fetched part by part, on request. */
+function useWholeOutput(sprintId: string, call: ToolCall) {
+  const [parts, setParts] = useState<{ text: string; next: number | undefined; size: number } | undefined>()
+  const [busy, setBusy] = useState(false)
+  const load = async (): Promise<void> => {
+    if (call.clippedIn === undefined) return
+    setBusy(true)
+    try {
+      const part = await api.readOutput({ sprintId, eventId: call.clippedIn, offset: parts?.next ?? 0 })
+      setParts({ text: (parts?.text ?? '') + part.text, next: part.next, size: part.size })
+    } catch (error) {
+      toast({ ...told(error), bad: true })
+    } finally {
+      setBusy(false)
+    }
+  }
+  const more = call.clippedIn !== undefined && (parts === undefined || parts.next !== undefined)
+  return { text: parts?.text ?? call.output ?? '', size: parts?.size, more, busy, load }
+}

@@ -1,0 +1,87 @@
+import type { StoredEvent } from '../../../contract/fleet/event.ts'
+
+export type Span = { readonly from: number; readonly to: number }
+
+/** Where the time of an iteration went: the model thinks, or a tool runs. */
+export type Lanes = Span & {
+  readonly model: readonly Span[]
+  readonly tools: readonly Span[]
+  readonly modelMs: number
+  readonly toolsMs: number
+}
+
+/** From the events of one iteration, oldest first. What is under way ends now. */
+export function lanesOf(events: readonly StoredEvent[], now: number): Lanes | undefined {
+  const turns = turnsIn(events, now)
+  const [first] = turns
+  const last = turns.at(-1)
+  if (!first || !last) return undefined
+  const tools = merged(callsIn(events, now))
+  const model = turns.flatMap((turn) => without(turn, tools))
+  return { from: first.from, to: last.to, model, tools, modelMs: total(model), toolsMs: total(tools) }
+}
+
+/** A turn is an attempt, until the agent is done or what comes after it begins. */
+function turnsIn(events: readonly StoredEvent[], now: number): Span[] {
+  const turns: Span[] = []
+  let from: number | undefined
+  let last: number | undefined
+  for (const { event, at } of events) {
+    if (event.type === 'attempt-started') from = at
+    const over = event.type === 'agent' ? event.event.kind === 'terminal' : enders.has(event.type)
+    if (event.type === 'agent') last = at
+    if (!over || from === undefined) continue
+    turns.push({ from, to: event.type === 'agent' ? at : (last ?? at) })
+    from = undefined
+  }
+  return from === undefined ? turns : [...turns, { from, to: now }]
+}
+
+const enders: ReadonlySet<string> = new Set([
+  'attempt-failed',
+  'claim-made',
+  'check-started',
+  'iteration-ended',
+  'sprint-rested',
+])
+
+function callsIn(events: readonly StoredEvent[], now: number): Span[] {
+  const open = new Map<string, number>()
+  const spans: Span[] = []
+  for (const { event, at } of events) {
+    if (event.type !== 'agent' || event.event.kind !== 'tool') continue
+    const { phase, id } = event.event
+    if (phase === 'start') open.set(id, at)
+    const from = open.get(id)
+    if (phase === 'end' && from !== undefined) {
+      spans.push({ from, to: at })
+      open.delete(id)
+    }
+  }
+  for (const from of open.values()) spans.push({ from, to: now })
+  return spans.toSorted((a, b) => a.from - b.from)
+}
+
+/** Tools that run side by side are one stretch of time. */
+function merged(spans: readonly Span[]): Span[] {
+  const all: Span[] = []
+  for (const span of spans) {
+    const last = all.at(-1)
+    if (last && span.from <= last.to) all[all.length - 1] = { from: last.from, to: Math.max(last.to, span.to) }
+    else all.push(span)
+  }
+  return all
+}
+
+function without(turn: Span, tools: readonly Span[]): Span[] {
+  const rests: Span[] = []
+  let { from } = turn
+  for (const tool of tools) {
+    if (tool.to <= turn.from || tool.from >= turn.to) continue
+    if (tool.from > from) rests.push({ from, to: tool.from })
+    from = Math.max(from, tool.to)
+  }
+  return from < turn.to ? [...rests, { from, to: turn.to }] : rests
+}
+
+const total = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0)

@@ -1,0 +1,156 @@
+import type { SprintEvent } from '../../../contract/events.ts'
+import type { Tone } from '../../ui/tone.ts'
+import { duration, money, roughly } from '../../words/numbers.ts'
+import { seen } from '../../words/verdict.ts'
+
+/** Something that Ralph says between what the agent says. */
+export type Mark = {
+  readonly tone: Tone
+  readonly title: string
+  readonly detail?: string | undefined
+  /** At the right end: an exit code, a price. */
+  readonly aside?: string | undefined
+  /** Coloured over the whole width: nobody must miss it. */
+  readonly loud?: boolean
+}
+
+/** undefined: of no interest between the lines. */
+export function markOf(event: SprintEvent): Mark | undefined {
+  switch (event.type) {
+    case 'agent':
+      return ofAgent(event.event)
+    case 'sprint-started':
+      return { tone: 'quiet', title: event.resumed ? 'Resumed' : 'Started' }
+    case 'note':
+      return { tone: event.level === 'warning' ? 'warn' : 'quiet', title: event.text }
+    case 'attempt-started':
+      return event.attempt > 1 ? { tone: 'quiet', title: `Attempt ${event.attempt}`, detail: event.agent } : undefined
+    case 'attempt-failed':
+      return {
+        tone: event.class === 'usage_limit' ? 'warn' : 'bad',
+        title: event.reason,
+        detail: event.retryInMs === undefined ? undefined : `tries again in ${roughly(event.retryInMs)}`,
+        aside: event.class.replaceAll('_', ' '),
+        loud: true,
+      }
+    case 'report-rejected':
+      return { tone: 'warn', title: 'A part of the report was dropped', detail: event.reasons.join('; ') }
+    case 'question-asked':
+      return { tone: 'warn', title: event.reason, detail: event.details, aside: 'asks you', loud: true }
+    case 'sprint-rested':
+      return { tone: 'quiet', title: `Rests: ${event.status}`, detail: event.reason }
+    case 'iteration-ended':
+      return ofEnd(event)
+    case 'iteration-started':
+    case 'steps-changed':
+      return undefined
+    default:
+      return ofJudgement(event)
+  }
+}
+
+type Judgement = Exclude<
+  SprintEvent,
+  {
+    type:
+      | 'agent'
+      | 'sprint-started'
+      | 'note'
+      | 'attempt-started'
+      | 'attempt-failed'
+      | 'report-rejected'
+      | 'question-asked'
+      | 'sprint-rested'
+      | 'iteration-ended'
+      | 'iteration-started'
+      | 'steps-changed'
+  }
+>
+
+function ofJudgement(event: Judgement): Mark | undefined {
+  switch (event.type) {
+    case 'claim-made':
+      return { tone: 'accent', title: 'Claims that the goal is reached', detail: event.summary, aside: 'goal-complete' }
+    case 'check-ended':
+      return ofCheck(event.result)
+    case 'claim-refused':
+      return { tone: 'bad', title: `Refused by ${quoted(event.by)}`, detail: event.reason, loud: true }
+    case 'claim-accepted':
+      return {
+        tone: 'ok',
+        title: event.by.length > 0 ? `Accepted by ${quoted(event.by)}` : 'Accepted, unchecked',
+        detail: event.summary,
+        loud: true,
+      }
+    case 'gate-ended':
+      return {
+        tone: event.passed ? 'ok' : 'bad',
+        title: `Gate ${event.passed ? 'passed' : 'failed'}`,
+        detail: event.error ?? lastLine(event.output),
+        aside: `${event.attempts} of ${event.of}`,
+      }
+    case 'work-ended':
+      return { tone: event.status === 'completed' ? 'ok' : 'bad', title: `Phase ${event.status}`, detail: event.text }
+    case 'breakpoint-reached':
+      return { tone: 'warn', title: 'Breakpoint', detail: 'Resume to go on', loud: true }
+    case 'hook-ended':
+      return {
+        tone: event.ok ? 'quiet' : 'bad',
+        title: `Hook ${event.hook}`,
+        detail: event.error,
+        aside: event.exitCode === null ? undefined : `exit ${event.exitCode}`,
+      }
+    case 'check-started':
+    case 'gate-started':
+    case 'hook-started':
+      return undefined
+  }
+}
+
+const ofCheck = (result: Extract<SprintEvent, { type: 'check-ended' }>['result']): Mark => ({
+  tone: result.passed ? 'ok' : 'bad',
+  title: `Check “${result.name}” ${result.passed ? 'passed' : 'failed'}`,
+  detail: result.passed ? undefined : (result.reason ?? lastLine(result.output)),
+  aside: `exit ${result.exitCode ?? '–'} · ${duration(result.durationMs)}`,
+})
+
+const ofEnd = (event: Extract<SprintEvent, { type: 'iteration-ended' }>): Mark => {
+  const { tone, words } = seen(event)
+  return {
+    tone,
+    title: `Iteration ${event.iteration} ${words}`,
+    detail: event.summary,
+    aside: `${duration(event.durationMs)} · ${money(event.costUsd)}`,
+  }
+}
+
+function ofAgent(event: Extract<SprintEvent, { type: 'agent' }>['event']): Mark | undefined {
+  switch (event.kind) {
+    case 'session':
+      return {
+        tone: 'quiet',
+        title: `New context${event.model === undefined ? '' : ` · ${event.model}`}`,
+        aside: event.version,
+      }
+    case 'retry':
+      return {
+        tone: 'warn',
+        title: 'The provider was asked again',
+        detail: event.reason,
+        aside: event.delayMs === undefined ? undefined : `after ${roughly(event.delayMs)}`,
+      }
+    case 'limit':
+      return { tone: 'warn', title: 'Usage limit', detail: event.reason, loud: true }
+    case 'terminal':
+      return event.ok ? undefined : { tone: 'bad', title: 'The agent ended with an error', detail: event.reason }
+    case 'text':
+    case 'tool':
+    case 'usage':
+    case 'raw':
+      return undefined
+  }
+}
+
+const quoted = (names: readonly string[]): string => names.map((name) => `“${name}”`).join(', ')
+
+const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? ''

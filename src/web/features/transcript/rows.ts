@@ -1,0 +1,116 @@
+import type { SprintEvent } from '../../../contract/events.ts'
+import type { StoredEvent } from '../../../contract/fleet/event.ts'
+import { begun, ended, isShell, type ToolCall } from './tool-call.ts'
+import { markOf, type Mark } from './marks.ts'
+
+export type Row =
+  | { readonly kind: 'text'; readonly key: string; readonly at: number; readonly since: number; readonly text: string }
+  | {
+      readonly kind: 'call'
+      readonly key: string
+      readonly at: number
+      readonly since: number
+      readonly call: ToolCall
+    }
+  /** Three or more uses of the same tool in a row. Never of a shell: each command is worth its line. */
+  | {
+      readonly kind: 'calls'
+      readonly key: string
+      readonly at: number
+      readonly since: number
+      readonly name: string
+      readonly calls: readonly ToolCall[]
+    }
+  | { readonly kind: 'mark'; readonly key: string; readonly at: number; readonly since: number; readonly mark: Mark }
+  | {
+      readonly kind: 'iteration'
+      readonly key: string
+      readonly at: number
+      readonly since: number
+      readonly event: Extract<SprintEvent, { type: 'iteration-started' }>
+    }
+
+const fewestToFold = 3
+
+/**
+ * Events as a person reads them: text stays, a tool call is one line from start to end, runs of the same tool are folded.
+ * `startOf` knows when iterations began whose beginning is not among the events.
+ */
+export function rowsOf(events: readonly StoredEvent[], startOf: (iteration: number) => number | undefined): Row[] {
+  const rows: Row[] = []
+  const open = new Map<string, number>()
+  let iterationStart = 0
+  for (const stored of events) {
+    const { event, id: key, at } = stored
+    if (event.type === 'iteration-started') iterationStart = at
+    else if ('iteration' in event) iterationStart = startOf(event.iteration) ?? (iterationStart || at)
+    const since = at - iterationStart
+    if (event.type === 'agent' && event.event.kind === 'tool') {
+      addCall(rows, open, { stored, event: event.event, since })
+      continue
+    }
+    if (event.type === 'agent' && event.event.kind === 'text') {
+      if (event.event.text.trim() !== '') rows.push({ kind: 'text', key, at, since, text: event.event.text })
+    } else if (event.type === 'iteration-started') rows.push({ kind: 'iteration', key, at, since, event })
+    else {
+      const mark = markOf(event)
+      if (mark) rows.push({ kind: 'mark', key, at, since, mark })
+    }
+  }
+  return folded(rows)
+}
+
+type Part = Parameters<typeof begun>[0] & { readonly since: number }
+
+function addCall(rows: Row[], open: Map<string, number>, part: Part): void {
+  const { stored, event, since } = part
+  const place = `${'attempt' in stored.event ? stored.event.attempt : 0} ${event.id}`
+  if (event.phase === 'start') {
+    open.set(place, rows.length)
+    rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: begun(part) })
+    return
+  }
+  const index = open.get(place)
+  open.delete(place)
+  const row = index === undefined ? undefined : rows[index]
+  if (index !== undefined && row?.kind === 'call') rows[index] = { ...row, call: ended(row.call, part) }
+  else rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: ended(undefined, part) })
+}
+
+function folded(rows: readonly Row[]): Row[] {
+  const all: Row[] = []
+  let run: Extract<Row, { kind: 'call' }>[] = []
+  const flush = (): void => {
+    const [first] = run
+    if (first && run.length >= fewestToFold)
+      all.push({
+        kind: 'calls',
+        key: first.key,
+        at: first.at,
+        since: first.since,
+        name: first.call.name,
+        calls: run.map(({ call }) => call),
+      })
+    else all.push(...run)
+    run = []
+  }
+  for (const row of rows) {
+    const foldable = row.kind === 'call' && !isShell(row.call.name) && row.call.ok !== false
+    if (!foldable || (run[0] && run[0].call.name !== row.call.name)) flush()
+    if (foldable) run.push(row)
+    else all.push(row)
+  }
+  flush()
+  return all
+}
+
+/** The call that the URL names, also if it is folded. */
+export function callIn(rows: readonly Row[], key: string | undefined): ToolCall | undefined {
+  if (key === undefined) return undefined
+  for (const row of rows) {
+    if (row.kind === 'call' && row.call.key === key) return row.call
+    const found = row.kind === 'calls' ? row.calls.find((call) => call.key === key) : undefined
+    if (found) return found
+  }
+  return undefined
+}

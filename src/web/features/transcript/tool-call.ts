@@ -1,0 +1,72 @@
+import type { StoredEvent } from '../../../contract/fleet/event.ts'
+import { type DiffLine, diffOf, linesOfPatch } from '../../words/line-diff.ts'
+
+/** One use of a tool, from its start to its end. */
+export type ToolCall = {
+  /** Of the event that began it: what the URL names. */
+  readonly key: string
+  readonly name: string
+  readonly argument?: string | undefined
+  readonly input?: unknown
+  readonly startedAt: number
+  readonly endedAt?: number | undefined
+  readonly ok?: boolean | undefined
+  readonly output?: string | undefined
+  /** The event whose whole output can be asked for. */
+  readonly clippedIn?: string | undefined
+}
+
+type ToolEvent = { readonly stored: StoredEvent; readonly event: ToolPart }
+type ToolPart = Extract<Extract<StoredEvent['event'], { type: 'agent' }>['event'], { kind: 'tool' }>
+
+export const begun = ({ stored, event }: ToolEvent): ToolCall => ({
+  key: stored.id,
+  name: event.name ?? 'tool',
+  argument: event.argument,
+  input: event.input,
+  startedAt: stored.at,
+})
+
+export const ended = (call: ToolCall | undefined, { stored, event }: ToolEvent): ToolCall => ({
+  ...(call ?? { key: stored.id, name: event.name ?? 'tool', argument: event.argument, startedAt: stored.at }),
+  endedAt: stored.at,
+  ok: event.ok,
+  output: event.output,
+  clippedIn: stored.clipped === true ? stored.id : undefined,
+})
+
+export const isShell = (name: string): boolean => /bash|shell|command|terminal|exec/i.test(name)
+
+/** `exit 1`: as the program says it; some only say whether it went well. */
+export function exitOf({ ok, output }: ToolCall): string | undefined {
+  if (ok === undefined) return undefined
+  const code = /^(?:Exit code|exit code:?|Process exited with code) (\d{1,3})\b/i.exec(output ?? '')?.[1]
+  return `exit ${code ?? (ok ? '0' : '1')}`
+}
+
+/** An edit or a new file as a diff; undefined for every other tool. */
+export function changesOf({ input, name }: ToolCall): DiffLine[] | undefined {
+  const fields = fieldsOf(input)
+  const patch = textOf(fields, 'patch', 'diff', 'unified_diff')
+  if (patch !== undefined && /^[-+@]/m.test(patch)) return linesOfPatch(patch)
+  const before = textOf(fields, 'old_string', 'oldString', 'old_str', 'oldText')
+  const after = textOf(fields, 'new_string', 'newString', 'new_str', 'newText')
+  if (before !== undefined || after !== undefined) return diffOf(before ?? '', after ?? '')
+  const content = textOf(fields, 'content', 'file_text')
+  return /write|create/i.test(name) && content !== undefined ? diffOf('', content) : undefined
+}
+
+export const commandOf = ({ input, argument }: ToolCall): string =>
+  textOf(fieldsOf(input), 'command', 'cmd', 'script') ?? argument ?? ''
+
+const fieldsOf = (input: unknown): ReadonlyMap<string, unknown> =>
+  typeof input === 'object' && input !== null ? new Map(Object.entries(input)) : new Map()
+
+function textOf(fields: ReadonlyMap<string, unknown>, ...names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = fields.get(name)
+    if (typeof value === 'string') return value
+    if (Array.isArray(value) && value.every((word) => typeof word === 'string')) return value.join(' ')
+  }
+  return undefined
+}

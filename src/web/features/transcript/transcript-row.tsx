@@ -1,0 +1,163 @@
+import { memo } from 'react'
+import { Tag } from '../../ui/badge.tsx'
+import { classes } from '../../ui/classes.ts'
+import { DiffSize } from '../../ui/diff-size.tsx'
+import { Dot } from '../../ui/dot.tsx'
+import { MarkdownText } from '../../ui/markdown.tsx'
+import { groundOf, textOf } from '../../ui/tone.ts'
+import { sizeOf } from '../../words/line-diff.ts'
+import { duration, fullTime, stopwatch } from '../../words/numbers.ts'
+import type { Mark } from './marks.ts'
+import type { Row } from './rows.ts'
+import { changesOf, commandOf, exitOf, isShell, type ToolCall } from './tool-call.ts'
+
+type Props = { readonly row: Row; readonly selected: string | undefined; readonly onSelect: (key: string) => void }
+
+const frame = 'grid w-full grid-cols-[46px_minmax(0,1fr)_auto] gap-x-2.5 border-b border-line px-3.5 py-1.5 text-left'
+
+/** Prose is content and stays open; a tool call is evidence and takes one line. */
+export const TranscriptRow = memo(({ row, selected, onSelect }: Props) => {
+  switch (row.kind) {
+    case 'text':
+      return (
+        <div className={frame}>
+          <When row={row} />
+          <div className="col-span-2 text-[13.5px]">
+            <MarkdownText text={row.text} />
+          </div>
+        </div>
+      )
+    case 'call':
+      return <CallRow row={row} call={row.call} chosen={selected === row.call.key} onSelect={onSelect} />
+    case 'calls':
+      return <FoldedRow row={row} selected={selected} onSelect={onSelect} />
+    case 'mark':
+      return <MarkRow row={row} mark={row.mark} />
+    case 'iteration':
+      return (
+        <div className="flex items-baseline gap-2 border-b border-line bg-sunken px-3.5 py-2 text-sm font-semibold">
+          Iteration {row.event.iteration} <span className="font-normal text-dim">{row.event.mode}</span>
+          {row.event.stepPrompt !== undefined && (
+            <span className="truncate font-normal text-dim">{row.event.stepPrompt}</span>
+          )}
+        </div>
+      )
+  }
+})
+
+const When = ({ row }: { row: Row }) => (
+  <time dateTime={new Date(row.at).toISOString()} title={fullTime(row.at)} className="text-faint">
+    {stopwatch(row.since)}
+  </time>
+)
+
+function CallRow({
+  row,
+  call,
+  chosen,
+  onSelect,
+}: {
+  row: Row
+  call: ToolCall
+  chosen: boolean
+  onSelect: (key: string) => void
+}) {
+  return (
+    <button
+      type="button"
+      aria-pressed={chosen}
+      onClick={() => onSelect(call.key)}
+      className={classes(frame, '-outline-offset-2 hover:bg-sunken', chosen && 'bg-accent-bg hover:bg-accent-bg')}
+    >
+      <When row={row} />
+      <span className="flex min-w-0 items-center gap-1.5">
+        <Tag>{isShell(call.name) ? '$' : call.name}</Tag>
+        <span className="truncate font-mono text-sm">{isShell(call.name) ? commandOf(call) : call.argument}</span>
+      </span>
+      <CallEnd call={call} />
+    </button>
+  )
+}
+
+function CallEnd({ call }: { call: ToolCall }) {
+  if (call.ok === undefined)
+    return (
+      <span className="flex items-center gap-1.5 text-sm text-info">
+        <Dot tone="info" live /> runs
+      </span>
+    )
+  const changes = changesOf(call)
+  if (changes && call.ok) return <DiffSize {...sizeOf(changes)} />
+  const ms = (call.endedAt ?? call.startedAt) - call.startedAt
+  const took = ms >= 1000 ? ` · ${duration(ms)}` : ''
+  if (isShell(call.name))
+    return (
+      <span className={classes('font-mono text-xs leading-5', call.ok ? 'text-ok' : 'text-bad')}>
+        {exitOf(call)}
+        {took}
+      </span>
+    )
+  return call.ok ? (
+    <span className="text-xs text-faint">{took.slice(3)}</span>
+  ) : (
+    <span className="text-xs text-bad">failed</span>
+  )
+}
+
+function FoldedRow({
+  row,
+  selected,
+  onSelect,
+}: {
+  row: Extract<Row, { kind: 'calls' }>
+  selected: string | undefined
+  onSelect: (key: string) => void
+}) {
+  const { name, calls } = row
+  return (
+    <details className="group border-b border-line" open={calls.some(({ key }) => key === selected) || undefined}>
+      <summary className={classes(frame, 'list-none border-0 -outline-offset-2 hover:bg-sunken')}>
+        <When row={row} />
+        <span className="flex min-w-0 items-center gap-1.5">
+          <Tag>
+            {name} ×{calls.length}
+          </Tag>
+          <span className="truncate font-mono text-sm text-dim">
+            {calls.map(({ argument }) => argument).join(', ')}
+          </span>
+        </span>
+        <span aria-hidden className="text-faint transition-transform group-open:rotate-90">
+          ›
+        </span>
+      </summary>
+      <div className="border-t border-line">
+        {calls.map((call) => (
+          <CallRow
+            key={call.key}
+            row={{ ...row, at: call.startedAt, since: row.since + call.startedAt - row.at }}
+            call={call}
+            chosen={selected === call.key}
+            onSelect={onSelect}
+          />
+        ))}
+      </div>
+    </details>
+  )
+}
+
+const MarkRow = ({ row, mark }: { row: Row; mark: Mark }) => (
+  <div className={classes(frame, mark.loud === true && groundOf[mark.tone])}>
+    <When row={row} />
+    <span className="min-w-0">
+      <span className={classes(textOf[mark.tone], mark.tone === 'quiet' ? 'text-sm' : 'font-medium')}>
+        {mark.title}
+      </span>
+      {mark.detail !== undefined && mark.detail !== '' && (
+        <span className="ml-2 text-sm break-words text-dim">{mark.detail.slice(0, 400)}</span>
+      )}
+    </span>
+    {mark.aside !== undefined && (
+      <span className={classes('font-mono text-xs leading-5', textOf[mark.tone])}>{mark.aside}</span>
+    )}
+  </div>
+)

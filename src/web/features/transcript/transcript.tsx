@@ -1,0 +1,161 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { TranscriptWindow } from '../../data/transcript-window.ts'
+import { Button } from '../../ui/button.tsx'
+import { type Latch, scrolled, touched } from './follow.ts'
+import { type Row, rowsOf } from './rows.ts'
+import { TranscriptRow } from './transcript-row.tsx'
+
+type Props = {
+  readonly shown: TranscriptWindow
+  readonly startOf: (iteration: number) => number | undefined
+  readonly selected: string | undefined
+  readonly onSelect: (key: string) => void
+  readonly onOlder: () => void
+  readonly onReopen: () => void
+  /** It is over: it is read from its beginning, if that is here. */
+  readonly over: boolean
+  /** Grows each time the person asks to follow again. */
+  readonly followAsked: number
+  readonly onFollowing: (following: boolean) => void
+}
+
+/** Only the rows on screen exist. The newest end is held until a person moves away from it. */
+export function Transcript({
+  shown,
+  startOf,
+  selected,
+  onSelect,
+  onOlder,
+  onReopen,
+  over,
+  followAsked,
+  onFollowing,
+}: Props) {
+  const rows = useMemo(() => rowsOf(shown.events, startOf), [shown.events, startOf])
+  const scroller = useRef<HTMLDivElement>(null)
+  const fromStart = over && shown.older === undefined
+  const { latch, hold, handlers } = useLatch(scroller, !fromStart, onFollowing)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => estimate(rows[index]),
+    getItemKey: (index) => rows[index]?.key ?? index,
+    overscan: 8,
+    anchorTo: 'end',
+    followOnAppend: latch.following && !isSelecting(scroller.current),
+    scrollEndThreshold: 40,
+  })
+  useFirstAtEnd(virtual, rows.length > 0 && !fromStart)
+  useEffect(() => {
+    if (followAsked === 0) return
+    hold()
+    virtual.scrollToEnd()
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when it is asked for
+  }, [followAsked])
+  const items = virtual.getVirtualItems()
+  const nearTop = (items[0]?.index ?? 99) < 12
+  useEffect(() => {
+    if (nearTop && rows.length > 0) onOlder()
+  }, [nearTop, rows.length, onOlder])
+  return (
+    <div className="relative min-h-0 flex-1">
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reached by keyboard */}
+      <div
+        ref={scroller}
+        tabIndex={0}
+        role="log"
+        aria-label="Transcript"
+        aria-live="off"
+        className="h-full overflow-y-auto -outline-offset-2 [overflow-anchor:none]"
+        {...handlers}
+      >
+        {shown.cut && <Again onReopen={onReopen} />}
+        <div className="relative" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, key, start }) => {
+            const row = rows[index]
+            return (
+              row && (
+                <div
+                  key={key}
+                  data-index={index}
+                  ref={virtual.measureElement}
+                  className="absolute inset-x-0 top-0"
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <TranscriptRow row={row} selected={selected} onSelect={onSelect} />
+                </div>
+              )
+            )
+          })}
+        </div>
+      </div>
+      {(!latch.following || shown.detached) && (
+        <Button
+          className="absolute right-4 bottom-3 shadow-pop"
+          onClick={() => {
+            if (shown.detached) onReopen()
+            hold()
+            virtual.scrollToEnd()
+          }}
+        >
+          <ArrowDown aria-hidden className="size-3.5" /> Newest
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const Again = ({ onReopen }: { onReopen: () => void }) => (
+  <p className="border-b border-line px-3.5 py-2 text-sm text-faint">
+    Older events were let go to save memory.{' '}
+    <button type="button" className="underline" onClick={onReopen}>
+      Open the transcript anew
+    </button>
+  </p>
+)
+
+/** Before a row is measured. Wrong guesses only show while scrolling fast. */
+function estimate(row: Row | undefined): number {
+  if (row?.kind === 'text') return 34 + Math.min(20, Math.ceil(row.text.length / 80)) * 21
+  return row?.kind === 'iteration' ? 44 : 33
+}
+
+function isSelecting(scroller: HTMLElement | null): boolean {
+  const selection = document.getSelection()
+  return selection !== null && !selection.isCollapsed && scroller !== null && scroller.contains(selection.anchorNode)
+}
+
+function useFirstAtEnd(virtual: { scrollToEnd: () => void }, ready: boolean): void {
+  const done = useRef(false)
+  useEffect(() => {
+    if (!ready || done.current) return
+    done.current = true
+    virtual.scrollToEnd()
+  }, [ready, virtual])
+}
+
+function useLatch(
+  scroller: React.RefObject<HTMLDivElement | null>,
+  following: boolean,
+  onFollowing: (following: boolean) => void,
+) {
+  const [latch, setLatch] = useState<Latch>({ following })
+  useEffect(() => onFollowing(latch.following), [latch.following, onFollowing])
+  const onHand = (): void => {
+    const top = scroller.current?.scrollTop ?? 0
+    setLatch((before) => touched(before, { now: performance.now(), top }))
+  }
+  const onScroll = (): void => {
+    const list = scroller.current
+    if (!list) return
+    const distanceFromEnd = list.scrollHeight - list.clientHeight - list.scrollTop
+    setLatch((before) => scrolled(before, { now: performance.now(), top: list.scrollTop, distanceFromEnd }))
+  }
+  return {
+    latch,
+    hold: () => setLatch({ following: true }),
+    handlers: { onWheel: onHand, onTouchMove: onHand, onKeyDown: onHand, onPointerDown: onHand, onScroll },
+  }
+}

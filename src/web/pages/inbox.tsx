@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Question } from '../../contract/fleet/question.ts'
+import { api, told } from '../data/api.ts'
+import { agentsQuery, questionsQuery } from '../data/queries.ts'
+import { useAction } from '../data/use-action.ts'
+import { QuestionCard } from '../features/questions/question-card.tsx'
+import { PastQuestions } from '../features/questions/past-questions.tsx'
+import { NotifyMe } from '../features/questions/notify-me.tsx'
+import { useTitle } from '../shell/title.ts'
+import { Card, CardHead } from '../ui/card.tsx'
+import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+
+const route = getRouteApi('/needs-you')
+
+/** Only what a person must decide, answerable from here. */
+export function InboxPage() {
+  useTitle('Needs you')
+  const questions = useQuery(questionsQuery)
+  const { question: focused } = route.useSearch()
+  if (questions.isPending) return <Skeleton className="mx-auto h-40 max-w-4xl rounded-[10px]" />
+  if (questions.isError)
+    return (
+      <Card>
+        <Problem {...told(questions.error)} onRetry={() => void questions.refetch()} />
+      </Card>
+    )
+  const open = questions.data.filter(({ status }) => status === 'open').toSorted((a, b) => a.askedAt - b.askedAt)
+  const past = questions.data.filter(({ status }) => status !== 'open')
+  return (
+    <div className="mx-auto max-w-4xl">
+      <div className="mb-3.5 flex items-center gap-4">
+        <h1 className="flex-1 text-xl font-semibold tracking-tight">Needs you</h1>
+        <NotifyMe />
+      </div>
+      {open.length === 0 && (
+        <Card className="mb-3.5">
+          <Empty title="Nobody waits for you">Questions of agents appear here the moment they are asked.</Empty>
+        </Card>
+      )}
+      {open.map((question) => (
+        <OpenQuestion key={question.id} question={question} focused={question.id === focused} />
+      ))}
+      {past.length > 0 && (
+        <Card>
+          <CardHead>Settled</CardHead>
+          <PastQuestions questions={past} />
+        </Card>
+      )}
+    </div>
+  )
+}
+
+function OpenQuestion({ question, focused }: { question: Question; focused: boolean }) {
+  const { data: rows = [] } = useQuery(agentsQuery)
+  const row = rows.find(({ agent }) => agent.id === question.agentId)
+  const dismiss = useAction(api.dismissQuestion, { said: 'Taken off the list; the sprint stays where it is' })
+  const mayAnswer = row === undefined || row.access !== 'read'
+  return (
+    <QuestionCard
+      question={question}
+      mayAnswer={mayAnswer}
+      focused={focused}
+      onDismiss={() => dismiss.run({ questionId: question.id })}
+    >
+      <p className="mb-1 flex flex-wrap items-center gap-x-2 text-sm text-dim">
+        <Link to="/agents/$agentId" params={{ agentId: question.agentId }} className="font-medium hover:underline">
+          {question.agentName}
+        </Link>
+        <Link
+          to="/sprints/$sprintId"
+          params={{ sprintId: question.sprintId }}
+          className="min-w-0 truncate hover:underline"
+        >
+          {question.goal}
+        </Link>
+      </p>
+    </QuestionCard>
+  )
+}

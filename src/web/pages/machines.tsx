@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { told } from '../data/api.ts'
+import { machinesQuery, meQuery } from '../data/queries.ts'
+import { ConnectMachine } from '../features/machines/connect-machine.tsx'
+import { MachineCard } from '../features/machines/machine-card.tsx'
+import { useTitle } from '../shell/title.ts'
+import { Button } from '../ui/button.tsx'
+import { Card } from '../ui/card.tsx'
+import { Dialog, DialogBody } from '../ui/dialog.tsx'
+import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+
+/** The computers that do the work. */
+export function MachinesPage() {
+  useTitle('Machines')
+  const machines = useQuery(machinesQuery)
+  const me = useQuery(meQuery)
+  const [connecting, setConnecting] = useState(false)
+  const admin = me.data?.user.role === 'admin'
+  if (machines.isPending) return <Skeleton className="mx-auto h-48 max-w-5xl rounded-[10px]" />
+  if (machines.isError)
+    return (
+      <Card>
+        <Problem {...told(machines.error)} onRetry={() => void machines.refetch()} />
+      </Card>
+    )
+  return (
+    <div className="mx-auto max-w-5xl">
+      <div className="mb-3.5 flex items-center">
+        <h1 className="flex-1 text-xl font-semibold tracking-tight">Machines</h1>
+        {admin && (
+          <Button kind="primary" onClick={() => setConnecting(true)}>
+            Connect a machine
+          </Button>
+        )}
+      </div>
+      {machines.data.length === 0 && (
+        <Card>
+          <Empty title="No machine yet">{admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}</Empty>
+        </Card>
+      )}
+      <div className="grid grid-cols-2 gap-3.5 max-md:grid-cols-1">
+        {machines.data.map((machine) => (
+          <MachineCard key={machine.id} machine={machine} admin={admin} />
+        ))}
+      </div>
+      <Dialog
+        open={connecting}
+        onClose={() => setConnecting(false)}
+        title="Connect a machine"
+        description="It dials out to this backend; it needs no open port."
+      >
+        <DialogBody>
+          <ConnectMachine machines={machines.data.length} />
+        </DialogBody>
+      </Dialog>
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Sprint } from '../../contract/fleet/sprint.ts'
+import type { IterationRecord } from '../../contract/progress.ts'
+import { diffQuery } from '../data/queries.ts'
+import { Receipt } from '../features/sprint/receipt.tsx'
+import { RestoreButton } from '../features/sprint/restore.tsx'
+import { Inspector } from '../features/transcript/inspector.tsx'
+import type { ToolCall } from '../features/transcript/tool-call.ts'
+import { Card, CardHead } from '../ui/card.tsx'
+import { DiffSize } from '../ui/diff-size.tsx'
+import { Skeleton } from '../ui/states.tsx'
+import { plural } from '../words/numbers.ts'
+import type { SetSearch } from './sprint-detail.tsx'
+
+type Props = {
+  readonly sprint: Sprint
+  readonly iterations: readonly IterationRecord[]
+  readonly chosen: number | undefined
+  readonly call: ToolCall | undefined
+  readonly mayWrite: boolean
+  readonly set: SetSearch
+}
+
+/** The right: what is selected, else what the iteration (or the last one) came to. */
+export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: Props) {
+  const record = chosen === undefined ? iterations.at(-1) : iterations.find(({ number }) => number === chosen)
+  return (
+    <div className="min-w-0 space-y-3.5 max-xl:col-start-2 max-lg:order-3 max-lg:col-start-1">
+      {call && (
+        <Card label="Inspector">
+          <Inspector sprintId={sprint.id} call={call} onClose={() => set({ event: undefined })} />
+        </Card>
+      )}
+      <Files sprint={sprint} number={record?.number} scoped={chosen !== undefined} set={set} />
+      {record && (
+        <Card label="Receipt">
+          <CardHead
+            aside={
+              mayWrite && record.checkpoint !== undefined && <RestoreButton sprint={sprint} iteration={record.number} />
+            }
+          >
+            Receipt <span className="font-normal text-faint">iteration {record.number}</span>
+          </CardHead>
+          <Receipt
+            record={record}
+            hooks={sprint.progress.hookTasks.filter(({ iteration }) => iteration === record.number)}
+          />
+        </Card>
+      )}
+    </div>
+  )
+}
+
+type FilesProps = {
+  readonly sprint: Sprint
+  readonly number: number | undefined
+  readonly scoped: boolean
+  readonly set: SetSearch
+}
+
+const mostFiles = 8
+
+function Files({ sprint, number, scoped, set }: FilesProps) {
+  const range = scoped && number !== undefined ? { from: number - 1, to: number } : { from: 0 }
+  const diff = useQuery({ ...diffQuery(sprint.id, range), enabled: number !== undefined, retry: false })
+  if (number === undefined || diff.isError) return null
+  const files = diff.data?.files ?? []
+  return (
+    <Card label="Files changed">
+      <CardHead aside={diff.data && <span className="text-sm text-dim">{plural(files.length, 'file')}</span>}>
+        {scoped ? `Changed in iteration ${number}` : 'Changed so far'}
+      </CardHead>
+      {diff.isPending && <Skeleton className="m-3.5 h-12" />}
+      {diff.data && files.length === 0 && <p className="px-3.5 py-3 text-dim">No file.</p>}
+      <ul className="divide-y divide-line">
+        {files.slice(0, mostFiles).map((file) => (
+          <li key={file.path}>
+            <button
+              type="button"
+              className="flex w-full items-center gap-2 px-3.5 py-1.5 text-left text-sm -outline-offset-2 hover:bg-sunken"
+              onClick={() => set({ tab: 'changes', file: file.path })}
+            >
+              <span className="min-w-0 flex-1 truncate font-mono" title={file.path}>
+                {file.path}
+              </span>
+              <DiffSize added={file.added} removed={file.removed} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {files.length > mostFiles && (
+        <button
+          type="button"
+          className="w-full border-t border-line py-1.5 text-sm text-dim hover:bg-sunken"
+          onClick={() => set({ tab: 'changes' })}
+        >
+          All {files.length} files
+        </button>
+      )}
+    </Card>
+  )
+}

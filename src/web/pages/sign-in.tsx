@@ -1,0 +1,82 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { api, type Told, told } from '../data/api.ts'
+import { keys } from '../data/queries.ts'
+import { useTitle } from '../shell/title.ts'
+import { Input } from '../ui/field.tsx'
+import { Button } from '../ui/button.tsx'
+
+/** A ticket comes in the fragment of the address, which no server and no log ever sees, and is worth something once. */
+export function SignInPage() {
+  useTitle('Sign in')
+  const [problem, setProblem] = useState<Told>()
+  const [ticket, setTicket] = useState('')
+  const signIn = useSignIn(setProblem)
+  const begun = useRef(false)
+  useEffect(() => {
+    const given = decodeURIComponent(location.hash.slice(1))
+    if (given === '' || begun.current) return
+    begun.current = true
+    history.replaceState(null, '', '/sign-in')
+    signIn(given)
+  }, [signIn])
+  return (
+    <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-4 px-5 pb-24">
+      <img src="/icon.svg" alt="" className="size-9" />
+      <h1 className="text-xl font-semibold tracking-tight">Sign in to Ralph</h1>
+      {problem && (
+        <p role="alert" className="rounded-md bg-bad-bg px-3 py-2 text-bad">
+          {problem.title}
+          {problem.detail !== undefined && <span className="block text-dim">{problem.detail}</span>}
+        </p>
+      )}
+      <p className="text-dim">
+        Open the address that <code className="font-mono text-sm">ralph serve</code> prints, or paste its ticket here.
+      </p>
+      <form
+        className="flex items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          signIn(ticketIn(ticket))
+        }}
+      >
+        <Input
+          label="Ticket"
+          value={ticket}
+          autoComplete="off"
+          className="flex-1"
+          onChange={(event) => setTicket(event.target.value)}
+        />
+        <Button submit kind="primary" disabled={ticket.trim() === ''}>
+          Sign in
+        </Button>
+      </form>
+      <p className="text-sm text-dim">
+        Or{' '}
+        <a href="/auth/start" className="underline underline-offset-2">
+          sign in with your organisation
+        </a>
+        , where that is set up.
+      </p>
+    </main>
+  )
+}
+
+/** People paste the whole address. */
+const ticketIn = (text: string): string => text.trim().split('#').at(-1) ?? ''
+
+function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void {
+  const cache = useQueryClient()
+  const navigate = useNavigate()
+  return async (ticket) => {
+    try {
+      const me = await api.signIn({ ticket })
+      cache.clear()
+      cache.setQueryData(keys.me, me)
+      await navigate({ to: '/', replace: true })
+    } catch (error) {
+      onProblem(told(error))
+    }
+  }
+}

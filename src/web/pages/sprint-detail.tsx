@@ -1,0 +1,147 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import type { Sprint } from '../../contract/fleet/sprint.ts'
+import type { IterationRecord } from '../../contract/progress.ts'
+import type { Scope } from '../data/transcript-window.ts'
+import { Changes } from '../features/sprint/changes.tsx'
+import { Charts } from '../features/sprint/charts.tsx'
+import { HooksList } from '../features/sprint/hooks-list.tsx'
+import { IterationsTable } from '../features/sprint/iterations-table.tsx'
+import { rowsOf, callIn } from '../features/transcript/rows.ts'
+import { useTranscript } from '../features/transcript/use-transcript.ts'
+import { Card } from '../ui/card.tsx'
+import { classes } from '../ui/classes.ts'
+import { Tabs } from '../ui/tabs.tsx'
+import { textOf } from '../ui/tone.ts'
+import { duration, money } from '../words/numbers.ts'
+import { seen, verdictSentence } from '../words/verdict.ts'
+import { SidePanel } from './side-panel.tsx'
+import { TranscriptPanel } from './transcript-panel.tsx'
+
+const route = getRouteApi('/sprints/$sprintId')
+
+type Props = {
+  readonly sprint: Sprint
+  readonly iterations: readonly IterationRecord[]
+  readonly mayWrite: boolean
+  readonly tall: boolean
+}
+
+const tabs = [
+  { key: 'transcript', label: 'Transcript' },
+  { key: 'changes', label: 'Changes' },
+  { key: 'iterations', label: 'Receipts' },
+  { key: 'charts', label: 'Charts' },
+  { key: 'hooks', label: 'Hooks' },
+] as const
+
+/** The middle and the right: evidence, all of it scoped to the chosen iteration. */
+export function SprintDetail({ sprint, iterations, mayWrite, tall }: Props) {
+  const { tab = 'transcript', i: chosen, q, kind, event } = route.useSearch()
+  const navigate = route.useNavigate()
+  const scope = useMemo((): Scope => ({ iteration: chosen, search: q, kind }), [chosen, q, kind])
+  const transcript = useTranscript(sprint.id, scope)
+  const startOf = useStarts(sprint, iterations)
+  const set = useCallback(
+    (search: Partial<ReturnType<typeof route.useSearch>>) =>
+      void navigate({ search: (all) => ({ ...all, ...search }), replace: true }),
+    [navigate],
+  )
+  const record = iterations.find(({ number }) => number === chosen)
+  const call = useMemo(
+    () => (event === undefined ? undefined : callIn(rowsOf(transcript.data?.events ?? [], startOf), event)),
+    [event, transcript.data, startOf],
+  )
+  const [followAsked, setFollowAsked] = useState(0)
+  return (
+    <>
+      <Card
+        label="Evidence"
+        className={classes(
+          'flex flex-col max-lg:order-1 max-lg:h-[75dvh]',
+          tall ? 'h-[max(30rem,calc(100dvh-20.5rem))]' : 'h-[max(30rem,calc(100dvh-26rem))]',
+        )}
+      >
+        {chosen !== undefined && <IterationHead number={chosen} record={record} />}
+        <Tabs
+          tabs={tabs}
+          value={tab}
+          onChange={(next) => set({ tab: next === 'transcript' ? undefined : next })}
+          label="Evidence"
+        >
+          {tab === 'transcript' && (
+            <TranscriptPanel
+              sprint={sprint}
+              transcript={transcript}
+              scope={scope}
+              startOf={startOf}
+              selected={event}
+              set={set}
+              mayWrite={mayWrite}
+              followAsked={followAsked}
+              onFollow={() => setFollowAsked(followAsked + 1)}
+            />
+          )}
+          {tab === 'changes' && <ChangesTab sprint={sprint} iterations={iterations} set={set} />}
+          {tab === 'iterations' && (
+            <IterationsTable iterations={iterations} chosen={chosen} onChoose={(i) => set({ i, tab: undefined })} />
+          )}
+          {tab === 'charts' && <Charts iterations={iterations} />}
+          {tab === 'hooks' && <HooksList progress={sprint.progress} iteration={chosen} />}
+        </Tabs>
+      </Card>
+      <SidePanel sprint={sprint} iterations={iterations} chosen={chosen} call={call} mayWrite={mayWrite} set={set} />
+    </>
+  )
+}
+
+export type SetSearch = (search: Partial<ReturnType<typeof route.useSearch>>) => void
+
+function ChangesTab({
+  sprint,
+  iterations,
+  set,
+}: {
+  sprint: Sprint
+  iterations: readonly IterationRecord[]
+  set: SetSearch
+}) {
+  const { i: chosen, from, file } = route.useSearch()
+  const range = { from: from ?? (chosen === undefined ? 0 : chosen - 1), ...(chosen !== undefined && { to: chosen }) }
+  return (
+    <Changes
+      sprintId={sprint.id}
+      range={range}
+      iterations={iterations.map(({ number }) => number)}
+      file={file}
+      onRange={(next) => set({ from: next.from, i: next.to })}
+      onFile={(path) => set({ file: path })}
+    />
+  )
+}
+
+function IterationHead({ number, record }: { number: number; record: IterationRecord | undefined }) {
+  return (
+    <div className="flex min-h-10 flex-wrap items-center gap-x-2.5 border-b border-line px-3.5 py-1.5 text-sm">
+      <h2 className="font-semibold">Iteration {number}</h2>
+      {record ? (
+        <>
+          <span className={classes('min-w-0 truncate', textOf[seen(record).tone])}>{verdictSentence(record)}</span>
+          <span className="ml-auto text-faint">
+            {duration(record.endedAt - record.startedAt)} · {money(record.costUsd)}
+          </span>
+        </>
+      ) : (
+        <span className="text-info">under way</span>
+      )}
+    </div>
+  )
+}
+
+/** When each iteration began, also those whose beginning is not loaded. */
+function useStarts(sprint: Sprint, iterations: readonly IterationRecord[]): (iteration: number) => number | undefined {
+  return useMemo(() => {
+    const starts = new Map([...iterations, ...sprint.progress.live].map(({ number, startedAt }) => [number, startedAt]))
+    return (iteration) => starts.get(iteration)
+  }, [iterations, sprint.progress.live])
+}

@@ -1,0 +1,167 @@
+import { useEffect, useMemo, useState } from 'react'
+import type { Sprint } from '../../contract/fleet/sprint.ts'
+import { api, told } from '../data/api.ts'
+import { useNow } from '../data/now.ts'
+import type { Scope } from '../data/transcript-window.ts'
+import { useAction } from '../data/use-action.ts'
+import { lanesOf } from '../features/transcript/lanes.ts'
+import { LanesView } from '../features/transcript/lanes-view.tsx'
+import { Transcript } from '../features/transcript/transcript.tsx'
+import type { useTranscript } from '../features/transcript/use-transcript.ts'
+import { useKeys } from '../shell/shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { classes } from '../ui/classes.ts'
+import { Select } from '../ui/field.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { Empty, Problem, SkeletonRows } from '../ui/states.tsx'
+import type { SetSearch } from './sprint-detail.tsx'
+
+type Props = {
+  readonly sprint: Sprint
+  readonly transcript: ReturnType<typeof useTranscript>
+  readonly scope: Scope
+  readonly startOf: (iteration: number) => number | undefined
+  readonly selected: string | undefined
+  readonly set: SetSearch
+  readonly mayWrite: boolean
+  readonly followAsked: number
+  readonly onFollow: () => void
+}
+
+export function TranscriptPanel({
+  sprint,
+  transcript,
+  scope,
+  startOf,
+  selected,
+  set,
+  mayWrite,
+  followAsked,
+  onFollow,
+}: Props) {
+  const [following, setFollowing] = useState(true)
+  const { data, isPending, isError, error, refetch, loadOlder } = transcript
+  useKeys({ f: onFollow })
+  return (
+    <>
+      <Toolbar scope={scope} set={set} following={following} onFollow={onFollow} />
+      {scope.iteration !== undefined && data && <Lanes sprint={sprint} transcript={transcript} />}
+      {isPending && <SkeletonRows rows={7} height="h-9" />}
+      {isError && <Problem {...told(error)} onRetry={() => void refetch()} />}
+      {data?.events.length === 0 && <Nothing scope={scope} sprint={sprint} />}
+      {data && data.events.length > 0 && (
+        <Transcript
+          key={JSON.stringify(scope)}
+          shown={data}
+          startOf={startOf}
+          selected={selected}
+          over={scope.iteration !== undefined && sprint.progress.live.every(({ number }) => number !== scope.iteration)}
+          onSelect={(event) => set({ event: event === selected ? undefined : event })}
+          onOlder={() => void loadOlder()}
+          onReopen={() => void refetch()}
+          followAsked={followAsked}
+          onFollowing={setFollowing}
+        />
+      )}
+      {mayWrite && sprint.progress.status !== 'completed' && <Composer sprint={sprint} />}
+    </>
+  )
+}
+
+function Toolbar({
+  scope,
+  set,
+  following,
+  onFollow,
+}: {
+  scope: Scope
+  set: SetSearch
+  following: boolean
+  onFollow: () => void
+}) {
+  const [text, setText] = useState(scope.search ?? '')
+  useEffect(() => {
+    const wait = window.setTimeout(() => set({ q: text.trim() === '' ? undefined : text.trim() }), 250)
+    return () => window.clearTimeout(wait)
+  }, [text, set])
+  return (
+    <div className="flex items-center gap-2 border-b border-line px-2.5 py-1.5">
+      <SearchField label="Search the transcript" value={text} onChange={setText} className="min-w-0 flex-1" />
+      <Select
+        label="What to show"
+        hideLabel
+        value={scope.kind ?? 'all'}
+        options={[
+          { value: 'all', label: 'Everything' },
+          { value: 'text', label: 'Text' },
+          { value: 'tool', label: 'Tools' },
+          { value: 'other', label: 'Ralph' },
+        ]}
+        onChoose={(value) =>
+          set({ kind: value === 'text' || value === 'tool' || value === 'other' ? value : undefined })
+        }
+        className="w-31"
+      />
+      <Button
+        size="small"
+        kind="ghost"
+        aria-pressed={following}
+        onClick={onFollow}
+        className={classes('h-7.5', following && 'bg-accent-bg')}
+      >
+        {following ? 'Following' : 'Follow'}
+      </Button>
+    </div>
+  )
+}
+
+function Lanes({ sprint, transcript }: { sprint: Sprint; transcript: Props['transcript'] }) {
+  const now = useNow()
+  const running = sprint.progress.status === 'in-progress'
+  const events = transcript.data?.events ?? []
+  const until = running ? now : (events.at(-1)?.at ?? now)
+  const lanes = useMemo(() => lanesOf(events, until), [events, until])
+  return lanes ? <LanesView lanes={lanes} /> : null
+}
+
+const Nothing = ({ scope, sprint }: { scope: Scope; sprint: Sprint }) =>
+  scope.search !== undefined || scope.kind !== undefined ? (
+    <Empty title="Nothing matches">Try other words, or show everything.</Empty>
+  ) : (
+    <Empty title={sprint.progress.status === 'not-started' ? 'Waiting for its turn' : 'Nothing has happened here yet'}>
+      What the agent says and does appears here as it happens.
+    </Empty>
+  )
+
+/** Queue for the next iteration, or steer now. */
+function Composer({ sprint }: { sprint: Sprint }) {
+  const [text, setText] = useState('')
+  const tell = useAction(api.tellSprint, { said: 'Told; the next prompt says it', onDone: () => setText('') })
+  const ready = text.trim() !== '' && !tell.busy
+  const send = (now: boolean): void => {
+    if (ready) tell.run({ sprintId: sprint.id, text, now })
+  }
+  const running = sprint.progress.status === 'in-progress'
+  return (
+    <div className="flex items-center gap-2 border-t border-line px-2.5 py-2">
+      <input
+        aria-label="Message to the agent"
+        placeholder={`Tell the agent something for iteration ${sprint.progress.stats.currentIteration + 1}…`}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') send(event.metaKey || event.ctrlKey)
+        }}
+        className="h-7.5 min-w-0 flex-1 rounded-md bg-transparent px-1.5 focus-visible:outline-1"
+      />
+      <Button disabled={!ready} onClick={() => send(false)}>
+        Queue
+      </Button>
+      {running && (
+        <Button disabled={!ready} title="Interrupts the agent; it goes on with your message" onClick={() => send(true)}>
+          Steer now
+        </Button>
+      )}
+    </div>
+  )
+}

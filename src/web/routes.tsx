@@ -1,0 +1,105 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { z } from 'zod'
+import { NotFoundPage } from './pages/not-found.tsx'
+import { Crashed } from './shell/crashed.tsx'
+import { Shell } from './shell/shell.tsx'
+
+/** Whatever is wrong in a URL is left out: a link from yesterday still opens. */
+const loose = <S extends z.ZodRawShape>(shape: S) => {
+  const fields = Object.entries(shape).map(([name, field]) => [
+    name,
+    z.optional(z.catch(field as z.ZodType, undefined)),
+  ])
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields, each optional
+  return z.object(Object.fromEntries(fields)) as unknown as z.ZodObject<{ [K in keyof S]: z.ZodOptional<S[K]> }>
+}
+
+/** The start dialog lies over any page; its agent is in the URL. */
+const rootRoute = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFoundPage,
+  errorComponent: Crashed,
+  validateSearch: loose({ start: z.string() }),
+})
+
+const fleetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  validateSearch: loose({ show: z.enum(['running', 'needs-you', 'parked', 'failed', 'resting']), q: z.string() }),
+  component: lazyRouteComponent(() => import('./pages/fleet.tsx'), 'FleetPage'),
+})
+
+const agentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents/$agentId',
+  validateSearch: loose({ tab: z.enum(['queue', 'sprints', 'conversations', 'notes', 'access']) }),
+  component: lazyRouteComponent(() => import('./pages/agent.tsx'), 'AgentPage'),
+})
+
+const sprintRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sprints/$sprintId',
+  validateSearch: loose({
+    i: z.int(),
+    tab: z.enum(['transcript', 'changes', 'iterations', 'charts', 'hooks']),
+    event: z.string(),
+    q: z.string(),
+    kind: z.enum(['text', 'tool', 'other']),
+    from: z.int(),
+    file: z.string(),
+  }),
+  component: lazyRouteComponent(() => import('./pages/sprint.tsx'), 'SprintPage'),
+})
+
+const inboxRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/needs-you',
+  validateSearch: loose({ question: z.string(), show: z.enum(['open', 'past']) }),
+  component: lazyRouteComponent(() => import('./pages/inbox.tsx'), 'InboxPage'),
+})
+
+const machinesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/machines',
+  component: lazyRouteComponent(() => import('./pages/machines.tsx'), 'MachinesPage'),
+})
+
+const usageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./pages/usage.tsx'), 'UsagePage'),
+})
+
+const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  validateSearch: loose({ tab: z.enum(['you', 'people', 'webhooks', 'deliveries', 'audit']) }),
+  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
+})
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+})
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    fleetRoute,
+    agentRoute,
+    sprintRoute,
+    inboxRoute,
+    machinesRoute,
+    usageRoute,
+    settingsRoute,
+    signInRoute,
+  ]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,91 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Monitor, Moon, Play, Sun } from 'lucide-react'
+import { Button } from '../ui/button.tsx'
+import { Kbd } from '../ui/badge.tsx'
+import { classes } from '../ui/classes.ts'
+import { Dot } from '../ui/dot.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Crumbs } from './crumbs.tsx'
+import { commandKey } from './shortcuts.ts'
+import { useTheme } from './theme.ts'
+import { useOpenQuestions } from './title.ts'
+
+export function Header({ onSearch }: { onSearch: () => void }) {
+  const navigate = useNavigate()
+  const start = (): void => void navigate({ to: '.', search: (all) => ({ ...all, start: 'any' }) })
+  return (
+    <header className="sticky top-0 z-30 flex h-11 items-center gap-3 border-b border-line bg-panel px-5 max-sm:gap-2 max-sm:px-3">
+      <Link to="/" className="flex items-center gap-2 font-semibold tracking-tight">
+        <img src="/icon.svg" alt="" className="size-5" />
+        <span className="max-sm:sr-only">Ralph</span>
+      </Link>
+      <Crumbs />
+      <nav aria-label="Places" className="flex items-center gap-1 max-lg:hidden">
+        <Place to="/machines">Machines</Place>
+        <Place to="/usage">Spend</Place>
+        <Place to="/settings">Settings</Place>
+      </nav>
+      <button
+        type="button"
+        aria-label="Search and commands"
+        onClick={onSearch}
+        className="rounded p-0.5 hover:bg-sunken max-sm:hidden"
+      >
+        <Kbd>{commandKey}K</Kbd>
+      </button>
+      <ThemeMenu />
+      <NeedsYou />
+      <Button kind="primary" onClick={start} aria-label="Start Ralph Mode">
+        <Play aria-hidden className="size-3.5 sm:hidden" />
+        <span className="max-sm:hidden">Start Ralph Mode</span>
+      </Button>
+    </header>
+  )
+}
+
+const Place = ({ to, children }: { to: '/machines' | '/usage' | '/settings'; children: string }) => (
+  <Link
+    to={to}
+    className="rounded-md px-2 py-1 text-dim hover:bg-sunken hover:text-text"
+    activeProps={{ className: 'text-text font-medium' }}
+  >
+    {children}
+  </Link>
+)
+
+function NeedsYou() {
+  const open = useOpenQuestions()
+  return (
+    <Link
+      to="/needs-you"
+      className={classes(
+        'flex items-center gap-1.5 rounded-full px-2.5 py-0.5 text-sm whitespace-nowrap',
+        open > 0 ? 'bg-warn-bg font-semibold text-warn' : 'text-dim hover:bg-sunken',
+      )}
+    >
+      {open > 0 && <Dot tone="warn" />}
+      <span className="max-sm:sr-only">Needs you</span> {open > 0 && open}
+    </Link>
+  )
+}
+
+const icons = { system: Monitor, light: Sun, dark: Moon } as const
+
+function ThemeMenu() {
+  const [theme, choose] = useTheme()
+  const Icon = icons[theme]
+  return (
+    <Menu
+      label={`Theme: ${theme}`}
+      kind="ghost"
+      size="icon"
+      entries={[
+        { label: 'As the system', icon: <Monitor className="size-3.5" />, onChoose: () => choose('system') },
+        { label: 'Light', icon: <Sun className="size-3.5" />, onChoose: () => choose('light') },
+        { label: 'Dark', icon: <Moon className="size-3.5" />, onChoose: () => choose('dark') },
+      ]}
+    >
+      <Icon aria-hidden className="size-4" />
+    </Menu>
+  )
+}

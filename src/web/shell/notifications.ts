@@ -1,0 +1,60 @@
+import { useEffect } from 'react'
+import type { Change } from '../../contract/fleet/event.ts'
+import type { Question } from '../../contract/fleet/question.ts'
+import { api } from '../data/api.ts'
+import { watchChanges } from '../data/live.ts'
+
+const key = 'ralph.notify'
+
+export const canNotify = (): boolean => 'Notification' in window
+
+export const wantsNotifications = (): boolean =>
+  canNotify() && Notification.permission === 'granted' && localStorage.getItem(key) === 'on'
+
+export async function askForNotifications(): Promise<boolean> {
+  if (!canNotify()) return false
+  const granted = (await Notification.requestPermission()) === 'granted'
+  localStorage.setItem(key, granted ? 'on' : 'off')
+  return granted
+}
+
+export const dropNotifications = (): void => localStorage.setItem(key, 'off')
+
+/** Tells of new questions what the person does not see anyway, and records what became of it. */
+export function useNotifications(): void {
+  useEffect(
+    () =>
+      watchChanges((changes) => {
+        if (!wantsNotifications()) return
+        for (const question of newQuestions(changes)) notify(question)
+      }),
+    [],
+  )
+}
+
+const newQuestions = (changes: readonly Change[]): Question[] =>
+  changes.flatMap((change) =>
+    change.type === 'question' && change.question.status === 'open' ? [change.question] : [],
+  )
+
+function notify(question: Question): void {
+  const { sprintId } = question
+  if (document.hasFocus() && location.pathname.includes(sprintId)) {
+    record({ sprintId, status: 'suppressed', error: 'its page is in front of you' })
+    return
+  }
+  try {
+    const shown = new Notification(`${question.agentName} asks`, { body: question.reason, tag: question.id })
+    shown.addEventListener('click', () => {
+      window.focus()
+      location.assign(`/sprints/${sprintId}`)
+    })
+    record({ sprintId, status: 'sent' })
+  } catch (error) {
+    record({ sprintId, status: 'failed', error: String(error) })
+  }
+}
+
+function record(what: { sprintId: string; status: 'sent' | 'suppressed' | 'failed'; error?: string }): void {
+  void api.recordDelivery({ event: 'needs-human', ...what }).catch(() => undefined)
+}

@@ -1,0 +1,104 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { isSignedOut } from '../data/api.ts'
+import { startLive } from '../data/live.ts'
+import { meQuery, questionsQuery } from '../data/queries.ts'
+import { Toaster } from '../ui/toast.tsx'
+import { Header } from './header.tsx'
+import { LiveBanner } from './live-banner.tsx'
+import { useNotifications } from './notifications.ts'
+import { useKeys } from './shortcuts.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const StartDialog = lazy(async () => ({ default: (await import('../features/start/start-dialog.tsx')).StartDialog }))
+const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }))
+
+/** What surrounds every page. */
+export function Shell() {
+  const { pathname } = useLocation()
+  const signingIn = pathname === '/sign-in'
+  return (
+    <>
+      <a href="#content" className="sr-only focus:not-sr-only focus:fixed focus:z-50 focus:bg-panel focus:p-2">
+        Skip to the content
+      </a>
+      {signingIn ? <Outlet /> : <SignedIn />}
+      <Toaster />
+    </>
+  )
+}
+
+function SignedIn() {
+  const me = useQuery(meQuery)
+  useSignInWhenNeeded(me.error)
+  useLiveWhile(me.isSuccess)
+  useQuery({ ...questionsQuery, enabled: me.isSuccess })
+  useNotifications()
+  const [open, setOpen] = useState<'palette' | 'help' | undefined>()
+  useGlobalKeys(setOpen)
+  return (
+    <>
+      <Header onSearch={() => setOpen('palette')} />
+      <LiveBanner />
+      <main id="content" tabIndex={-1} className="mx-auto max-w-[1400px] px-5 py-4.5 outline-none max-sm:px-3">
+        <Outlet />
+      </main>
+      <Suspense>
+        {open === 'palette' && <Palette onClose={() => setOpen(undefined)} onHelp={() => setOpen('help')} />}
+        {open === 'help' && <Help onClose={() => setOpen(undefined)} />}
+        <Start />
+      </Suspense>
+    </>
+  )
+}
+
+/** Once it was open it stays in the page, so that closing it can be seen. */
+function Start() {
+  const { start } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [used, setUsed] = useState(false)
+  if (start !== undefined && !used) setUsed(true)
+  if (!used) return null
+  const close = (): void => void navigate({ to: '.', search: (all) => ({ ...all, start: undefined }), replace: true })
+  return <StartDialog agentId={start} onClose={close} />
+}
+
+function useGlobalKeys(open: (what: 'palette' | 'help') => void): void {
+  const navigate = useNavigate()
+  const handlers = useMemo(
+    () => ({
+      'mod+k': () => open('palette'),
+      '?': () => open('help'),
+      'g f': () => void navigate({ to: '/' }),
+      'g n': () => void navigate({ to: '/needs-you' }),
+      'g m': () => void navigate({ to: '/machines' }),
+      'g s': () => void navigate({ to: '/settings' }),
+      n: () => void navigate({ to: '.', search: (all) => ({ ...all, start: 'any' }) }),
+      '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
+    }),
+    [navigate, open],
+  )
+  useKeys(handlers)
+}
+
+/** Also when access is taken away from somebody who has a page open. */
+function useSignInWhenNeeded(error: unknown): void {
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const signedOut = isSignedOut(error)
+  useEffect(() => {
+    if (signedOut) void navigate({ to: '/sign-in', replace: true })
+  }, [signedOut, navigate])
+  useEffect(
+    () =>
+      cache.getQueryCache().subscribe(({ query }) => {
+        if (isSignedOut(query.state.error)) void navigate({ to: '/sign-in', replace: true })
+      }),
+    [cache, navigate],
+  )
+}
+
+function useLiveWhile(signedIn: boolean): void {
+  useEffect(() => (signedIn ? startLive() : undefined), [signedIn])
+}

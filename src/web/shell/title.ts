@@ -1,0 +1,16 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { questionsQuery } from '../data/queries.ts'
+
+/** `(2) Fleet · Ralph`: a tab in the background tells how many questions wait. */
+export function useTitle(title: string): void {
+  const open = useOpenQuestions()
+  useEffect(() => {
+    document.title = `${open > 0 ? `(${open}) ` : ''}${title} · Ralph`
+  }, [title, open])
+}
+
+export function useOpenQuestions(): number {
+  const { data } = useQuery({ ...questionsQuery, enabled: false })
+  return (data ?? []).filter(({ status }) => status === 'open').length
+}

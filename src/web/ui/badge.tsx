@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+import { groundOf, type Tone } from './tone.ts'
+
+export const Badge = ({ tone = 'quiet', children }: { tone?: Tone; children: ReactNode }) => (
+  <span
+    className={classes(
+      'inline-flex max-w-full items-center gap-1.5 rounded-full px-2 py-px text-sm font-medium',
+      groundOf[tone],
+    )}
+  >
+    {children}
+  </span>
+)
+
+/** A word of the machine's, not of ours: the name of a tool, a ref, a key. */
+export const Tag = ({ children, className }: { children: ReactNode; className?: string }) => (
+  <span
+    className={classes(
+      'inline-block shrink-0 rounded border border-line bg-sunken px-1.5 font-mono text-xs leading-4.5 text-dim',
+      className,
+    )}
+  >
+    {children}
+  </span>
+)
+
+export const Kbd = ({ children }: { children: ReactNode }) => (
+  <kbd className="rounded border border-line bg-panel px-1.5 font-mono text-xs leading-4.5 text-faint">{children}</kbd>
+)

@@ -1,0 +1,59 @@
+import { classes } from './classes.ts'
+
+export type Column = {
+  readonly key: string | number
+  readonly label: string
+  /** From the bottom up. */
+  readonly parts: readonly { readonly value: number; readonly fill: string; readonly name: string }[]
+  readonly title: string
+}
+
+type Props = {
+  readonly title: string
+  readonly total: string
+  readonly columns: readonly Column[]
+  readonly legend?: readonly { readonly name: string; readonly fill: string }[]
+}
+
+/** Columns next to each other, drawn with boxes: no library, readable by everybody. */
+export function ColumnChart({ title, total, columns, legend = [] }: Props) {
+  const most = Math.max(Number.EPSILON, ...columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)))
+  return (
+    <figure className="px-3.5 py-3">
+      <figcaption className="mb-2 flex items-baseline gap-2">
+        <span className="text-sm font-semibold text-dim">{title}</span>
+        <span className="font-semibold">{total}</span>
+        <span className="ml-auto flex flex-wrap gap-3 text-sm text-dim">
+          {legend.map(({ name, fill }) => (
+            <span key={name} className="flex items-center gap-1.5">
+              <span aria-hidden className={classes('size-2 rounded-[2px]', fill)} /> {name}
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <ol className="flex h-24 items-end gap-[3px] border-b border-line" aria-label={title}>
+        {columns.map((column) => (
+          <li
+            key={column.key}
+            title={column.title}
+            aria-label={column.title}
+            className="flex h-full min-w-0 flex-1 flex-col justify-end hover:bg-sunken"
+          >
+            {column.parts.toReversed().map(({ value, fill, name }) => (
+              <span
+                key={name}
+                aria-hidden
+                className={classes('mx-auto w-full max-w-6 first:rounded-t-[2px]', fill)}
+                style={{ height: `${(value / most) * 100}%` }}
+              />
+            ))}
+          </li>
+        ))}
+      </ol>
+      <div aria-hidden className="flex justify-between pt-0.5 text-xs text-faint">
+        <span>{columns[0]?.label}</span>
+        <span>{columns.length > 1 && columns.at(-1)?.label}</span>
+      </div>
+    </figure>
+  )
+}

@@ -1,0 +1,43 @@
+import { useState } from 'react'
+import type { DiffLine } from '../words/line-diff.ts'
+import { Button } from './button.tsx'
+import { classes } from './classes.ts'
+
+const looks = {
+  same: '',
+  add: 'bg-ok-bg',
+  del: 'bg-bad-bg',
+  hunk: 'text-faint bg-sunken',
+} as const
+const signs = { same: ' ', add: '+', del: '−', hunk: '' } as const
+
+/** As many lines as are made at once; more on demand. */
+const atOnce = 400
+
+export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
+  const [shown, setShown] = useState(atOnce)
+  return (
+    <>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reached by keyboard */}
+      <pre tabIndex={0} className="overflow-x-auto py-1.5 font-mono text-sm leading-[1.6]">
+        <code className="block w-max min-w-full">
+          {lines.slice(0, shown).map((line, number) => (
+            // oxlint-disable-next-line react/no-array-index-key -- lines have no other name and never move
+            <span key={number} className={classes('block px-3.5', looks[line.kind])}>
+              <span aria-hidden className="mr-1.5 inline-block w-2.5 text-faint select-none">
+                {signs[line.kind]}
+              </span>
+              {line.text}
+              {'\n'}
+            </span>
+          ))}
+        </code>
+      </pre>
+      {lines.length > shown && (
+        <Button size="small" kind="ghost" className="mx-3 mb-2" onClick={() => setShown(shown + 4000)}>
+          {lines.length - shown} more lines
+        </Button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,10 @@
+import { count } from '../words/numbers.ts'
+
+/** +412 −96; what is zero is not said. */
+export const DiffSize = ({ added, removed }: { added: number; removed: number }) => (
+  <span className="whitespace-nowrap">
+    {added > 0 && <span className="text-ok">+{count(added).replace(' ', '')}</span>}
+    {added > 0 && removed > 0 && ' '}
+    {removed > 0 && <span className="text-bad">−{count(removed).replace(' ', '')}</span>}
+  </span>
+)

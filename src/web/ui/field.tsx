@@ -1,0 +1,63 @@
+import { type ComponentProps, type ReactNode, useId } from 'react'
+import { classes } from './classes.ts'
+
+const box =
+  'w-full rounded-md border border-line-strong bg-bg px-2.5 py-1.5 leading-5 focus-visible:border-accent focus-visible:outline-1 focus-visible:-outline-offset-1 disabled:opacity-60 max-sm:text-[16px]'
+
+type Labelled = { readonly label: string; readonly hint?: ReactNode; readonly hideLabel?: boolean }
+
+export const Input = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'input'> & Labelled) => (
+  <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
+    {(ids) => <input className={box} {...ids} {...rest} />}
+  </Labelled>
+)
+
+export const Textarea = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'textarea'> & Labelled) => (
+  <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
+    {(ids) => <textarea className={classes(box, 'resize-y')} {...ids} {...rest} />}
+  </Labelled>
+)
+
+type SelectProps = Omit<ComponentProps<'select'>, 'onChange'> &
+  Labelled & {
+    readonly options: readonly { readonly value: string; readonly label: string; readonly disabled?: boolean }[]
+    readonly onChoose: (value: string) => void
+  }
+
+/** The system's own list: it works with every keyboard and on every phone. */
+export const Select = ({ label, hint, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
+  <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
+    {(ids) => (
+      <select className={classes(box, 'h-8')} onChange={(event) => onChoose(event.target.value)} {...ids} {...rest}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.disabled}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Labelled>
+)
+
+type LabelledProps = Labelled & {
+  readonly className?: string | undefined
+  readonly children: (ids: { id: string; 'aria-describedby'?: string }) => ReactNode
+}
+
+function Labelled({ label, hint, hideLabel, className, children }: LabelledProps) {
+  const id = useId()
+  const hintId = `${id}-hint`
+  return (
+    <div className={className}>
+      <label htmlFor={id} className={hideLabel === true ? 'sr-only' : 'mb-1 block text-sm font-medium text-dim'}>
+        {label}
+      </label>
+      {children(hint === undefined ? { id } : { id, 'aria-describedby': hintId })}
+      {hint !== undefined && (
+        <p id={hintId} className="mt-1 text-sm text-faint">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,12 @@
+import { useNow } from '../data/now.ts'
+import { ago, fullTime } from '../words/numbers.ts'
+
+/** How long ago, always right; the exact time with its zone on hover. */
+export const Ago = ({ at }: { at: number }) => {
+  const now = useNow()
+  return (
+    <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
+      {ago(at, now)}
+    </time>
+  )
+}

@@ -1,0 +1,72 @@
+export type DiffLine = { readonly kind: 'same' | 'add' | 'del' | 'hunk'; readonly text: string }
+
+/** Above this many lines on both sides together, lines are not compared one by one: everything old goes, everything new comes. */
+const mostLines = 2000
+
+/** What an edit did, from the text before and after. */
+export function diffOf(before: string, after: string): DiffLine[] {
+  const old = linesOf(before)
+  const fresh = linesOf(after)
+  if (old.length + fresh.length > mostLines) return [...marked('del', old), ...marked('add', fresh)]
+  return walk(old, fresh, longestCommon(old, fresh))
+}
+
+const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
+
+const marked = (kind: 'add' | 'del', lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind, text }))
+
+/** `table[i][j]`: how many lines the rests from i and j on have in common. */
+function longestCommon(old: readonly string[], fresh: readonly string[]): Uint16Array[] {
+  const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1))
+  for (let i = old.length - 1; i >= 0; i -= 1)
+    for (let j = fresh.length - 1; j >= 0; j -= 1) {
+      const row = table[i]
+      if (row)
+        row[j] = old[i] === fresh[j] ? at(table, i + 1, j + 1) + 1 : Math.max(at(table, i + 1, j), at(table, i, j + 1))
+    }
+  return table
+}
+
+const at = (table: readonly Uint16Array[], i: number, j: number): number => table[i]?.[j] ?? 0
+
+function walk(old: readonly string[], fresh: readonly string[], table: readonly Uint16Array[]): DiffLine[] {
+  const lines: DiffLine[] = []
+  let i = 0
+  let j = 0
+  while (i < old.length || j < fresh.length) {
+    const before = old[i]
+    const after = fresh[j]
+    if (before !== undefined && before === after) {
+      lines.push({ kind: 'same', text: before })
+      i += 1
+      j += 1
+    } else if (before !== undefined && (after === undefined || at(table, i + 1, j) >= at(table, i, j + 1))) {
+      lines.push({ kind: 'del', text: before })
+      i += 1
+    } else {
+      lines.push({ kind: 'add', text: after ?? '' })
+      j += 1
+    }
+  }
+  return lines
+}
+
+/** The lines of a unified patch, without the names of the files. */
+export const linesOfPatch = (patch: string): DiffLine[] =>
+  patch
+    .replace(/\n$/, '')
+    .split('\n')
+    .flatMap((line): DiffLine[] => {
+      if (/^(diff |index |--- |\+\+\+ |new file|deleted file|similarity|rename |old mode|new mode)/.test(line))
+        return []
+      if (line.startsWith('@@')) return [{ kind: 'hunk', text: line }]
+      if (line.startsWith('+')) return [{ kind: 'add', text: line.slice(1) }]
+      if (line.startsWith('-')) return [{ kind: 'del', text: line.slice(1) }]
+      if (line.startsWith('\\')) return []
+      return [{ kind: 'same', text: line.slice(1) }]
+    })
+
+export const sizeOf = (lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } => ({
+  added: lines.filter(({ kind }) => kind === 'add').length,
+  removed: lines.filter(({ kind }) => kind === 'del').length,
+})

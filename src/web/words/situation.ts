@@ -1,0 +1,113 @@
+import type { AgentRow } from '../../contract/fleet/agent.ts'
+import type { SprintStatus } from '../../contract/progress.ts'
+import type { Tone } from '../ui/tone.ts'
+
+/** The counters of the overview, which filter it. */
+export type Group = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'
+
+export type Situation = {
+  readonly group: Group
+  readonly tone: Tone
+  /** Bold on screen: what is so now. */
+  readonly label: string
+  /** Shown as a chip: a person must decide. */
+  readonly asks?: boolean
+  /** Nobody knows: the machine does not answer. */
+  readonly unknown?: boolean
+  readonly live?: boolean
+}
+
+const dayMs = 86_400_000
+
+/** How an agent stands, from its sprint, its own state and whether its machine answers. Unknown is not dead. */
+export function situationOf(row: AgentRow, now: number): Situation {
+  const { agent, machine, sprint } = row
+  if (sprint?.question)
+    return { group: 'needs-you', tone: 'warn', label: `asks: ${sprint.question.reason}`, asks: true }
+  const atWork = agent.state === 'running' || sprint?.status === 'in-progress'
+  if (atWork && !machine.reachable)
+    return { group: 'resting', tone: 'bad', label: `Unknown: ${machine.name} does not answer`, unknown: true }
+  if (sprint && (agent.state !== 'running' || agent.inRalphMode || sprint.status === 'in-progress')) {
+    const found = bySprint(sprint.status, now - sprint.updatedAt < dayMs)
+    if (found) return found.label === 'Running' ? { ...found, label: withMode('Running', sprint.mode) } : found
+  }
+  return byAgent(row)
+}
+
+const withMode = (label: string, mode: string | undefined): string =>
+  mode === undefined ? label : `${label} · ${mode}`
+
+function bySprint(status: SprintStatus, recent: boolean): Situation | undefined {
+  switch (status) {
+    case 'in-progress':
+      return { group: 'running', tone: 'info', label: 'Running', live: true }
+    case 'needs-human':
+      return { group: 'needs-you', tone: 'warn', label: 'Needs you', asks: true }
+    case 'parked':
+      return { group: 'parked', tone: 'warn', label: 'Parked' }
+    case 'failed':
+    case 'blocked':
+      return recent ? { group: 'failed', tone: 'bad', label: statusWord[status] } : undefined
+    case 'limit-reached':
+      return recent ? { group: 'failed', tone: 'warn', label: statusWord[status] } : undefined
+    case 'paused':
+    case 'paused-at-breakpoint':
+    case 'interrupted':
+      return { group: 'resting', tone: 'quiet', label: statusWord[status] }
+    case 'completed':
+      return recent ? { group: 'resting', tone: 'ok', label: statusWord[status] } : undefined
+    case 'not-started':
+      return { group: 'running', tone: 'quiet', label: statusWord[status] }
+  }
+}
+
+function byAgent({ agent, machine }: AgentRow): Situation {
+  if (agent.state === 'failed') return { group: 'failed', tone: 'bad', label: 'Failed' }
+  if (agent.state === 'creating') return { group: 'resting', tone: 'quiet', label: 'Being made', live: true }
+  if (agent.state === 'archived') return { group: 'resting', tone: 'quiet', label: 'Archived' }
+  if (!machine.reachable) return { group: 'resting', tone: 'bad', label: 'Offline' }
+  if (agent.state === 'running') return { group: 'running', tone: 'info', label: 'Running · your prompt', live: true }
+  return { group: 'resting', tone: 'quiet', label: 'Idle' }
+}
+
+export const statusWord: Readonly<Record<SprintStatus, string>> = {
+  'not-started': 'Waiting for its turn',
+  'in-progress': 'Running',
+  paused: 'Paused',
+  'paused-at-breakpoint': 'Paused at a breakpoint',
+  parked: 'Parked',
+  'needs-human': 'Needs you',
+  completed: 'Done',
+  blocked: 'Blocked',
+  failed: 'Failed',
+  'limit-reached': 'Limit reached',
+  interrupted: 'Stopped',
+}
+
+export const statusTone: Readonly<Record<SprintStatus, Tone>> = {
+  'not-started': 'quiet',
+  'in-progress': 'info',
+  paused: 'quiet',
+  'paused-at-breakpoint': 'warn',
+  parked: 'warn',
+  'needs-human': 'warn',
+  completed: 'ok',
+  blocked: 'bad',
+  failed: 'bad',
+  'limit-reached': 'warn',
+  interrupted: 'quiet',
+}
+
+const rank: Readonly<Record<Group, number>> = { 'needs-you': 0, failed: 1, parked: 2, running: 3, resting: 4 }
+
+/** Who needs me first: the longest waiting question, failures, the parked, the running by how long they are silent. */
+export function byNeed(rows: readonly AgentRow[], now: number): AgentRow[] {
+  const weighed = rows.map((row) => {
+    const { group, unknown } = situationOf(row, now)
+    const since = row.sprint?.question?.askedAt ?? row.lastEventAt ?? row.agent.createdAt
+    return { row, rank: unknown === true ? 1.5 : rank[group], since }
+  })
+  const order = (a: (typeof weighed)[number], b: (typeof weighed)[number]): number =>
+    a.rank - b.rank || (a.rank === rank.resting ? b.since - a.since : a.since - b.since)
+  return weighed.toSorted(order).map(({ row }) => row)
+}

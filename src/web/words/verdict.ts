@@ -1,0 +1,48 @@
+import type { IterationRecord, Verdict } from '../../contract/progress.ts'
+import type { Tone } from '../ui/tone.ts'
+
+export type Sign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'goal'
+
+export type Seen = { readonly sign: Sign; readonly tone: Tone; readonly words: string }
+
+/** What the glyph of an iteration says, and in words. */
+export function seen({ verdict, changed }: { verdict?: Verdict | undefined; changed?: boolean | undefined }): Seen {
+  switch (verdict) {
+    case undefined:
+      return { sign: 'now', tone: 'accent', words: 'under way' }
+    case 'continue':
+      return changed === false
+        ? { sign: 'same', tone: 'quiet', words: 'changed nothing' }
+        : { sign: 'progress', tone: 'ok', words: 'made progress' }
+    case 'completed':
+      return { sign: 'progress', tone: 'ok', words: 'completed its phase' }
+    case 'accepted':
+      return { sign: 'goal', tone: 'ok', words: 'goal reached: the claim was accepted' }
+    case 'refused':
+      return { sign: 'no', tone: 'bad', words: 'claimed goal-complete, refused' }
+    case 'premature':
+      return { sign: 'same', tone: 'quiet', words: 'claimed goal-complete too early' }
+    case 'needs-human':
+      return { sign: 'asks', tone: 'warn', words: 'asked a person' }
+    case 'malformed':
+      return { sign: 'no', tone: 'bad', words: 'gave no valid report' }
+    case 'failed':
+      return { sign: 'no', tone: 'bad', words: 'failed' }
+    case 'interrupted':
+      return { sign: 'stopped', tone: 'quiet', words: 'was stopped' }
+  }
+}
+
+/** `claimed goal-complete, refused: npm test` */
+export function verdictSentence(record: Pick<IterationRecord, 'verdict' | 'changed' | 'checks' | 'review'>): string {
+  const { words } = seen(record)
+  const red = (record.checks ?? []).filter(({ passed }) => !passed).map(({ name }) => name)
+  if (record.verdict !== 'refused') return words
+  return red.length > 0 ? `${words}: ${red.join(', ')}` : `${words} by the review`
+}
+
+export const shortMode: Readonly<Record<IterationRecord['mode'], string>> = {
+  planning: 'plan',
+  executing: '',
+  reflecting: 'refl',
+}

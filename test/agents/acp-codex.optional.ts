@@ -1,0 +1,14 @@
+import { acpCodex } from './real-agents.ts'
+import * as scenario from './scenarios.ts'
+
+scenario.install(acpCodex)
+
+scenario.wholeSprint(acpCodex)
+scenario.tooManyRequests(acpCodex)
+scenario.notLoggedIn(acpCodex)
+scenario.droppedOnce(acpCodex)
+scenario.hangingModel(acpCodex, '10s')
+scenario.terminatedDuringTool(acpCodex)
+scenario.repair(acpCodex)
+scenario.told(acpCodex)
+scenario.tried(acpCodex)

@@ -1,0 +1,109 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { openBackend, type Backend, type BackendOptions } from '../../src/backend/open-backend.ts'
+import { access, users } from '../../src/backend/database/user.ts'
+import { agents } from '../../src/backend/database/agent.ts'
+import { agentPrompts } from '../../src/backend/database/agent-prompt.ts'
+import { machines } from '../../src/backend/database/machine.ts'
+import { questions } from '../../src/backend/database/question.ts'
+import { sprints } from '../../src/backend/database/sprint.ts'
+import { people } from '../../src/backend/http/identity.ts'
+import type { AccessLevel } from '../../src/contract/fleet/user.ts'
+import { newUuid } from '../../src/platform/uuid.ts'
+import { aProgress } from '../support/builders.ts'
+import { testPostgres } from '../support/postgres.ts'
+import { dataFolder, migrations, type Kind } from './a-fleet.ts'
+
+/** A whole backend, without machines. Ended after the tests of this file. */
+export async function aBackend(kind: Kind, more: Partial<BackendOptions> = {}): Promise<Backend> {
+  const backend = await openBackend({
+    host: '127.0.0.1',
+    port: 0,
+    place:
+      kind === 'embedded' ? { dataFolder: await dataFolder() } : { url: await (await testPostgres()).makeDatabase() },
+    migrations,
+    page: aPage(),
+    version: '1.2.3',
+    userName: 'local',
+    compiling: { readWorkflow: () => undefined },
+    log: () => {},
+    onLost: () => {},
+    ...more,
+  })
+  afterAll(() => backend.close())
+  return backend
+}
+
+function aPage(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-page-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'assets'))
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Ralph</title>')
+  writeFileSync(join(folder, 'assets', 'main.js'), 'export {}')
+  return folder
+}
+
+export type Json = { readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers }
+
+/** Calls the API as somebody who holds this cookie or token. */
+export const asking =
+  (origin: string, who: { readonly cookie?: string; readonly token?: string } = {}) =>
+  async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Json> => {
+    const answer = await fetch(`${origin}${path}`, {
+      method,
+      headers: {
+        ...(method !== 'GET' && { 'content-type': 'application/json' }),
+        ...(who.cookie !== undefined && { cookie: who.cookie }),
+        ...(who.token !== undefined && { authorization: `Bearer ${who.token}` }),
+        ...headers,
+      },
+      ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : { text }, headers: answer.headers }
+  }
+
+/** Signs somebody in, and gives the cookie. */
+export async function aSession({ database }: Backend, userId: string): Promise<string> {
+  return `ralph-session=${await people(database, Date.now).begin(userId, 'oidc')}`
+}
+
+export async function aUser({ database }: Backend, role: 'member' | 'admin' = 'member'): Promise<string> {
+  const id = newUuid()
+  await database.db.insert(users).values({ id, name: `user ${id.slice(-4)}`, role, createdAt: 1, subject: id })
+  return id
+}
+
+export type Things = Readonly<Record<'agentId' | 'sprintId' | 'promptId' | 'questionId' | 'machineId', string>>
+
+/** An agent that has a sprint with an open question and a queued prompt, on a machine that is not there. */
+export async function things({ database: { db } }: Backend): Promise<Things> {
+  const ids = {
+    agentId: newUuid(),
+    sprintId: newUuid(),
+    promptId: newUuid(),
+    questionId: newUuid(),
+    machineId: newUuid(),
+  }
+  const { agentId, sprintId, promptId, questionId, machineId } = ids
+  const at = { createdAt: 1 }
+  await db.insert(machines).values({ id: machineId, name: 'vm', status: 'active', ...at })
+  const workspace = { kind: 'folder', path: '/srv/app' } as const
+  const own = { id: agentId, name: 'api', machineId, workspace, program: 'claude', account: 'a', sprintId }
+  await db.insert(agents).values({ ...own, state: 'idle', ...at })
+  const progress = aProgress({ status: 'needs-human' })
+  const rev = { rev: progress.rev, status: progress.status, progress }
+  await db.insert(sprints).values({ id: sprintId, agentId, protocol: 'report', ...rev, updatedAt: 1, ...at })
+  await db
+    .insert(agentPrompts)
+    .values({ id: promptId, agentId, prompt: 'hello', status: 'queued', by: 'me', position: 1, ...at })
+  const ask = { reason: 'Postgres or Redis?', details: '', askedAt: 1 }
+  await db.insert(questions).values({ id: questionId, sprintId, agentId, status: 'open', ...ask })
+  return ids
+}
+
+export const giveAccess = async ({ database }: Backend, agentId: string, userId: string, level: AccessLevel) => {
+  await database.db.insert(access).values({ agentId, userId, level })
+}

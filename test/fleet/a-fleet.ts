@@ -1,0 +1,127 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { eq } from 'drizzle-orm'
+import { afterAll } from 'vitest'
+import { agents } from '../../src/backend/database/agent.ts'
+import { agentPrompts } from '../../src/backend/database/agent-prompt.ts'
+import type { Database } from '../../src/backend/database/database.ts'
+import { machines } from '../../src/backend/database/machine.ts'
+import { openDatabase } from '../../src/backend/database/open-database.ts'
+import { sprints } from '../../src/backend/database/sprint.ts'
+import { openFleet, type OpenFleet } from '../../src/backend/fleet/open-fleet.ts'
+import type { Fleet, Notice } from '../../src/backend/fleet/ports.ts'
+import { simulatedMachine, simulatedMachines, type Script } from '../support/simulated-machine.ts'
+import { testPostgres } from '../support/postgres.ts'
+
+export const migrations = fileURLToPath(new URL('../../assets/migrations', import.meta.url))
+const workflows = fileURLToPath(new URL('../../assets/workflows', import.meta.url))
+
+export const kinds = ['embedded', 'postgres'] as const
+export type Kind = (typeof kinds)[number]
+
+/** A new database of this kind for the tests of this file. */
+export async function aDatabase(kind: Kind): Promise<Database> {
+  const place =
+    kind === 'embedded' ? { dataFolder: await dataFolder() } : { url: await (await testPostgres()).makeDatabase() }
+  const database = await openDatabase(place, { migrations })
+  afterAll(() => database.close(), 60_000)
+  return database
+}
+
+/** A copy of one that was made before: making the first one takes Postgres some seconds. */
+export async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-data-'))
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const hash = createHash('sha256')
+  for (const name of readdirSync(migrations).toSorted()) hash.update(readFileSync(join(migrations, name)))
+  const template = join(tmpdir(), `ralph-data-template-${hash.digest('hex').slice(0, 16)}`)
+  if (!existsSync(template)) {
+    const made = await mkdtemp(join(tmpdir(), 'ralph-data-template-'))
+    await (await openDatabase({ dataFolder: made }, { migrations })).close()
+    await rename(made, template).catch(() => rm(made, { recursive: true, force: true }))
+  }
+  await cp(template, folder, { recursive: true })
+  return folder
+}
+
+export type World = {
+  readonly fleet: OpenFleet
+  readonly notices: Notice[]
+  readonly troubles: string[]
+  /** Lets the clock run ahead. */
+  readonly pass: (ms: number) => void
+}
+
+/** A fleet on that database, with its engine; one per process at a time. */
+export async function aFleet(database: Database, script: Script = {}): Promise<World> {
+  const notices: Notice[] = []
+  const troubles: string[] = []
+  let ahead = 0
+  const clock = { now: () => Date.now() + ahead }
+  const fleet = await openFleet({
+    database,
+    clock,
+    machines: simulatedMachines({ database, clock }, script),
+    notifications: { tell: async (_tx, notice) => void notices.push(notice) },
+    newId: randomUUID,
+    compiling: {
+      readWorkflow: (name) => {
+        const file = join(workflows, `${name}.yaml`)
+        return existsSync(file) ? { file, text: readFileSync(file, 'utf8') } : undefined
+      },
+    },
+    trouble: (error, doing) => troubles.push(`${doing}: ${String(error)}`),
+    onLost: (reason) => troubles.push(reason),
+    settings: { sweepMs: 200 },
+  })
+  return { fleet, notices, troubles, pass: (ms) => (ahead += ms) }
+}
+
+type AgentGiven = Partial<typeof agents.$inferInsert>
+type MachineGiven = Partial<typeof machines.$inferInsert>
+
+/** A machine that is connected, and an agent on it that is idle. */
+export async function anAgent(
+  fleet: Fleet,
+  script: Script = {},
+  given: AgentGiven & { readonly machine?: MachineGiven } = {},
+) {
+  const machineId = given.machineId ?? randomUUID()
+  const createdAt = Date.now()
+  const machine = { id: machineId, name: 'a machine', status: 'active' as const, slots: 4, createdAt, ...given.machine }
+  await fleet.database.db.insert(machines).values(machine).onConflictDoNothing()
+  const { machine: _machine, ...fields } = given
+  const agent = await anotherAgent(fleet, machineId, fields)
+  const simulated = simulatedMachine(fleet, machineId, script)
+  await simulated.connect()
+  return { ...agent, machine: simulated }
+}
+
+export async function anotherAgent(fleet: Fleet, machineId: string, given: AgentGiven = {}) {
+  const id = randomUUID()
+  const agent = { id, name: 'an agent', program: 'claude', account: `account-${id}`, state: 'idle' as const }
+  const workspace = { kind: 'folder' as const, path: '/project' }
+  await fleet.database.db.insert(agents).values({ ...agent, workspace, createdAt: Date.now(), ...given, machineId })
+  return {
+    id,
+    row: async () => (await fleet.database.db.select().from(agents).where(eq(agents.id, id)))[0],
+    prompts: () =>
+      fleet.database.db.select().from(agentPrompts).where(eq(agentPrompts.agentId, id)).orderBy(agentPrompts.createdAt),
+    sprints: () => fleet.database.db.select().from(sprints).where(eq(sprints.agentId, id)),
+  }
+}
+
+/** Until it is true; what it last was is told if it never is. */
+export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 30_000): Promise<T> {
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    const value = await look()
+    if (isGood(value)) return value
+    if (Date.now() > deadline) throw new Error(`in vain: ${JSON.stringify(value)?.slice(0, 2000)}`)
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+}

@@ -1,0 +1,219 @@
+import { request } from 'node:http'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Backend } from '../../src/backend/open-backend.ts'
+import { idsIn, pathWith, type Needs, type Route } from '../../src/contract/fleet/route.ts'
+import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
+import { aBackend, aSession, asking, aUser, giveAccess, things, type Things } from './a-backend.ts'
+import { kinds } from './a-fleet.ts'
+
+type Asked = Record<string, string | undefined>
+
+/** With headers that `fetch` does not let anybody set. */
+const raw = (origin: string, method: string, path: string, headers: Asked): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(origin)
+    const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
+    const call = request({ hostname, port, method, path, headers: given, setHost: false }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+    call.on('error', reject)
+    call.end(method === 'GET' ? undefined : '{}')
+  })
+
+const table = Object.entries<Route>(routes)
+const anId = '0197a000-0000-7000-8000-000000000009'
+const idsOf = (route: Route, ids: Partial<Things> = {}): string =>
+  pathWith(
+    route.path,
+    Object.fromEntries(idsIn(route.path).map((name) => [name, { ...ids, eventId: '1' }[name] ?? anId])),
+  )
+
+describe('every route', () => {
+  let backend: Backend
+  let host: string
+  beforeAll(async () => {
+    backend = await aBackend('embedded')
+    host = new URL(backend.origin).host
+  }, 120_000)
+
+  const guards: readonly [string, number, (ours: Asked) => Asked][] = [
+    ['a name that was pointed at us', 421, (ours) => ({ ...ours, host: 'evil.example' })],
+    ['another port', 421, (ours) => ({ ...ours, host: '127.0.0.1:1' })],
+    ['no name', 421, (ours) => ({ ...ours, host: '' })],
+    ['another origin', 403, (ours) => ({ ...ours, origin: 'https://evil.example' })],
+    ['a hidden origin', 403, (ours) => ({ ...ours, origin: 'null' })],
+    ['another port of this machine', 403, (ours) => ({ ...ours, origin: 'http://127.0.0.1:1' })],
+    ['another site', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'cross-site' })],
+    ['the same site on another port', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'same-site' })],
+  ]
+  const changing: readonly [string, number, (ours: Asked) => Asked][] = [
+    ['a change by an address alone', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'none' })],
+    ['a form', 415, (ours) => ({ ...ours, 'content-type': 'application/x-www-form-urlencoded' })],
+    ['a form with files', 415, (ours) => ({ ...ours, 'content-type': 'multipart/form-data; boundary=x' })],
+    ['text', 415, (ours) => ({ ...ours, 'content-type': 'text/plain' })],
+    ['no type', 415, (ours) => ({ ...ours, 'content-type': undefined })],
+  ]
+  const ours = (): Asked => ({ host, 'content-type': 'application/json' })
+
+  it.each(guards)('refuses %s', async (_, status, spoil) => {
+    const got = await Promise.all(
+      table.map(async ([name, route]) => [name, await raw(backend.origin, route.method, idsOf(route), spoil(ours()))]),
+    )
+    expect(got).toEqual(table.map(([name]) => [name, status]))
+  })
+
+  it.each(changing)('refuses %s', async (_, status, spoil) => {
+    const changes = table.filter(([, { method }]) => method !== 'GET')
+    const got = await Promise.all(
+      changes.map(async ([name, route]) => [
+        name,
+        await raw(backend.origin, route.method, idsOf(route), spoil(ours())),
+      ]),
+    )
+    expect(got).toEqual(changes.map(([name]) => [name, status]))
+  })
+
+  it('wants to know who asks', async () => {
+    const strangers = [{}, { token: `ralph_${'x'.repeat(43)}` }, { cookie: `ralph-session=${'x'.repeat(43)}` }]
+    const open: RouteName[] = ['signIn', 'signOut']
+    for (const who of strangers) {
+      const ask = asking(backend.origin, who)
+      const got = await Promise.all(
+        table.map(async ([name, route]) => [name, (await ask(route.method, idsOf(route))).status]),
+      )
+      expect(got.filter(([name]) => !open.some((one) => one === name))).toEqual(
+        table.map(([name]) => [name, 401]).filter(([name]) => !open.some((one) => one === name)),
+      )
+    }
+  })
+
+  it('answers a preflight of another origin with nothing that would allow it', async () => {
+    const answer = await fetch(`${backend.origin}/api/agents`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example' },
+    })
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null])
+  })
+
+  it('sends pages that can only run our own scripts', async () => {
+    const answer = await fetch(`${backend.origin}/agents/${anId}`)
+    expect(await answer.text()).toContain('<title>Ralph</title>')
+    expect(answer.headers.get('content-security-policy')).toContain("require-trusted-types-for 'script'")
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  it.each(['/../package.json', '/%2e%2e/%2e%2e/etc/passwd', '/assets/..%2f..%2fpackage.json', '/%00', '/%ff'])(
+    'gives no file for %s that is not of the page',
+    async (path) => {
+      expect(await raw(backend.origin, 'GET', path, { host })).not.toBe(200)
+    },
+  )
+})
+
+/** What each role may do, as the table says. */
+const roles = ['stranger', 'read', 'write', 'owner', 'admin'] as const
+type Role = (typeof roles)[number]
+const may: Readonly<Record<Needs, readonly Role[]>> = {
+  nobody: roles,
+  'signed-in': roles,
+  read: ['read', 'write', 'owner', 'admin'],
+  write: ['write', 'owner', 'admin'],
+  owner: ['owner', 'admin'],
+  admin: ['admin'],
+}
+
+/** Calls that change what the others need, or that never end. */
+const notHere: readonly RouteName[] = ['events', 'signOut', 'signIn', 'archiveAgent']
+
+describe.each(kinds)('the roles on %s', (kind) => {
+  let backend: Backend
+  let cookies: Readonly<Record<Role, string>>
+  beforeAll(async () => {
+    backend = await aBackend(kind)
+    const users = await Promise.all(
+      roles.map(async (role) => [role, await aUser(backend, role === 'admin' ? 'admin' : 'member')] as const),
+    )
+    cookies = Object.fromEntries(
+      await Promise.all(users.map(async ([role, id]) => [role, await aSession(backend, id)] as const)),
+    ) as Record<Role, string>
+    userIds = Object.fromEntries(users) as Record<Role, string>
+  }, 120_000)
+  let userIds: Readonly<Record<Role, string>>
+
+  const isAbout = (route: Route) => ['read', 'write', 'owner'].includes(route.needs)
+
+  it.each(roles)(
+    '%s may do what the table says, and nothing else',
+    async (role) => {
+      const all = table.filter(([name]) => !notHere.some((one) => one === name))
+      const got: Record<string, string> = {}
+      for (const [name, route] of all) {
+        const ids = await things(backend)
+        for (const level of ['read', 'write', 'owner'] as const) {
+          await giveAccess(backend, ids.agentId, userIds[level], level)
+        }
+        const { status, body } = await asking(backend.origin, { cookie: cookies[role] })(
+          route.method,
+          idsOf(route, ids),
+          {},
+        )
+        const isRefused = status === 403 || (status === 404 && isAbout(route) && role === 'stranger')
+        got[name] = isRefused
+          ? 'refused'
+          : status >= 500 && status !== 503
+            ? `failed: ${JSON.stringify(body)}`
+            : 'allowed'
+      }
+      const wanted = all.map(([name, route]) => [name, may[route.needs].includes(role) ? 'allowed' : 'refused'])
+      expect(got).toEqual(Object.fromEntries(wanted))
+    },
+    120_000,
+  )
+
+  it('makes no difference between what is absent and what is forbidden', async () => {
+    const ids = await things(backend)
+    const ask = asking(backend.origin, { cookie: cookies.stranger })
+    for (const [, route] of table.filter(([, one]) => isAbout(one))) {
+      const forbidden = await ask(route.method, idsOf(route, ids))
+      const absent = await ask(route.method, idsOf(route))
+      expect([forbidden.status, forbidden.body]).toEqual([absent.status, absent.body])
+      expect(forbidden.status).toBe(404)
+    }
+  })
+
+  it('lets a token do no more than its scope', async () => {
+    const ids = await things(backend)
+    const ask = asking(backend.origin, { cookie: cookies.admin })
+    const { token } = (await ask('POST', '/api/tokens', { name: 'ci', scope: 'read' })).body
+    const limited = asking(backend.origin, { token: String(token) })
+    const codes = await Promise.all([
+      limited('GET', `/api/agents/${ids.agentId}`),
+      limited('POST', `/api/agents/${ids.agentId}/prompts`, { prompt: 'hi' }),
+      limited('POST', '/api/tokens', { name: 'more', scope: 'admin' }),
+      limited('GET', '/api/audit'),
+    ])
+    expect(codes.map(({ status }) => status)).toEqual([200, 403, 403, 403])
+  })
+
+  it('shows an agent only to those who may see it', async () => {
+    const ids = await things(backend)
+    await giveAccess(backend, ids.agentId, userIds.read, 'read')
+    const seen = async (role: Role) => {
+      const { body } = await asking(backend.origin, { cookie: cookies[role] })('GET', '/api/agents?limit=200')
+      return JSON.stringify(body).includes(ids.agentId)
+    }
+    expect([await seen('stranger'), await seen('read'), await seen('admin')]).toEqual([false, true, true])
+    const questions = await asking(backend.origin, { cookie: cookies.stranger })('GET', '/api/questions?limit=200')
+    expect(JSON.stringify(questions.body)).not.toContain(ids.questionId)
+  })
+
+  it('ends the session of somebody who was locked out', async () => {
+    const id = await aUser(backend)
+    const cookie = await aSession(backend, id)
+    const admin = asking(backend.origin, { cookie: cookies.admin })
+    expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(200)
+    expect((await admin('PATCH', `/api/users/${id}`, { disabled: true })).status).toBe(200)
+    expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(401)
+  })
+})

@@ -1,0 +1,87 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { makeAuthority, openAuthority } from '../../src/channel/authority.ts'
+import { decodeReply, decodeReport, encodeRequest } from '../../src/channel/message.ts'
+import { transportPair, type Transport } from '../../src/channel/transport.ts'
+import type { Timing } from '../../src/channel/line.ts'
+import { openMachines } from '../../src/backend/machines/machines.ts'
+import {
+  Reply,
+  type AgentJournalEvent,
+  type Inventory,
+  type KeptRequest,
+  type RequestBody,
+  type RequestReply,
+} from '../../src/contract/fleet/channel.ts'
+import { memoryMachineStore } from './machine-memory-store.ts'
+
+/** The backend's end of the line with tables in memory: sends requests and remembers what came back. */
+export async function aBackend(timing?: Partial<Timing>) {
+  const memory = memoryMachineStore()
+  const authority = await openAuthority(await makeAuthority(Date.now()))
+  const inventories = new Map<string, Inventory>()
+  const events = new Map<string, AgentJournalEvent[]>()
+  const log: string[] = []
+  const base = {
+    store: memory.store,
+    authority,
+    now: Date.now,
+    log: (_level: string, text: string, about?: object) => void log.push(`${text} ${JSON.stringify(about)}`),
+  }
+  const machines = openMachines({
+    ...base,
+    version: '0.1.0',
+    lookEveryMs: 200,
+    handlers: {
+      takeMessage: memory.take,
+      takeInventory: async (machineId, { inventory }) => {
+        inventories.set(machineId, inventory)
+        const stored = inventory.agents.map(({ agentId }) => [agentId, events.get(agentId)?.at(-1)?.seq ?? 0] as const)
+        return { success: true, stored: Object.fromEntries(stored) }
+      },
+      takeEvents: async (_machineId, { agentId, events: batch }) => {
+        const before = events.get(agentId) ?? []
+        const last = before.at(-1)?.seq ?? 0
+        events.set(agentId, [...before, ...batch.filter(({ seq }) => seq > last)])
+        return { success: true, stored: Math.max(last, batch.at(-1)?.seq ?? 0) }
+      },
+      reachable: () => {},
+    },
+    ...(timing && { timing }),
+  })
+  const received = (machineId: string, id: string) => memory.inbox.get(`${machineId} ${id}`)
+  return {
+    base,
+    memory,
+    machines,
+    inventories,
+    events,
+    log,
+    /** A new in-process connection of this machine. */
+    connect: async (machineId: string): Promise<Transport> => {
+      const [ours, theirs] = transportPair(randomBytes(32))
+      void machines.attach(ours, machineId).catch(() => {})
+      return theirs
+    },
+    send: <T extends KeptRequest>(machineId: string, type: T, body: RequestBody<T>, id: string = randomUUID()) => {
+      memory.send(machineId, { id, type, body: JSON.parse(JSON.stringify(encodeRequest(type, body))) })
+      machines.wake(machineId)
+      return id
+    },
+    reply: <T extends KeptRequest>(machineId: string, type: T, id: string): RequestReply<T> | string | undefined => {
+      const message = received(machineId, `reply:${id}`)
+      if (!message) return undefined
+      const reply = Reply.parse(message.body)
+      return reply.success ? decodeReply(type, reply.result) : `${reply.code}: ${reply.message}`
+    },
+    promptEnd: (machineId: string, promptId: string) => {
+      const message = received(machineId, `prompt-ended:${promptId}`)
+      return message && decodeReport('prompt-ended', message.body)
+    },
+    orderEnd: (machineId: string, orderId: string) => {
+      const message = received(machineId, `order-ended:${orderId}`)
+      return message && decodeReport('order-ended', message.body)
+    },
+  }
+}
+
+export type ABackend = Awaited<ReturnType<typeof aBackend>>

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import type { Stored } from '../../src/channel/mailbox.ts'
+import type { KeptMessage } from '../../src/channel/session.ts'
+import type {
+  Connecting,
+  KnownMachine,
+  MachineMessage,
+  MachineStore,
+  NewToken,
+  TokenUse,
+} from '../../src/backend/machines/store.ts'
+import type { MachineStatus } from '../../src/contract/fleet/machine.ts'
+
+type Row = KnownMachine & { readonly epoch: number; readonly alarm?: string; readonly connected: boolean }
+type Token = NewToken & { readonly keyPin?: string; readonly machineId?: string }
+
+/** The backend's tables, in memory: what a test can look into. */
+export function memoryMachineStore(now: () => number = Date.now) {
+  const machines = new Map<string, Row>()
+  const tokens = new Map<string, Token>()
+  const outboxes = new Map<string, KeptMessage[]>()
+  const inbox = new Map<string, MachineMessage>()
+  let position = 0
+  const change = (id: string, with_: Partial<Row>) => {
+    const row = machines.get(id)
+    if (row) machines.set(id, { ...row, ...with_ })
+    return row !== undefined
+  }
+  const outboxOf = (id: string) => outboxes.get(id) ?? outboxes.set(id, []).get(id) ?? []
+  const add = (name: string, status: MachineStatus = 'active', id: string = randomUUID()) => {
+    machines.set(id, { id, name, status, bootEpoch: 0, bootId: undefined, epoch: 0, connected: false })
+    return id
+  }
+  const store: MachineStore = {
+    find: async (id) => machines.get(id),
+    connect: async (id, { bootEpoch, bootId }: Connecting) => {
+      const epoch = (machines.get(id)?.epoch ?? 0) + 1
+      change(id, { bootEpoch, bootId, epoch, connected: true })
+      return epoch
+    },
+    stillCounts: async (id, epoch) => machines.get(id)?.epoch === epoch && machines.get(id)?.status !== 'revoked',
+    disconnect: async (id, epoch) => {
+      if (machines.get(id)?.epoch === epoch) change(id, { connected: false })
+    },
+    setAlarm: async (id, alarm) => void change(id, { alarm }),
+    certified: async () => {},
+    setStatus: async (id, status) => change(id, { status }),
+    addToken: async (token) => void tokens.set(token.id, token),
+    useToken: async ({ id, hash, keyPin, name }: TokenUse) => {
+      const token = tokens.get(id)
+      if (!token || token.hash !== hash) return { refused: 'unknown' }
+      if (token.machineId !== undefined) {
+        const status = machines.get(token.machineId)?.status ?? 'revoked'
+        return token.keyPin === keyPin ? { machineId: token.machineId, status } : { refused: 'used' }
+      }
+      if (token.expiresAt < now()) return { refused: 'expired' }
+      const status = token.approve ? 'pending' : 'active'
+      const machineId = add(token.name ?? name, status)
+      tokens.set(id, { ...token, keyPin, machineId })
+      return { machineId, status }
+    },
+    outbox: (id) => ({
+      pending: async (after, most) =>
+        outboxOf(id)
+          .filter((message) => message.position > after)
+          .slice(0, most),
+      acked: async (upTo) =>
+        void outboxes.set(
+          id,
+          outboxOf(id).filter((message) => message.position > upTo),
+        ),
+    }),
+  }
+  return {
+    store,
+    machines,
+    add,
+    inbox,
+    send: (id: string, message: Omit<KeptMessage, 'position'>) =>
+      void outboxOf(id).push({ ...message, position: ++position }),
+    take: async (id: string, message: MachineMessage): Promise<Stored> => {
+      const key = `${id} ${message.id}`
+      if (inbox.has(key)) return 'seen'
+      inbox.set(key, message)
+      return 'new'
+    },
+  }
+}

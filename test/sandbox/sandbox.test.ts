@@ -1,0 +1,229 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { claude, codex } from '../agents/real-agents.ts'
+import { aRealSprint, installed } from '../agents/real-sprint.ts'
+import * as scenario from '../agents/scenarios.ts'
+import { ralphProgram, root } from '../support/paths.ts'
+import { commitAll, prints, putProgram, reportBlock } from '../support/programs.ts'
+import { aSprint, until, type Setup } from '../support/sprint.ts'
+import { findBubblewrap } from './bubblewrap.ts'
+
+const found = findBubblewrap()
+const folder = 'folder' in found ? found.folder : ''
+const why = 'missing' in found ? ` (SKIPPED: ${found.missing})` : ''
+
+const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'done' }
+const says = (report: unknown) =>
+  prints(
+    { type: 'system', subtype: 'init', session_id: 's', model: 'm' },
+    { type: 'result', subtype: 'success', is_error: false, result: reportBlock(report), session_id: 's', usage: {} },
+  )
+
+/** Tries each command, and writes into the project which of them went well. */
+const tries = (commands: Readonly<Record<string, string>>): string =>
+  Object.entries(commands)
+    .map(
+      ([name, command]) => `if (${command}) >/dev/null 2>&1; then echo ${name}; else echo no-${name}; fi >>tried.txt`,
+    )
+    .join('\n')
+
+/** A sprint whose agent is this script, in a repository, with a home folder in which somebody lives. */
+async function confined(script: string, { sprint, ...setup }: Setup = {}) {
+  const made = await aSprint({
+    ...setup,
+    sprint: { sandbox: 'required', 'done-when': [], ...sprint },
+    env: { IS_SANDBOX: '', ...setup.env },
+  })
+  await putProgram(made, 'bwrap', `exec '${folder}/bwrap' "$@"`)
+  await putProgram(made, 'claude', `${script}\n${says(claim)}`)
+  for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
+  await writeFile(made.at('../home/.ralph/key'), 'of ralph')
+  await commitAll(made)
+  return made
+}
+
+const tried = async (sprint: { readonly read: (name: string) => Promise<string> }) =>
+  (await sprint.read('tried.txt')).trim().split('\n')
+
+describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 }, () => {
+  it('changes its project, its state, caches, notes and its own temporary files', async () => {
+    const commands = {
+      project: 'echo x >new.txt',
+      commit: 'git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m x',
+      state: 'echo x >~/.claude/session',
+      cache: 'echo x >~/.npm/package',
+      progress: 'cp s/PROGRESS.yaml s/copy && mv s/copy s/PROGRESS.yaml',
+      notes: 'echo learned >s/LEARNINGS.md',
+      temporary: 'echo x >/tmp/x && echo y >"$TMPDIR/y" && test -f /var/tmp/x',
+    }
+    const sprint = await confined(tries(commands))
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
+    expect(await tried(sprint)).toEqual(Object.keys(commands))
+    expect(existsSync('/tmp/x')).toBe(false)
+    expect(existsSync(sprint.at('s/tmp/1-1'))).toBe(false)
+  })
+
+  it('changes nothing else', async () => {
+    const commands = {
+      home: 'echo x >~/evil',
+      keys: 'echo x >>~/.ssh/authorized_keys',
+      system: 'touch /etc/evil',
+      neighbour: 'touch ../evil',
+      program: 'echo x >>../bin/claude',
+      journal: 'rm -rf s/journal',
+      'move-journal': 'mv s/journal s/j',
+      attempts: 'touch s/attempts/evil',
+      transcript: 'echo x >>s/attempts/1-1/transcript.jsonl',
+      sprint: 'echo x >>s/SPRINT.yaml',
+      request: 'touch s/requests/1.json',
+      hook: 'echo x >.git/hooks/pre-commit',
+      config: 'git config core.fsmonitor /tmp/evil',
+      remount: 'mount -o remount,rw /',
+      'ralphs-key': 'cat ~/.ralph/key',
+      others: 'kill -0 "$RALPH_TEST_PID"',
+    }
+    const script = `RALPH_TEST_PID=${process.pid}\n${tries(commands)}`
+    const sprint = await confined(script)
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await tried(sprint)).toEqual(Object.keys(commands).map((name) => `no-${name}`))
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted' }])
+  })
+
+  it('plants no hook from a worktree, which stays the one that it is', async () => {
+    const commands = {
+      hook: 'echo x >"$(git rev-parse --git-common-dir)/hooks/pre-commit"',
+      'other-repository': 'echo "gitdir: /tmp/evil" >.git',
+    }
+    const commit = tries({ commit: 'git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m x' })
+    const sprint = await confined('', {
+      files: { 'wf/p.yaml': 'name: P\nmode: standard\nphases: [{ id: one, prompt: Do it. }]\n' },
+      sprint: { workflow: 'p', goal: null, worktree: { enabled: true, path: '../tree', cleanup: 'never' } },
+    })
+    const done = says({ status: 'completed', summary: 's' })
+    await putProgram(sprint, 'claude', `${tries(commands)}\n${commit}\n${done}`)
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('../tree/tried.txt')).toBe('no-hook\nno-other-repository\ncommit\n')
+  })
+
+  it('sees the variables that it may see and no others, and no process but its own', async () => {
+    const sprint = await confined('env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt', {
+      env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
+    })
+
+    await sprint.run()
+
+    const names = (await sprint.read('names.txt')).split('\n')
+    expect(names).toEqual(expect.arrayContaining(['ANTHROPIC_API_KEY', 'IS_SANDBOX', 'RALPH_SANDBOX']))
+    expect(names).not.toContain('SECRET_OF_USER')
+    expect(Number(await sprint.read('processes.txt'))).toBeLessThan(10)
+  })
+
+  it('is told to end, has time for it, and nothing of it is left', async () => {
+    const script = `trap 'echo told >told.txt; exit 0' TERM
+(setsid sleep 4321 &) ; (sleep 4322 &)
+echo started >started.txt
+while :; do sleep 0.1; done`
+    const sprint = await confined(script)
+    const run = sprint.startRun()
+    await until('the agent', () => sprint.has('started.txt'))
+
+    run.signal('SIGTERM')
+
+    expect(await run.ended).toMatchObject({ exitCode: 130 })
+    expect(await sprint.read('told.txt')).toBe('told\n')
+    expect(sprint.processes()).toEqual([])
+  })
+
+  it('outlives a Ralph that is killed, and the next one takes its result', async () => {
+    const script = 'echo once >>started.txt; while ! test -f go; do sleep 0.1; done'
+    const sprint = await confined(script)
+    const run = sprint.startRun()
+    await until('the agent', () => sprint.has('started.txt'))
+    run.signal('SIGKILL')
+    await run.ended
+    await sprint.write('go', '')
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('started.txt')).toBe('once\n')
+  })
+
+  it('can report by a tool', async () => {
+    const call = `${process.execPath} ${root}/test/fixtures/agents/mcp-call.mjs ${ralphProgram} answer.txt finish '{"summary":"by tool","evidence":"e"}'`
+    const sprint = await confined(call)
+    await putProgram(
+      sprint,
+      'claude',
+      `${call}\n${prints({ type: 'result', subtype: 'success', is_error: false, result: 'see above', session_id: 's', usage: {} })}`,
+    )
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.progress()).toMatchObject({ 'ralph-exit': { 'final-summary': 'by tool\n\nEvidence: e' } })
+  })
+
+  it("has prompts of hooks in it too; commands of hooks and checks are the user's own and run outside", async () => {
+    const sprint = await confined(tries({ home: 'echo x >~/evil' }), {
+      sprint: {
+        'per-iteration-hooks': [
+          { id: 'asks', prompt: 'look at it' },
+          { id: 'runs', run: 'touch ../by-hook' },
+        ],
+        'done-when': [{ run: 'touch ../by-check' }],
+      },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await tried(sprint)).toEqual(['no-home', 'no-home'])
+    expect([sprint.has('../by-hook'), sprint.has('../by-check')]).toEqual([true, true])
+  })
+
+  it.each([claude, codex])('works, if it is the real $name', async (agent) => {
+    const programs = await installed(agent.installs)
+    const sprint = await aRealSprint(agent, [scenario.claim], {
+      sprint: { sandbox: 'required' },
+      env: { IS_SANDBOX: '', PATH: `${programs}:${folder}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin` },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap/) })
+  })
+})
+
+describe('where bubblewrap does not work', () => {
+  const refuses = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1'
+
+  it('a sprint that requires a sandbox does not start', async () => {
+    const sprint = await aSprint({ sprint: { sandbox: 'required' }, answers: { 1: claim } })
+    await putProgram(sprint, 'bwrap', refuses)
+
+    const { exitCode, stderr } = await sprint.run()
+
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/SANDBOX_UNAVAILABLE.*does not work here: bwrap: No permissions/),
+    })
+    expect(await sprint.calls()).toEqual([])
+  })
+
+  it('any other runs without, and says why', async () => {
+    const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim }, env: { IS_SANDBOX: '' } })
+    await putProgram(sprint, 'bwrap', refuses)
+
+    expect(await sprint.run()).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/sandbox: none, because bubblewrap does not work here: bwrap: No permissions/),
+    })
+  })
+})
+
+it.each([
+  ['off', {}, 'none, because "sandbox: off" says so'],
+  ['auto', { IS_SANDBOX: '1' }, 'none of Ralph, because IS_SANDBOX says that this machine is one'],
+])('"sandbox: %s" with %o says what protects this run', async (sandbox, env, text) => {
+  const sprint = await aSprint({ sprint: { sandbox, 'done-when': [] }, answers: { 1: claim }, env })
+
+  expect((await sprint.run()).stdout).toContain(`sandbox: ${text}`)
+})

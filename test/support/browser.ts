@@ -1,0 +1,35 @@
+import chromium from '@sparticuz/chromium'
+import { type Browser, chromium as playwright, type Page } from 'playwright-core'
+
+/** A real Chromium that came with npm; it needs no package of the system and no graphics card. */
+export async function launchBrowser(): Promise<Browser> {
+  chromium.setGraphicsMode = false
+  const unwanted = [
+    '--single-process',
+    '--headless',
+    '--disable-web-security',
+    '--disable-site-isolation-trials',
+    '--allow-running-insecure-content',
+  ]
+  return playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args.filter((argument) => !unwanted.some((prefix) => argument.startsWith(prefix))),
+    headless: true,
+  })
+}
+
+export type Complaints = { readonly lines: string[] }
+
+/** Everything that must not happen on a page: errors in the console, exceptions, violations of the policy. */
+export async function watchPage(page: Page): Promise<Complaints> {
+  const lines: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') lines.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => lines.push(`exception: ${error.message}`))
+  await page.exposeFunction('ralphViolation', (text: string) => lines.push(`policy: ${text}`))
+  await page.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (e) => window.ralphViolation(e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sourceFile + ':' + e.lineNumber))`,
+  )
+  return { lines }
+}

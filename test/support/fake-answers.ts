@@ -1,0 +1,396 @@
+import { RalphError } from '../../src/contract/errors.ts'
+import type { AgentRow } from '../../src/contract/fleet/agent.ts'
+import type { Change } from '../../src/contract/fleet/event.ts'
+import type { RouteName } from '../../src/contract/fleet/routes.ts'
+import type { Sprint } from '../../src/contract/fleet/sprint.ts'
+import type { SprintStatus } from '../../src/contract/progress.ts'
+import { aGlance, aMachine, anAgentRow, aPrompt, aSprint, type Fleet, idOf, listed } from './fake-fleet.ts'
+
+export type FakeState = { readonly fleet: Fleet; readonly push: (change: Change) => void }
+
+/** What was given by the route's own schemas: ids, query and body. */
+type Given = Record<string, unknown>
+
+const ada = {
+  id: idOf('ada'),
+  name: 'Ada',
+  email: 'ada@example.org',
+  role: 'admin',
+  createdAt: Date.UTC(2026, 9, 1),
+} as const
+
+/** What the fake backend says. It does as much as pages need to be seen at work, and nothing more. */
+export function answers(name: RouteName, given: Given, state: FakeState): unknown {
+  return (reads[name] ?? writes[name] ?? missing(name))(given, state)
+}
+
+type Answer = (given: Given, state: FakeState) => unknown
+
+const missing =
+  (name: string): Answer =>
+  () => {
+    throw new RalphError('NOT_SUPPORTED', `the fake backend has no ${name}`)
+  }
+
+const notThere = (): never => {
+  throw new RalphError('SPRINT_NOT_FOUND', 'there is nothing by that name')
+}
+
+const agentIn = ({ fleet }: FakeState, id: unknown): AgentRow =>
+  fleet.agents.find(({ agent }) => agent.id === id) ?? notThere()
+const sprintIn = ({ fleet }: FakeState, id: unknown): Sprint =>
+  fleet.sprints.find((sprint) => sprint.id === id) ?? notThere()
+
+const reads: Partial<Record<RouteName, Answer>> = {
+  me: () => ({ user: ada, signedInBy: 'local', version: '0.2.0' }),
+  listUsers: () => ({
+    items: [
+      ada,
+      {
+        id: idOf('grace'),
+        name: 'Grace',
+        email: 'grace@example.org',
+        role: 'member',
+        createdAt: Date.UTC(2026, 10, 2),
+      },
+    ],
+  }),
+  listTokens: () => ({
+    items: [
+      {
+        id: idOf('token'),
+        name: 'laptop',
+        scope: 'write',
+        createdAt: Date.now() - 86_400_000,
+        expiresAt: Date.now() + 80 * 86_400_000,
+        lastUsedAt: Date.now() - 3_600_000,
+      },
+    ],
+  }),
+  listWebhooks: () => ({
+    items: [
+      {
+        id: idOf('hook'),
+        url: 'https://hooks.example.org/ralph',
+        events: ['needs-human', 'failed', 'completed'],
+        enabled: true,
+        createdAt: Date.now() - 86_400_000,
+      },
+    ],
+  }),
+  listDeliveries: () => ({
+    items: [
+      {
+        id: idOf('d1'),
+        webhookId: idOf('hook'),
+        via: 'webhook',
+        to: 'https://hooks.example.org/ralph',
+        event: 'needs-human',
+        status: 'sent',
+        tries: 1,
+        createdAt: Date.now() - 120_000,
+        sentAt: Date.now() - 119_000,
+      },
+      {
+        id: idOf('d2'),
+        webhookId: idOf('hook'),
+        via: 'webhook',
+        to: 'https://hooks.example.org/ralph',
+        event: 'failed',
+        status: 'failed',
+        tries: 5,
+        error: 'answered 503',
+        createdAt: Date.now() - 10_800_000,
+      },
+      {
+        id: idOf('d3'),
+        via: 'browser',
+        to: 'Ada',
+        event: 'needs-human',
+        status: 'suppressed',
+        tries: 1,
+        error: 'its page is in front of you',
+        createdAt: Date.now() - 14_400_000,
+      },
+    ],
+  }),
+  listAudit: () => ({
+    items: [
+      { id: '3', at: Date.now() - 60_000, who: 'Ada', what: 'agents.start-ralph-mode', target: 'api-server' },
+      { id: '2', at: Date.now() - 660_000, who: 'vm-4', what: 'machine.lost' },
+      {
+        id: '1',
+        at: Date.now() - 4_000_000,
+        who: 'Ada',
+        what: 'machines.join',
+        target: 'vm-4',
+        details: { from: '10.0.0.7' },
+      },
+    ],
+  }),
+  listMachines: (_, { fleet }) => ({ items: fleet.machines }),
+  preflight: (given) => ({
+    program: {
+      name: String(given['program']),
+      version: '2.9.4',
+      tested: true,
+      loggedIn: given['program'] === 'codex' ? 'no' : 'yes',
+      ...(given['program'] === 'codex' && { problem: 'not logged in: run “codex login” on the machine' }),
+    },
+    diskFreeBytes: 182e9,
+    runsAs: 'ralph',
+  }),
+  listAgents: (_, { fleet }) => ({ items: fleet.agents }),
+  getAgent: ({ agentId }, state) => agentIn(state, agentId),
+  listPrompts: ({ agentId }, { fleet }) => ({ items: fleet.prompts.filter((prompt) => prompt.agentId === agentId) }),
+  listConversations: ({ agentId }) => ({
+    items: [8, 7, 6].map((iteration) => ({
+      id: `conversation-${iteration}`,
+      agentId,
+      sprintId: idOf('sprint Build JWT authentication: registration, login, refresh, logout'),
+      iteration,
+      startedAt: Date.now() - (10 - iteration) * 400_000,
+      endedAt: Date.now() - (10 - iteration) * 400_000 + 300_000,
+      messages: 20 + iteration,
+    })),
+  }),
+  listNotes: () => ({
+    folder: '~/.ariana-ralph-notes',
+    lock: true,
+    notes: [
+      {
+        name: 'README.md',
+        text: '# Task\n\nBuild JWT authentication.\n\n## Validated\n\n- [x] registration\n- [ ] logout revokes the family\n',
+        updatedAt: Date.now() - 180_000,
+      },
+      { name: 'refresh.md', text: 'Tokens rotate; **reuse revokes the family**.', updatedAt: Date.now() - 900_000 },
+    ],
+  }),
+  listAccess: ({ agentId }) => ({
+    items: [
+      { agentId, userId: ada.id, userName: 'Ada', level: 'owner' },
+      { agentId, userId: idOf('grace'), userName: 'Grace', level: 'read' },
+    ],
+  }),
+  detectChecks: () => ({
+    items: [
+      { name: 'npm test', run: 'npm test' },
+      { name: 'tsc', run: 'npx tsc --noEmit' },
+    ],
+  }),
+  estimate: () => ({ iterations: 38, medianMs: 372_000, medianUsd: 0.42 }),
+  listSprints: ({ agentId }, { fleet }) => ({
+    items: fleet.sprints.filter((sprint) => agentId === undefined || sprint.agentId === agentId),
+  }),
+  getSprint: ({ sprintId }, state) => sprintIn(state, sprintId),
+  listIterations: ({ sprintId }, { fleet }) => ({ items: (fleet.iterations.get(String(sprintId)) ?? []).toReversed() }),
+  listEvents: (given, { fleet }) => eventsPage(given, fleet),
+  readOutput: () => ({ text: 'the whole output\n'.repeat(200), size: 3400 }),
+  diffSprint: () => diff,
+  listQuestions: ({ status }, { fleet }) => ({
+    items: fleet.questions.filter((question) => status === undefined || question.status === status),
+  }),
+  usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
+}
+
+/** Newest first; a cursor is the number of the event after the last one given. */
+function eventsPage({ sprintId, cursor, limit, iteration, search, kind }: Given, fleet: Fleet) {
+  const source = fleet.events.get(String(sprintId))
+  if (!source) return { items: [] }
+  const items = []
+  let seq = cursor === undefined ? source.count : Number(cursor)
+  while (seq > 0 && items.length < Number(limit)) {
+    seq -= 1
+    const stored = source.at(seq)
+    const { event } = stored
+    if (iteration !== undefined && 'iteration' in event && event.iteration !== iteration) continue
+    if (search !== undefined && !JSON.stringify(event).toLowerCase().includes(String(search).toLowerCase())) continue
+    if (kind !== undefined && (event.type === 'agent' ? event.event.kind : 'other') !== kind) continue
+    items.push(stored)
+  }
+  return { items, ...(seq > 0 && { next: String(seq) }) }
+}
+
+const statusAfter: Partial<Record<RouteName, SprintStatus>> = {
+  pauseSprint: 'paused',
+  resumeSprint: 'in-progress',
+  stopSprint: 'interrupted',
+}
+
+const changeStatus =
+  (name: RouteName): Answer =>
+  ({ sprintId }, state) =>
+    changed(state, sprintIn(state, sprintId), { status: statusAfter[name] ?? 'paused' })
+
+function changed({ fleet, push }: FakeState, sprint: Sprint, progress: Partial<Sprint['progress']>): Sprint {
+  const rev = sprint.rev + 1
+  const next: Sprint = { ...sprint, rev, progress: { ...sprint.progress, ...progress, rev } }
+  fleet.sprints = fleet.sprints.map((other) => (other.id === next.id ? next : other))
+  fleet.agents = fleet.agents.map((row) =>
+    row.sprint?.id === next.id ? { ...row, sprint: { ...row.sprint, status: next.progress.status } } : row,
+  )
+  push({ type: 'sprint', sprintId: next.id, agentId: next.agentId, rev })
+  for (const row of fleet.agents) if (row.sprint?.id === next.id) push({ type: 'agent', row })
+  return next
+}
+
+const writes: Partial<Record<RouteName, Answer>> = {
+  signIn: () => ({ user: ada, signedInBy: 'local', version: '0.2.0' }),
+  signOut: () => ({ success: true }),
+  pauseSprint: changeStatus('pauseSprint'),
+  resumeSprint: changeStatus('resumeSprint'),
+  stopSprint: changeStatus('stopSprint'),
+  tellSprint: ({ sprintId, text }, state) =>
+    changed(state, sprintIn(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
+  restoreSprint: () => ({ success: true, saved: 'refs/ralph/auth/saved-1' }),
+  answerSprint: ({ sprintId, answer }, state) => answerQuestion(String(sprintId), String(answer), state),
+  dismissQuestion: ({ questionId }, { fleet, push }) => {
+    const question = {
+      ...(fleet.questions.find(({ id }) => id === questionId) ?? notThere()),
+      status: 'dismissed' as const,
+    }
+    fleet.questions = fleet.questions.map((other) => (other.id === questionId ? question : other))
+    push({ type: 'question', question })
+    return question
+  },
+  startRalphMode: ({ agentId, taskDescription }, state) =>
+    startRalphMode(String(agentId), String(taskDescription), state),
+  stopRalphMode: ({ agentId }, state) => {
+    const row = agentIn(state, agentId)
+    const agent = { ...row.agent, inRalphMode: false, ralphModeTaskDescription: null, state: 'idle' as const }
+    place(state, { ...row, agent })
+    return { success: true, agent }
+  },
+  interruptAgent: () => ({ success: true }),
+  resetAgent: () => ({ success: true }),
+  queuePrompt: ({ agentId, prompt }, { fleet, push }) => {
+    const made = aPrompt(String(agentId), String(prompt), { position: fleet.prompts.length + 1, createdAt: Date.now() })
+    fleet.prompts.push(made)
+    push({ type: 'prompt', prompt: made })
+    return made
+  },
+  cancelPrompt: ({ promptId }, { fleet, push }) => {
+    const prompt = { ...(fleet.prompts.find(({ id }) => id === promptId) ?? notThere()), status: 'cancelled' as const }
+    fleet.prompts = fleet.prompts.map((other) => (other.id === promptId ? prompt : other))
+    push({ type: 'prompt', prompt })
+    return prompt
+  },
+  movePrompt: ({ promptId, before }, { fleet, push }) => {
+    const target = fleet.prompts.find(({ id }) => id === before)
+    const prompt = {
+      ...(fleet.prompts.find(({ id }) => id === promptId) ?? notThere()),
+      position: (target?.position ?? 100) - 0.5,
+    }
+    fleet.prompts = fleet.prompts.map((other) => (other.id === promptId ? prompt : other))
+    push({ type: 'prompt', prompt })
+    return prompt
+  },
+  createAgent: ({ name, program }, state) => {
+    const machine = state.fleet.machines[0] ?? aMachine('vm-1')
+    const row = anAgentRow(String(name), machine, { agent: { program: String(program ?? 'claude') } })
+    place(state, row)
+    return row.agent
+  },
+  makeJoinToken: () => ({
+    id: idOf('join'),
+    token: 'rj_4f1c',
+    command: 'ralph agents-server --join https://ralph.example.org#rj_4f1c',
+    expiresAt: Date.now() + 900_000,
+  }),
+  makeToken: ({ name, scope }) => ({
+    token: 'rt_9d2e…',
+    details: { id: idOf('new token'), name, scope, createdAt: Date.now(), expiresAt: Date.now() + 90 * 86_400_000 },
+  }),
+  recordDelivery: ({ event, status }) => ({
+    id: idOf('browser'),
+    via: 'browser',
+    to: 'Ada',
+    event,
+    status,
+    tries: 1,
+    createdAt: Date.now(),
+  }),
+}
+
+function answerQuestion(sprintId: string, answer: string, state: FakeState) {
+  const { fleet, push } = state
+  for (const question of fleet.questions.filter((other) => other.sprintId === sprintId && other.status === 'open')) {
+    const answered = { ...question, status: 'answered' as const, answer, answeredBy: 'Ada', answeredAt: Date.now() }
+    fleet.questions = fleet.questions.map((other) => (other.id === question.id ? answered : other))
+    push({ type: 'question', question: answered })
+  }
+  fleet.agents = fleet.agents.map((row) => {
+    if (row.sprint?.id !== sprintId) return row
+    const { question: _question, ...sprint } = row.sprint
+    return { ...row, sprint }
+  })
+  return changed(state, sprintIn(state, sprintId), { status: 'in-progress' })
+}
+
+function startRalphMode(agentId: string, task: string, state: FakeState) {
+  const row = agentIn(state, agentId)
+  const sprint = aSprint(task, agentId, { protocol: 'notes', progress: { stats: { startedAt: Date.now() } } })
+  state.fleet.sprints.push(sprint)
+  state.fleet.events.set(sprint.id, listed([]))
+  const agent = {
+    ...row.agent,
+    inRalphMode: true,
+    ralphModeTaskDescription: task,
+    state: 'running' as const,
+    sprintId: sprint.id,
+  }
+  place(state, { ...row, agent, sprint: aGlance(task) })
+  return { success: true, agent, sprintId: sprint.id }
+}
+
+function place({ fleet, push }: FakeState, row: AgentRow): void {
+  fleet.agents = [row, ...fleet.agents.filter(({ agent }) => agent.id !== row.agent.id)]
+  push({ type: 'agent', row })
+}
+
+const patch = `--- a/src/auth/refresh.ts
++++ b/src/auth/refresh.ts
+@@ -8,9 +8,12 @@ export async function rotate(token) {
+   const row = await store.find(token.id)
+-  if (!row) throw new Unauthorized()
++  if (!row || row.usedAt) {
++    await store.revokeFamily(token.family)
++    throw new Unauthorized('token reuse')
++  }
+   return issue(row.userId, token.family)
+ }
+`
+
+const diff = {
+  from: 'refs/ralph/auth/7',
+  to: 'refs/ralph/auth/8',
+  files: [
+    { path: 'src/auth/refresh.ts', added: 4, removed: 1, patch },
+    { path: 'src/auth/store.ts', added: 31, removed: 2, patch: patch.replaceAll('refresh', 'store') },
+    {
+      path: 'test/refresh.test.ts',
+      added: 88,
+      removed: 0,
+      patch: '@@ -0,0 +1,2 @@\n+import { expect } from "vitest"\n+it("rotates", () => {})\n',
+    },
+    { path: 'assets/logo.png', added: 0, removed: 0 },
+  ],
+  truncated: false,
+}
+
+const usageRows = () =>
+  Array.from({ length: 14 }, (_, day) =>
+    ['api-server', 'web', 'billing'].map((agentName, n) => ({
+      day: new Date(Date.now() - (13 - day) * 86_400_000).toISOString().slice(0, 10),
+      agentId: idOf(`agent ${agentName}`),
+      agentName,
+      model: 'opus',
+      costUsd: ((day * 7 + n * 5) % 9) + 1.4,
+      unpriced: 0,
+      inputTokens: 200_000 + day * 9000,
+      outputTokens: 31_000,
+      cacheReadTokens: 900_000,
+      cacheWriteTokens: 40_000,
+      iterations: 6 + n,
+    })),
+  ).flat()

@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import { z } from 'zod'
+import { errorCodes, RalphError } from '../../src/contract/errors.ts'
+import { Change } from '../../src/contract/fleet/event.ts'
+import { idsIn, type Route } from '../../src/contract/fleet/route.ts'
+import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
+import { safeHeaders } from '../../src/backend/http/headers.ts'
+import { answers, type FakeState } from './fake-answers.ts'
+import type { Fleet } from './fake-fleet.ts'
+import { root } from './paths.ts'
+
+export type FakeApi = {
+  readonly url: string
+  readonly fleet: Fleet
+  /** Tells every open page. */
+  readonly push: (change: Change) => void
+  /** The connections of all pages end; new ones are refused while `refusing`. */
+  readonly cutOff: () => void
+  refusing: boolean
+  /** Fails every call of this route. */
+  readonly failing: Map<RouteName, RalphError>
+  readonly delays: Map<RouteName, number>
+  /** Bodies that were sent, by route. */
+  readonly sent: { readonly name: RouteName; readonly given: Record<string, unknown> }[]
+  readonly close: () => Promise<void>
+}
+
+/** A backend without a backend: the routes of the contract, answered from memory and checked by the same schemas. */
+export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
+  const streams = new Set<ServerResponse>()
+  let position = 0
+  const push = (change: Change): void => {
+    const data = JSON.stringify(z.encode(Change, change))
+    position += 1
+    for (const stream of streams) stream.write(`id: ${position}\nevent: ${change.type}\ndata: ${data}\n\n`)
+  }
+  const state: FakeState = { fleet, push }
+  const server = createServer((request, response) => {
+    void handle(request, response).catch((error: unknown) => refuse(response, error))
+  })
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://fake')
+    if (fake.refusing) return void response.destroy()
+    if (url.pathname === '/api/events') return openStream(request, response, streams)
+    const found = routeFor(request.method ?? 'GET', url.pathname)
+    if (!found)
+      return url.pathname.startsWith('/api/') ? refuse(response, notThere()) : sendFile(response, url.pathname)
+    const { name, route, ids } = found
+    await pause(fake.delays.get(name) ?? 0)
+    const failure = fake.failing.get(name)
+    if (failure) throw failure
+    const query = route.query ? z.decode(route.query, Object.fromEntries(url.searchParams) as never) : {}
+    const body = route.body ? z.decode(route.body, JSON.parse(await textOf(request)) as never) : {}
+    const given = { ...ids, ...(query as object), ...(body as object) }
+    if (route.method !== 'GET') fake.sent.push({ name, given })
+    const answer = z.encode(route.response, answers(name, given, state) as never)
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify(answer))
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has a port
+  const { port } = server.address() as AddressInfo
+  const cutOff = (): void => {
+    for (const stream of streams) stream.destroy()
+    streams.clear()
+  }
+  const fake: FakeApi = {
+    url: `http://127.0.0.1:${port}`,
+    fleet,
+    push,
+    cutOff,
+    refusing: false,
+    failing: new Map(),
+    delays: new Map(),
+    sent: [],
+    close: () => {
+      cutOff()
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+  return fake
+}
+
+const notThere = () => new RalphError('SPRINT_NOT_FOUND', 'there is nothing by that name')
+
+function routeFor(
+  method: string,
+  path: string,
+): { name: RouteName; route: Route; ids: Record<string, string> } | undefined {
+  for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
+    const pattern = new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`)
+    const match = pattern.exec(path)
+    if (!match || route.method !== method) continue
+    return { name, route, ids: Object.fromEntries(idsIn(route.path).map((id, n) => [id, match[n + 1] ?? ''])) }
+  }
+  return undefined
+}
+
+function openStream(request: IncomingMessage, response: ServerResponse, streams: Set<ServerResponse>): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+  response.write('retry: 300\n\n')
+  streams.add(response)
+  request.on('close', () => streams.delete(response))
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const known = error instanceof RalphError ? error : new RalphError('INTERNAL', String(error))
+  const { status } = errorCodes[known.code]
+  response.writeHead(status, { 'content-type': 'application/problem+json' })
+  const problem = {
+    type: 'about:blank',
+    title: known.message,
+    status,
+    code: known.code,
+    ...(known.hint !== undefined && { hint: known.hint }),
+  }
+  response.end(JSON.stringify(problem))
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+}
+
+async function sendFile(response: ServerResponse, path: string): Promise<void> {
+  const file = extname(path) === '' ? '/index.html' : path
+  const content = await readFile(join(root, 'dist/web', file)).catch(() => undefined)
+  if (!content) return void response.writeHead(404).end()
+  response.writeHead(200, {
+    'content-type': types[extname(file)] ?? 'application/octet-stream',
+    ...safeHeaders,
+  })
+  response.end(content)
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

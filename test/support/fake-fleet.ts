@@ -1,0 +1,170 @@
+import type { AgentRow } from '../../src/contract/fleet/agent.ts'
+import type { StoredEvent } from '../../src/contract/fleet/event.ts'
+import type { Machine } from '../../src/contract/fleet/machine.ts'
+import type { AgentPrompt } from '../../src/contract/fleet/prompt.ts'
+import type { Question } from '../../src/contract/fleet/question.ts'
+import type { Sprint } from '../../src/contract/fleet/sprint.ts'
+import type { IterationRecord, Progress } from '../../src/contract/progress.ts'
+import { aProgress } from './builders.ts'
+
+export type Fleet = {
+  machines: Machine[]
+  agents: AgentRow[]
+  sprints: Sprint[]
+  iterations: Map<string, readonly IterationRecord[]>
+  events: Map<string, EventSource>
+  prompts: AgentPrompt[]
+  questions: Question[]
+}
+
+/** Events of a sprint, oldest first, without all of them being in memory. */
+export type EventSource = { readonly count: number; readonly at: (seq: number) => StoredEvent }
+
+/** The same id for the same name in every run. */
+export const idOf = (name: string): string => {
+  let hash = 0xcbf29ce484222325n
+  for (const letter of name) hash = ((hash ^ BigInt(letter.codePointAt(0) ?? 0)) * 0x100000001b3n) & 0xffffffffffffffffn
+  const hex = hash.toString(16).padStart(16, '0')
+  return `0198b6a0-${hex.slice(0, 4)}-7${hex.slice(4, 7)}-8${hex.slice(7, 10)}-${hex}`.slice(0, 36).padEnd(36, '0')
+}
+
+const minute = 60_000
+
+export const aMachine = (name: string, given: Partial<Machine> = {}): Machine => ({
+  id: idOf(`machine ${name}`),
+  name,
+  status: 'active',
+  local: false,
+  reachable: true,
+  lastSeenAt: Date.now() - 2000,
+  version: '0.2.0',
+  platform: 'linux x64',
+  labels: [],
+  slots: 4,
+  running: 1,
+  diskFreeBytes: 182e9,
+  programs: [
+    { name: 'claude', version: '2.9.4', tested: true, loggedIn: 'yes' },
+    { name: 'codex', version: '0.98.0', tested: true, loggedIn: 'no', problem: 'not logged in' },
+  ],
+  roots: ['/srv/agents'],
+  certificate: { serial: '5c:1f:90:aa:02', expiresAt: Date.now() + 20 * 3_600_000 },
+  createdAt: Date.now() - 9 * 86_400_000,
+  ...given,
+})
+
+type RowGiven = Omit<Partial<AgentRow>, 'agent'> & { readonly agent?: Partial<AgentRow['agent']> }
+
+export function anAgentRow(name: string, machine: Machine, { agent, ...given }: RowGiven = {}): AgentRow {
+  return {
+    machine: {
+      id: machine.id,
+      name: machine.name,
+      reachable: machine.reachable,
+      ...(machine.lastSeenAt !== undefined && { lastSeenAt: machine.lastSeenAt }),
+    },
+    queued: 0,
+    lastEventAt: Date.now() - 4000,
+    access: 'owner',
+    ...given,
+    agent: {
+      id: idOf(`agent ${name}`),
+      name,
+      machineId: machine.id,
+      workspace: { kind: 'worktree', path: `/srv/agents/${name}`, branch: 'main' },
+      program: 'claude',
+      model: 'opus',
+      state: given.sprint?.status === 'in-progress' ? 'running' : 'idle',
+      inRalphMode: given.sprint?.status === 'in-progress',
+      ralphModeTaskDescription: given.sprint?.goal ?? null,
+      ralphModeLastPromptAt: null,
+      ...(given.sprint && { sprintId: given.sprint.id }),
+      createdAt: Date.now() - 86_400_000,
+      ...agent,
+    },
+  }
+}
+
+export const aGlance = (
+  name: string,
+  given: Partial<NonNullable<AgentRow['sprint']>> = {},
+): NonNullable<AgentRow['sprint']> => ({
+  id: idOf(`sprint ${name}`),
+  status: 'in-progress',
+  goal: name,
+  iteration: 1,
+  verdicts: [{ number: 1 }],
+  spentUsd: 0.42,
+  updatedAt: Date.now() - 4000,
+  ...given,
+})
+
+export const anIteration = (number: number, given: Partial<IterationRecord> = {}): IterationRecord => ({
+  number,
+  mode: 'executing',
+  verdict: 'continue',
+  changed: true,
+  attempts: 1,
+  agent: 'claude',
+  model: 'opus',
+  startedAt: Date.now() - (60 - number * 5) * minute,
+  endedAt: Date.now() - (60 - number * 5 - 4) * minute,
+  costUsd: 0.3 + ((number * 7) % 5) / 10,
+  usage: { inputTokens: 38_000, outputTokens: 4100 + number * 90, cacheReadTokens: 212_000, cacheWriteTokens: 9000 },
+  checkpoint: `${number}a5f0c1d2e3b4a5968778695a4b3c2d1e0f9a8b7`,
+  ...given,
+})
+
+type SprintGiven = Omit<Partial<Sprint>, 'progress'> & { readonly progress?: Parameters<typeof aProgress>[0] }
+
+export function aSprint(name: string, agentId: string, { progress, ...given }: SprintGiven = {}): Sprint {
+  const whole: Progress = aProgress({ goal: name, status: 'in-progress', ...progress })
+  return {
+    id: idOf(`sprint ${name}`),
+    agentId,
+    protocol: 'report',
+    rev: whole.rev,
+    observed: false,
+    lastEventAt: Date.now() - 4000,
+    createdAt: Date.now() - 41 * minute,
+    ...given,
+    progress: whole,
+  }
+}
+
+export const aQuestion = (sprint: Sprint, agentName: string, given: Partial<Question> = {}): Question => ({
+  id: idOf(`question of ${sprint.id}`),
+  sprintId: sprint.id,
+  agentId: sprint.agentId,
+  agentName,
+  goal: sprint.progress.goal,
+  status: 'open',
+  reason: 'Which database should refresh tokens live in?',
+  details: 'The spec names Redis, the repository has only Postgres.',
+  options: ['Postgres', 'Redis'],
+  default: 'Postgres',
+  iteration: 9,
+  askedAt: Date.now() - 2 * minute,
+  ...given,
+})
+
+export const aPrompt = (agentId: string, text: string, given: Partial<AgentPrompt> = {}): AgentPrompt => ({
+  id: idOf(`prompt ${agentId} ${text}`),
+  agentId,
+  prompt: text,
+  status: 'queued',
+  by: 'Ada',
+  attempt: 0,
+  position: 1,
+  createdAt: Date.now() - 5 * minute,
+  ...given,
+})
+
+export const listed = (events: readonly StoredEvent[]): EventSource => ({
+  count: events.length,
+  at: (seq) => {
+    const event = events[seq]
+    if (!event) throw new Error(`there is no event ${seq}`)
+    return event
+  },
+})

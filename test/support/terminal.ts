@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { dirname } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { onTestFinished } from 'vitest'
+import { ralphProgram } from './paths.ts'
+import { until, type TestSprint } from './sprint.ts'
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/** `ralph` in a real terminal (a pty, by `script`), in the project of a sprint: what is on it, and keys typed into it. */
+export function inTerminal(sprint: TestSprint, args: readonly string[]) {
+  const command = `stty cols 100 rows 30; exec ${[process.execPath, ralphProgram, ...args].map(quoted).join(' ')}`
+  const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
+    cwd: sprint.at(),
+    env: {
+      PATH: [sprint.at('../bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
+      HOME: sprint.at('../home'),
+      TMPDIR: sprint.at('../tmp'),
+      SHELL: '/bin/sh',
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      IS_SANDBOX: '1',
+      RALPH_SCRIPTED_PACE: '0',
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let raw = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (raw += text))
+  const shown = () => stripVTControlCharacters(raw).replaceAll('\r', '')
+  const ended = once(child, 'close').then(() => child.exitCode)
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  let seenUpTo = 0
+  return {
+    /** Waits until this is on the terminal, behind what was waited for before. */
+    async sees(text: string): Promise<void> {
+      await until(`"${text}" on the terminal`, () => shown().includes(text, seenUpTo))
+      seenUpTo = shown().indexOf(text, seenUpTo) + text.length
+    },
+    type: (keys: string) => void child.stdin.write(keys),
+    shown,
+    /** With everything that moves the cursor. */
+    raw: () => raw,
+    ended,
+  }
+}
