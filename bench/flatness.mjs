@@ -114,35 +114,41 @@ async function measure(from, name, iteration) {
   rmSync(dir, { recursive: true })
   // `all` starts from one iteration more, and does `measured - 1` more of them than `first`.
   const per = (field) => (all[field] - first[field]) / (measured - 1)
-  return { iteration, wall: per('wall'), cpu: per('cpu'), ready: Math.min(first.ready, all.ready), status, bytes }
+  return { wall: per('wall'), cpu: per('cpu'), ready: Math.min(first.ready, all.ready), status, bytes }
 }
 
 const points = [100, 10_000, 100_000].filter((iteration) => iteration <= last)
 const rows = []
+let base
 for (const steps of [0, 10_000]) {
   const dir = sprint(`history-${steps}`)
   for (const iteration of points) {
-    const begun = performance.now()
     const pending = await goTo(dir, iteration, steps)
-    const history = performance.now() - begun
-    rows.push({ steps: pending, ...(await measure(dir, `run-${steps}-${iteration}`, iteration)), history })
+    rows.push(rowOf(iteration, pending, await measure(dir, `run-${steps}-${iteration}`, iteration)))
+    // Each one as soon as it is known: the longest history takes minutes.
+    console.log(JSON.stringify(rows.at(-1)))
   }
   rmSync(dir, { recursive: true })
 }
-const [base] = rows
-const times = (value, of) => (value / of).toFixed(2)
-console.table(
-  rows.map((row) => ({
-    'at iteration': row.iteration,
-    'steps pending': row.steps,
-    'wall ms/iteration': row.wall.toFixed(2),
-    'wall ratio': times(row.wall, base.wall),
-    'cpu ms/iteration': row.cpu.toFixed(2),
-    'cpu ratio': times(row.cpu, base.cpu),
-    'run ready ms': row.ready.toFixed(0),
-    'status ms': row.status.toFixed(0),
-    'journal MB': (row.bytes / 1e6).toFixed(1),
-    'history s': (row.history / 1000).toFixed(1),
-  })),
-)
+console.table(rows)
 rmSync(work, { recursive: true })
+
+/** Ratios are to the first row: iteration 100 without a plan. */
+function rowOf(iteration, pending, { wall, cpu, ready, status, bytes }) {
+  base ??= { wall, cpu }
+  return {
+    'at iteration': iteration,
+    'steps pending': pending,
+    'wall ms/iteration': round(wall, 2),
+    'wall ratio': round(wall / base.wall, 2),
+    'cpu ms/iteration': round(cpu, 2),
+    'cpu ratio': round(cpu / base.cpu, 2),
+    'run ready ms': round(ready),
+    'status ms': round(status),
+    'journal MB': round(bytes / 1e6, 1),
+  }
+}
+
+function round(value, digits = 0) {
+  return Number(value.toFixed(digits))
+}

@@ -23,7 +23,7 @@ const bundled = ['zod', 'yaml', '@agentclientprotocol/sdk', '@modelcontextprotoc
 
 /** What `--version` needs, and what all commands need that look at a sprint, in few files. The rest is split by command. */
 const groups = [
-  { name: 'errors', test: /src[\\/](contract[\\/](errors|nearest)|cli[\\/]assets)\.ts$/, priority: 2 },
+  { name: 'start', test: /src[\\/](cli[\\/](assets|commands|io)|contract[\\/](errors|nearest))\.ts$/, priority: 2 },
   { name: 'zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },
   { name: 'sprint', test: /src[\\/]cli[\\/]commands[\\/]status\.ts$/, priority: 1 },
 ]

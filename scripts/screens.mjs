@@ -33,21 +33,21 @@ const scenes = {
   before: {
     title: 'Before',
     about: 'The folder is compiled and checked; nothing runs yet.',
-    keys: [`ralph compile ${sprint}`, `ralph status ${sprint}`],
-    until: /written[\s\S]*\$ ralph status[\s\S]*\n\$ $/,
+    keys: `cd ${sprint}; ralph compile . && ralph status .`,
+    until: /written[\s\S]*not-started[\s\S]*\n\$ $/,
   },
   during: {
     title: 'During',
     about:
       'A claim was refused in iteration 4; the output of the red test is in the prompt of iteration 5. On the left what there is to do, on the right what goes on, below what has happened.',
-    keys: [`ralph run ${sprint}`],
+    keys: `ralph run ${sprint}`,
     until: /5●[\s\S]*This time I run/,
     pace: 700,
   },
   after: {
     title: 'After',
     about: 'The upper part of the view stays, and how it ended follows.',
-    keys: [`ralph run ${sprint}`],
+    keys: `ralph run ${sprint}`,
     until: /goal reached[\s\S]*\$ $/,
     pace: 60,
   },
@@ -55,14 +55,14 @@ const scenes = {
     title: 'Waiting for a usage limit',
     about:
       'The vendor says when the limit ends. The sprint is parked until then, counts no iteration, and goes on by itself.',
-    keys: [`ralph run ${sprint}`],
+    keys: `ralph run ${sprint}`,
     until: /parked, 2 h/,
     scenario: limitScenario,
   },
   question: {
     title: 'A question',
     about: 'The agent needs a person. The sprint rests with exit code 2 until it is answered.',
-    keys: [`ralph run ${sprint}`],
+    keys: `ralph run ${sprint}`,
     until: /answer with: ralph answer[\s\S]*\$ $/,
     scenario: questionScenario,
   },
@@ -135,10 +135,7 @@ async function shoot({ keys, until, scenario, pace = 60 }, { columns, rows }) {
     'Enter',
   )
   await pause(300)
-  for (const line of keys) {
-    tmux('send-keys', '-t', session, line, 'Enter')
-    await pause(keys.length > 1 ? 1500 : 0)
-  }
+  tmux('send-keys', '-t', session, keys, 'Enter')
   const picture = await seen(session, until)
   tmux('kill-session', '-t', session)
   return picture

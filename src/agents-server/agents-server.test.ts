@@ -93,8 +93,8 @@ describe('an agents-server', () => {
       .toContain('terminal')
     await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), patience).toEqual([])
     expect(effects()).toEqual(['one'])
-    const state = await backend.machines.call(machineId, 'claude-state', { agentId })
-    expect(state).toMatchObject({ success: true, isReady: true })
+    const state = () => backend.machines.call(machineId, 'claude-state', { agentId })
+    await expect.poll(state, patience).toMatchObject({ success: true, isReady: true })
   })
 
   it('runs the attempts and checks of a sprint with the runtime of the file form', async () => {

@@ -23,7 +23,7 @@ describe('a mailbox on disk', () => {
     expect(ids(await second.pending(0, 10))).toEqual(['other'])
     expect(await second.store(message('a'))).toBe('seen')
     await second.send(message('third'))
-    expect((await second.pending(0, 10)).map(({ position }) => position)).toEqual([2, 3])
+    expect((await second.pending(0, 10)).map(({ id }) => id)).toEqual(['other', 'ended-a', 'third'])
     await second.close()
   })
 
@@ -41,15 +41,26 @@ describe('a mailbox on disk', () => {
     await second.close()
   })
 
+  it('tells again how something ended when it is asked for again', async () => {
+    const path = join(aFolder(), 'mailbox.log')
+    const first = await openDiskMailbox(path)
+    await first.store(message('a'))
+    await first.send(message('ended-a', { at: 1 }), 'a')
+    await first.acked(1)
+    await first.close()
+    const second = await openDiskMailbox(path)
+    expect(await second.store(message('a'))).toBe('seen')
+    expect(await second.store(message('a'))).toBe('seen')
+    expect(await second.pending(0, 10)).toEqual([{ position: 2, ...message('ended-a', { at: 1 }) }])
+    await second.close()
+  })
+
   it('stays short however much goes through it, and loses nothing on the way', async () => {
     const path = join(aFolder(), 'mailbox.log')
     const mailbox = await openDiskMailbox(path)
-    const text = 'x'.repeat(200_000)
+    const text = 'x'.repeat(100_000)
     for (let n = 1; n <= 100; n++) {
-      await Promise.all([
-        mailbox.store(message(`in-${n}`, text)),
-        mailbox.send(message(`out-${n}`, text), `in-${n - 1}`),
-      ])
+      await Promise.all([mailbox.store(message(`in-${n}`, text)), mailbox.send(message(`out-${n}`), `in-${n - 1}`)])
       await mailbox.acked(n - 1)
     }
     expect((await stat(path)).size).toBeLessThan(10 * 1024 * 1024)

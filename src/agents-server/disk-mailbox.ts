@@ -11,6 +11,8 @@ const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('out'), position: z.int(), message: Message, settles: z.string().optional() }),
   z.object({ kind: z.literal('settled'), id: z.string() }),
   z.object({ kind: z.literal('acked'), position: z.int() }),
+  /** What was told in the end about a message whose work is over. */
+  z.object({ kind: z.literal('answered'), id: z.string(), message: Message }),
   /** What is known besides the entries that follow, after the log was made short. */
   z.object({ kind: z.literal('known'), position: z.int(), seen: z.array(z.tuple([z.string(), z.number()])) }),
 ])
@@ -34,6 +36,8 @@ export interface DiskMailbox extends Mailbox {
 
 /** Ids of messages are remembered for so long. */
 const rememberMs = 7 * 86_400_000
+/** Of so many messages it is still known what was answered. */
+const keptAnswers = 200
 const longestBytes = 8 * 1024 * 1024
 
 export async function openDiskMailbox(path: string, now: () => number = Date.now): Promise<DiskMailbox> {
@@ -62,6 +66,10 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
     shortening = shorten().finally(() => (shortening = undefined))
     await shortening
   }
+  const send: DiskMailbox['send'] = async (message, settles) => {
+    await write({ kind: 'out', position: ++state.position, message, ...(settles !== undefined && { settles }) })
+    for (const hear of hearing) hear()
+  }
   return {
     pending: async (after, most) => state.out.filter(({ position }) => position > after).slice(0, most),
     acked: async (position) => {
@@ -70,14 +78,16 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
       void write({ kind: 'acked', position }).catch(() => {})
     },
     store: async ({ id, type, body }) => {
-      if (state.seen.has(id)) return 'seen'
-      await write({ kind: 'in', at: now(), message: { id, type, body } })
-      return 'new'
+      if (!state.seen.has(id)) {
+        await write({ kind: 'in', at: now(), message: { id, type, body } })
+        return 'new'
+      }
+      // Whoever asks again has lost the answer, with the ack or with a database that was put back.
+      const answer = state.answers.get(id)
+      if (answer && !state.out.some((waiting) => waiting.id === answer.id)) await send(answer)
+      return 'seen'
     },
-    send: async (message, settles) => {
-      await write({ kind: 'out', position: ++state.position, message, ...(settles !== undefined && { settles }) })
-      for (const hear of hearing) hear()
-    },
+    send,
     settle: (id) => write({ kind: 'settled', id }),
     open: () => [...state.open.values()],
     waiting: () => state.out.length,
@@ -93,12 +103,14 @@ type State = {
   position: number
   readonly seen: Map<string, number>
   readonly open: Map<string, IncomingMessage>
+  /** By the id of the message that they answer, oldest first. */
+  readonly answers: Map<string, IncomingMessage>
   out: KeptMessage[]
 }
 
 /** The log as it was left, made short. */
 async function load(path: string, now: () => number): Promise<State> {
-  const state: State = { position: 0, seen: new Map(), open: new Map(), out: [] }
+  const state: State = { position: 0, seen: new Map(), open: new Map(), answers: new Map(), out: [] }
   const { file, values } = await openLog(path)
   await file.close()
   for (const value of values) {
@@ -121,7 +133,7 @@ function apply(state: State, entry: Entry): void {
       state.out = [...state.out, { position: entry.position, ...entry.message }].toSorted(
         (a, b) => a.position - b.position,
       )
-      if (entry.settles !== undefined) state.open.delete(entry.settles)
+      if (entry.settles !== undefined) settle(state, entry.settles, entry.message)
       return
     case 'settled':
       state.open.delete(entry.id)
@@ -129,21 +141,32 @@ function apply(state: State, entry: Entry): void {
     case 'acked':
       state.out = state.out.filter(({ position }) => position > entry.position)
       return
+    case 'answered':
+      settle(state, entry.id, entry.message)
+      return
     case 'known':
       state.position = Math.max(state.position, entry.position)
       for (const [id, at] of entry.seen) state.seen.set(id, at)
   }
 }
 
-function entriesOf({ position, seen, open, out }: State, now: number): Entry[] {
+function settle({ open, answers }: State, id: string, answer: IncomingMessage): void {
+  open.delete(id)
+  answers.set(id, answer)
+  const [oldest] = answers.keys()
+  if (answers.size > keptAnswers && oldest !== undefined) answers.delete(oldest)
+}
+
+function entriesOf({ position, seen, open, answers, out }: State, now: number): Entry[] {
   for (const [id, at] of seen) if (now - at > rememberMs && !open.has(id)) seen.delete(id)
   return [
     { kind: 'known', position, seen: [...seen] },
+    ...[...answers].map(([id, message]): Entry => ({ kind: 'answered', id, message })),
     ...[...open.values()].map((message): Entry => ({ kind: 'in', at: seen.get(message.id) ?? now, message })),
     ...out.map(({ position: at, ...message }): Entry => ({ kind: 'out', position: at, message })),
   ]
 }
 
 /** Roughly what the log would be if it were made short. */
-const sizeOf = ({ open, out, seen }: State): number =>
-  seen.size * 60 + JSON.stringify([...open.values()]).length + JSON.stringify(out).length
+const sizeOf = ({ open, out, answers, seen }: State): number =>
+  seen.size * 60 + JSON.stringify([...open.values(), ...answers.values(), ...out]).length

@@ -134,4 +134,5 @@ const clip = (line: string, width: number): string =>
 const isJson = (line: string): boolean => line.trimStart().startsWith('{')
 
 /** What an agent printed may hold escape sequences, made to trick the one who looks at it. */
-const clean = (text: string): string => stripVTControlCharacters(text).replaceAll(/(?![\n\t])\p{Cc}/gu, '')
+const clean = (text: string): string =>
+  stripVTControlCharacters(text).replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '')

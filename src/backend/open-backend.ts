@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { makeAuthority, openAuthority, type Authority } from '../channel/authority.ts'
-import type { Transport } from '../channel/transport.ts'
+import { transportPair, type Transport } from '../channel/transport.ts'
 import { postWebhook } from '../platform/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
 import { audit } from './database/audit.ts'
@@ -67,8 +68,10 @@ export interface Backend {
   readonly ticketAddress: () => Promise<string>
   /** With it, commands on this machine talk to the backend as the local user. */
   readonly commandToken: () => Promise<string>
-  /** The machine inside this process: its id, and its end of the line. */
-  readonly attachLocal: (name: string, transport: (machineId: string) => Transport) => Promise<string>
+  /** The machine inside this process: its id, and how it connects. */
+  readonly localMachine: (
+    name: string,
+  ) => Promise<{ readonly machineId: string; readonly connect: () => Promise<Transport> }>
   readonly joinCommand: (name?: string) => Promise<string>
   readonly close: () => Promise<void>
 }
@@ -93,10 +96,14 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     machinePort: line.port,
     ticketAddress: () => http.ticketAddress(userId),
     commandToken: () => persons.commandToken(userId, newUuid()),
-    attachLocal: async (name, transport) => {
+    localMachine: async (name) => {
       const machineId = await localMachine(database, name)
-      await line.lines.attach(transport(machineId), machineId)
-      return machineId
+      const connect = async () => {
+        const [ours, theirs] = transportPair(randomBytes(32))
+        void line.lines.attach(ours, machineId).catch(trouble)
+        return theirs
+      }
+      return { machineId, connect }
     },
     joinCommand: async (name) => (await line.door.token({ name, createdBy: userId })).command,
     close: async () => {
@@ -136,7 +143,7 @@ async function openLines(options: BackendOptions, base: Base & { readonly author
     now,
     newId: newUuid,
     changed: async (machineId) => {
-      await database.transaction((tx) => announce(fleet(), tx, { kind: 'machine', machineId }))
+      await database.transaction(async (tx) => announce(fleet(), tx, { kind: 'machine', machineId }))
     },
   })
   const epochOf = async (machineId: string) => {

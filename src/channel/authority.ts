@@ -1,4 +1,4 @@
-// First: what follows does not load without it.
+// oxlint-disable-next-line import/no-unassigned-import -- first: what follows does not load without it
 import './reflection.ts'
 import {
   BasicConstraintsExtension,

@@ -105,6 +105,8 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
   const storing = inTurn(broken)
   const wake = onceAtATime(fetch, broken)
   let heardAt = performance.now()
+  /** The outbox was not emptied for want of room. */
+  let mayHaveMore = false
   let session = openSession(options.epoch, heardAt)
 
   function feed(input: Input): void {
@@ -112,7 +114,8 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
     const next = step(session, input)
     session = next.session
     next.outputs.forEach(carryOut)
-    if (roomIn(session) > 0) wake()
+    const isFreed = next.outputs.some(({ type }) => type === 'acked')
+    if (input.type === 'tick' || (isFreed && mayHaveMore)) wake()
   }
   function carryOut(output: Output): void {
     if (output.type === 'send') {
@@ -129,8 +132,10 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
   }
   async function fetch(): Promise<void> {
     const room = roomIn(session)
+    mayHaveMore ||= room === 0
     if (life.isOver() || room === 0 || transport.unsentBytes() > mostUnsentBytes) return
     const messages = await mailbox.pending(session.sentPosition, room)
+    mayHaveMore = messages.length === room
     if (messages.length > 0) feed({ type: 'pending', messages, at: performance.now() })
   }
   const say = (message: Arrived) => feed({ type: 'say', message })

@@ -52,12 +52,13 @@ function endOf(side: 'backend' | 'machine', outbox: readonly KeptMessage[], epoc
   }
 }
 
-const messages = (side: string, count: number): KeptMessage[] =>
+/** One of them may be long enough to go in parts. */
+const messages = (side: string, count: number, isLong = false): KeptMessage[] =>
   Array.from({ length: count }, (_, index) => ({
     position: index + 1,
     id: `${side}-${index + 1}`,
     type: 'prompt',
-    body: index === 3 ? { text: 'x'.repeat(300_000) } : { text: `${index}` },
+    body: isLong && index === 3 ? { text: 'x'.repeat(140_000) } : { text: `${index}` },
   }))
 
 function mutate(text: string, fault: Fault, at: number): string {
@@ -69,7 +70,8 @@ function mutate(text: string, fault: Fault, at: number): string {
 
 /** Runs both ends over a network that does what the faults say, reconnecting now and then, until the faults are used up; then heals. */
 function converse(faults: readonly (readonly [Fault, number])[], count: number) {
-  const ends = [endOf('backend', messages('b', count)), endOf('machine', messages('m', count))] as const
+  const isLong = faults.length % 10 === 0
+  const ends = [endOf('backend', messages('b', count, isLong)), endOf('machine', messages('m', count, isLong))] as const
   const queue = [...faults]
   const held: (readonly [number, string])[] = []
   let mutations = 0

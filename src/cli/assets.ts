@@ -6,6 +6,9 @@ export const assetPath = (name: string): string => fileURLToPath(new URL(`../../
 
 export const schemaPath = (name: string): string => fileURLToPath(new URL(`../../schemas/${name}`, import.meta.url))
 
+/** The files of the page, as they are built. */
+export const pagePath = (): string => fileURLToPath(new URL('../../dist/web', import.meta.url))
+
 export function packageVersion(): string {
   const { version }: { version: string } = createRequire(import.meta.url)('../../package.json')
   return version

@@ -69,6 +69,18 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Offer sprints to an assistant as an MCP server, on stdin and stdout',
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
+  serve: {
+    summary: 'Run the backend: the page, the API, and a machine for agents on this computer',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  'agents-server': {
+    summary: 'Make this computer a machine of a fleet: join a backend, then take work from it',
+    load: async () => (await import('./commands/agents-server.ts')).agentsServer,
+  },
+  machine: {
+    summary: 'Let machines join the backend, and say what they may do',
+    load: async () => (await import('./commands/machine.ts')).machine,
+  },
   completion: {
     summary: 'Print the completion script of a shell',
     load: async () => (await import('./commands/completion.ts')).completionFor(commands),

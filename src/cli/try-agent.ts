@@ -3,7 +3,10 @@ import type { Driver } from '../agents/driver.ts'
 import { superviseAgent } from '../agents/supervisor.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { makeFolder, makeTemporaryFolder, realPath, removeFolder } from '../platform/files.ts'
+import { redactedAgent } from '../runtime/redacted.ts'
 import type { Io } from './io.ts'
+import { protectionFor } from './protection.ts'
+import { redactorFor } from './secrets.ts'
 import { readUserConfig } from './user-config.ts'
 
 export type Trial = {
@@ -20,11 +23,13 @@ const timeouts = { idle: 120_000, attempt: 300_000, afterResult: 10_000 }
 
 /** One turn of an agent, started as in a sprint, in an empty folder; in this one if its program is named from here. */
 export async function tryAgent(driver: Driver, model: string | undefined, io: Io): Promise<Trial> {
-  const pass = readUserConfig(io).env?.pass ?? []
+  const { env: { pass = [] } = {}, sandbox: wanted } = readUserConfig(io)
+  const { sandbox } = await protectionFor(wanted, io)
   const folder = realPath(await makeTemporaryFolder('ralph-try'))
   const cwd = /^\.\.?\//.test(driver.program) ? io.cwd : join(folder, 'project')
   await makeFolder(cwd)
-  const agent = superviseAgent({ driver, model, sprintDir: folder, cwd, env: io.env, pass })
+  const bare = superviseAgent({ driver, model, sprintDir: folder, cwd, env: io.env, pass, sandbox })
+  const agent = redactedAgent(bare, redactorFor(cwd, io))
   const stop = stopOnSignal()
   const started = performance.now()
   try {

@@ -84,6 +84,12 @@ function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner
   const known = linksIn(sprintDir)
   return (agent) => ({
     ...agent,
-    run: (request, signal) => agent.run(request, signal).finally(() => removeNewLinks(sprintDir, known)),
+    run: async (request, signal) => {
+      try {
+        return await agent.run(request, signal)
+      } finally {
+        await removeNewLinks(sprintDir, known)
+      }
+    },
   })
 }

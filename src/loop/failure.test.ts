@@ -108,7 +108,11 @@ describe('a failed attempt', () => {
       details: 'None of its options allows it.',
       options: ['Skip it', 'Never'],
     }
-    const { progress, orders } = after(aProgress(), started(), fails({ class: 'tool_denied', reason: 'May it deploy?', question }))
+    const { progress, orders } = after(
+      aProgress(),
+      started(),
+      fails({ class: 'tool_denied', reason: 'May it deploy?', question }),
+    )
 
     expect(progress).toMatchObject({ status: 'needs-human', humanNeeded: { ...question, askedAt: noon } })
     expect(told(orders)).toContainEqual({ type: 'question-asked', iteration: 1, ...question })

@@ -1,3 +1,4 @@
+// oxlint-disable-next-line import/no-unassigned-import -- Vite makes a file of it
 import './theme.css'
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider } from '@tanstack/react-query'

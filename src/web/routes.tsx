@@ -5,48 +5,44 @@ import { Crashed } from './shell/crashed.tsx'
 import { Shell } from './shell/shell.tsx'
 
 /** Whatever is wrong in a URL is left out: a link from yesterday still opens. */
-const loose = <S extends z.ZodRawShape>(shape: S) => {
-  const fields = Object.entries(shape).map(([name, field]) => [
-    name,
-    z.optional(z.catch(field as z.ZodType, undefined)),
-  ])
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields, each optional
-  return z.object(Object.fromEntries(fields)) as unknown as z.ZodObject<{ [K in keyof S]: z.ZodOptional<S[K]> }>
-}
+const maybe = <T extends z.ZodType>(field: T) => field.optional().catch(undefined)
 
 /** The start dialog lies over any page; its agent is in the URL. */
 const rootRoute = createRootRoute({
   component: Shell,
   notFoundComponent: NotFoundPage,
   errorComponent: Crashed,
-  validateSearch: loose({ start: z.string() }),
+  validateSearch: z.object({ start: maybe(z.string()) }),
 })
 
 const fleetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  validateSearch: loose({ show: z.enum(['running', 'needs-you', 'parked', 'failed', 'resting']), q: z.string() }),
+  validateSearch: z.object({
+    show: maybe(z.enum(['running', 'needs-you', 'parked', 'failed', 'resting'])),
+    q: maybe(z.string()),
+  }),
   component: lazyRouteComponent(() => import('./pages/fleet.tsx'), 'FleetPage'),
 })
 
 const agentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/$agentId',
-  validateSearch: loose({ tab: z.enum(['queue', 'sprints', 'conversations', 'notes', 'access']) }),
+  validateSearch: z.object({ tab: maybe(z.enum(['queue', 'sprints', 'conversations', 'notes', 'access'])) }),
   component: lazyRouteComponent(() => import('./pages/agent.tsx'), 'AgentPage'),
 })
 
 const sprintRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sprints/$sprintId',
-  validateSearch: loose({
-    i: z.int(),
-    tab: z.enum(['transcript', 'changes', 'iterations', 'charts', 'hooks']),
-    event: z.string(),
-    q: z.string(),
-    kind: z.enum(['text', 'tool', 'other']),
-    from: z.int(),
-    file: z.string(),
+  validateSearch: z.object({
+    i: maybe(z.int()),
+    tab: maybe(z.enum(['transcript', 'changes', 'iterations', 'charts', 'hooks'])),
+    event: maybe(z.string()),
+    q: maybe(z.string()),
+    kind: maybe(z.enum(['text', 'tool', 'other'])),
+    from: maybe(z.int()),
+    file: maybe(z.string()),
   }),
   component: lazyRouteComponent(() => import('./pages/sprint.tsx'), 'SprintPage'),
 })
@@ -54,7 +50,7 @@ const sprintRoute = createRoute({
 const inboxRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/needs-you',
-  validateSearch: loose({ question: z.string(), show: z.enum(['open', 'past']) }),
+  validateSearch: z.object({ question: maybe(z.string()), show: maybe(z.enum(['open', 'past'])) }),
   component: lazyRouteComponent(() => import('./pages/inbox.tsx'), 'InboxPage'),
 })
 
@@ -73,7 +69,7 @@ const usageRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  validateSearch: loose({ tab: z.enum(['you', 'people', 'webhooks', 'deliveries', 'audit']) }),
+  validateSearch: z.object({ tab: maybe(z.enum(['you', 'people', 'webhooks', 'deliveries', 'audit'])) }),
   component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
 })
 

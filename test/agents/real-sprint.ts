@@ -27,7 +27,7 @@ export async function aRealSprint(agent: RealAgent, turns: readonly Turn[], setu
       ...agent.env?.(model.url),
       ...setup.env,
     },
-    patienceMs: 100_000,
+    patienceMs: 200_000,
   })
   return { ...sprint, model }
 }

@@ -38,6 +38,10 @@ export async function aBackend(timing?: Partial<Timing>) {
         const stored = inventory.agents.map(({ agentId }) => [agentId, events.get(agentId)?.at(-1)?.seq ?? 0] as const)
         return { success: true, stored: Object.fromEntries(stored) }
       },
+      noteInventory: async (machineId, { inventory }) => {
+        inventories.set(machineId, inventory)
+        return { success: true, stored: {} }
+      },
       takeEvents: async (_machineId, { agentId, events: batch }) => {
         const before = events.get(agentId) ?? []
         const last = before.at(-1)?.seq ?? 0
@@ -45,6 +49,7 @@ export async function aBackend(timing?: Partial<Timing>) {
         return { success: true, stored: Math.max(last, batch.at(-1)?.seq ?? 0) }
       },
       reachable: () => {},
+      seen: () => {},
     },
     ...(timing && { timing }),
   })

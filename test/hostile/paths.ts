@@ -38,7 +38,9 @@ export function traversals(): string[] {
     '%c0%ae%c0%ae/',
     '..;/',
   ]
-  const nested = ['a', 'b/c', '.x'].flatMap((name) => ['/', '/..', '/../..', '\\..', '//', '/./x'].map((end) => name + end))
+  const nested = ['a', 'b/c', '.x'].flatMap((name) =>
+    ['/', '/..', '/../..', '\\..', '//', '/./x'].map((end) => name + end),
+  )
   const absolute = [
     '/etc/passwd',
     '/proc/self/environ',

@@ -24,17 +24,13 @@ const canaries = {
   assigned: `canary${random}canary`,
 }
 const pem = `-----BEGIN RSA PRIVATE KEY-----\n${canaries.privateKey}\n-----END RSA PRIVATE KEY-----`
+const { privateKey: _inKey, bearer, url, assigned, ...plain } = canaries
 const spoken = [
-  ...[canaries.ofAgent, canaries.ofUser, canaries.dotenv, canaries.dotenvAny, canaries.aws, canaries.github],
-  ...[
-    canaries.anthropic,
-    canaries.openai,
-    canaries.slack,
-    canaries.jwt,
-    pem,
-    `Authorization: Bearer ${canaries.bearer}`,
-  ],
-  ...[`postgres://app:${canaries.url}@db/app`, `DEPLOY_TOKEN=${canaries.assigned}`],
+  ...Object.values(plain),
+  pem,
+  `Authorization: Bearer ${bearer}`,
+  `postgres://app:${url}@db/app`,
+  `DEPLOY_TOKEN=${assigned}`,
 ].join('\n')
 
 const env = { ANTHROPIC_API_KEY: canaries.ofAgent, DEPLOY_PASSWORD: canaries.ofUser }

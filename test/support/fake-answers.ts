@@ -9,7 +9,7 @@ import { aGlance, aMachine, anAgentRow, aPrompt, aSprint, type Fleet, idOf, list
 export type FakeState = { readonly fleet: Fleet; readonly push: (change: Change) => void }
 
 /** What was given by the route's own schemas: ids, query and body. */
-type Given = Record<string, unknown>
+type Given = Record<string, string | number | null | undefined>
 
 const ada = {
   id: idOf('ada'),

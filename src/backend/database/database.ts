@@ -10,6 +10,8 @@ export interface Tx {
   readonly db: Queries
   /** For whoever writes along without drizzle (the engine). */
   readonly client: PoolClient
+  /** Runs at the end, still part of it. */
+  readonly beforeCommit: (then: () => Promise<void>) => void
   /** Runs once this is committed, in order; never if it is rolled back. Must not throw. */
   readonly afterCommit: (then: () => void) => void
 }
@@ -33,11 +35,15 @@ export const databaseOn = (opened: Omit<Database, 'transaction'>): Database => (
 
 async function once<T>(pool: Pool, run: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
+  const before: (() => Promise<void>)[] = []
   const after: (() => void)[] = []
   let broken: Error | undefined
   try {
     await client.query('begin')
-    const result = await run({ db: drizzle(client), client, afterCommit: (then) => void after.push(then) })
+    const beforeCommit = (then: () => Promise<void>) => void before.push(then)
+    const afterCommit = (then: () => void) => void after.push(then)
+    const result = await run({ db: drizzle(client), client, beforeCommit, afterCommit })
+    for (const then of before) await then()
     await client.query('commit')
     for (const then of after) queueMicrotask(then)
     return result

@@ -101,8 +101,9 @@ describe('a transaction', () => {
     const told: string[] = []
     let tries = 0
     await transaction(async (tx) => {
-      tx.afterCommit(() => told.push(`try ${++tries}`))
-      if (told.length === 0 && tries++ === 0) throw Object.assign(new Error('serialization'), { code: '40001' })
+      const number = ++tries
+      tx.afterCommit(() => told.push(`try ${number}`))
+      if (number === 1) throw Object.assign(new Error('serialization'), { code: '40001' })
     })
     await new Promise((resolve) => setImmediate(resolve))
     expect(told).toEqual(['try 2'])

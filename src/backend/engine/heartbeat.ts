@@ -28,6 +28,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
     const taken = await recover()
     if (taken > 0) log('warning', `took over ${taken} of a replica that is gone`)
   }
+  await database.db.execute(sql`delete from executor where last_seen < clock_timestamp() - interval '1 hour'`)
   await beat()
   const timer = setInterval(() => {
     const silentMs = performance.now() - last

@@ -1,7 +1,8 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { Workspace } from '../../contract/fleet/agent.ts'
 import { agents, conversations, type AgentRow } from '../database/agent.ts'
+import { agentPrompts } from '../database/agent-prompt.ts'
 import { access } from '../database/user.ts'
 import { machines } from '../database/machine.ts'
 import { announce } from './announce.ts'
@@ -53,6 +54,16 @@ const setState = (fleet: Fleet, agentId: string, fields: Pick<AgentRow, 'state' 
     return { ...agent, ...fields }
   })
 
+const makingMs = 600_000
+
+/** Whoever made them is gone. */
+export async function failUnmade(fleet: Fleet): Promise<void> {
+  const { database, clock } = fleet
+  const isLate = and(eq(agents.state, 'creating'), lt(agents.createdAt, clock.now() - makingMs))
+  const late = await database.db.select({ id: agents.id }).from(agents).where(isLate).limit(100)
+  for (const { id } of late) await setState(fleet, id, { state: 'failed', reason: 'its workspace was never made' })
+}
+
 /** Stops what it does, and hides it. Its workspace is put away by the machine. */
 export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =>
   fleet.database.transaction(async (tx) => {
@@ -64,6 +75,8 @@ export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =
     }
     const running = await runningPrompt(tx, agentId)
     if (running && running.sprintId === null) await interrupt(fleet, tx, agent, running.id)
+    const waiting = and(eq(agentPrompts.agentId, agentId), inArray(agentPrompts.status, ['queued', 'parked']))
+    await tx.db.update(agentPrompts).set({ status: 'cancelled', endedAt: fleet.clock.now() }).where(waiting)
     const fields = { state: 'archived' as const, archivedAt: fleet.clock.now(), inRalphMode: false }
     await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
     const request = { id: `archive:${agentId}`, type: 'archive-workspace' as const, body: { agentId } }

@@ -14,13 +14,34 @@ type Changed = {
   readonly questionId?: string
 }
 
-/** Tells everybody who looks that a row is another one. What it is now, they read when they show it. */
+const gathered = new WeakMap<Tx, Map<string, Changed>>()
+
+/** Tells everybody who looks that a row is another one: once per transaction. What it is now, they read when they show it. */
 export async function announce(fleet: Fleet, tx: Tx, ...changes: readonly Changed[]): Promise<void> {
-  if (changes.length === 0) return
-  const at = fleet.clock.now()
-  await tx.db.insert(events).values(changes.map((change) => ({ ...change, at })))
-  wake(fleet, tx)
+  const known = gathered.get(tx) ?? gather(fleet, tx)
+  for (const change of changes) known.set(keyOf(change), change)
 }
+
+function gather(fleet: Fleet, tx: Tx): Map<string, Changed> {
+  const changes = new Map<string, Changed>()
+  gathered.set(tx, changes)
+  tx.beforeCommit(async () => {
+    const at = fleet.clock.now()
+    const rows = [...changes.values()].map((change) => ({ ...change, at }))
+    if (rows.length > 0) await tx.db.insert(events).values(rows)
+    wake(fleet, tx)
+  })
+  return changes
+}
+
+const keyOf = ({
+  kind,
+  promptId = '',
+  questionId = '',
+  sprintId = '',
+  machineId = '',
+  agentId = '',
+}: Changed): string => `${kind} ${promptId || questionId || sprintId || machineId || agentId}`
 
 /** The topic on which those listen who pass events on. */
 export const eventsTopic = 'events'

@@ -52,14 +52,9 @@ export const machineDisconnected = (fleet: Fleet, { machineId, epoch }: Connecti
     if (rowCount) await announce(fleet, tx, { kind: 'machine', machineId })
   })
 
-/** It lives. Called every few seconds at most; leases of what it runs are renewed with it. */
-export async function machineSeen({ database, clock, settings }: Fleet, machineId: string): Promise<void> {
-  const now = clock.now()
-  // Two statements, not one transaction: whoever begins a prompt locks the prompt first and the machine afterwards.
-  await database.db.update(machines).set({ lastSeenAt: now }).where(eq(machines.id, machineId))
-  await database.db.execute(sql`
-    update agent_prompt set lease_until = ${new Date(now + settings.leaseMs).toISOString()}::timestamptz
-    from agent where agent.id = agent_prompt.agent_id and agent.machine_id = ${machineId} and status = 'running'`)
+/** It lives. Called every few seconds, by whoever holds its connection. */
+export async function machineSeen({ database, clock }: Fleet, machineId: string): Promise<void> {
+  await database.db.update(machines).set({ lastSeenAt: clock.now() }).where(eq(machines.id, machineId))
 }
 
 /** Begins what the machine's agents have waiting; one transaction each. */
@@ -114,7 +109,7 @@ async function reconcile(fleet: Fleet, tx: Tx, agent: AgentRow, said: InventoryA
   if (running) {
     const has = said?.prompts.some(({ promptId }) => promptId === running.id) ?? false
     const leaseUntil = fleet.clock.now() + fleet.settings.leaseMs
-    const stored = { leaseUntil, ...(has && running.storedAt === null && { storedAt: fleet.clock.now() }) }
+    const stored = { leaseUntil, error: null, ...(has && running.storedAt === null && { storedAt: fleet.clock.now() }) }
     await tx.db.update(agentPrompts).set(stored).where(eq(agentPrompts.id, running.id))
     if (!has) await sendAgain(fleet, tx, agent, running.id)
   }
@@ -170,20 +165,44 @@ async function appendToSprint(fleet: Fleet, tx: Tx, agentId: string, { sprintId,
   await appendEvents(fleet, tx, { agentId, sprintId }, numbered)
 }
 
-/** Prompts whose machine has been silent for longer than their lease. Unknown is not dead: people are told, nothing is ended. */
-export async function tellLostPrompts(fleet: Fleet): Promise<void> {
-  const isOver = and(eq(agentPrompts.status, 'running'), lt(agentPrompts.leaseUntil, fleet.clock.now()))
-  const lost = await fleet.database.db.select().from(agentPrompts).where(isOver).limit(100)
-  for (const { id, agentId } of lost) {
-    await fleet.database.transaction(async (tx) => {
-      const agent = await lockAgent(tx, agentId)
-      const still = and(isOver, eq(agentPrompts.id, id))
-      const error = 'its machine has not been heard from; it may still be at work'
-      const { rowCount } = await tx.db.update(agentPrompts).set({ error, leaseUntil: null }).where(still)
-      if (rowCount !== 1) return
-      await announce(fleet, tx, { kind: 'prompt', agentId, promptId: id }, { kind: 'agent', agentId })
-      const text = `${agent.name}: ${error}`
-      await fleet.notifications.tell(tx, { event: 'machine-lost', text, agentId, machineId: agent.machineId })
+/** Machines whose connection was held by a replica that is gone, and that have not come back. */
+export async function tellLostMachines(fleet: Fleet): Promise<void> {
+  const { database, clock, settings } = fleet
+  const isSilent = and(isNotNull(machines.connectedTo), lt(machines.lastSeenAt, clock.now() - settings.silentMs))
+  const silent = await database.db.select({ id: machines.id }).from(machines).where(isSilent).limit(100)
+  for (const { id: machineId } of silent) {
+    await database.transaction(async (tx) => {
+      const { rowCount } = await tx.db
+        .update(machines)
+        .set({ connectedTo: null })
+        .where(and(isSilent, eq(machines.id, machineId)))
+      if (rowCount === 1) await announce(fleet, tx, { kind: 'machine', machineId })
     })
   }
+}
+
+/** Prompts whose machine has been silent for longer than their lease. Unknown is not dead: people are told, nothing is ended. */
+export async function tellLostPrompts(fleet: Fleet): Promise<void> {
+  const longAgo = new Date(fleet.clock.now() - fleet.settings.leaseMs).toISOString()
+  const { rows } = await fleet.database.db.execute<{ id: string; agentId: string }>(sql`
+    select agent_prompt.id, agent.id as "agentId" from agent_prompt
+    join agent on agent.id = agent_prompt.agent_id join machine on machine.id = agent.machine_id
+    where agent_prompt.status = 'running' and lease_until is not null and started_at < ${longAgo}::timestamptz
+      and (last_seen_at is null or last_seen_at < ${longAgo}::timestamptz) limit 100`)
+  for (const { id, agentId } of rows) await fleet.database.transaction((tx) => tellLost(fleet, tx, agentId, id))
+}
+
+async function tellLost(fleet: Fleet, tx: Tx, agentId: string, promptId: string): Promise<void> {
+  const agent = await lockAgent(tx, agentId)
+  const still = and(
+    eq(agentPrompts.id, promptId),
+    eq(agentPrompts.status, 'running'),
+    isNotNull(agentPrompts.leaseUntil),
+  )
+  const error = 'its machine has not been heard from; it may still be at work'
+  const { rowCount } = await tx.db.update(agentPrompts).set({ error, leaseUntil: null }).where(still)
+  if (rowCount !== 1) return
+  await announce(fleet, tx, { kind: 'prompt', agentId, promptId }, { kind: 'agent', agentId })
+  const text = `${agent.name}: ${error}`
+  await fleet.notifications.tell(tx, { event: 'machine-lost', text, agentId, machineId: agent.machineId })
 }

@@ -16,12 +16,7 @@ export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress)
   await writeQuestion(fleet, tx, held)
   const agent = await withRalphMode(fleet, tx, held)
   await tellRest(fleet, tx, { agent, sprint }, before)
-  await announce(
-    fleet,
-    tx,
-    { kind: 'sprint', agentId: agent.id, sprintId: sprint.id },
-    { kind: 'agent', agentId: agent.id },
-  )
+  await announce(fleet, tx, { kind: 'sprint', agentId: agent.id, sprintId: sprint.id }, { kind: 'agent', agentId: agent.id })
   return { agent, sprint }
 }
 

@@ -4,7 +4,8 @@ import { sprintOrders } from '../database/sprint.ts'
 import type { Handler } from '../engine/engine.ts'
 import { openEngine } from '../engine/open-engine.ts'
 import type { Fact } from '../../loop/fact.ts'
-import { pumpMachine, tellLostPrompts, waitingAgents } from './machines.ts'
+import { failUnmade } from './agents.ts'
+import { pumpMachine, tellLostMachines, tellLostPrompts, waitingAgents } from './machines.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
 import { lockAgent, lockSprint, sprintIn } from './rows.ts'
@@ -20,7 +21,7 @@ export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
   readonly onLost: (reason: string) => void
 }
 
-export const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, sweepMs: 2000 }
+export const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: 90_000, sweepMs: 2000 }
 
 export type OpenFleet = Fleet & { readonly close: () => Promise<void> }
 
@@ -105,7 +106,9 @@ function sweepEvery(fleet: Fleet) {
   const sweep = async () => {
     for (const agentId of await waitingAgents(fleet)) await pumpAgent(fleet, agentId)
     for (const orderId of await overdueWaits(fleet)) await endWait(fleet, orderId)
+    await tellLostMachines(fleet)
     await tellLostPrompts(fleet)
+    await failUnmade(fleet)
   }
   const timer = setInterval(() => void then(sweep, 'sweep'), sweepMs)
   return {

@@ -38,8 +38,10 @@ export interface Notifications {
 
 /** How long things may take, in milliseconds. */
 export type FleetSettings = {
-  /** A machine that has heard nothing of the backend for this long begins no prompt; one that is silent is shown as such. */
+  /** A machine that has heard nothing of the backend for this long begins no prompt; one that is silent this long is lost. */
   readonly leaseMs: number
+  /** A machine that was not seen for this long is not connected, whatever was written down. */
+  readonly silentMs: number
   /** How often what was overlooked is looked for. */
   readonly sweepMs: number
 }

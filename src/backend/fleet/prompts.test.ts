@@ -9,7 +9,7 @@ import { isUniqueViolation, type Database } from '../database/database.ts'
 import { events } from '../database/event.ts'
 import { machineOutbox } from '../database/machine.ts'
 import { sprints } from '../database/sprint.ts'
-import { takeEvents } from './machines.ts'
+import { machineSeen, takeEvents } from './machines.ts'
 import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from './prompts.ts'
 import { answerSprint, startSprint, tellSprint } from './sprints.ts'
 import { takePromptEnded } from './take-report.ts'
@@ -191,6 +191,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     expect((await other.prompts()).map(({ status }) => status)).toEqual(['parked', 'parked'])
     expect(one.machine.state.prompts).toHaveLength(1)
     world.pass(2 * 3_600_000)
+    await machineSeen(fleet, one.machine.id)
     for (const { sprints: rows } of [one, other]) await until(rows, ([row]) => row?.status === 'completed')
     await until(other.prompts, (all) => all.every(({ status }) => status === 'finished'))
     expect(one.machine.state.prompts.length).toBe(4)

@@ -36,6 +36,18 @@ export type Connection = {
 /** Alarms in both directions: a clock that is further off makes certificates and logs hard to believe. */
 const mostSkewMs = 30_000
 
+/** Often enough for leases, and seldom enough for the database. */
+const seenEveryMs = 5000
+
+function atMostEvery(ms: number, tell: () => void): () => void {
+  let last = performance.now()
+  return () => {
+    if (performance.now() - last < ms) return
+    last = performance.now()
+    tell()
+  }
+}
+
 /** Whether this machine may connect now, and if so its epoch. Refusals are told to the machine. */
 export async function admit(
   transport: Transport,
@@ -100,10 +112,11 @@ export function openConnection(
     },
     received: () => {},
     answer: async (request) => {
-      const reply = await answerReport(machineId, request, parts)
+      const reply = await answerReport(machineId, request, { ...parts, isReconciled: ready })
       if (request.type === 'inventory') becomeReady()
       return reply
     },
+    heard: atMostEvery(seenEveryMs, () => handlers.seen(machineId)),
     ...(parts.timing && { timing: parts.timing }),
   })
   const becomeReady = () => {
@@ -114,12 +127,17 @@ export function openConnection(
   return { machineId, bootEpoch, bootId, epoch, line, isReady: () => ready, fence: () => void (fenced = true) }
 }
 
-async function answerReport(machineId: string, { type, body }: Arrived, parts: ConnectionParts): Promise<unknown> {
+type Answering = ConnectionParts & { readonly isReconciled: boolean }
+
+async function answerReport(machineId: string, { type, body }: Arrived, parts: Answering): Promise<unknown> {
   if (!isReportType(type))
     throw new RalphError('VERSION_UNKNOWN', `this backend knows no message "${type.slice(0, 60)}"`)
   switch (type) {
-    case 'inventory':
-      return encodeReportReply(type, await parts.handlers.takeInventory(machineId, decodeReport(type, body)))
+    case 'inventory': {
+      const { takeInventory, noteInventory } = parts.handlers
+      const take = parts.isReconciled ? noteInventory : takeInventory
+      return encodeReportReply(type, await take(machineId, decodeReport(type, body)))
+    }
     case 'events':
       return encodeReportReply(type, await parts.handlers.takeEvents(machineId, decodeReport(type, body)))
     case 'renew':

@@ -38,8 +38,10 @@ beforeAll(async () => {
   const handlers = {
     takeMessage: memory.take,
     takeInventory: async () => ({ success: true as const, stored: {} }),
+    noteInventory: async () => ({ success: true as const, stored: {} }),
     takeEvents: async () => ({ success: true as const, stored: 0 }),
     reachable: () => {},
+    seen: () => {},
   }
   const parts = { store: memory.store, authority, now: Date.now, log }
   machines = openMachines({ ...parts, handlers, version: '0.1.0', lookEveryMs: 50 })

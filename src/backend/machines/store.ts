@@ -67,7 +67,14 @@ export type MachineMessage = { readonly id: string; readonly type: string; reado
 export interface MachineHandlers {
   /** One transaction: `seen` if it was taken before. Rejects only if it could not be stored; then it is sent again. */
   readonly takeMessage: (machineId: string, message: MachineMessage) => Promise<Stored>
+  /**
+   * The first inventory of a connection is compared with what is believed, before any request goes out on it. Later ones may
+   * cross requests that are under way, so they only say what has changed on the machine itself.
+   */
   readonly takeInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
+  readonly noteInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
   readonly takeEvents: (machineId: string, body: ReportBody<'events'>) => Promise<ReportReply<'events'>>
   readonly reachable: (machineId: string, isReachable: boolean) => void
+  /** It lives: every few seconds while it is heard from. */
+  readonly seen: (machineId: string) => void
 }

@@ -8,6 +8,7 @@ import { inspectorFor } from '../inspector.ts'
 import type { Io } from '../io.ts'
 import { outcomeJson } from '../outcome-json.ts'
 import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
+import { capabilityText, sandboxCapability } from '../protection.ts'
 import { tryAgent, type Trial } from '../try-agent.ts'
 
 export const agents = command({
@@ -42,7 +43,8 @@ async function list(json: boolean, io: Io): Promise<number> {
     realDrivers().map(async (driver) => ({ driver, inspection: await inspectAgent(driver, inspectorFor(driver, io)) })),
   )
   if (json) io.print(JSON.stringify(found.map(inspectionJson)))
-  else for (const line of table(found, io)) io.print(line)
+  else
+    for (const line of [...table(found, io), `sandbox: ${capabilityText(await sandboxCapability(io))}`]) io.print(line)
   return 0
 }
 

@@ -78,7 +78,7 @@ On a terminal it asks for what is not given: goal, check, agent, limits. Enter t
     const folder = await writeSprint(name ?? slug(title), text, io)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: shownPath(folder, io) }))
-    else for (const line of closing(folder, answers.goal, io)) io.print(line)
+    else for (const line of [...(asks ? [''] : []), ...closing(folder, answers.goal, io)]) io.print(line)
     return 0
   },
 })

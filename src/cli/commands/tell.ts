@@ -11,7 +11,10 @@ export const tell = command({
   summary: 'Tell the agent something',
   arguments: ['<sprint-dir>', '<text>'],
   options: {
-    now: { type: 'boolean', description: 'interrupt the agent and start it again with the message' },
+    now: {
+      type: 'boolean',
+      description: 'interrupt the agent and tell it at once, in the same session if it can resume one',
+    },
     json: { type: 'boolean', description: 'print {told, now} as JSON' },
   },
   details: 'The message is in the prompt of the next iteration, also if nobody runs the sprint at the moment.',

@@ -5,11 +5,12 @@ import { paintFor } from '../paint.ts'
 import type { View } from '../view.ts'
 import { after, liveState, type LiveState } from './live-state.ts'
 import { screen } from './screen.ts'
-import { widthOf } from './width.ts'
+import { fit } from './width.ts'
 
 const redrawMs = 250
 const hideCursor = '\u001b[?25l'
 const showCursor = '\u001b[?25h'
+const clearScreen = '\u001b[2J\u001b[H'
 
 export type LiveOptions = { readonly progress: () => Progress; readonly agent: string; readonly project: string }
 
@@ -22,23 +23,37 @@ export interface LiveView extends View {
 export function liveView(io: Io, { progress, agent, project }: LiveOptions): LiveView {
   const paint = paintFor(io.color)
   let state = liveState(progress(), agent, io.now())
-  let drawn: string[] = []
+  let drawn: readonly string[] = []
+  let drawnIn = { columns: 0, rows: 0 }
   let below = ''
   let closed = false
+  let hasNews = false
+  let drawnSecond = 0
 
   const draw = (which: 'next' | 'last' = 'next') => {
     const size = { columns: Math.max(20, io.columns()), rows: Math.max(6, io.rows()) }
     const current = { ...state, progress: progress() }
     const lines = screen(which === 'last' ? still(current) : current, { paint, size, now: io.now(), project })
-    paintOver(io, drawn, below === '' ? lines : [...lines.slice(0, size.rows - 2), below])
-    drawn = below === '' ? lines : [...lines.slice(0, size.rows - 2), below]
+    const shown = below === '' ? lines : [...lines.slice(0, size.rows - 2), fit(below, size.columns)]
+    // A terminal that becomes narrower breaks the lines that are on it, and nobody knows where they are then.
+    const isResized = drawn.length > 0 && (size.columns !== drawnIn.columns || size.rows !== drawnIn.rows)
+    io.write(isResized ? `${clearScreen}${repaint([], shown)}` : repaint(drawn, shown))
+    drawn = shown
+    drawnIn = size
   }
-  const timer = setInterval(() => draw(), redrawMs).unref()
+  // Clocks show seconds: as long as nothing happens, more than one picture in each would be the same.
+  const timer = setInterval(() => {
+    const second = Math.floor(io.now() / 1000)
+    if (hasNews || second !== drawnSecond) draw()
+    hasNews = false
+    drawnSecond = second
+  }, redrawMs).unref()
   io.write(hideCursor)
   draw()
   return {
     show(event: SprintEvent) {
       state = after(state, event, io.now())
+      hasNews = true
     },
     footer(text) {
       below = text
@@ -61,11 +76,14 @@ function still(state: LiveState): LiveState {
   return { ...state, log: [], progress: humanNeeded ? progress : state.progress }
 }
 
-/** Moves up over the old lines and writes the new ones; only what differs is sent. */
-function paintOver(io: Io, before: readonly string[], now: readonly string[]): void {
+/** What brings the old lines to the new ones, from the end of the old ones on; lines that stay the same are not sent. */
+export function repaint(before: readonly string[], now: readonly string[]): string {
   const up = before.length > 1 ? `\u001b[${before.length - 1}A` : ''
-  const columns = io.columns()
-  const safe = now.map((line) => (widthOf(line) > columns ? line.slice(0, columns) : line))
-  const rest = before.length > now.length ? '\u001b[J' : ''
-  io.write(`\r${up}${safe.map((line) => `\u001b[2K${line}`).join('\n')}${rest}`)
+  const lines = now.map((line, index) => {
+    const next = index === 0 ? '' : index < before.length ? '\u001b[1B\r' : '\n'
+    return before[index] === line ? next : `${next}\u001b[2K${line}`
+  })
+  // Below a shorter picture something of the longer one is left.
+  const rest = before.length > now.length ? '\u001b[1B\r\u001b[J\u001b[1A' : ''
+  return `\r${up}${lines.join('')}${rest}`
 }

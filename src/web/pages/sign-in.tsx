@@ -69,7 +69,7 @@ const ticketIn = (text: string): string => text.trim().split('#').at(-1) ?? ''
 function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void {
   const cache = useQueryClient()
   const navigate = useNavigate()
-  return async (ticket) => {
+  const signIn = async (ticket: string): Promise<void> => {
     try {
       const me = await api.signIn({ ticket })
       cache.clear()
@@ -79,4 +79,5 @@ function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void
       onProblem(told(error))
     }
   }
+  return (ticket) => void signIn(ticket)
 }

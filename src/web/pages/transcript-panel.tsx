@@ -118,9 +118,9 @@ function Toolbar({
 function Lanes({ sprint, transcript }: { sprint: Sprint; transcript: Props['transcript'] }) {
   const now = useNow()
   const running = sprint.progress.status === 'in-progress'
-  const events = transcript.data?.events ?? []
-  const until = running ? now : (events.at(-1)?.at ?? now)
-  const lanes = useMemo(() => lanesOf(events, until), [events, until])
+  const events = transcript.data?.events
+  const until = running ? now : (events?.at(-1)?.at ?? now)
+  const lanes = useMemo(() => lanesOf(events ?? [], until), [events, until])
   return lanes ? <LanesView lanes={lanes} /> : null
 }
 

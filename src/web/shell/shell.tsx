@@ -7,7 +7,7 @@ import { meQuery, questionsQuery } from '../data/queries.ts'
 import { Toaster } from '../ui/toast.tsx'
 import { Header } from './header.tsx'
 import { LiveBanner } from './live-banner.tsx'
-import { useNotifications } from './notifications.ts'
+import { useNotifications } from '../data/notifications.ts'
 import { useKeys } from './shortcuts.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))

@@ -18,7 +18,6 @@ export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
   const [shown, setShown] = useState(atOnce)
   return (
     <>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reached by keyboard */}
       <pre tabIndex={0} className="overflow-x-auto py-1.5 font-mono text-sm leading-[1.6]">
         <code className="block w-max min-w-full">
           {lines.slice(0, shown).map((line, number) => (

@@ -22,10 +22,11 @@ export const roughly = (ms: number): string => {
 /** `00:31`, `1:02:05`: since the iteration began. */
 export function stopwatch(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
-  const two = (value: number): string => String(value).padStart(2, '0')
   const hours = Math.floor(seconds / 3600)
   return `${hours > 0 ? `${hours}:` : ''}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }
+
+const two = (value: number): string => String(value).padStart(2, '0')
 
 const twoDigits = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const noDigits = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })

@@ -125,7 +125,8 @@ const looking = (fleet: Fleet): Looking => {
       const machineId = await machineOf(agentId)
       const { directory, files } = await fleet.machines.ask(machineId, 'notes', { agentId })
       const notes = files.map(({ name, text = '', updatedAt }) => ({ name, text, updatedAt }))
-      return { folder: directory, lock: files.some(({ name }) => name === '.task-lock'), notes }
+      const { exists } = await fleet.machines.ask(machineId, 'ralph-mode-check-lock', { agentId })
+      return { folder: directory, lock: exists, notes }
     },
     detectChecks: async ({ ids: { agentId } }) => {
       const { checks } = await fleet.machines.ask(await machineOf(agentId), 'detect-checks', { agentId })

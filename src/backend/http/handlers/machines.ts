@@ -46,7 +46,7 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor): Answered {
       const { local } = await found(machineId)
       if (local) throw new RalphError('MACHINE_REFUSED', 'this is the machine that the backend itself runs on')
       await door.revoke(machineId)
-      await fleet.database.transaction((tx) => announce(fleet, tx, { kind: 'machine', machineId }))
+      await fleet.database.transaction(async (tx) => announce(fleet, tx, { kind: 'machine', machineId }))
       return found(machineId)
     },
     preflight: async ({ ids: { machineId }, body: { program } }) => {

@@ -74,7 +74,6 @@ function Row({ row, now }: { row: AgentRow; now: number }) {
     else void navigate({ to: '/agents/$agentId', params: { agentId: agent.id } })
   }
   return (
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the name is a link to the same place
     <div
       onClick={open}
       role="presentation"

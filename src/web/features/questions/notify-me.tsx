@@ -1,6 +1,6 @@
 import { Bell, BellOff } from 'lucide-react'
 import { useState } from 'react'
-import { askForNotifications, canNotify, dropNotifications, wantsNotifications } from '../../shell/notifications.ts'
+import { askForNotifications, canNotify, dropNotifications, wantsNotifications } from '../../data/notifications.ts'
 import { Button } from '../../ui/button.tsx'
 
 /** Notifications of this browser, on request only. */

@@ -11,9 +11,6 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
   if (iterations.length === 0) return <Empty title="No iteration is over yet" />
   const shown = iterations.slice(-mostColumns)
   const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
-  const time = (record: IterationRecord): number => record.endedAt - record.startedAt
-  const cost = (record: IterationRecord): number => record.costUsd ?? 0
-  const tokens = (record: IterationRecord): number => tokenParts(record).reduce((sum, { value }) => sum + value, 0)
   return (
     <div className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">
       <ColumnChart
@@ -44,6 +41,10 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
     </div>
   )
 }
+
+const time = (record: IterationRecord): number => record.endedAt - record.startedAt
+const cost = (record: IterationRecord): number => record.costUsd ?? 0
+const tokens = (record: IterationRecord): number => tokenParts(record).reduce((sum, { value }) => sum + value, 0)
 
 const one = ({ number }: IterationRecord, value: number, words: string): Column => ({
   key: number,

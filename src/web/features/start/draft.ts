@@ -77,7 +77,6 @@ export type Problems = Partial<
 
 /** What stands in the way of a start, by field. */
 export function problemsOf(draft: Draft): Problems {
-  const needed = (text: string, words: string): string | undefined => (text.trim() === '' ? words : undefined)
   const making = draft.agentId === newAgent
   const found: { [K in keyof Problems]: string | undefined } = {
     task: needed(draft.task, 'Say what is to be done'),
@@ -93,6 +92,8 @@ export function problemsOf(draft: Draft): Problems {
   }
   return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
 }
+
+const needed = (text: string, words: string): string | undefined => (text.trim() === '' ? words : undefined)
 
 const positiveProblem = (text: string): string | undefined => {
   const value = numberIn(text)

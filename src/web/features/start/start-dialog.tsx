@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import type { AgentRow } from '../../../contract/fleet/agent.ts'
 import { agentsQuery, checksQuery, estimateQuery } from '../../data/queries.ts'
 import { Kbd } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -39,14 +40,29 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
   )
 }
 
+/** Somebody who has nothing to do; with no agent at all, a new one. */
+function likelyAgent(rows: readonly AgentRow[]): string | undefined {
+  const usable = rows.filter(({ access, machine }) => access !== 'read' && machine.reachable)
+  return usable.find(({ agent }) => agent.state === 'idle')?.agent.id ?? usable[0]?.agent.id
+}
+
+/** What is typed is kept at once; closing loses nothing. */
+function useDraft(wanted: string) {
+  const [draft, setDraft] = useState(() => (wanted === 'any' ? keptDraft() : { ...keptDraft(), agentId: wanted }))
+  useEffect(() => keepDraft(draft), [draft])
+  const { data: rows = [] } = useQuery(agentsQuery)
+  const likely = likelyAgent(rows)
+  useEffect(() => {
+    if (likely !== undefined) setDraft((before) => (before.agentId === '' ? { ...before, agentId: likely } : before))
+  }, [likely])
+  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }))
+  return { draft, change, rows, row: rows.find(({ agent }) => agent.id === draft.agentId) }
+}
+
 function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(() => (wanted === 'any' ? keptDraft() : { ...keptDraft(), agentId: wanted }))
+  const { draft, change, rows, row } = useDraft(wanted)
   const [tried, setTried] = useState(false)
-  useEffect(() => keepDraft(draft), [draft])
-  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }))
-  const { data: rows = [] } = useQuery(agentsQuery)
-  const row = rows.find(({ agent }) => agent.id === draft.agentId)
   const known = { enabled: row !== undefined && row.machine.reachable }
   const { data: detected } = useQuery({ ...checksQuery(draft.agentId), ...known })
   const { data: estimate } = useQuery({ ...estimateQuery(draft.agentId), ...known })
@@ -54,7 +70,7 @@ function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
   const busy = row !== undefined && (row.agent.state === 'running' || row.sprint?.status === 'in-progress')
   const start = useStart((sprintId) => {
     dropDraft()
-    setDraft({ ...emptyDraft, agentId: draft.agentId })
+    change({ ...emptyDraft, agentId: draft.agentId })
     onClose()
     void navigate({ to: '/sprints/$sprintId', params: { sprintId } })
   })
@@ -65,7 +81,6 @@ function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
   const shown = tried ? problems : {}
   const words = estimate && estimateWords(estimate, draft)
   return (
-    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- a shortcut for the whole form
     <div
       className="flex min-h-0 flex-1 flex-col"
       onKeyDown={(event) => event.key === 'Enter' && (event.metaKey || event.ctrlKey) && submit()}

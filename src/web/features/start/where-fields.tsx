@@ -83,32 +83,40 @@ function NewAgent({ draft, change, problems }: Pick<Props, 'draft' | 'change' | 
         ]}
         onChoose={(value) => change({ workspace: value === 'folder' || value === 'clone' ? value : 'worktree' })}
       />
-      {draft.workspace === 'clone' ? (
-        <Input
-          label="Repository"
-          value={draft.repository}
-          placeholder="https://…"
-          hint={problems.repository}
-          onChange={(event) => change({ repository: event.target.value })}
-        />
-      ) : (
-        <Input
-          label="Folder"
-          value={draft.path}
-          placeholder={chosen?.roots[0] ?? '/home/me/project'}
-          hint={problems.path}
-          onChange={(event) => change({ path: event.target.value })}
-        />
-      )}
-      {draft.workspace !== 'folder' && (
-        <Input
-          label="Branch"
-          value={draft.branch}
-          placeholder={draft.workspace === 'clone' ? 'as it is' : 'ralph/my-task'}
-          hint={problems.branch}
-          onChange={(event) => change({ branch: event.target.value })}
-        />
-      )}
+      <WorkspaceFields draft={draft} change={change} problems={problems} root={chosen?.roots[0]} />
     </div>
   )
 }
+
+type WorkspaceProps = Pick<Props, 'draft' | 'change' | 'problems'> & { readonly root: string | undefined }
+
+const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
+  <>
+    {draft.workspace === 'clone' ? (
+      <Input
+        label="Repository"
+        value={draft.repository}
+        placeholder="https://…"
+        hint={problems.repository}
+        onChange={(event) => change({ repository: event.target.value })}
+      />
+    ) : (
+      <Input
+        label="Folder"
+        value={draft.path}
+        placeholder={root ?? '/home/me/project'}
+        hint={problems.path}
+        onChange={(event) => change({ path: event.target.value })}
+      />
+    )}
+    {draft.workspace !== 'folder' && (
+      <Input
+        label="Branch"
+        value={draft.branch}
+        placeholder={draft.workspace === 'clone' ? 'as it is' : 'ralph/my-task'}
+        hint={problems.branch}
+        onChange={(event) => change({ branch: event.target.value })}
+      />
+    )}
+  </>
+)

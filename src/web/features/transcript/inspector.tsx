@@ -64,7 +64,6 @@ function Output({ sprintId, call, quiet }: { sprintId: string; call: ToolCall; q
         <span className="text-faint">{duration(ms)}</span>
         {whole.size !== undefined && <span className="ml-auto text-faint">{bytes(whole.size)}</span>}
       </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reached by keyboard */}
       <pre
         tabIndex={0}
         className="max-h-[60vh] overflow-auto px-3.5 py-2.5 font-mono text-sm leading-[1.55] break-words whitespace-pre-wrap"

@@ -44,26 +44,31 @@ export function markOf(event: SprintEvent): Mark | undefined {
     case 'iteration-started':
     case 'steps-changed':
       return undefined
-    default:
+    case 'claim-made':
+    case 'claim-refused':
+    case 'claim-accepted':
+    case 'check-started':
+    case 'check-ended':
+    case 'gate-started':
+    case 'gate-ended':
+    case 'work-ended':
+    case 'breakpoint-reached':
+    case 'hook-started':
+    case 'hook-ended':
       return ofJudgement(event)
   }
 }
 
-type Judgement = Exclude<
+type Judgement = Extract<
   SprintEvent,
   {
     type:
-      | 'agent'
-      | 'sprint-started'
-      | 'note'
-      | 'attempt-started'
-      | 'attempt-failed'
-      | 'report-rejected'
-      | 'question-asked'
-      | 'sprint-rested'
-      | 'iteration-ended'
-      | 'iteration-started'
-      | 'steps-changed'
+      | `claim-${string}`
+      | `check-${string}`
+      | `gate-${string}`
+      | `hook-${string}`
+      | 'work-ended'
+      | 'breakpoint-reached'
   }
 >
 

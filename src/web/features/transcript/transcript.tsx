@@ -1,4 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { TranscriptWindow } from '../../data/transcript-window.ts'
@@ -22,17 +22,8 @@ type Props = {
 }
 
 /** Only the rows on screen exist. The newest end is held until a person moves away from it. */
-export function Transcript({
-  shown,
-  startOf,
-  selected,
-  onSelect,
-  onOlder,
-  onReopen,
-  over,
-  followAsked,
-  onFollowing,
-}: Props) {
+export function Transcript(props: Props) {
+  const { shown, startOf, onOlder, onReopen, over, onFollowing } = props
   const rows = useMemo(() => rowsOf(shown.events, startOf), [shown.events, startOf])
   const scroller = useRef<HTMLDivElement>(null)
   const fromStart = over && shown.older === undefined
@@ -48,20 +39,14 @@ export function Transcript({
     scrollEndThreshold: 40,
   })
   useFirstAtEnd(virtual, rows.length > 0 && !fromStart)
-  useEffect(() => {
-    if (followAsked === 0) return
+  const toEnd = (): void => {
     hold()
     virtual.scrollToEnd()
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when it is asked for
-  }, [followAsked])
-  const items = virtual.getVirtualItems()
-  const nearTop = (items[0]?.index ?? 99) < 12
-  useEffect(() => {
-    if (nearTop && rows.length > 0) onOlder()
-  }, [nearTop, rows.length, onOlder])
+  }
+  useWhenAsked(props.followAsked, toEnd)
+  useOlder((virtual.getVirtualItems()[0]?.index ?? 99) < 12 && rows.length > 0, rows.length, onOlder)
   return (
     <div className="relative min-h-0 flex-1">
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reached by keyboard */}
       <div
         ref={scroller}
         tabIndex={0}
@@ -72,32 +57,14 @@ export function Transcript({
         {...handlers}
       >
         {shown.cut && <Again onReopen={onReopen} />}
-        <div className="relative" style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, key, start }) => {
-            const row = rows[index]
-            return (
-              row && (
-                <div
-                  key={key}
-                  data-index={index}
-                  ref={virtual.measureElement}
-                  className="absolute inset-x-0 top-0"
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <TranscriptRow row={row} selected={selected} onSelect={onSelect} />
-                </div>
-              )
-            )
-          })}
-        </div>
+        <Rows rows={rows} virtual={virtual} selected={props.selected} onSelect={props.onSelect} />
       </div>
       {(!latch.following || shown.detached) && (
         <Button
           className="absolute right-4 bottom-3 shadow-pop"
           onClick={() => {
             if (shown.detached) onReopen()
-            hold()
-            virtual.scrollToEnd()
+            toEnd()
           }}
         >
           <ArrowDown aria-hidden className="size-3.5" /> Newest
@@ -105,6 +72,47 @@ export function Transcript({
       )}
     </div>
   )
+}
+
+type RowsProps = Pick<Props, 'selected' | 'onSelect'> & {
+  readonly rows: readonly Row[]
+  readonly virtual: Virtualizer<HTMLDivElement, Element>
+}
+
+const Rows = ({ rows, virtual, selected, onSelect }: RowsProps) => (
+  <div className="relative" style={{ height: virtual.getTotalSize() }}>
+    {virtual.getVirtualItems().map(({ index, key, start }) => {
+      const row = rows[index]
+      return (
+        row && (
+          <div
+            key={key}
+            data-index={index}
+            ref={virtual.measureElement}
+            className="absolute inset-x-0 top-0"
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            <TranscriptRow row={row} selected={selected} onSelect={onSelect} />
+          </div>
+        )
+      )
+    })}
+  </div>
+)
+
+function useWhenAsked(asked: number, act: () => void): void {
+  const before = useRef(asked)
+  useEffect(() => {
+    if (before.current === asked) return
+    before.current = asked
+    act()
+  })
+}
+
+function useOlder(wanted: boolean, have: number, onOlder: () => void): void {
+  useEffect(() => {
+    if (wanted) onOlder()
+  }, [wanted, have, onOlder])
 }
 
 const Again = ({ onReopen }: { onReopen: () => void }) => (

@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 import type { Change } from '../../contract/fleet/event.ts'
 import type { Question } from '../../contract/fleet/question.ts'
-import { api } from '../data/api.ts'
-import { watchChanges } from '../data/live.ts'
+import { api } from './api.ts'
+import { watchChanges } from './live.ts'
 
 const key = 'ralph.notify'
 

@@ -1,0 +1,49 @@
+// The page, from src/web into dist/web; nothing is done if it is newer than everything it is made of.
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const page = join(root, 'dist/web')
+const madeOf = ['src/web', 'src/client', 'src/contract', 'package-lock.json']
+
+export async function buildPage() {
+  if (newest(madeOf.map((path) => join(root, path))) < timeOf(join(page, 'index.html'))) return
+  const { build } = await import('vite')
+  const fresh = join(root, `dist/.web-${process.pid}`)
+  await build({
+    configFile: join(root, 'src/web/vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: fresh },
+  })
+  replace(page, fresh)
+}
+
+/** At once, as seen from outside: somebody may be looking at the page. */
+function replace(folder, fresh) {
+  const old = join(dirname(folder), `.web-old-${process.pid}`)
+  try {
+    renameSync(folder, old)
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+  renameSync(fresh, folder)
+  rmSync(old, { recursive: true, force: true })
+}
+
+function newest(paths) {
+  let last = 0
+  for (const path of paths) {
+    last = Math.max(last, timeOf(path))
+    if (!statSync(path).isDirectory()) continue
+    for (const name of readdirSync(path, { recursive: true }))
+      if (!name.endsWith('.test.ts')) last = Math.max(last, timeOf(join(path, name)))
+  }
+  return last
+}
+
+function timeOf(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPage()

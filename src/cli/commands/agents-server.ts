@@ -1,0 +1,156 @@
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import { defaultSettings, type MachineSettings } from '../../agents-server/inventory.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { redactor, secretsIn } from '../../contract/redact.ts'
+import { formatTimestamp } from '../../contract/time.ts'
+import { packageVersion } from '../assets.ts'
+import { command, positiveNumber } from '../command.ts'
+import type { Io } from '../io.ts'
+import { ralphHome } from '../ralph-home.ts'
+
+const options = {
+  backend: { type: 'string', value: 'HOST:PORT', description: 'join: where the backend listens for machines' },
+  name: { type: 'string', value: 'NAME', description: 'join: how the machine is called (default: its host name)' },
+  labels: { type: 'string', value: 'A,B', description: 'join: labels, for placing work' },
+  roots: {
+    type: 'string',
+    value: 'DIR:DIR',
+    description: 'join: folders that workspaces may lie in (default: your home)',
+  },
+  slots: { type: 'string', value: 'N', description: 'join: prompts that may run at once (default 4)' },
+  notes: {
+    type: 'string',
+    value: 'DIR',
+    description: 'join: where agents keep notes, {agent} is the agent (default ~/.ralph/notes/{agent})',
+  },
+  systemd: { type: 'boolean', description: 'print a systemd unit that runs the agents-server, and end' },
+  json: { type: 'boolean', description: 'the log as JSON lines' },
+} as const
+
+type Values = {
+  readonly [K in keyof typeof options]?: (typeof options)[K]['type'] extends 'boolean' ? boolean : string
+}
+
+export const agentsServer = command({
+  name: 'agents-server',
+  summary: 'Make this computer a machine of a fleet: join a backend, then take work from it',
+  arguments: ['[join]', '[token]'],
+  options,
+  details: `The token comes from \`ralph machine token\` on the backend; it is good once and for 15 minutes, and names the backend that
+is trusted. The key of this machine is made here and stays here. Without arguments the agents-server runs in the foreground:
+it calls the backend, nothing has to be open to the network here. Agents that are at work survive its end and are found
+again at its next start.`,
+  examples: [
+    'ralph agents-server join ralph1.… --backend ralph.example.com:7258',
+    'ralph agents-server',
+    'ralph agents-server --systemd > ~/.config/systemd/user/ralph-agents-server.service',
+  ],
+  async run({ values, positionals: [verb, token] }, io) {
+    if (values.systemd === true) {
+      io.print(unit(io))
+      return 0
+    }
+    if (verb === undefined) return serve(values, io)
+    if (verb !== 'join')
+      throw new RalphError('USAGE', `agents-server: "${verb}" is unknown`, { hint: 'join, or nothing' })
+    if (token === undefined)
+      throw new RalphError('USAGE', 'agents-server join: the token is missing', { hint: 'ralph machine token' })
+    return join(token, values, io)
+  },
+})
+
+async function join(token: string, values: Values, io: Io): Promise<number> {
+  const { joinBackend } = await import('../../agents-server/remote.ts')
+  const settings = settingsOf(values, io)
+  const { machineId, backend } = await joinBackend({
+    home: ralphHome(io),
+    token,
+    backend: addressOf(values.backend),
+    settings,
+    version: packageVersion(),
+    onPending: () => io.print('waiting until an admin approves this machine …'),
+  })
+  const told = { machineId, name: settings.name, backend: `${backend.host}:${backend.port}` }
+  io.print(
+    values.json === true ? JSON.stringify(told) : `joined as "${settings.name}"; take work with: ralph agents-server`,
+  )
+  return 0
+}
+
+async function serve(values: Values, io: Io): Promise<number> {
+  const { startRemoteAgentsServer } = await import('../../agents-server/remote.ts')
+  const log = logger(values.json === true, io)
+  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, version: packageVersion(), log })
+  log('the agents-server runs', { pid: process.pid })
+  const ended = await Promise.race([untilSignal(), server.refused])
+  await server.close()
+  // Agents that are at work are watched to their end, which may be hours away; they do without us until the next start.
+  if (isSignal(ended)) process.exit(0)
+  throw new RalphError('MACHINE_REFUSED', ended, { hint: 'join again with a new token' })
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const isSignal = (reason: string): boolean => signals.some((name) => name === reason)
+
+const untilSignal = (): Promise<string> =>
+  new Promise((done) => {
+    for (const name of signals) process.once(name, () => done(name))
+  })
+
+function logger(json: boolean, io: Io) {
+  const redact = redactor(secretsIn(io.env))
+  return (text: string, about: Readonly<Record<string, unknown>> = {}): void => {
+    const at = formatTimestamp(io.now())
+    const line = json ? JSON.stringify({ at, text, ...about }) : `${at}  ${text}${plain(about)}`
+    io.printError(redact(line))
+  }
+}
+
+const plain = (about: Readonly<Record<string, unknown>>): string =>
+  Object.entries(about)
+    .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('')
+
+function settingsOf(values: Values, io: Io): MachineSettings {
+  const usual = defaultSettings(ralphHome(io), io.env['HOME'] ?? homedir())
+  const slots = positiveNumber(values.slots, '--slots')
+  return {
+    name: values.name ?? usual.name,
+    labels: list(values.labels, ',') ?? usual.labels,
+    roots: list(values.roots, ':')?.map((folder) => resolve(io.cwd, folder)) ?? usual.roots,
+    slots: slots ?? usual.slots,
+    notes: values.notes === undefined ? usual.notes : resolve(io.cwd, values.notes),
+  }
+}
+
+const list = (text: string | undefined, between: string): string[] | undefined =>
+  text
+    ?.split(between)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+function addressOf(text: string | undefined) {
+  const [, host, port] = /^(?:\[?([^\]]+?)\]?):(\d{1,5})$/.exec(text ?? '') ?? []
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) }
+  throw new RalphError('USAGE', '--backend takes HOST:PORT of the backend', {
+    hint: 'ralph machine token prints the whole command',
+  })
+}
+
+const unit = (io: Io): string => `[Unit]
+Description=Ralph agents-server
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart=${process.execPath} ${process.argv[1]} agents-server
+Environment=PATH=${io.env['PATH'] ?? ''}
+Environment=RALPH_HOME=${ralphHome(io)}
+Restart=always
+RestartSec=2
+# Agents outlive a restart of the agents-server.
+KillMode=process
+
+[Install]
+WantedBy=default.target`

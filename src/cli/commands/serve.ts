@@ -1,0 +1,39 @@
+import { command } from '../command.ts'
+import { clientOf } from '../serve/served.ts'
+import { serveSettings } from '../serve/settings.ts'
+
+export const serve = command({
+  name: 'serve',
+  summary: 'Run the backend: the page, the API, and a machine for agents on this computer',
+  options: {
+    port: {
+      type: 'string',
+      value: 'N',
+      description: 'port of the page and the API; 0 takes any free one (default 7257)',
+    },
+    host: { type: 'string', value: 'ADDRESS', description: 'address to listen on (default 127.0.0.1)' },
+    data: { type: 'string', value: 'DIR', description: 'where everything is kept (default ~/.ralph/backend)' },
+    origin: { type: 'string', value: 'URL', description: 'the address people use, behind a proxy or a name' },
+    'tls-cert': { type: 'string', value: 'FILE', description: 'certificate, needed beyond this machine' },
+    'tls-key': { type: 'string', value: 'FILE', description: 'its key' },
+    'machines-port': { type: 'string', value: 'N', description: 'let other machines join on this port' },
+    'machines-host': { type: 'string', value: 'ADDRESS', description: 'address for them (default all)' },
+    'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
+    ticket: { type: 'boolean', description: 'print a new address that signs in to the backend that runs already' },
+    json: { type: 'boolean', description: 'print {origin, address} and the log as JSON lines' },
+  },
+  details: `Without DATABASE_URL everything is kept in an embedded database in the data folder; with it, any number of backends share a
+Postgres server. People sign in with the address that is printed, or with an identity provider (RALPH_OIDC_ISSUER,
+RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guide/fleet.md.`,
+  examples: ['ralph serve', 'ralph serve --port 0', 'ralph serve --machines-port 7258', 'ralph serve --ticket'],
+  async run({ values }, io) {
+    if (values.ticket === true) {
+      const { address } = await clientOf(values.data, io).makeTicket({})
+      io.print(values.json === true ? JSON.stringify({ address }) : address)
+      return 0
+    }
+    const settings = serveSettings(values, io)
+    const { runBackend } = await import('../serve/run-backend.ts')
+    return runBackend(settings, { withMachine: values['no-machine'] !== true, json: values.json === true }, io)
+  },
+})

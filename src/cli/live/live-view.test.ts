@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { anIo } from '../../../test/support/an-io.ts'
+import { aProgress, noon } from '../../../test/support/builders.ts'
+import { liveView, repaint } from './live-view.ts'
+
+describe('what is sent to the terminal', () => {
+  it('is everything at first, and then only the lines that are different', () => {
+    expect(repaint([], ['a', 'b'])).toBe('\r\u001b[2Ka\n\u001b[2Kb')
+    expect(repaint(['a', 'b', 'c'], ['a', 'x', 'c'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[2Kx\u001b[1B\r')
+    expect(repaint(['a'], ['a', 'b'])).toBe('\r\n\u001b[2Kb')
+  })
+
+  it('takes away what is left of a longer picture', () => {
+    expect(repaint(['a', 'b', 'c'], ['a'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[J\u001b[1A')
+  })
+})
+
+describe('the live view on a terminal', () => {
+  it('begins anew on an empty screen when the size changes, and gives the cursor back at the end', () => {
+    let columns = 100
+    const { io, printed } = anIo({ columns: () => columns })
+    const view = liveView(io, { progress: () => aProgress({ status: 'in-progress' }), agent: 'claude', project: '/p' })
+    columns = 60
+    view.footer('told')
+    const resized = printed.at(-1) ?? ''
+    view.close()
+    view.close()
+
+    expect(resized.startsWith('\u001b[2J\u001b[H\r\u001b[2Kralph')).toBe(true)
+    expect(resized.endsWith('told')).toBe(true)
+    expect(printed.filter((text) => text === '\n\u001b[?25h')).toHaveLength(1)
+  })
+
+  it('leaves no question on the screen that is told below', () => {
+    const asked = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
+    const { io, printed } = anIo()
+    const progress = () => aProgress({ status: 'needs-human', humanNeeded: asked })
+    liveView(io, { progress, agent: 'claude', project: '/p' }).close()
+
+    expect(printed.filter((text) => text.includes('Which database?'))).toHaveLength(1)
+  })
+})

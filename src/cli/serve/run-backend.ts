@@ -1,0 +1,99 @@
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { startAgentsServer, type AgentsServer } from '../../agents-server/agents-server.ts'
+import { defaultSettings } from '../../agents-server/inventory.ts'
+import { openBackend, type Backend } from '../../backend/open-backend.ts'
+import { redactor, secretsIn } from '../../contract/redact.ts'
+import { formatTimestamp } from '../../contract/time.ts'
+import { makeFolder, removeFile } from '../../platform/files.ts'
+import { writePrivateFile } from '../../platform/private-file.ts'
+import { assetPath, packageVersion, pagePath } from '../assets.ts'
+import { compileInputs } from '../compile-sprint.ts'
+import type { Io } from '../io.ts'
+import { servedFile } from './served.ts'
+import type { ServeSettings } from './settings.ts'
+
+export type ServeOptions = { readonly withMachine: boolean; readonly json: boolean }
+
+/** Runs a backend until it is told to stop. */
+export async function runBackend(settings: ServeSettings, options: ServeOptions, io: Io): Promise<number> {
+  const log = logger(options, io)
+  await makeFolder(settings.dataFolder)
+  const ending = untilSignal()
+  const backend = await openBackend({
+    ...settings,
+    migrations: assetPath('migrations'),
+    page: pagePath(),
+    version: packageVersion(),
+    userName: userInfo().username,
+    project: io.cwd,
+    compiling: compileInputs(join(io.cwd, '.claude', 'workflows'), io),
+    log,
+    onLost: (reason) => ending.now(reason),
+  })
+  const machine = options.withMachine ? await localMachine(backend, settings, { io, log }) : undefined
+  const file = servedFile(settings.dataFolder)
+  const served = { origin: backend.origin, token: await backend.commandToken(), pid: process.pid }
+  await writePrivateFile(file, `${JSON.stringify({ ...served, startedAt: formatTimestamp(io.now()) })}\n`)
+  const address = await backend.ticketAddress()
+  if (options.json) io.print(JSON.stringify({ origin: backend.origin, machinePort: backend.machinePort, address }))
+  else io.print(welcome(backend, address, settings))
+  const reason = await ending.reason
+  log('info', 'stopping', { reason })
+  await removeFile(file)
+  await machine?.close()
+  await backend.close()
+  return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
+}
+
+const welcome = ({ origin, machinePort }: Backend, address: string, { place }: ServeSettings): string =>
+  [
+    `Ralph is at ${origin}`,
+    '',
+    `  open        ${address}`,
+    '              (works once, within a minute; `ralph serve --ticket` prints another one)',
+    `  database    ${'url' in place ? 'the Postgres server of DATABASE_URL' : place.dataFolder}`,
+    `  machines    ${machinePort === undefined ? 'only this one; --machines-port lets others join' : `join on port ${machinePort}: ralph machine token`}`,
+    '',
+    'Ctrl-C stops it; agents that are at work go on and are found again.',
+  ].join('\n')
+
+async function localMachine(
+  backend: Backend,
+  { dataFolder }: ServeSettings,
+  { io, log }: { readonly io: Io; readonly log: ReturnType<typeof logger> },
+): Promise<AgentsServer> {
+  const home = join(dataFolder, 'machine')
+  const usual = defaultSettings(home, io.env['HOME'] ?? '/')
+  const { machineId, connect } = await backend.localMachine(usual.name)
+  return startAgentsServer({
+    home,
+    env: io.env,
+    machineId,
+    connect,
+    version: packageVersion(),
+    settings: { ...usual, roots: [...new Set([...usual.roots, io.cwd])] },
+    log: (text, about) => log('info', text, about),
+  })
+}
+
+/** One line per event: for people short, for machines JSON; never with a secret. */
+function logger({ json }: ServeOptions, io: Io) {
+  const redact = redactor(secretsIn(io.env))
+  return (level: 'info' | 'warn', text: string, about: Readonly<Record<string, unknown>> = {}): void => {
+    if (json) io.printError(redact(JSON.stringify({ at: formatTimestamp(io.now()), level, text, ...about })))
+    else if (level === 'warn') io.printError(redact(`warning: ${text}`))
+  }
+}
+
+function untilSignal() {
+  const { promise, resolve } = deferred<string>()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve(name))
+  return { reason: promise, now: resolve }
+}
+
+function deferred<T>() {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((done) => (resolve = done))
+  return { promise, resolve }
+}

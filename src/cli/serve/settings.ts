@@ -1,0 +1,103 @@
+import { join, resolve } from 'node:path'
+import type { BackendOptions } from '../../backend/open-backend.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { readTextSyncIfThere } from '../../platform/files.ts'
+import type { Io } from '../io.ts'
+import { ralphHome } from '../ralph-home.ts'
+
+export type ServeFlags = {
+  readonly port?: string
+  readonly host?: string
+  readonly data?: string
+  readonly origin?: string
+  readonly 'machines-port'?: string
+  readonly 'machines-host'?: string
+  readonly 'tls-cert'?: string
+  readonly 'tls-key'?: string
+}
+
+export type ServeSettings = Pick<
+  BackendOptions,
+  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines'
+> & {
+  readonly dataFolder: string
+}
+
+export const usualPort = 7257
+
+/** What flags and environment say, checked. */
+export function serveSettings(flags: ServeFlags, io: Io): ServeSettings {
+  const dataFolder = dataFolderOf(flags.data, io)
+  const url = io.env['DATABASE_URL']
+  const publicOrigin = flags.origin === undefined ? undefined : originOf(flags.origin)
+  const machinesPort = portOf(flags['machines-port'], '--machines-port')
+  return {
+    dataFolder,
+    host: flags.host ?? '127.0.0.1',
+    port: portOf(flags.port, '--port') ?? usualPort,
+    tls: tlsOf(flags),
+    place: url ? { url } : { dataFolder },
+    publicOrigin,
+    oidc: oidcOf(io, publicOrigin),
+    machines:
+      machinesPort === undefined && flags['machines-host'] === undefined
+        ? undefined
+        : machinesOf(machinesPort ?? usualPort + 1, flags['machines-host'], publicOrigin),
+  }
+}
+
+export const dataFolderOf = (given: string | undefined, io: Io): string =>
+  given === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, given)
+
+function machinesOf(port: number, host = '0.0.0.0', publicOrigin?: string) {
+  const publicHost = publicOrigin === undefined ? undefined : new URL(publicOrigin).hostname
+  return { host, port, ...(publicHost !== undefined && { publicHost }) }
+}
+
+function portOf(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
+  throw new RalphError('USAGE', `${flag} takes a port from 0 to 65535, not "${text}"`)
+}
+
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url && (url.protocol === 'https:' || url.protocol === 'http:') && url.pathname === '/') return url.origin
+  throw new RalphError('USAGE', `--origin takes an address like https://ralph.example.com, not "${text}"`)
+}
+
+function tlsOf({ 'tls-cert': cert, 'tls-key': key }: ServeFlags): ServeSettings['tls'] {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined || key === undefined) throw new RalphError('USAGE', '--tls-cert and --tls-key go together')
+  return { certificate: textOf(cert), key: textOf(key) }
+}
+
+function textOf(path: string): string {
+  const text = readTextSyncIfThere(path)
+  if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place: { file: path } })
+  return text
+}
+
+/** Secrets come from the environment, where they do not stand in the list of processes. */
+function oidcOf({ env }: Io, origin: string | undefined): ServeSettings['oidc'] {
+  const issuer = env['RALPH_OIDC_ISSUER']
+  if (!issuer) return undefined
+  const need = (name: string): string => {
+    const value = env[name]
+    if (value) return value
+    throw new RalphError('USAGE', `RALPH_OIDC_ISSUER is set, but ${name} is not`, { hint: 'see docs/guide/fleet.md' })
+  }
+  if (origin === undefined) throw new RalphError('USAGE', 'signing in with an identity provider needs --origin')
+  const allow = need('RALPH_OIDC_ALLOW')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+  return {
+    issuer,
+    origin,
+    allow,
+    clientId: need('RALPH_OIDC_CLIENT_ID'),
+    clientSecret: need('RALPH_OIDC_CLIENT_SECRET'),
+  }
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { aProgress } from '../../test/support/builders.ts'
+import { anOutcome, aWorld } from '../../test/support/virtual.ts'
+import type { Outcome } from '../contract/outcome.ts'
+
+const session = { sessionId: 's-1', resumable: true }
+const claim = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it works' }
+const fenced = `\`\`\`json\n${JSON.stringify(claim)}\n\`\`\``
+
+/** Runs a sprint with an agent that says these things, one after the other, and then that all is done. */
+async function run(...outcomes: readonly Outcome[]) {
+  const world = aWorld({ agent: (start) => outcomes[start - 1] ?? anOutcome({ text: fenced }) })
+  const { done } = world.run(aProgress())
+  await world.clock.pass(60_000)
+  return { starts: world.starts, iterations: (await done).iterations }
+}
+
+it('a missing report is asked for in the same session, in the form of a report and nothing else', async () => {
+  const bare = anOutcome({ text: JSON.stringify(claim) })
+  const { starts, iterations } = await run(anOutcome({ text: 'I forgot.', ...session }), bare)
+
+  expect(iterations).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
+  expect(starts.map(({ request: { resume, form } }) => ({ resume, form }))).toEqual([
+    { resume: undefined, form: undefined },
+    { resume: 's-1', form: expect.objectContaining({ type: 'object' }) },
+  ])
+})
+
+it('a message that is a report and nothing else is none where it was not asked for', async () => {
+  const { iterations } = await run(anOutcome({ text: JSON.stringify(claim) }))
+
+  expect(iterations).toMatchObject([{ verdict: 'malformed' }, { verdict: 'accepted' }])
+})
+
+it('an agent that cannot give the form has not reported; its work is not done again for that', async () => {
+  const gaveUp = anOutcome({
+    status: 'failed',
+    class: 'protocol',
+    reason: 'no valid output in 5 tries',
+    retryable: true,
+  })
+  const { iterations } = await run(anOutcome({ text: 'I forgot.', ...session }), gaveUp)
+
+  expect(iterations).toMatchObject([
+    { verdict: 'malformed', attempts: 2, summary: 'no valid output in 5 tries' },
+    { verdict: 'accepted', attempts: 1 },
+  ])
+})

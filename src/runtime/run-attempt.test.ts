@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { aCheck, aProgress } from '../../test/support/builders.ts'
+import { anOutcome, aWorld } from '../../test/support/virtual.ts'
+import type { LockState } from '../loop/read-lock.ts'
+
+/** A notes folder whose lock the agent deletes in its turns of these numbers. */
+function aLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { exists: false }>> = {}) {
+  const restored: string[] = []
+  return {
+    restored,
+    port: {
+      folder: '/notes',
+      read: async (): Promise<LockState> =>
+        deletedIn.includes(restored.length) ? { exists: false, ...said } : { exists: true },
+      restore: async (attempt: string) => void restored.push(attempt),
+    },
+  }
+}
+
+const aRalphMode = (given: Parameters<typeof aProgress>[0] = {}) => aProgress({ protocol: 'notes', ...given })
+
+describe('an attempt of Ralph Mode', () => {
+  it('ends with what its lock says, which is put back before each one', async () => {
+    const lock = aLock([3])
+    const world = aWorld({ agent: () => anOutcome({ text: 'did a part' }), ports: { lock: lock.port } })
+    const progress = await world.run(aRalphMode()).done
+    expect(progress.status).toBe('completed')
+    expect(progress.iterations.map(({ verdict, summary }) => ({ verdict, summary }))).toEqual([
+      { verdict: 'continue', summary: 'did a part' },
+      { verdict: 'continue', summary: 'did a part' },
+      { verdict: 'accepted', summary: 'did a part' },
+    ])
+    expect(lock.restored).toEqual(['1-1', '2-1', '3-1'].map((attempt) => `${progress.sprintId}/${attempt}`))
+    expect(world.starts[0]?.request.prompt).toContain('/notes/.task-lock')
+  })
+
+  it('goes on when a check refuses the claim', async () => {
+    const lock = aLock([1, 2])
+    let runs = 0
+    const world = aWorld({
+      ports: { lock: lock.port },
+      shell: () => (++runs === 1 ? { exitCode: 1, output: 'line 3 is wrong' } : {}),
+    })
+    const progress = await world.run(aRalphMode({ doneWhen: [aCheck()] })).done
+    expect(progress.iterations.map(({ verdict }) => verdict)).toEqual(['refused', 'accepted'])
+    expect(world.starts[1]?.request.prompt).toContain('line 3 is wrong')
+    expect(lock.restored).toHaveLength(2)
+  })
+
+  it('asks a person when the agent is stuck', async () => {
+    const lock = aLock([1], { outcome: 'stuck', text: 'no key' })
+    const progress = await aWorld({ ports: { lock: lock.port } }).run(aRalphMode()).done
+    expect(progress).toMatchObject({ status: 'needs-human', humanNeeded: { reason: 'no key' } })
+  })
+
+  it('has failed when the lock cannot be read: that is not gone', async () => {
+    const read = async () => {
+      throw new Error('EACCES')
+    }
+    const world = aWorld({ ports: { lock: { ...aLock([]).port, read } } })
+    const run = world.run(aRalphMode())
+    await world.clock.pass(3_600_000)
+    const progress = await run.done
+    expect(progress).toMatchObject({ failure: { reason: 'the notes cannot be read: EACCES' } })
+    expect(progress.ralphExit.detectedAt).toBe(null)
+  })
+
+  it('is not begun without a lock to delete', async () => {
+    const restore = async () => {
+      throw new Error('ENOSPC')
+    }
+    const world = aWorld({ ports: { lock: { ...aLock([]).port, restore } } })
+    const run = world.run(aRalphMode())
+    await world.clock.pass(3_600_000)
+    expect(await run.done).toMatchObject({ failure: { reason: 'the notes cannot be read: ENOSPC' } })
+    expect(world.starts).toEqual([])
+  })
+})

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { aCheck, aProgress } from '../../../../test/support/builders.ts'
+import { anIteration } from '../../../../test/support/fake-fleet.ts'
+import { checkGrid } from './checks-grid.ts'
+
+const check = (name: string, passed: boolean) => ({ name, passed })
+
+it('says when each check turned green and what fell back', () => {
+  const iterations = [
+    anIteration(1, { checks: [check('npm test', false), check('tsc', true)] }),
+    anIteration(2),
+    anIteration(3, { checks: [check('npm test', true), check('tsc', false)], review: { passed: true, summary: '' } }),
+  ]
+  expect(checkGrid(iterations, aProgress({ doneWhen: [aCheck({ run: 'npm test' })] }))).toEqual({
+    columns: [1, 3],
+    rows: [
+      { name: 'npm test', marks: [false, true], firstGreen: 3, regressed: false },
+      { name: 'tsc', marks: [true, false], firstGreen: 1, regressed: true },
+      { name: 'review', marks: [undefined, true], firstGreen: 3, regressed: false },
+    ],
+  })
+})
+
+it('names checks that have not run yet', () => {
+  expect(checkGrid([], aProgress({ doneWhen: [aCheck({ run: 'npm test', name: 'unit tests' })] }))).toEqual({
+    columns: [],
+    rows: [{ name: 'unit tests', marks: [], firstGreen: undefined, regressed: false }],
+  })
+})

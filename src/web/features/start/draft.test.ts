@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { checksOf, Draft, emptyDraft, estimateWords, limitsOf, newAgent, problemsOf, startLabel } from './draft.ts'
+
+const draft = (given: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...given })
+const detected = [
+  { name: 'npm test', run: 'npm test' },
+  { name: 'tsc', run: 'npx tsc' },
+]
+
+describe('a draft', () => {
+  it('needs only a task and an agent', () => {
+    expect([problemsOf(draft()), problemsOf(draft({ task: 'x', agentId: 'a' }))]).toEqual([
+      { task: 'Say what is to be done', agentId: 'Choose an agent' },
+      {},
+    ])
+  })
+
+  it('needs a place for a new agent, and numbers that are numbers', () => {
+    const wrong = draft({
+      task: 'x',
+      agentId: newAgent,
+      name: 'web',
+      path: '/srv',
+      iterations: '2.5',
+      usd: '-1',
+      hours: 'soon',
+    })
+    expect(problemsOf(wrong)).toEqual({
+      branch: 'Which branch?',
+      iterations: 'A whole number, or nothing',
+      usd: 'A number above 0, or nothing',
+      hours: 'A number above 0, or nothing',
+    })
+  })
+
+  it('means no limit by an empty field', () => {
+    expect(limitsOf(draft({ iterations: '', usd: ' ', hours: '1.5' }))).toEqual({
+      iterations: undefined,
+      usd: undefined,
+      durationMs: 5_400_000,
+      noProgress: 5,
+    })
+  })
+
+  it('takes detected checks that were not switched off, then own ones', () => {
+    expect(checksOf(draft({ skipped: ['npx tsc'], checks: [' ', ' make e2e '] }), detected)).toEqual([
+      { name: 'npm test', run: 'npm test' },
+      { run: 'make e2e' },
+    ])
+  })
+
+  it('leaves the search for checks to the machine when nothing is known', () => {
+    expect(checksOf(draft(), undefined)).toBeUndefined()
+  })
+
+  it('survives whatever was kept', () => {
+    expect(Draft.parse({ task: 'kept' })).toEqual(draft({ task: 'kept' }))
+  })
+})
+
+it('says on the button what will happen', () => {
+  expect([
+    startLabel(draft(), false),
+    startLabel(draft({ iterations: '', usd: '' }), true),
+    startLabel(draft({ ifBusy: 'interrupt', iterations: '1' }), true),
+  ]).toEqual([
+    'Start — up to 40 iterations, $10 cap',
+    'Queue — no limit of iterations, no cap',
+    'Interrupt and start — up to 1 iteration, $10 cap',
+  ])
+})
+
+it('estimates from history, and says nothing without one', () => {
+  const history = { iterations: 38, medianMs: 372_000, medianUsd: 0.42 }
+  expect([estimateWords(history, draft()), estimateWords({ iterations: 0 }, draft())]).toEqual([
+    'Median of 38 iterations here: 6 m 12 s, $0.42; 40 of them: about $16.80 and 4 h 8 min',
+    undefined,
+  ])
+})

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { scrolled, touched } from './follow.ts'
+
+const following = { following: true }
+
+it('is not let go of by a layout that shifts', () => {
+  expect(scrolled(following, { now: 5000, top: 0, distanceFromEnd: 900 })).toEqual(following)
+})
+
+it('is let go of by a person who moves away, not by one who twitches', () => {
+  const inHand = touched(following, { now: 0, top: 1000 })
+  expect(scrolled(inHand, { now: 100, top: 950, distanceFromEnd: 50 }).following).toBe(true)
+  expect(scrolled(inHand, { now: 100, top: 800, distanceFromEnd: 200 }).following).toBe(false)
+})
+
+it('measures a slow movement from where it began', () => {
+  const later = touched(touched(following, { now: 0, top: 1000 }), { now: 300, top: 930 })
+  expect(scrolled(later, { now: 400, top: 870, distanceFromEnd: 130 }).following).toBe(false)
+})
+
+it('takes hold again when a person comes back to the end', () => {
+  const away = touched({ following: false }, { now: 0, top: 500 })
+  expect(scrolled(away, { now: 10, top: 990, distanceFromEnd: 10 }).following).toBe(true)
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import type { SprintEvent } from '../../../contract/events.ts'
+import type { StoredEvent } from '../../../contract/fleet/event.ts'
+import { callIn, rowsOf } from './rows.ts'
+import { changesOf, exitOf } from './tool-call.ts'
+
+const id = '0198b6a0-0000-7000-8000-000000000001'
+const stored = (seq: number, event: SprintEvent, at = seq * 1000): StoredEvent => ({
+  id: `e${seq}`,
+  agentId: id,
+  sprintId: id,
+  seq,
+  at,
+  event,
+})
+type AgentPart = Extract<SprintEvent, { type: 'agent' }>['event']
+const agent = (event: AgentPart, iteration = 1): SprintEvent => ({ type: 'agent', iteration, attempt: 1, event })
+const start = (call: string, name: string, input: unknown = {}): SprintEvent =>
+  agent({ kind: 'tool', phase: 'start', id: call, name, input })
+const end = (call: string, ok = true, output = ''): SprintEvent =>
+  agent({ kind: 'tool', phase: 'end', id: call, ok, output })
+const unknown = () => undefined
+const rows = (...events: readonly SprintEvent[]) =>
+  rowsOf(
+    events.map((event, seq) => stored(seq, event)),
+    unknown,
+  )
+
+describe('rows of a transcript', () => {
+  it('makes one line of a tool call, from its start to its end', () => {
+    const [row] = rows(start('1', 'Bash', { command: 'npm test' }), end('1', false, 'Exit code 3\nred'))
+    expect(row).toMatchObject({
+      kind: 'call',
+      call: { key: 'e0', name: 'Bash', ok: false, startedAt: 0, endedAt: 1000 },
+    })
+    expect(row?.kind === 'call' && exitOf(row.call)).toBe('exit 3')
+  })
+
+  it('folds three of the same tool in a row, never commands, never what failed', () => {
+    const reads = ['a', 'b', 'c'].flatMap((call) => [start(call, 'Read'), end(call)])
+    const shells = ['d', 'e', 'f'].flatMap((call) => [start(call, 'Bash'), end(call)])
+    const failed = ['g', 'h', 'i'].flatMap((call) => [start(call, 'Grep'), end(call, false)])
+    expect(rows(...reads, ...shells, ...failed).map(({ kind }) => kind)).toEqual([
+      'calls',
+      'call',
+      'call',
+      'call',
+      'call',
+      'call',
+      'call',
+    ])
+  })
+
+  it('leaves text open and leaves out what is of no interest', () => {
+    const found = rows(
+      agent({ kind: 'text', text: 'Hello' }),
+      agent({ kind: 'text', text: '  ' }),
+      agent({ kind: 'raw', line: '{}' }),
+      { type: 'claim-refused', iteration: 1, by: ['npm test'], reason: '2 failed' },
+    )
+    expect(found.map((row) => (row.kind === 'mark' ? row.mark.title : row.kind))).toEqual([
+      'text',
+      'Refused by “npm test”',
+    ])
+  })
+
+  it('counts the time from the beginning of the iteration, also if that is not loaded', () => {
+    const events = [stored(5, agent({ kind: 'text', text: 'late' }, 7), 65_000)]
+    expect(rowsOf(events, (iteration) => (iteration === 7 ? 60_000 : undefined))[0]?.since).toBe(5000)
+  })
+
+  it('shows the end of a call whose start is not loaded', () => {
+    expect(rows(end('x'))).toMatchObject([{ kind: 'call', call: { key: 'e0', ok: true } }])
+  })
+
+  it('finds a call that is folded', () => {
+    const reads = ['a', 'b', 'c'].flatMap((call) => [start(call, 'Read'), end(call)])
+    expect(callIn(rows(...reads), 'e2')?.key).toBe('e2')
+  })
+})
+
+describe('what a tool changed', () => {
+  const call = (name: string, input: unknown) => ({ key: 'e', name, input, startedAt: 0 })
+
+  it.each([
+    ['Edit', { old_string: 'a', new_string: 'b' }],
+    ['edit', { oldString: 'a', newString: 'b' }],
+    ['apply_patch', { patch: '@@\n-a\n+b' }],
+  ])('is a diff for %s', (name, input) => {
+    expect(changesOf(call(name, input))?.filter(({ kind }) => kind !== 'hunk')).toEqual([
+      { kind: 'del', text: 'a' },
+      { kind: 'add', text: 'b' },
+    ])
+  })
+
+  it('is nothing for tools that only look', () => {
+    expect([
+      changesOf(call('Read', { file_path: 'x' })),
+      changesOf(call('Grep', null)),
+      changesOf(call('Search', { content: 'x' })),
+    ]).toEqual([undefined, undefined, undefined])
+  })
+})

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import * as nodeModule from 'node:module'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aFolder } from '../support/folder.ts'
+import { ralphProgram, root } from '../support/paths.ts'
+import { aSprint } from '../support/sprint.ts'
+
+const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'all done' }
+
+it('ends without a word when its reader goes away', async () => {
+  const sprint = await aSprint({ sprint: { goal: 'more than a pipe holds '.repeat(10_000) } })
+  await sprint.ralph('compile', 's', '--workflows', 'wf')
+
+  const child = spawn(process.execPath, [ralphProgram, 'status', 's', '--json'], { cwd: sprint.at() })
+  let stderr = ''
+  child.stderr.on('data', (text) => (stderr += String(text)))
+  await once(child.stdout, 'readable')
+  child.stdout.destroy()
+  await once(child, 'close')
+
+  expect({ exitCode: child.exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+})
+
+it('runs a sprint without a home', async () => {
+  const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim } })
+  const env = { PATH: `${sprint.at('../bin')}:${process.env['PATH']}`, IS_SANDBOX: '1' }
+  const child = spawn(process.execPath, [ralphProgram, 'run', 's', '--workflows', 'wf'], { cwd: sprint.at(), env })
+  await once(child, 'close')
+
+  expect(child.exitCode).toBe(0)
+  expect(await sprint.progress()).toMatchObject({ status: 'completed' })
+})
+
+it.each([
+  [['status'], 0, /^no sprint here yet/, /^$/],
+  [['run', '--goal', 'x', '--agent', 'scripted'], 1, /^$/, /^\S+  error FILE_UNWRITABLE  [^\n]*\n$/],
+  [['init', '--goal', 'x', '--yes'], 1, /^$/, /^\S+  error FILE_UNWRITABLE  [^\n]*\n$/],
+] as const)('says on one line that it cannot write here: ralph %s', async (args, exitCode, out, err) => {
+  // Nobody can make a folder there, not even root.
+  const child = spawn(process.execPath, [ralphProgram, ...args], {
+    cwd: '/sys',
+    env: { ...process.env, HOME: aFolder() },
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text) => (output.stdout += String(text)))
+  child.stderr.on('data', (text) => (output.stderr += String(text)))
+  await once(child, 'close')
+
+  expect({ exitCode: child.exitCode, ...output }).toEqual({
+    exitCode,
+    stdout: expect.stringMatching(out),
+    stderr: expect.stringMatching(err),
+  })
+})
+
+it.each([0, 2])('refuses a sprint of format version %i, says why, and leaves it alone', async (version) => {
+  const sprint = await aSprint()
+  await sprint.ralph('compile', 's', '--workflows', 'wf')
+  const text = (await sprint.read('s/PROGRESS.yaml')).replace(/^schema-version: 1$/m, `schema-version: ${version}`)
+  const moved = await aSprint({ files: { 's/PROGRESS.yaml': text } })
+  const before = await moved.contents()
+
+  const { exitCode, stdout, stderr } = await moved.ralph('run', 's', '--workflows', 'wf')
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toMatch(/^\S*s\/PROGRESS\.yaml\S*  error PROGRESS_INVALID  schema-version: [^\n]*1[^\n]*\n$/)
+  expect(await moved.contents()).toEqual(before)
+})
+
+describe('compiled code that is kept for the next start', () => {
+  const keeper = join(root, 'dist/platform/kept-code.js')
+  const keepsItself = 'enableCompileCache' in nodeModule
+
+  it('is taken only if it belongs to the very text, and is whole', async () => {
+    const folder = aFolder()
+    const program = join(folder, 'program.cjs')
+    const kept = () => readFileSync(join(folder, 'kept', `${process.version}-${process.arch}`, keptName(folder)))
+
+    writeFileSync(program, "console.log('one')")
+    expect(await runKept(program)).toBe('one\n')
+    const first = kept()
+    expect(await runKept(program)).toBe('one\n')
+    expect(kept().equals(first)).toBe(true)
+
+    writeFileSync(program, "console.log('two')")
+    expect(await runKept(program)).toBe('two\n')
+    const second = kept()
+    expect(second.equals(first)).toBe(false)
+
+    const file = join(folder, 'kept', `${process.version}-${process.arch}`, keptName(folder))
+    writeFileSync(
+      file,
+      second.map((byte, at) => (at % 16 === 9 ? byte ^ 0xff : byte)),
+    )
+    expect(await runKept(program)).toBe('two\n')
+    expect(kept().subarray(0, 4)).toEqual(second.subarray(0, 4))
+  })
+
+  it.skipIf(keepsItself)('is little for --version, and has nothing of YAML and the compiler for status', async () => {
+    const sprint = await aSprint()
+    await sprint.ralph('--version')
+    const forVersion = readdirSync(sprint.at('../home/.ralph/cache'), { recursive: true })
+    await sprint.ralph('status')
+    const forStatus = readdirSync(sprint.at('../home/.ralph/cache'), { recursive: true })
+
+    expect(forVersion.filter((name) => /sprint|zod|status/.test(String(name)))).toEqual([])
+    expect(forStatus.filter((name) => /sprint|zod/.test(String(name)))).toHaveLength(2)
+    expect(forStatus.length).toBeLessThan(10)
+  })
+
+  it('is missing without harm where nothing can be written', async () => {
+    const home = join(aFolder(), 'home')
+    writeFileSync(home, 'a file')
+    const env = { ...process.env, HOME: home, RALPH_HOME: home }
+    const child = spawn(process.execPath, [ralphProgram, '--version'], { env })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
+    await once(child, 'close')
+
+    expect({ exitCode: child.exitCode, output }).toEqual({
+      exitCode: 0,
+      output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    })
+  })
+
+  const keptName = (folder: string): string =>
+    readdirSync(join(folder, 'kept', `${process.version}-${process.arch}`)).join()
+
+  async function runKept(program: string): Promise<string> {
+    const source = `import { requireKept } from ${JSON.stringify(keeper)}\nrequireKept(process.argv[1], process.argv[2])`
+    const args = ['--input-type=module', '-e', source, program, join(program, '../kept')]
+    const child = spawn(process.execPath, args)
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
+    await once(child, 'close')
+    return output
+  }
+})

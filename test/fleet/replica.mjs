@@ -1,0 +1,84 @@
+/**
+ * One replica of the backend, as a process of its own, whose machines are in the memory of its parent: what the channel would
+ * carry goes over the pipe between the two. Started by replicas.test.ts and bench/backend.mjs; needs dist/.
+ */
+import { randomUUID } from 'node:crypto'
+import { and, asc, eq, inArray } from 'drizzle-orm'
+
+const dist = new URL('../../dist/backend/', import.meta.url)
+const load = (name) => import(new URL(name, dist).href)
+const { openDatabase } = await load('database/open-database.js')
+const { machineOutbox } = await load('database/machine.js')
+const { openFleet } = await load('fleet/open-fleet.js')
+const { machineConnected, machineSeen, outbox, outboxTopic, takeInventory } = await load('fleet/machines.js')
+const { takePromptEnded, takeOrderEnded } = await load('fleet/take-report.js')
+
+const migrations = new URL('../../assets/migrations', import.meta.url).pathname
+const clock = { now: () => Date.now() }
+const trouble = (error, doing) => process.send?.({ type: 'trouble', text: `${doing}: ${error?.message ?? error}` })
+const database = await openDatabase({ url: process.env.DATABASE_URL }, { migrations, onTrouble: () => {} })
+const fleet = await openFleet({
+  database,
+  clock,
+  trouble,
+  newId: randomUUID,
+  machines: { ...outbox({ database, clock }), ask: async () => ({ success: true, directory: '/notes', checks: [] }) },
+  notifications: { tell: async () => {} },
+  compiling: { readWorkflow: () => undefined },
+  onLost: (reason) => {
+    trouble(new Error(reason), 'lost')
+    process.exit(1)
+  },
+})
+
+/** Machines that are connected here, and rows of theirs that were passed on but not yet acknowledged. */
+const connected = new Map()
+
+async function deliver(machineId) {
+  const here = connected.get(machineId)
+  if (!here || here.busy) return void (here && (here.again = true))
+  here.busy = true
+  do {
+    here.again = false
+    const own = eq(machineOutbox.machineId, machineId)
+    const rows = await database.db.select().from(machineOutbox).where(own).orderBy(asc(machineOutbox.id)).limit(500)
+    for (const { id, message } of rows) {
+      if (here.sent.has(id)) continue
+      here.sent.add(id)
+      process.send({ type: 'message', machineId, row: id, message })
+    }
+  } while (here.again)
+  here.busy = false
+}
+
+const onSignal = (machineId) => deliver(machineId).catch((error) => trouble(error, 'deliver'))
+database.signals.on(outboxTopic, onSignal)
+setInterval(() => {
+  for (const machineId of connected.keys()) {
+    onSignal(machineId)
+    machineSeen(fleet, machineId).catch(() => {})
+  }
+}, 1000)
+
+const told = {
+  connect: async ({ machineId, epoch, inventory }) => {
+    await takeInventory(fleet, machineId, inventory)
+    connected.set(machineId, { sent: new Set(), busy: false, again: false })
+    await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })
+    await deliver(machineId)
+  },
+  stored: ({ machineId, rows }) =>
+    database.db
+      .delete(machineOutbox)
+      .where(and(eq(machineOutbox.machineId, machineId), inArray(machineOutbox.id, rows))),
+  report: async ({ machineId, report, key }) => {
+    if ('orderId' in report) await takeOrderEnded(fleet, machineId, report)
+    else await takePromptEnded(fleet, machineId, report)
+    process.send({ type: 'taken', key })
+  },
+}
+process.on('message', (message) => {
+  told[message.type](message).catch((error) => trouble(error, message.type))
+})
+process.on('disconnect', () => process.exit(0))
+process.send({ type: 'ready' })
