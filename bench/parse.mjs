@@ -4,7 +4,9 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claude } from '../dist/agents/claude.js'
+import { redactor } from '../dist/contract/redact.js'
 import { lineSplitter } from '../dist/platform/line-splitter.js'
+import { cleanEvents } from '../dist/runtime/redacted.js'
 
 const megabytes = Number(process.argv[2] ?? 256)
 const target = 300
@@ -29,11 +31,17 @@ function measure(title, lines) {
     const { parse } = claude.read()
     return read(file, (line) => parse(line).length)
   })
+  const shown = best(() => {
+    const { parse } = claude.read()
+    const clean = cleanEvents(redactor([{ name: 'A_TOKEN', value: 'a-value-that-nobody-says' }]))
+    return read(file, (line) => parse(line).map(clean).length)
+  })
   const grown = (process.memoryUsage().rss - memory) / 2 ** 20
   const average = Math.round(lines.reduce((sum, line) => sum + line.length, 0) / lines.length)
   console.log(`${title} (${megabytes} MB, lines of ${average} characters on average)`)
   console.log(`  split and parse  ${bare.toFixed(0).padStart(5)} MB/s`)
   console.log(`  Ralph            ${ours.toFixed(0).padStart(5)} MB/s   memory ${grown.toFixed(0)} MB more`)
+  console.log(`  without secrets  ${shown.toFixed(0).padStart(5)} MB/s`)
   return { speed: ours, grown }
 }
 

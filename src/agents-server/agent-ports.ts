@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
 import { accountOf } from '../agents/environment.ts'
 import { driverNamed } from '../agents/registry.ts'
+import { probeSandbox, type Capability } from '../agents/sandbox/probe.ts'
+import { bubblewrapSandbox, type Sandbox } from '../agents/sandbox/sandbox.ts'
 import { superviseShell } from '../agents/shell.ts'
 import { superviseAgent } from '../agents/supervisor.ts'
 import { RalphError } from '../contract/errors.ts'
@@ -11,9 +13,12 @@ import { systemClock } from '../platform/clock.ts'
 import { exists, makeFolder, readTextIfThere } from '../platform/files.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
 import type { AccountLimits, AgentRunner, Ports } from '../runtime/ports.ts'
+import { redactedAgent, redactedShell } from '../runtime/redacted.ts'
 import { accountLimits } from '../storage/account-limits.ts'
 import { diskOf } from '../storage/disk.ts'
 import { projectFiles } from '../storage/project-files.ts'
+import { redactorFor } from '../storage/secrets.ts'
+import { linksIn, removeNewLinks } from '../storage/sprint-folder.ts'
 import { openWorkspace } from '../storage/workspace.ts'
 import type { LocalAgent } from './agents.ts'
 import { taskLock } from './notes.ts'
@@ -27,6 +32,7 @@ export type PortOptions = {
   readonly program: string
   readonly progress: Progress
   readonly env: Environment
+  readonly home: string
   readonly limits: AccountLimits
   readonly hookSlots: Ports['hookSlots']
   readonly observe: (event: SprintEvent) => void
@@ -44,19 +50,24 @@ export async function portsFor(options: PortOptions): Promise<Ports> {
   const { agent, sprintId, progress, env, observe } = options
   const sprintDir = sprintFolder(agent, sprintId)
   const place = { sprintDir, cwd: agent.folder, env }
+  const redactor = redactorFor(agent.folder, env)
+  const settings = { pass: progress.env?.pass ?? [], prices: progress.prices, sandbox: await sandboxFor(options) }
   const runner = (driver: Driver, model: string | undefined): AgentRunner =>
-    superviseAgent({ ...place, driver, model, pass: progress.env?.pass ?? [], prices: progress.prices })
+    redactedAgent(withoutNewLinks(sprintDir, superviseAgent({ ...place, ...settings, driver, model })), redactor)
   const workspace = await openWorkspace({ project: agent.folder, sprintDir, sprintId })
   await begin(sprintDir, workspace)
   return {
     store: { save: async () => {} },
     agents: (name, model) => runner(driverNamed(name ?? options.program), model ?? progress.model),
-    shell: superviseShell(place),
+    shell: redactedShell(superviseShell(place), redactor),
     workspace,
     projectFiles: projectFiles(agent.folder, sprintDir),
     cleanWorktree: async () => undefined,
     limits: options.limits,
-    notes: () => readTextIfThere(join(sprintDir, 'LEARNINGS.md')),
+    notes: async () => {
+      const learned = await readTextIfThere(join(sprintDir, 'LEARNINGS.md'))
+      return learned === undefined ? undefined : redactor()(learned)
+    },
     lock: taskLock(agent.notes),
     hookSlots: options.hookSlots,
     notify: async () => {
@@ -78,3 +89,37 @@ async function begin(sprintDir: string, workspace: Ports['workspace']): Promise<
   await workspace.start().catch(() => {})
   await writeFileAtomic(begun, '')
 }
+
+/** What an agent has linked to elsewhere in the sprint's folder is gone before anything is written there. */
+function withoutNewLinks(sprintDir: string, runner: AgentRunner): AgentRunner {
+  const known = linksIn(sprintDir)
+  return {
+    ...runner,
+    run: async (request, signal) => {
+      try {
+        return await runner.run(request, signal)
+      } finally {
+        await removeNewLinks(sprintDir, known)
+      }
+    },
+  }
+}
+
+let capability: Promise<Capability> | undefined
+
+/** As `ralph run` does it. Notes lie where a sandboxed agent cannot write, so the notes protocol has none yet. */
+async function sandboxFor({ agent, progress, env, home }: PortOptions): Promise<Sandbox | undefined> {
+  const { sandbox: wanted = 'auto', protocol } = progress
+  if (wanted === 'off' || (wanted === 'auto' && (env['IS_SANDBOX'] || protocol === 'notes'))) return undefined
+  if (protocol === 'notes') throw unavailable('an agent in a sandbox could not write its notes')
+  capability ??= probeSandbox({ platform: process.platform, path: env['PATH'] ?? '', cwd: agent.folder })
+  const found = await capability
+  if (found.kind === 'bubblewrap') {
+    return bubblewrapSandbox(found, { ralphHome: home, asRoot: process.getuid?.() === 0 })
+  }
+  if (wanted === 'auto') return undefined
+  throw unavailable(found.reason)
+}
+
+const unavailable = (why: string): RalphError =>
+  new RalphError('SANDBOX_UNAVAILABLE', `the sprint requires a sandbox: ${why}`)

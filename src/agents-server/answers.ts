@@ -4,9 +4,11 @@ import { decodeRequest, encodeReply, isRequestType } from '../channel/message.ts
 import type { Arrived } from '../channel/session.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { LiveRequest, RequestBody, RequestReply, RequestType } from '../contract/fleet/channel.ts'
-import { diskSpace, exists, readTextSyncIfThere, realPath } from '../platform/files.ts'
+import type { Redact } from '../contract/redact.ts'
+import { diskSpace, exists, readTextIfThere, readTextSyncIfThere, realPath } from '../platform/files.ts'
 import { readPart } from '../platform/private-file.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
+import { redactorFor } from '../storage/secrets.ts'
 import { diffOf } from '../storage/workspace.ts'
 import { limitsOf, sprintFolder, type Environment } from './agent-ports.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
@@ -26,6 +28,7 @@ type Answers = { readonly [T in LiveRequest]: (body: RequestBody<T>) => Promise<
 
 const success = { success: true } as const
 const longestPatch = 2 * 1024 * 1024
+const longestWhole = 16 * 1024 * 1024
 
 /** What is asked of a machine for the moment. Nothing is changed by it. */
 export function answersOf({ agents, jobs, home, env }: AnswerParts): Answers {
@@ -50,8 +53,12 @@ export function answersOf({ agents, jobs, home, env }: AnswerParts): Answers {
       }
     },
     'read-file': async ({ agentId, area, path, offset, length }) => {
-      const file = fileIn(knownAgent(agents, agentId), area, path)
-      const { size, bytes } = await readPart(file, offset, length)
+      const agent = knownAgent(agents, agentId)
+      const file = fileIn(agent, area, path)
+      const part = await readPart(file, offset, length)
+      // What an agent has printed is kept byte by byte, and told without secrets.
+      const { size, bytes } =
+        area === 'agent' ? await redactedPart(file, { offset, length, part }, redactorFor(agent.folder, env)()) : part
       return { ...success, size, base64: bytes.toString('base64') }
     },
     diff: async ({ agentId, sprintId, from, to }) => {
@@ -104,6 +111,19 @@ function knownAgent(agents: LocalAgents, agentId: string): LocalAgent {
   const agent = agents.find(agentId)
   if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no agent ${agentId} on this machine`)
   return agent
+}
+
+type Wanted = {
+  readonly offset: number
+  readonly length: number
+  readonly part: { readonly size: number; readonly bytes: Buffer }
+}
+
+/** Of a file that is not too long as a whole, so that nothing is missed where two parts meet. */
+async function redactedPart(file: string, { offset, length, part }: Wanted, redact: Redact) {
+  if (part.size > longestWhole) return { ...part, bytes: Buffer.from(redact(part.bytes.toString())) }
+  const clean = Buffer.from(redact((await readTextIfThere(file)) ?? ''))
+  return { size: clean.length, bytes: clean.subarray(offset, offset + length) }
 }
 
 /** No way out: neither by dots nor by links. */

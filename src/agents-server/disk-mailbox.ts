@@ -28,7 +28,8 @@ export interface DiskMailbox extends Mailbox {
   readonly settle: (id: string) => Promise<void>
   /** Messages whose work is not over, in the order in which they came: what a restart takes up again. */
   readonly open: () => readonly IncomingMessage[]
-  readonly waiting: () => number
+  /** What is not stored over there yet. */
+  readonly waiting: () => readonly IncomingMessage[]
   /** Told after each `send`. */
   readonly onSend: (hear: () => void) => void
   readonly close: () => Promise<void>
@@ -90,7 +91,7 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
     send,
     settle: (id) => write({ kind: 'settled', id }),
     open: () => [...state.open.values()],
-    waiting: () => state.out.length,
+    waiting: () => state.out,
     onSend: (hear) => void hearing.push(hear),
     close: async () => {
       await shortening

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os'
+import { z } from 'zod'
 import type { Inventory, InventoryAgent } from '../contract/fleet/channel.ts'
 import type { Program } from '../contract/fleet/machine.ts'
 import { diskSpace } from '../platform/files.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
+import type { IncomingMessage } from './disk-mailbox.ts'
 import type { Jobs } from './jobs.ts'
 
 /** How a machine presents itself. */
@@ -17,7 +19,7 @@ export type MachineSettings = {
   readonly notes: string
 }
 
-export const defaultSlots = 4
+const defaultSlots = 4
 
 export const defaultSettings = (home: string, userHome: string): MachineSettings => ({
   name: hostname(),
@@ -33,13 +35,13 @@ export type InventoryParts = {
   readonly bootEpoch: number
   readonly agents: LocalAgents
   readonly jobs: Jobs
-  readonly waiting: () => number
+  readonly waiting: () => readonly IncomingMessage[]
   readonly home: string
   readonly programs: () => readonly Program[] | undefined
 }
 
 export async function takeInventory(parts: InventoryParts): Promise<Inventory> {
-  const { settings, version, bootEpoch, agents, jobs } = parts
+  const { settings, version, bootEpoch, agents } = parts
   const disk = await diskSpace(parts.home).catch(() => undefined)
   const programs = parts.programs()
   return {
@@ -53,32 +55,48 @@ export async function takeInventory(parts: InventoryParts): Promise<Inventory> {
     roots: [...settings.roots],
     ...(disk && { diskFreeBytes: disk.freeBytes }),
     ...(programs && { programs: [...programs] }),
-    agents: agents.all().map((agent) => inventoryOf(agent, agents, jobs)),
-    waiting: parts.waiting(),
+    agents: agents.all().map((agent) => inventoryOf(agent, parts)),
+    waiting: parts.waiting().length,
   }
 }
 
-function inventoryOf(agent: LocalAgent, agents: LocalAgents, jobs: Jobs): InventoryAgent {
+function inventoryOf(agent: LocalAgent, { agents, jobs, waiting }: InventoryParts): InventoryAgent {
   const { agentId, workspace, folder } = agent
   const mine = jobs.of(agentId)
   const reason = whyNot(agent, agents)
   const busy = mine.some(({ startedAt }) => startedAt !== undefined)
   const state = agent.archived ? 'archived' : reason === undefined ? (busy ? 'running' : 'idle') : 'failed'
+  const under = mine.flatMap(({ promptId, startedAt }) =>
+    promptId === undefined
+      ? []
+      : [{ promptId, running: startedAt !== undefined, ...(startedAt !== undefined && { startedAt }) }],
+  )
+  const ended = endedOf(agentId, waiting())
   return {
     agentId,
     state,
     workspace,
     folder,
     ...(reason !== undefined && !agent.archived && { reason }),
-    prompts: mine.flatMap(({ promptId, startedAt }) =>
-      promptId === undefined
-        ? []
-        : [{ promptId, running: startedAt !== undefined, ...(startedAt !== undefined && { startedAt }) }],
-    ),
-    orders: mine.flatMap(({ orderId }) => orderId ?? []),
+    prompts: [...under, ...ended.prompts.map((promptId) => ({ promptId, running: false }))],
+    orders: [...mine.flatMap(({ orderId }) => orderId ?? []), ...ended.orders],
     lastEventSeq: agent.events.lastSeq(),
   }
 }
+
+/** What is over here, and the backend does not know it yet: to it that is still under way. */
+function endedOf(agentId: string, waiting: readonly IncomingMessage[]) {
+  const reports = waiting.flatMap(({ body }) => {
+    const report = Ended.safeParse(body)
+    return report.success && report.data.agentId === agentId ? [report.data] : []
+  })
+  return {
+    prompts: reports.flatMap(({ promptId }) => promptId ?? []),
+    orders: reports.flatMap(({ orderId }) => orderId ?? []),
+  }
+}
+
+const Ended = z.object({ agentId: z.string(), promptId: z.string().optional(), orderId: z.string().optional() })
 
 function whyNot({ agentId }: LocalAgent, agents: LocalAgents): string | undefined {
   try {

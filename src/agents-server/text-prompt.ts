@@ -4,6 +4,8 @@ import { superviseAgent } from '../agents/supervisor.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { defaultTimeouts } from '../contract/settings.ts'
+import { redactedAgent } from '../runtime/redacted.ts'
+import { redactorFor } from '../storage/secrets.ts'
 import type { Environment } from './agent-ports.ts'
 import type { LocalAgent } from './agents.ts'
 
@@ -18,7 +20,7 @@ export async function runText(
   const { asked, promptId, program } = body
   if (asked.kind !== 'text') throw new Error('this is an order')
   const driver = driverNamed(program)
-  const runner = superviseAgent({
+  const supervised = superviseAgent({
     sprintDir: textFolder(agent),
     cwd: agent.folder,
     env,
@@ -26,6 +28,7 @@ export async function runText(
     model: asked.model,
     pass: [],
   })
+  const runner = redactedAgent(supervised, redactorFor(agent.folder, env))
   const resume = asked.resume === true ? agent.conversations.current()?.session : undefined
   const startedAt = Date.now()
   const attempt = textAttempt(promptId)

@@ -49,7 +49,7 @@ const worktreeOf = (agentId: string, branch: string, { workspaces }: WorkspacePl
 })
 
 /** The folder without links, if it is one that may be used. */
-export function allowedFolder(path: string, { roots, home }: WorkspacePlaces): string {
+function allowedFolder(path: string, { roots, home }: WorkspacePlaces): string {
   if (!isAbsolute(path)) throw refused(`"${path}" is not an absolute path`)
   if (!isFolder(path)) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no folder "${path}" on this machine`)
   const real = realPath(path)

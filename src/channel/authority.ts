@@ -1,19 +1,7 @@
-// oxlint-disable-next-line import/no-unassigned-import -- first: what follows does not load without it
-import './reflection.ts'
-import {
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  type Extension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  Pkcs10CertificateRequest,
-  Pkcs10CertificateRequestGenerator,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509'
+import type { ExtendedKeyUsage, Extension, Pkcs10CertificateRequest } from '@peculiar/x509'
 import { createHash, createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { RalphError } from '../contract/errors.ts'
+import { loadX509 } from './x509.ts'
 
 /** Certificate and private key, as PEM. */
 export type Credentials = { readonly certificate: string; readonly key: string }
@@ -28,7 +16,7 @@ const dayMs = 86_400_000
 const backDatedMs = 5 * minuteMs
 const lives = { authority: 3650 * dayMs, backend: 90 * dayMs, machine: dayMs } as const
 
-export const machineUri = (machineId: string): string => `spiffe://ralph/machine/${machineId}`
+const machineUri = (machineId: string): string => `spiffe://ralph/machine/${machineId}`
 
 /** Signs the certificates of one backend and its machines. */
 export interface Authority {
@@ -43,6 +31,7 @@ export interface Authority {
 export type IssuedCertificate = { readonly certificate: string; readonly serial: string; readonly expiresAt: number }
 
 export async function makeAuthority(now: number): Promise<Credentials> {
+  const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, X509CertificateGenerator } = await loadX509()
   const keys = await newKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=Ralph authority ${randomBytes(4).toString('hex')}`,
@@ -59,10 +48,16 @@ export async function makeAuthority(now: number): Promise<Credentials> {
 }
 
 export async function openAuthority({ certificate, key }: Credentials): Promise<Authority> {
+  const x509 = await loadX509()
+  const { clientAuth, serverAuth } = x509.ExtendedKeyUsage
+  const usages = (usage: ExtendedKeyUsage): Extension[] => [
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+    new x509.ExtendedKeyUsageExtension([usage], true),
+  ]
   const issuer = new X509Certificate(certificate)
   const signingKey = await signingKeyOf(key)
   const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: Wanted) => {
-    const made = await X509CertificateGenerator.create({
+    const made = await x509.X509CertificateGenerator.create({
       serialNumber: newSerial(),
       subject: `CN=${wanted.name}`,
       issuer: nameOf(issuer),
@@ -70,7 +65,7 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
       signingKey,
       publicKey,
       signingAlgorithm: algorithm,
-      extensions: [new BasicConstraintsExtension(false, undefined, true), ...wanted.extensions],
+      extensions: [new x509.BasicConstraintsExtension(false, undefined, true), ...wanted.extensions],
     })
     return { certificate: pemOf(made), serial: made.serialNumber, expiresAt: made.notAfter.getTime() }
   }
@@ -80,8 +75,8 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
     forBackend: async (now) => {
       const keys = await newKeys()
       const extensions = [
-        ...usages(ExtendedKeyUsage.serverAuth),
-        new SubjectAlternativeNameExtension([{ type: 'dns', value: backendName }]),
+        ...usages(serverAuth),
+        new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: backendName }]),
       ]
       const made = await sign(keys.publicKey, { name: backendName, now, lifeMs: lives.backend, extensions })
       return { certificate: made.certificate, key: await keyPem(keys) }
@@ -89,8 +84,8 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
     forMachine: async (csr, machineId, now) => {
       const request = await readRequest(csr)
       const extensions = [
-        ...usages(ExtendedKeyUsage.clientAuth),
-        new SubjectAlternativeNameExtension([{ type: 'url', value: machineUri(machineId) }]),
+        ...usages(clientAuth),
+        new x509.SubjectAlternativeNameExtension([{ type: 'url', value: machineUri(machineId) }]),
       ]
       return sign(request.publicKey, { name: machineId, now, lifeMs: lives.machine, extensions })
     },
@@ -106,6 +101,7 @@ type Wanted = {
 
 /** A key that never leaves this process but by `key`, and the request for its certificate. */
 export async function newKeyAndRequest(name: string): Promise<{ readonly key: string; readonly csr: string }> {
+  const { Pkcs10CertificateRequestGenerator } = await loadX509()
   const keys = await newKeys()
   const csr = await Pkcs10CertificateRequestGenerator.create({
     name: [{ CN: [name] }],
@@ -118,7 +114,8 @@ export async function newKeyAndRequest(name: string): Promise<{ readonly key: st
 /** A request proves that its sender has the key. */
 async function readRequest(csr: string): Promise<Pkcs10CertificateRequest> {
   try {
-    const request = new Pkcs10CertificateRequest(csr)
+    const x509 = await loadX509()
+    const request = new x509.Pkcs10CertificateRequest(csr)
     if (await request.verify()) return request
   } catch (cause) {
     throw badRequest(cause)
@@ -130,8 +127,8 @@ const badRequest = (cause?: unknown): RalphError =>
   new RalphError('JOIN_REFUSED', 'the certificate request cannot be read or is not signed by its key', { cause })
 
 /** SHA-256 of the public key of a request or a certificate. */
-export const requestPin = (csr: string): string =>
-  hash(Buffer.from(new Pkcs10CertificateRequest(csr).publicKey.rawData))
+export const requestPin = async (csr: string): Promise<string> =>
+  hash(Buffer.from((await readRequest(csr)).publicKey.rawData))
 
 export const pinOf = (certificate: string | Buffer): string =>
   hash(new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' }))
@@ -153,11 +150,6 @@ const validity = (now: number, lifeMs: number) => ({
 
 /** Positive, and as long as it may be. */
 const newSerial = (): string => `01${randomBytes(15).toString('hex')}`
-
-const usages = (usage: ExtendedKeyUsage): Extension[] => [
-  new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-  new ExtendedKeyUsageExtension([usage], true),
-]
 
 const nameOf = (certificate: X509Certificate): string => certificate.subject.split('\n').join(', ')
 

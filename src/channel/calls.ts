@@ -61,7 +61,7 @@ export function failure(about: Pick<Reply, 'to' | 'type'>, error: unknown): Repl
 }
 
 /** What failed over there fails here in the same way. */
-export function errorOf({ code, message }: Extract<Reply, { success: false }>): RalphError {
+function errorOf({ code, message }: Extract<Reply, { success: false }>): RalphError {
   const known = isErrorCode(code) ? code : 'INTERNAL'
   return new RalphError(known, message)
 }

@@ -22,7 +22,7 @@ export type LineOptions = {
 
 export type Timing = { readonly pingMs: number; readonly silenceMs: number; readonly tickMs: number }
 
-const usual: Timing = { pingMs: 10_000, silenceMs: 30_000, tickMs: 1000 }
+const usual: Timing = { pingMs: 5000, silenceMs: 15_000, tickMs: 1000 }
 /** A peer that sends so much nonsense is not worth a line. */
 const mostRefusals = 1000
 /** Above this, nothing new is taken from the outbox until the network has taken what it was given. */

@@ -4,9 +4,9 @@ import { superviseAgent } from '../agents/supervisor.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { makeFolder, makeTemporaryFolder, realPath, removeFolder } from '../platform/files.ts'
 import { redactedAgent } from '../runtime/redacted.ts'
+import { redactorFor } from '../storage/secrets.ts'
 import type { Io } from './io.ts'
 import { protectionFor } from './protection.ts'
-import { redactorFor } from './secrets.ts'
 import { readUserConfig } from './user-config.ts'
 
 export type Trial = {
@@ -29,7 +29,7 @@ export async function tryAgent(driver: Driver, model: string | undefined, io: Io
   const cwd = /^\.\.?\//.test(driver.program) ? io.cwd : join(folder, 'project')
   await makeFolder(cwd)
   const bare = superviseAgent({ driver, model, sprintDir: folder, cwd, env: io.env, pass, sandbox })
-  const agent = redactedAgent(bare, redactorFor(cwd, io))
+  const agent = redactedAgent(bare, redactorFor(cwd, io.env))
   const stop = stopOnSignal()
   const started = performance.now()
   try {

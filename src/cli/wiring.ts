@@ -15,6 +15,7 @@ import { slots } from '../runtime/slots.ts'
 import { accountLimits } from '../storage/account-limits.ts'
 import { diskOf } from '../storage/disk.ts'
 import { projectFiles } from '../storage/project-files.ts'
+import { redactorFor } from '../storage/secrets.ts'
 import { linksIn, removeNewLinks } from '../storage/sprint-folder.ts'
 import { openWorkspace } from '../storage/workspace.ts'
 import { onBranch, removeWorktree } from '../storage/worktree.ts'
@@ -22,7 +23,6 @@ import { driverOf } from './choose-agent.ts'
 import { ralphHome } from './ralph-home.ts'
 import type { Io } from './io.ts'
 import { notifier } from './notifier.ts'
-import { redactorFor } from './secrets.ts'
 
 /** Hooks that may run at the same time. */
 const hookSlots = 4
@@ -47,7 +47,7 @@ export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
   const { sprintDir, project, folder, progress, drivers, store, observe, sandbox } = wiring
   const { worktree } = progress
   const place = { sprintDir, cwd: folder, env: io.env }
-  const redactor = redactorFor(folder, io)
+  const redactor = redactorFor(folder, io.env)
   const settings = { project, pass: progress.env?.pass ?? [], prices: progress.prices, sandbox }
   const guard = withoutNewLinks(sprintDir)
   const agent = (driver: Driver, model: string | undefined) =>

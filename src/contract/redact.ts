@@ -131,7 +131,7 @@ const anyForm = new RegExp(`${wordStart}(?:${forms.map(([, form]) => `(${form})`
 const credential = /(Bearer|Basic) ([A-Za-z0-9._~+/=-]{20,})/gi
 const urlPassword = /(:\/\/[^\s/:@"'\\<>]{0,100}:)[^\s/@"'\\<>]{1,200}@/g
 const assignment =
-  /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{16,})/gi
+  /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{20,})/gi
 
 /** Code that names a secret, not the secret. */
 const namesSecret = (value: string): boolean =>
@@ -184,12 +184,12 @@ function nextUrl(text: string, from: number): number {
   return at === -1 ? text.length : at
 }
 
-const longWord = 16
+const longWord = 20
 const isWordByte = Uint8Array.from({ length: 128 }, (_, code) => (/[\w-]/.test(String.fromCodePoint(code)) ? 1 : 0))
 
 /**
- * The place of the next letter, digit, hyphen or underscore that has fifteen of its kind before it; past the end if there is
- * none. Looks at every sixteenth first.
+ * The place of the next letter, digit, hyphen or underscore that has nineteen of its kind before it; past the end if there is
+ * none. Looks at every twentieth first.
  */
 function nextLongWord(text: string, from: number): number {
   let end = from + longWord - 1

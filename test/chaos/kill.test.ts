@@ -8,7 +8,7 @@ const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind (SEED=${seed} npm run test:chaos)`, async () => {
   const sprint = await aSprintUnderFire()
-  onTestFinished(() => sprint.remove())
+  onTestFinished(() => sprint.remove(), 60_000)
   const random = randomOf(seed)
   const ready: number[] = []
   let landed = 0

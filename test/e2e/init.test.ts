@@ -94,6 +94,20 @@ describe('templates', () => {
     expect(await sprint.ralph('compile', '.claude/sprints/2026-11-15_x')).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
+  it('do not stand in each other’s way when the same goal is begun twice', async () => {
+    const sprint = await aSprint()
+    const folders = []
+    for (const template of ['bug', 'tests']) {
+      const { stdout } = await sprint.ralph('init', '--template', template, '--goal', 'Same goal', '--json')
+      folders.push(JSON.parse(stdout))
+    }
+
+    expect(folders).toEqual([
+      { folder: expect.stringMatching(/_same-goal$/) },
+      { folder: expect.stringMatching(/_same-goal-2$/) },
+    ])
+  })
+
   it('that do not exist are refused with a guess', async () => {
     const sprint = await aSprint()
     expect(await sprint.ralph('init', '--template', 'featur')).toEqual({

@@ -16,9 +16,9 @@ import { aProgress } from '../support/builders.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { dataFolder, migrations, type Kind } from './a-fleet.ts'
 
-/** A whole backend, without machines. Ended after the tests of this file. */
+/** A whole backend, without machines. The engine is one per process: it must be closed before the next one is opened. */
 export async function aBackend(kind: Kind, more: Partial<BackendOptions> = {}): Promise<Backend> {
-  const backend = await openBackend({
+  return openBackend({
     host: '127.0.0.1',
     port: 0,
     place:
@@ -32,8 +32,6 @@ export async function aBackend(kind: Kind, more: Partial<BackendOptions> = {}): 
     onLost: () => {},
     ...more,
   })
-  afterAll(() => backend.close())
-  return backend
 }
 
 function aPage(): string {

@@ -88,5 +88,3 @@ export async function aBackend(timing?: Partial<Timing>) {
     },
   }
 }
-
-export type ABackend = Awaited<ReturnType<typeof aBackend>>

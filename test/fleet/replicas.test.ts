@@ -77,10 +77,12 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
   }
   return {
     seen,
+    /** The replica that most machines are connected to. */
+    holder: () => [...room.values()][0]?.replica ?? 0,
     /** Those of a replica that is gone find another one, as machines do. */
     move: (from: number, to: number) => {
       for (const machine of room.values()) {
-        if (machine.replica !== from && machine.replica !== -1) continue
+        if (from !== -1 && machine.replica !== from) continue
         machine.replica = to
         machine.epoch++
         send(to, { type: 'connect', machineId: machine.id, epoch: machine.epoch, inventory: inventoryOf(machine) })
@@ -125,37 +127,50 @@ const inventoryOf = ({ prompts }: Machine) => {
   return { ...known, roots: [], agents: listed, waiting: 0 }
 }
 
-/** A process that can be replaced. */
-function replicas(url: string, hear: (replica: number, message: z.output<typeof Heard>) => void) {
-  const running = new Map<number, ChildProcess>()
-  const start = (number: number) =>
-    new Promise<void>((resolve, reject) => {
+type Hear = (replica: number, message: z.output<typeof Heard>) => void
+
+/** Two processes, and somebody who starts a new one when one of them is gone: killed by us, or because it gave itself up. */
+function supervise(url: string, hear: Hear, moved: (from: number, to: number) => void) {
+  const living = new Map<number, ChildProcess>()
+  const state = { next: 0, isOver: false, gaveUp: 0 }
+  const start = () =>
+    new Promise<void>((resolve) => {
+      const number = state.next++
       const env = { ...process.env, DATABASE_URL: url }
-      const child = fork(new URL('replica.mjs', import.meta.url), { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
-      let said = ''
-      child.stderr?.on('data', (text: Buffer) => (said += text.toString()))
-      child.on('exit', () => reject(new Error(`replica ${number} has ended: ${said.slice(-2000)}`)))
+      const child = fork(new URL('replica.mjs', import.meta.url), {
+        env,
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      })
+      child.on('exit', (code) => {
+        living.delete(number)
+        if (state.isOver) return
+        if (code !== null) state.gaveUp++
+        void start()
+        const [other] = living.keys()
+        if (other !== undefined) moved(number, other)
+      })
       child.on('message', (message) => {
         const heard = Heard.parse(message)
-        if (heard.type === 'ready') resolve()
+        if (heard.type === 'ready') {
+          const wasAlone = living.size === 0
+          living.set(number, child)
+          if (wasAlone) moved(-1, number)
+          resolve()
+        }
         hear(number, heard)
       })
-      running.set(number, child)
     })
   return {
+    state,
+    living,
     start,
-    send: (number: number, message: object): boolean =>
-      running.get(number)?.connected === true && sent(running, number, message),
-    kill: (number: number) => {
-      running.get(number)?.kill('SIGKILL')
-      running.delete(number)
+    send: (number: number, message: object): boolean => living.get(number)?.send(message, () => {}) ?? false,
+    stop: () => {
+      state.isOver = true
+      for (const child of living.values()) child.kill('SIGKILL')
     },
-    stop: () => running.forEach((child) => child.kill('SIGKILL')),
   }
 }
-
-const sent = (running: ReadonlyMap<number, ChildProcess>, number: number, message: object): boolean =>
-  running.get(number)?.send(message, () => {}) ?? false
 
 it(`loses nothing and does nothing twice when one of two replicas is killed ${kills} times`, async () => {
   const server = await startPostgres()
@@ -164,24 +179,23 @@ it(`loses nothing and does nothing twice when one of two replicas is killed ${ki
   const { machineIds, agentIds, database } = await aBusyFleet(url)
   const troubles: string[] = []
   const room = machineRoom(machineIds, (replica, message) => processes.send(replica, message))
-  const processes = replicas(url, (replica, heard) => {
+  const hear: Hear = (replica, heard) => {
     if (heard.type === 'trouble') troubles.push(heard.text)
     if (heard.type === 'taken') room.taken(heard.key)
     if (heard.type === 'message') room.hear(replica, heard)
-  })
+  }
+  const processes = supervise(url, hear, room.move)
   onTestFinished(processes.stop)
-  await Promise.all([processes.start(0), processes.start(1)])
-  room.move(-1, 0)
+  await Promise.all([processes.start(), processes.start()])
   for (let kill = 0; kill < kills; kill++) {
     const before = room.seen.prompts
-    await until(
-      async () => room.seen.prompts,
-      (prompts) => prompts > before + count.agents,
-      120_000,
-    )
-    processes.kill(kill)
-    room.move(kill, kill + 1)
-    await processes.start(kill + 2)
+    const goesOn = (prompts: number) => prompts > before + count.agents && processes.living.size === 2
+    await until(async () => room.seen.prompts, goesOn, 300_000).catch((error: unknown) => {
+      throw new Error(`after ${kill} kills: ${JSON.stringify({ ...room.seen, ...processes.state, troubles })}`, {
+        cause: error,
+      })
+    })
+    processes.living.get(room.holder())?.kill('SIGKILL')
   }
   const { prompts } = room.seen
   await until(
@@ -191,7 +205,7 @@ it(`loses nothing and does nothing twice when one of two replicas is killed ${ki
   )
   const rows = await database.db.select({ progress: sprints.progress }).from(sprints)
   const least = Math.min(...rows.map(({ progress }) => progress.stats.currentIteration))
-  console.log(JSON.stringify({ kills, agents: agentIds.length, ...room.seen, least, troubles: troubles.slice(0, 5) }))
+  console.log(JSON.stringify({ kills, agents: agentIds.length, ...room.seen, ...processes.state, least, troubles }))
   expect({ overlaps: room.seen.overlaps, stuck: least < 3 }).toEqual({ overlaps: 0, stuck: false })
   expect(room.seen.longestIdleMs).toBeLessThan(60_000)
 }, 1_800_000)

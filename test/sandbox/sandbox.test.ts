@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { claude, codex } from '../agents/real-agents.ts'
@@ -41,6 +41,8 @@ async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
   await writeFile(made.at('../home/.ralph/key'), 'of ralph')
   await commitAll(made)
+  // A repository from a template without hooks has no folder for them.
+  await rm(made.at('.git/hooks'), { recursive: true })
   return made
 }
 

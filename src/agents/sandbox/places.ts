@@ -1,5 +1,13 @@
 import { dirname, join, relative, resolve } from 'node:path'
-import { exists, isFile, isFolder, listFolder, readTextSyncIfThere, realPath } from '../../platform/files.ts'
+import {
+  exists,
+  isFile,
+  isFolder,
+  listFolder,
+  makeFolder,
+  readTextSyncIfThere,
+  realPath,
+} from '../../platform/files.ts'
 import type { Driver } from '../driver.ts'
 import { isWithin, type SandboxProfile } from './profile.ts'
 
@@ -77,6 +85,8 @@ async function repositoriesOf(cwd: string) {
   const below = names.filter((name) => name !== 'node_modules').map((name) => join(cwd, name))
   const links = [...ancestors(cwd), ...below].map((folder) => join(folder, '.git')).filter((path) => exists(path))
   const folders = links.flatMap((link) => gitFolders(link))
+  // What is not there cannot be kept read-only, and would be planted.
+  for (const folder of folders) if (exists(join(folder, 'objects'))) await makeFolder(join(folder, 'hooks'))
   return {
     writable: folders,
     readOnly: [

@@ -1,11 +1,19 @@
+import { sql, type SQL } from 'drizzle-orm'
 import { bigint, customType } from 'drizzle-orm/pg-core'
 
-/** A moment: milliseconds inside, as everywhere. */
-export const moment = customType<{ data: number; driverData: string | Date }>({
+const timestamp = customType<{ data: number; driverData: string | Date }>({
   dataType: () => 'timestamp (3) with time zone',
   toDriver: (ms) => new Date(ms).toISOString(),
   fromDriver: (value) => new Date(value).getTime(),
 })
+
+/** A moment: milliseconds inside, as everywhere. `of`: one as a value in a statement. */
+export const moment = Object.assign((name: string) => timestamp(name), {
+  of: (ms: number): SQL => sql`${new Date(ms).toISOString()}::timestamptz`,
+})
+
+/** A value as JSON in a statement. */
+export const json = (value: unknown): SQL => sql`${JSON.stringify(value)}::jsonb`
 
 export const count = (name: string) => bigint(name, { mode: 'number' })
 

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 
 const beatMs = 1000
 /** Who was not seen for this long is dead, by the clock of the database. */
-const deadMs = 4000
+const deadMs = 8000
 
 type Heart = {
   readonly executorId: string

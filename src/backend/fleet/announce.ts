@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import type { SprintEvent } from '../../contract/events.ts'
+import { json } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { events, type EventKind } from '../database/event.ts'
 import type { Fleet } from './ports.ts'
@@ -56,23 +57,24 @@ export type Told = {
   readonly clipped?: string | undefined
 }
 
+type Of = { readonly agentId: string; readonly sprintId: string | null }
+
 /** What happened in a sprint, or in a prompt that belongs to none. */
-export async function appendEvents(
-  fleet: Fleet,
-  tx: Tx,
-  of: { readonly agentId: string; readonly sprintId: string | null },
-  told: readonly Told[],
-): Promise<void> {
+export async function appendEvents(fleet: Fleet, tx: Tx, of: Of, told: readonly Told[]): Promise<void> {
   if (told.length === 0) return
-  const rows = told.map(({ event, at, ...rest }) => ({ ...rest, ...aboutOf(event), payload: event, at: new Date(at) }))
-  // One parameter for all of them: a thousand rows with ten parameters each take the server longer to read than to write.
-  await tx.db.execute(sql`
-    insert into event (kind, agent_id, sprint_id, prompt_id, seq, type, iteration, payload, clipped, at)
-    select 'event', ${of.agentId}, ${of.sprintId}, "promptId", seq, type, iteration, payload, clipped, at
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as row ("promptId" uuid, seq int, type text, iteration int, payload jsonb, clipped text, at timestamptz)
-    order by seq`)
+  await tx.db.execute(eventRows(of, told))
   wake(fleet, tx)
+}
+
+/** One parameter for all of them: a thousand rows with ten parameters each take the server longer to read than to write. */
+export function eventRows({ agentId, sprintId }: Of, told: readonly Told[], condition = sql`true`): SQL {
+  const rows = told.map(({ event, at, ...rest }) => ({ ...rest, ...aboutOf(event), payload: event, at: new Date(at) }))
+  return sql`
+    insert into event (kind, agent_id, sprint_id, prompt_id, seq, type, iteration, payload, clipped, at)
+    select 'event', ${agentId}, ${sprintId}, "promptId", seq, type, iteration, payload, clipped, at
+    from jsonb_to_recordset(${json(rows)})
+      as row ("promptId" uuid, seq int, type text, iteration int, payload jsonb, clipped text, at timestamptz)
+    where ${condition} order by seq`
 }
 
 const aboutOf = (event: SprintEvent) => ({

@@ -1,8 +1,10 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql, type SQL } from 'drizzle-orm'
+import type { Fact } from '../../loop/fact.ts'
 import type { Order } from '../../loop/order.ts'
 import { promptFor } from '../../loop/protocol.ts'
 import { modelFor } from '../../loop/standard/choice.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
+import { json, moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { sprintOrders } from '../database/sprint.ts'
 import { announce } from './announce.ts'
@@ -12,13 +14,15 @@ import { type Held, runningPrompt } from './rows.ts'
 /** Who asks for the prompts of the loop. */
 export const theLoop = 'ralph'
 
+type Ordered = { readonly orders: readonly Order[]; readonly because: Fact['type'] }
+
 /** Writes down what is to be done next. What the agent's machine does is begun by `pump`, in the same transaction. */
-export async function giveOrders(fleet: Fleet, tx: Tx, held: Held, orders: readonly Order[]): Promise<void> {
+export async function giveOrders(fleet: Fleet, tx: Tx, held: Held, { orders, because }: Ordered): Promise<void> {
   for (const [index, order] of orders.entries()) {
     const id = `${held.sprint.id}:${held.sprint.rev}:${index}`
     if (order.type === 'tell' || order.type === 'notify') continue
     if (order.type === 'abort') await callOff(fleet, tx, held, order.what)
-    else if (order.type === 'run-attempt') await queueAttempt(fleet, tx, held, { id, order })
+    else if (order.type === 'run-attempt') await queueAttempt(fleet, tx, held, { id, order, because })
     else await giveOrder(fleet, tx, held, { id, order })
   }
 }
@@ -49,52 +53,63 @@ function isBlocking(order: Order, { progress }: Held['sprint']): boolean {
   return progress.perIterationHooks.some(({ id, parallel }) => id === order.hookId && !parallel)
 }
 
+type Attempt = {
+  readonly id: string
+  readonly order: Extract<Order, { type: 'run-attempt' }>
+  readonly because: Fact['type']
+}
+
 /** Behind what people have asked for meanwhile. One that was parked before it had begun keeps its row. */
-async function queueAttempt(
-  fleet: Fleet,
-  tx: Tx,
-  { agent, sprint }: Held,
-  { id, order }: Given<Extract<Order, { type: 'run-attempt' }>>,
-): Promise<void> {
-  const { progress } = sprint
-  const { iteration, attempt } = order
-  const live = progress.live.find(({ number }) => number === iteration)
-  const parked = and(
-    eq(agentPrompts.sprintId, sprint.id),
-    eq(agentPrompts.iteration, iteration),
-    eq(agentPrompts.attempt, attempt),
-    eq(agentPrompts.status, 'parked'),
-  )
+async function queueAttempt(fleet: Fleet, tx: Tx, held: Held, { id, order, because }: Attempt): Promise<void> {
+  const { agent, sprint } = held
   const at = fleet.clock.now()
-  const queued = {
-    status: 'queued' as const,
-    orderId: id,
-    position: await lastPosition(tx, agent.id),
-    notBefore: soonest(agent, sprint, at),
-    error: null,
-  }
-  const [again] = await tx.db.update(agentPrompts).set(queued).where(parked).returning({ id: agentPrompts.id })
-  const promptId = again?.id ?? fleet.newId()
-  if (!again) {
-    await tx.db.insert(agentPrompts).values({
-      id: promptId,
-      agentId: agent.id,
-      prompt: live ? promptFor(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '',
-      model: (live && modelFor(progress, live)) ?? progress.model ?? agent.model,
-      by: theLoop,
-      sprintId: sprint.id,
-      iteration,
-      attempt,
-      ...queued,
-      createdAt: at,
-    })
-  }
-  const { id: sprintId } = sprint
-  const given = { id, sprintId, agentId: agent.id, type: order.type, order, blocking: false, promptId, createdAt: at }
-  await tx.db.insert(sprintOrders).values({ ...given, status: 'queued' })
-  if (queued.notBefore !== null) await wakeAt(fleet, tx, agent.id, queued.notBefore)
+  const notBefore = soonest(agent, sprint, at)
+  const parked = because === 'wait-ended' ? await unpark(tx, held, { id, order, notBefore }) : undefined
+  const promptId = parked ?? fleet.newId()
+  const { text, model } = promptOf(held, order.iteration)
+  const isNew = parked === undefined
+  await tx.db.execute(sql`
+    with queued as (
+      insert into agent_prompt
+        (id, agent_id, prompt, status, model, by, sprint_id, iteration, attempt, order_id, not_before, position, created_at)
+      select ${promptId}, ${agent.id}, ${text}, 'queued', ${model}, ${theLoop}, ${sprint.id}, ${order.iteration}::int,
+        ${order.attempt}::int, ${id}, ${notBefore === null ? null : moment.of(notBefore)},
+        ${endOfQueue(agent.id)}, ${moment.of(at)}
+      where ${isNew}
+    )
+    insert into sprint_order (id, sprint_id, agent_id, type, "order", status, blocking, prompt_id, created_at)
+    values (${id}, ${sprint.id}, ${agent.id}, ${order.type}, ${json(order)}, 'queued', false, ${promptId}, ${moment.of(at)})`)
+  if (notBefore !== null) await wakeAt(fleet, tx, agent.id, notBefore)
   await announce(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId })
 }
+
+function promptOf({ agent, sprint: { progress } }: Held, iteration: number) {
+  const live = progress.live.find(({ number }) => number === iteration)
+  const model = (live && modelFor(progress, live)) ?? progress.model ?? agent.model
+  return { model, text: live ? promptFor(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '' }
+}
+
+type Unparked = Pick<Attempt, 'id' | 'order'> & { readonly notBefore: number | null }
+
+async function unpark(
+  tx: Tx,
+  { agent, sprint }: Held,
+  { id, order, notBefore }: Unparked,
+): Promise<string | undefined> {
+  const parked = and(
+    eq(agentPrompts.sprintId, sprint.id),
+    eq(agentPrompts.iteration, order.iteration),
+    eq(agentPrompts.attempt, order.attempt),
+    eq(agentPrompts.status, 'parked'),
+  )
+  const again = { status: 'queued' as const, orderId: id, notBefore, error: null, position: endOfQueue(agent.id) }
+  const [row] = await tx.db.update(agentPrompts).set(again).where(parked).returning({ id: agentPrompts.id })
+  return row?.id
+}
+
+/** Behind all others of the agent. */
+export const endOfQueue = (agentId: string): SQL<number> =>
+  sql<number>`(select coalesce(max(position), 0) + 1 from agent_prompt where agent_id = ${agentId})`
 
 /** The minimum interval of Ralph Mode. */
 function soonest(agent: Held['agent'], { protocol }: Held['sprint'], at: number): number | null {
@@ -106,14 +121,6 @@ function soonest(agent: Held['agent'], { protocol }: Held['sprint'], at: number)
 /** The agent is looked at again then. */
 export const wakeAt = (fleet: Fleet, tx: Tx, agentId: string, at: number): Promise<void> =>
   fleet.engine.enqueue(tx, { id: `pump:${agentId}:${at}`, kind: 'pump', input: { agentId }, at })
-
-export async function lastPosition(tx: Tx, agentId: string): Promise<number> {
-  const [row] = await tx.db
-    .select({ next: sql<number>`coalesce(max(${agentPrompts.position}), 0) + 1` })
-    .from(agentPrompts)
-    .where(eq(agentPrompts.agentId, agentId))
-  return row?.next ?? 1
-}
 
 /** What waits is forgotten, what runs is ended. The machine answers for what it has begun. */
 async function callOff(

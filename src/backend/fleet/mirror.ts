@@ -4,7 +4,6 @@ import type { Progress, SprintStatus } from '../../contract/progress.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import type { Tx } from '../database/database.ts'
 import { questions } from '../database/question.ts'
-import { checkpoints, iterations } from '../database/sprint.ts'
 import { announce } from './announce.ts'
 import type { Fleet } from './ports.ts'
 import type { Held } from './rows.ts'
@@ -12,33 +11,17 @@ import type { Held } from './rows.ts'
 /** Keeps the tables that people look at in step with the progress, which is the truth. */
 export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress): Promise<Held> {
   const { sprint } = held
-  await writeIterations(tx, held, before)
-  await writeQuestion(fleet, tx, held)
+  const asks = sprint.status === 'needs-human' || before.status === 'needs-human'
+  if (asks) await writeQuestion(fleet, tx, held)
   const agent = await withRalphMode(fleet, tx, held)
   await tellRest(fleet, tx, { agent, sprint }, before)
-  await announce(fleet, tx, { kind: 'sprint', agentId: agent.id, sprintId: sprint.id }, { kind: 'agent', agentId: agent.id })
-  return { agent, sprint }
-}
-
-async function writeIterations(tx: Tx, { agent, sprint }: Held, before: Progress): Promise<void> {
-  const known = new Set(before.iterations.map(({ number }) => number))
-  const ended = sprint.progress.iterations.filter(({ number }) => !known.has(number))
-  if (ended.length === 0) return
-  const rows = ended.map((record) => ({
-    sprintId: sprint.id,
-    number: record.number,
-    agentId: agent.id,
-    verdict: record.verdict,
-    record,
-    durationMs: record.endedAt - record.startedAt,
-    costUsd: record.costUsd,
-    endedAt: record.endedAt,
-  }))
-  await tx.db.insert(iterations).values(rows).onConflictDoNothing()
-  const kept = ended.flatMap(({ number, checkpoint, endedAt }) =>
-    checkpoint === undefined ? [] : [{ sprintId: sprint.id, iteration: number, commit: checkpoint, at: endedAt }],
+  await announce(
+    fleet,
+    tx,
+    { kind: 'sprint', agentId: agent.id, sprintId: sprint.id },
+    { kind: 'agent', agentId: agent.id },
   )
-  if (kept.length > 0) await tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
+  return { agent, sprint }
 }
 
 /** There is one open question per sprint, and it is the one in the progress. */

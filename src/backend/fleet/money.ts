@@ -1,41 +1,27 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import type { AttemptEnd, Fact } from '../../loop/fact.ts'
 import type { AgentRow } from '../database/agent.ts'
 import type { Tx } from '../database/database.ts'
-import { accountLimits, usage } from '../database/usage.ts'
+import { accountLimits } from '../database/usage.ts'
 import type { Fleet } from './ports.ts'
 
 type Used = Pick<Extract<Fact, { type: 'attempt-ended' }>, 'usage' | 'costUsd' | 'model'>
 
-/** What an agent has used on a day, with a model. */
-export async function recordUsage(fleet: Fleet, tx: Tx, { id, model: own }: AgentRow, used: Used): Promise<void> {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = used.usage
+/** What an agent has used on a day, with a model: an insert that adds up. */
+export function usageRow(fleet: Fleet, { id, model: own }: AgentRow, { usage, costUsd, model }: Used): SQL {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const day = new Date(fleet.clock.now()).toISOString().slice(0, 10)
-  const counts = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }
-  const row = {
-    day,
-    agentId: id,
-    model: used.model ?? own ?? '',
-    costUsd: used.costUsd ?? 0,
-    unpriced: used.costUsd === undefined ? 1 : 0,
-    ...counts,
-    iterations: 1,
-  }
-  await tx.db
-    .insert(usage)
-    .values(row)
-    .onConflictDoUpdate({
-      target: [usage.day, usage.agentId, usage.model],
-      set: {
-        costUsd: sql`${usage.costUsd} + excluded.cost_usd`,
-        unpriced: sql`${usage.unpriced} + excluded.unpriced`,
-        inputTokens: sql`${usage.inputTokens} + excluded.input_tokens`,
-        outputTokens: sql`${usage.outputTokens} + excluded.output_tokens`,
-        cacheReadTokens: sql`${usage.cacheReadTokens} + excluded.cache_read_tokens`,
-        cacheWriteTokens: sql`${usage.cacheWriteTokens} + excluded.cache_write_tokens`,
-        iterations: sql`${usage.iterations} + 1`,
-      },
-    })
+  const unpriced = costUsd === undefined ? 1 : 0
+  return sql`
+    insert into usage as used (day, agent_id, model, cost_usd, unpriced, input_tokens, output_tokens,
+      cache_read_tokens, cache_write_tokens, iterations)
+    values (${day}, ${id}, ${model ?? own ?? ''}, ${costUsd ?? 0}, ${unpriced}, ${inputTokens}, ${outputTokens},
+      ${cacheReadTokens}, ${cacheWriteTokens}, 1)
+    on conflict (day, agent_id, model) do update set
+      cost_usd = used.cost_usd + excluded.cost_usd, unpriced = used.unpriced + excluded.unpriced,
+      input_tokens = used.input_tokens + excluded.input_tokens, output_tokens = used.output_tokens + excluded.output_tokens,
+      cache_read_tokens = used.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = used.cache_write_tokens + excluded.cache_write_tokens, iterations = used.iterations + 1`
 }
 
 /** The other agents of the account are spared a start that would end the same way. */

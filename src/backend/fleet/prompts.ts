@@ -3,7 +3,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import type { Tx } from '../database/database.ts'
 import { announce } from './announce.ts'
-import { interrupt, lastPosition } from './give-orders.ts'
+import { endOfQueue, interrupt } from './give-orders.ts'
 import type { Asker, Fleet } from './ports.ts'
 import { pump } from './pump.ts'
 import { lockAgent, notFound, runningPrompt, sprintIn } from './rows.ts'
@@ -25,7 +25,7 @@ export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, b
       model: asked.model ?? null,
       by: by.name,
       userId: by.userId ?? null,
-      position: await lastPosition(tx, agentId),
+      position: endOfQueue(agentId),
       createdAt: fleet.clock.now(),
     })
     await announce(fleet, tx, { kind: 'prompt', agentId, promptId: id })
@@ -64,7 +64,7 @@ export const movePrompt = (
     if (moved.status !== 'queued' && moved.status !== 'parked') {
       throw new RalphError('ALREADY_RUNNING', `the prompt is ${moved.status}`)
     }
-    const position = before === null ? await lastPosition(tx, agentId) : await positionBefore(tx, agentId, before)
+    const position = before === null ? endOfQueue(agentId) : await positionBefore(tx, agentId, before)
     await tx.db.update(agentPrompts).set({ position }).where(eq(agentPrompts.id, promptId))
     await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
     return promptIn(tx, agentId, promptId)

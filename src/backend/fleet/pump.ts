@@ -1,34 +1,84 @@
-import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { CarriedOut } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { promptFor } from '../../loop/protocol.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import { moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
-import { machines } from '../database/machine.ts'
-import { sprintOrders, type OrderRow } from '../database/sprint.ts'
-import { accountLimits } from '../database/usage.ts'
+import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { announce } from './announce.ts'
 import { wakeAt } from './give-orders.ts'
 import type { Fleet } from './ports.ts'
-import { runningPrompt, sprintIn } from './rows.ts'
+import { notFound, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
 
 /**
  * Whatever the agent can begin now is begun: checks and hooks first, then the next prompt of its queue. Called at the end of
- * every transaction that could have made something possible; the agent is locked.
+ * every transaction that could have made something possible; the agent is locked. `known`: a sprint that was just read.
  */
-export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<AgentRow> {
+export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
   if (agent.state !== 'idle' && agent.state !== 'running') return agent
-  if (await runningPrompt(tx, agent.id)) return withState(fleet, tx, agent, { state: 'running' })
-  if (await carryOutOrders(fleet, tx, agent)) return withState(fleet, tx, agent, { state: 'running' })
-  const next = await nextPrompt(fleet, tx, agent)
-  if (!next || !(await isFree(tx, agent))) return withState(fleet, tx, agent, { state: 'idle' })
-  const limit = await limitOf(fleet, tx, agent)
-  if (limit) return park(fleet, tx, agent, { prompt: next, ...limit })
-  return begin(fleet, tx, agent, next)
+  const seen = await lookAt(fleet, tx, agent)
+  if (seen.isRunning) return withState(fleet, tx, agent, { state: 'running' })
+  if (seen.hasOrders && (await carryOutOrders(fleet, tx, agent)))
+    return withState(fleet, tx, agent, { state: 'running' })
+  const nextId = seen.hasParked ? await unparkDue(fleet, tx, agent) : seen.nextId
+  if (nextId === null || !(await isFree(tx, agent, seen))) return withState(fleet, tx, agent, { state: 'idle' })
+  const [prompt] = await tx.db.select().from(agentPrompts).where(eq(agentPrompts.id, nextId))
+  if (!prompt) return withState(fleet, tx, agent, { state: 'idle' })
+  const { limitUntil: until, limitReason: reason } = seen
+  if (until !== null) return park(fleet, tx, agent, { prompt, until, reason: reason ?? '' })
+  const { sprintId } = prompt
+  const sprint = known?.id === sprintId || sprintId === null ? known : await sprintIn(tx, sprintId)
+  return begin(fleet, tx, { agent, sprint }, prompt)
 }
+
+type Seen = {
+  readonly isRunning: boolean
+  /** Something for the machine besides prompts. */
+  readonly hasOrders: boolean
+  /** A person's prompt whose limit is over. */
+  readonly hasParked: boolean
+  readonly nextId: string | null
+  readonly isOpen: boolean
+  readonly slots: number
+  readonly taken: number
+  readonly limitUntil: number | null
+  readonly limitReason: string | null
+}
+
+/** All that decides what can begin, in one turn to the database. */
+async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<Seen> {
+  const now = moment.of(fleet.clock.now())
+  const { rows } = await tx.db.execute<Seen>(sql`
+    select
+      exists (select 1 from agent_prompt where agent_id = ${id} and status = 'running') as "isRunning",
+      exists (select 1 from sprint_order where agent_id = ${id} and status in ('queued', 'open')
+        and type not in ('wait', 'run-attempt')) as "hasOrders",
+      exists (select 1 from agent_prompt where agent_id = ${id} and status = 'parked' and sprint_id is null
+        and not_before <= ${now}) as "hasParked",
+      (${nextOf(id, now)}) as "nextId",
+      machine.connected_to is not null and machine.status in ('active', 'cordoned') as "isOpen",
+      machine.slots,
+      (${takenOf(machineId)}) as taken,
+      (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
+      account_limit.reason as "limitReason"
+    from machine left join account_limit on account_limit.account = ${account} and account_limit.until > ${now}
+    where machine.id = ${machineId}`)
+  const [seen] = rows
+  if (!seen) throw notFound('machine')
+  return seen
+}
+
+const nextOf = (agentId: string, now: SQL): SQL => sql`
+  select id from agent_prompt where agent_id = ${agentId} and status = 'queued'
+    and (not_before is null or not_before <= ${now}) order by position limit 1`
+
+const takenOf = (machineId: string): SQL => sql`
+  select count(*)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
+  where agent.machine_id = ${machineId} and agent_prompt.status = 'running'`
 
 /** True: nobody may work in the folder before these are done. */
 async function carryOutOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<boolean> {
@@ -55,38 +105,31 @@ export const trimmed = (progress: Progress): Progress => ({
   hookTasks: progress.hookTasks.filter(({ status }) => status === 'running'),
 })
 
-async function nextPrompt(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<PromptRow | undefined> {
-  const queued = and(eq(agentPrompts.agentId, agent.id), eq(agentPrompts.status, 'queued'))
+async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<string | null> {
   const now = fleet.clock.now()
   const isDue = and(isNull(agentPrompts.sprintId), eq(agentPrompts.status, 'parked'), lte(agentPrompts.notBefore, now))
   const again = { status: 'queued' as const, notBefore: null, error: null }
   await tx.db
     .update(agentPrompts)
     .set(again)
-    .where(and(eq(agentPrompts.agentId, agent.id), isDue))
-  const queue = await tx.db.select().from(agentPrompts).where(queued).orderBy(asc(agentPrompts.position)).limit(100)
-  return queue.find(({ notBefore }) => notBefore === null || notBefore <= now)
+    .where(and(eq(agentPrompts.agentId, id), isDue))
+  const { rows } = await tx.db.execute<{ id: string }>(nextOf(id, moment.of(now)))
+  return rows[0]?.id ?? null
 }
 
-/** Its machine can be reached, takes new work, and has a slot. */
-async function isFree(tx: Tx, { machineId }: AgentRow): Promise<boolean> {
-  const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId)).for('no key update')
-  if (!machine || machine.connectedTo === null) return false
-  if (machine.status !== 'active' && machine.status !== 'cordoned') return false
-  const [{ running } = { running: 0 }] = await tx.db
-    .select({ running: sql<number>`count(*)::int` })
-    .from(agentPrompts)
-    .innerJoin(agents, eq(agents.id, agentPrompts.agentId))
-    .where(and(eq(agentPrompts.status, 'running'), eq(agents.machineId, machineId)))
-  return running < machine.slots
+/** So many transactions can believe at the same time that a slot is theirs. */
+const manySlots = 32
+
+/** Its machine can be reached, takes new work, and has a slot. The last ones are given out one by one. */
+async function isFree(tx: Tx, { machineId }: AgentRow, { isOpen, slots, taken }: Seen): Promise<boolean> {
+  if (!isOpen || taken >= slots) return false
+  if (slots - taken > manySlots) return true
+  await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
+  const { rows } = await tx.db.execute<{ count: number }>(takenOf(machineId))
+  return (rows[0]?.count ?? 0) < slots
 }
 
 type Limit = { readonly until: number; readonly reason: string }
-
-async function limitOf(fleet: Fleet, tx: Tx, { account }: AgentRow): Promise<Limit | undefined> {
-  const [limit] = await tx.db.select().from(accountLimits).where(eq(accountLimits.account, account))
-  return limit && limit.until > fleet.clock.now() ? limit : undefined
-}
 
 /** Another agent of the account has met its limit: this one does not try. A sprint is told, and waits by its own rules. */
 async function park(
@@ -108,34 +151,40 @@ async function park(
   const sprint = await sprintIn(tx, sprintId)
   const fact = { type: 'attempt-ended' as const, at, ...ended }
   const held = await takeFact(fleet, tx, { agent, sprint }, { id: `limit:${orderId}`, fact })
-  return pump(fleet, tx, held.agent)
+  return pump(fleet, tx, held.agent, held.sprint)
 }
+
+type Free = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
 
 /** From here on it is the machine's: the prompt waits in its outbox and is begun once, whatever happens to us. */
-async function begin(fleet: Fleet, tx: Tx, agent: AgentRow, prompt: PromptRow): Promise<AgentRow> {
+async function begin(fleet: Fleet, tx: Tx, { agent, sprint }: Free, prompt: PromptRow): Promise<AgentRow> {
   const now = fleet.clock.now()
-  const leaseUntil = now + fleet.settings.leaseMs
-  const { asked, text } = await askedOf(tx, agent, prompt)
+  const { leaseMs } = fleet.settings
+  const { asked, text } = askedOf({ agent, sprint }, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
-  const running = { status: 'running' as const, prompt: text, attempt, startedAt: now, leaseUntil, notBefore: null }
-  await tx.db.update(agentPrompts).set(running).where(eq(agentPrompts.id, prompt.id))
-  if (prompt.orderId !== null) {
-    await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, prompt.orderId))
-  }
-  const { id: agentId, program } = agent
-  const body = { promptId: prompt.id, agentId, program, asked, leaseMs: fleet.settings.leaseMs }
-  await fleet.machines.send(tx, agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
-  await announce(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id })
   const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
-  return withState(fleet, tx, agent, { state: 'running', ...(isRalph && { ralphModeLastPromptAt: now }) })
+  const ralphModeLastPromptAt = isRalph ? now : agent.ralphModeLastPromptAt
+  await tx.db.execute(sql`
+    with begun as (
+      update agent_prompt set status = 'running', prompt = ${text}, attempt = ${attempt}, started_at = ${moment.of(now)},
+        lease_until = ${moment.of(now + leaseMs)}, not_before = null, error = null
+      where id = ${prompt.id}
+    ), opened as (update sprint_order set status = 'open' where id = ${prompt.orderId})
+    update agent set state = 'running', ralph_mode_last_prompt_at = ${isRalph ? moment.of(now) : sql`ralph_mode_last_prompt_at`}
+    where id = ${agent.id}`)
+  const { id: agentId, program } = agent
+  const body = { promptId: prompt.id, agentId, program, asked, leaseMs }
+  await fleet.machines.send(tx, agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
+  await announce(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id }, { kind: 'agent', agentId })
+  return { ...agent, state: 'running', ralphModeLastPromptAt }
 }
 
-async function askedOf(tx: Tx, agent: AgentRow, { sprintId, iteration, attempt, prompt, model }: PromptRow) {
-  if (sprintId === null || iteration === null) {
+function askedOf({ agent, sprint }: Free, { sprintId, iteration, attempt, prompt, model }: PromptRow) {
+  if (sprintId === null || iteration === null || !sprint) {
     const resume = agent.inConversation
     return { text: prompt, asked: { kind: 'text' as const, text: prompt, resume, ...(model !== null && { model }) } }
   }
-  const { progress, protocol } = await sprintIn(tx, sprintId)
+  const { progress, protocol } = sprint
   const live = progress.live.find(({ number }) => number === iteration)
   const order = { type: 'run-attempt' as const, iteration, attempt }
   return {
@@ -144,12 +193,10 @@ async function askedOf(tx: Tx, agent: AgentRow, { sprintId, iteration, attempt, 
   }
 }
 
-type Fields = Partial<Pick<AgentRow, 'state' | 'ralphModeLastPromptAt'>>
+type Fields = Pick<AgentRow, 'state'>
 
-/** Only what is another one is written, and told. */
-async function withState(fleet: Fleet, tx: Tx, agent: AgentRow, { state, ...more }: Fields): Promise<AgentRow> {
-  const fields: Fields = { ...more, ...(state !== undefined && state !== agent.state && { state }) }
-  if (Object.keys(fields).length === 0) return agent
+async function withState(fleet: Fleet, tx: Tx, agent: AgentRow, fields: Fields): Promise<AgentRow> {
+  if (fields.state === agent.state) return agent
   await tx.db.update(agents).set(fields).where(eq(agents.id, agent.id))
   await announce(fleet, tx, { kind: 'agent', agentId: agent.id })
   return { ...agent, ...fields }

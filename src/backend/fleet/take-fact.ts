@@ -1,14 +1,13 @@
-import { eq } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import { advance } from '../../loop/advance.ts'
 import type { Fact } from '../../loop/fact.ts'
 import type { Tx } from '../database/database.ts'
-import { facts, sprints, type SprintRow } from '../database/sprint.ts'
-import { appendEvents } from './announce.ts'
+import type { SprintRow } from '../database/sprint.ts'
 import { giveOrders } from './give-orders.ts'
 import { mirror } from './mirror.ts'
 import type { Fleet } from './ports.ts'
 import type { Held } from './rows.ts'
+import { writeFact } from './write-fact.ts'
 
 export type Happened = {
   /** The same fact has the same id, however often it is told. */
@@ -22,16 +21,12 @@ export type Happened = {
  * cannot be true any more is noted and changes nothing either.
  */
 export async function takeFact(fleet: Fleet, tx: Tx, { agent, sprint }: Held, { id, fact }: Happened): Promise<Held> {
-  const { rev } = sprint
-  const at = fleet.clock.now()
-  const taken = { sprintId: sprint.id, id, rev, type: fact.type, at }
-  const { rowCount } = await tx.db.insert(facts).values(taken).onConflictDoNothing()
-  if (rowCount === 0) return { agent, sprint }
   const next = decide(fleet, sprint, fact)
   if (!next) return { agent, sprint }
-  const { progress } = next
-  const told = next.orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []))
-  const changed: SprintRow = {
+  const { progress, orders } = next
+  const at = fleet.clock.now()
+  const told = orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []))
+  const after: SprintRow = {
     ...sprint,
     progress,
     rev: progress.rev,
@@ -40,15 +35,9 @@ export async function takeFact(fleet: Fleet, tx: Tx, { agent, sprint }: Held, { 
     updatedAt: at,
     ...(told.length > 0 && { lastEventAt: at }),
   }
-  const { seq, lastEventAt, status } = changed
-  await tx.db
-    .update(sprints)
-    .set({ progress, rev: progress.rev, status, seq, lastEventAt, updatedAt: at })
-    .where(eq(sprints.id, sprint.id))
-  const numbered = told.map((event, index) => ({ seq: sprint.seq + index + 1, at, event }))
-  await appendEvents(fleet, tx, { agentId: agent.id, sprintId: sprint.id }, numbered)
-  const held = await mirror(fleet, tx, { agent, sprint: changed }, sprint.progress)
-  await giveOrders(fleet, tx, held, next.orders)
+  if (!(await writeFact(tx, { id, type: fact.type, before: sprint, after, told }))) return { agent, sprint }
+  const held = await mirror(fleet, tx, { agent, sprint: after }, sprint.progress)
+  await giveOrders(fleet, tx, held, { orders, because: fact.type })
   return held
 }
 

@@ -1,14 +1,15 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { ReportBody } from '../../contract/fleet/channel.ts'
 import type { MachineFact } from '../../contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
 import type { AttemptEnd, Fact } from '../../loop/fact.ts'
 import { agents, conversations, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import { moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
-import { sprintOrders } from '../database/sprint.ts'
+import { sprintOrders, sprints } from '../database/sprint.ts'
 import { announce } from './announce.ts'
-import { noteLimit, recordUsage } from './money.ts'
+import { noteLimit, usageRow } from './money.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
 import { lockAgent, notFound, sprintIn } from './rows.ts'
@@ -31,15 +32,22 @@ export const takePromptEnded = (fleet: Fleet, machineId: string, report: ReportB
 async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> {
   const { promptId, agentId, end } = report
   const agent = await lockOwnAgent(tx, machineId, agentId)
-  const own = and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId))
-  const [prompt] = await tx.db.select().from(agentPrompts).where(own)
-  if (!prompt || prompt.endedAt !== null) return
+  const [found] = await tx.db
+    .select({ prompt: agentPrompts, sprint: sprints })
+    .from(agentPrompts)
+    .leftJoin(sprints, eq(sprints.id, agentPrompts.sprintId))
+    .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
+  if (!found || found.prompt.endedAt !== null) return
+  const { prompt, sprint } = found
   const fact = factOf(fleet, prompt, end)
-  const ended = await endPrompt(fleet, tx, prompt, endOf(end, fact))
-  const done = { prompt: ended, fact }
-  const after = fact ? await advanceSprint(fleet, tx, agent, { ...done, fact }) : await endTalk(fleet, tx, agent, ended)
-  await pump(fleet, tx, after)
+  const ending = endOf(end, fact)
+  await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
   tx.afterCommit(() => fleet.database.signals.give(slotTopic, machineId))
+  if (!fact || !sprint) return void (await pump(fleet, tx, await endTalk(fleet, tx, agent, { prompt, ending })))
+  await endAttempt(fleet, tx, agent, { prompt, ending, fact })
+  await noteLimit(fleet, tx, agent, fact.end)
+  const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
+  await pump(fleet, tx, held.agent, held.sprint)
 }
 
 /** A slot of that machine is free: others of its agents may wait for one. */
@@ -89,38 +97,33 @@ function endOfOutcome({ status, reason = 'the agent failed', text, ...outcome }:
   return { status: status === 'aborted' ? 'cancelled' : 'failed', error: reason, answer: text, costUsd }
 }
 
-async function endPrompt(fleet: Fleet, tx: Tx, prompt: PromptRow, ending: PromptEnding): Promise<PromptRow> {
-  const fields = { ...ending, endedAt: fleet.clock.now(), leaseUntil: null }
-  await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
-  await announce(fleet, tx, { kind: 'prompt', agentId: prompt.agentId, promptId: prompt.id })
-  return { ...prompt, ...fields }
-}
+type Ended = { readonly prompt: PromptRow; readonly ending: PromptEnding }
 
-/** Each prompt of the loop is a conversation of its own: it began with a fresh context, and is archived when it ends. */
-async function advanceSprint(
+/**
+ * The prompt, its order, its conversation (each prompt of the loop is one of its own: it began with a fresh context, and is
+ * archived when it ends) and what was used: one statement.
+ */
+async function endAttempt(
   fleet: Fleet,
   tx: Tx,
   agent: AgentRow,
-  { prompt, fact }: { readonly prompt: PromptRow; readonly fact: AttemptEndedFact },
-): Promise<AgentRow> {
-  const at = fleet.clock.now()
-  const { id: promptId, sprintId, iteration, startedAt } = prompt
-  if (prompt.orderId !== null) await endOrder(fleet, tx, prompt.orderId)
-  const talk = {
-    id: fleet.newId(),
-    agentId: agent.id,
-    sprintId,
-    iteration,
-    promptId,
-    messages: 2,
-    startedAt: startedAt ?? at,
-  }
-  await tx.db.insert(conversations).values({ ...talk, endedAt: at })
-  await recordUsage(fleet, tx, agent, fact)
-  await noteLimit(fleet, tx, agent, fact.end)
-  const sprint = await sprintIn(tx, sprintId ?? '')
-  const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
-  return held.agent
+  { prompt, ending, fact }: Ended & { readonly fact: AttemptEndedFact },
+): Promise<void> {
+  const at = moment.of(fleet.clock.now())
+  const { status, error = null, answer = null, costUsd = null } = ending
+  await tx.db.execute(sql`
+    with ended as (
+      update agent_prompt set status = ${status}, error = ${error}, answer = ${answer}, cost_usd = ${costUsd},
+        ended_at = ${at}, lease_until = null
+      where id = ${prompt.id}
+    ), done as (
+      update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status = 'open'
+    ), talk as (
+      insert into conversation (id, agent_id, sprint_id, iteration, prompt_id, messages, started_at, ended_at)
+      values (${fleet.newId()}, ${agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
+        ${moment.of(prompt.startedAt ?? fleet.clock.now())}, ${at})
+    )
+    ${usageRow(fleet, agent, fact)}`)
 }
 
 const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
@@ -130,11 +133,13 @@ const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
     .where(and(eq(sprintOrders.id, id), eq(sprintOrders.status, 'open')))
 
 /** A person's own prompt: the next one goes on in the same conversation, until somebody resets it. */
-async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { id, startedAt, status }: PromptRow): Promise<AgentRow> {
+async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {
   const at = fleet.clock.now()
-  const inConversation = agent.inConversation || status === 'finished'
+  const fields = { ...ending, endedAt: at, leaseUntil: null }
+  await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
+  const inConversation = agent.inConversation || ending.status === 'finished'
   if (inConversation === agent.inConversation) return agent
-  const talk = { agentId: agent.id, promptId: id, messages: 2, startedAt: startedAt ?? at }
+  const talk = { agentId: agent.id, promptId: prompt.id, messages: 2, startedAt: prompt.startedAt ?? at }
   await tx.db.insert(conversations).values({ id: fleet.newId(), ...talk })
   await tx.db.update(agents).set({ inConversation }).where(eq(agents.id, agent.id))
   return { ...agent, inConversation }
@@ -155,9 +160,9 @@ async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repor
   const known = fact ?? (sprint.status === 'in-progress' ? failedFact(order.order, reason) : undefined)
   if (!known) return void (await pump(fleet, tx, agent))
   const told = { ...known, at: fleet.clock.now() }
-  if ('spent' in known && known.spent) await recordUsage(fleet, tx, agent, known.spent)
+  if ('spent' in known && known.spent) await tx.db.execute(usageRow(fleet, agent, known.spent))
   const after = await takeFact(fleet, tx, { agent, sprint }, { id: `order:${orderId}`, fact: told })
-  await pump(fleet, tx, after.agent)
+  await pump(fleet, tx, after.agent, after.sprint)
 }
 
 /** It could not be carried out at all, though nobody has called it off. */

@@ -42,7 +42,7 @@ const refusal = 'the token is unknown, used or older than 15 minutes'
 /** Lets a machine in that shows a token, once. */
 export async function join(request: JoinRequest, { store, authority, now, log }: AdmissionParts): Promise<JoinAnswer> {
   const { id, secret, csr, name, labels, version } = request
-  const keyPin = requestPin(csr)
+  const keyPin = await requestPin(csr)
   const admission = await store.useToken({ id, hash: secretHash(secret), keyPin, name, labels, version })
   if ('refused' in admission) {
     log('warn', 'a join was refused', { token: id, why: admission.refused })

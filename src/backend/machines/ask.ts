@@ -4,7 +4,7 @@ import { decodeReply, encodeReply, isRequestType } from '../../channel/message.t
 import { errorCodes, RalphError, type ErrorCode } from '../../contract/errors.ts'
 import { Reply, requests, type LiveRequest, type RequestType } from '../../contract/fleet/channel.ts'
 import type { Database } from '../database/database.ts'
-import { machineCalls } from '../database/machine.ts'
+import { machineCalls, machines } from '../database/machine.ts'
 import type { Machines as FleetMachines, Request } from '../fleet/ports.ts'
 import type { Machines } from './machines.ts'
 
@@ -70,6 +70,7 @@ export function askMachines(parts: AskParts): Asking {
     ...outbox,
     ask: async (machineId, type, body) => {
       if (isLive(type) && lines.isReachable(machineId)) return lines.call(machineId, type, body as never) as never
+      await mustBeConnected(db, machineId)
       const reply = isLive(type)
         ? await askLive(machineId, type, body)
         : await askKept(machineId, { id: `ask:${newId()}`, type, body } as unknown as Request)
@@ -84,6 +85,12 @@ export function askMachines(parts: AskParts): Asking {
     },
     close: stopServing,
   }
+}
+
+/** Nobody is kept waiting for a machine that is known not to be there. */
+async function mustBeConnected(db: Database['db'], machineId: string): Promise<void> {
+  const [machine] = await db.select({ to: machines.connectedTo }).from(machines).where(eq(machines.id, machineId))
+  if (!machine || machine.to === null) throw unreachable('it is not connected')
 }
 
 const isLive = (type: RequestType): type is LiveRequest => requests[type].way === 'live'

@@ -10,7 +10,7 @@ import type { Io } from '../io.ts'
 import { runInTerminal } from '../run-in-terminal.ts'
 import { shownPath } from '../shown-path.ts'
 import { newSprintYaml, slug } from '../sprint-files.ts'
-import { newSprint } from './init.ts'
+import { freeName, newSprint } from './init.ts'
 
 const options = {
   goal: {
@@ -125,13 +125,4 @@ async function sprintFolder(
   }
   await makeSprintFolder(folder, newSprintYaml({ goal, agent }))
   return folder
-}
-
-/** The same goal can be run twice a day. */
-function freeName(name: string, io: Io): string {
-  const date = new Date(io.now()).toISOString().slice(0, 10)
-  for (let n = 1; ; n++) {
-    const candidate = n === 1 ? name : `${name}-${n}`
-    if (!exists(resolve(io.cwd, '.claude', 'sprints', `${date}_${candidate}`))) return candidate
-  }
 }

@@ -10,7 +10,7 @@ import { exists, isFolder, readTextSyncIfThere, realPath } from '../../platform/
 import { readLines, writtenAt } from '../../platform/recorded-file.ts'
 import { command } from '../command.ts'
 import { outcomeJson } from '../outcome-json.ts'
-import { redactorFor } from '../secrets.ts'
+import { redactorFor } from '../../storage/secrets.ts'
 
 export const transcript = command({
   name: 'transcript',
@@ -40,7 +40,7 @@ export const transcript = command({
     const said = values.exit === undefined ? undefined : parseExit(values.exit)
     const file = openable(resolve(io.cwd, given), given)
     const printer = transcriptPrinter(io.print)
-    const reading = readTranscript(driver, redactorFor(io.cwd, io)(), values.json === true ? ignore : printer.event)
+    const reading = readTranscript(driver, redactorFor(io.cwd, io.env)(), values.json === true ? ignore : printer.event)
     await readLines(file, reading.line)
     const outcome = reading.end({ ...noted(file), ...said })
     if (values.json === true) io.print(JSON.stringify(outcomeJson(outcome)))

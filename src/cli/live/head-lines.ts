@@ -92,20 +92,20 @@ const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof
 /** The last iterations with their verdicts, as many as fit beside the last notice. */
 function strip({ progress, notice = '' }: LiveState, { paint, size }: Draw): string {
   const room = Math.max(10, Math.floor(size.columns * (notice === '' ? 1 : 0.5)))
-  const shown: string[] = []
+  const marked = [
+    // The narrowest takes three columns; painting more would be for nothing.
+    ...progress.iterations.slice(-Math.ceil(room / 3)).map(({ number, verdict }) => {
+      const [mark, color] = marks[verdict]
+      return { width: String(number).length + 2, text: `${number}${paint[color](mark)}` }
+    }),
+    ...progress.live.map(({ number }) => ({ width: String(number).length + 2, text: `${number}${paint.cyan('●')}` })),
+  ]
   let used = 0
-  const add = (number: number, mark: string): void => {
-    used += String(number).length + 2
-    if (used <= room) shown.unshift(`${number}${mark}`)
-  }
-  for (const { number } of progress.live.toReversed()) add(number, paint.cyan('●'))
-  for (let index = progress.iterations.length - 1; index >= 0 && used < room; index--) {
-    const record = progress.iterations[index]
-    if (!record) break
-    const [mark, color] = marks[record.verdict]
-    add(record.number, paint[color](mark))
-  }
-  const line = shown.join(' ')
+  const shown = marked.toReversed().filter(({ width }) => (used += width) <= room)
+  const line = shown
+    .toReversed()
+    .map(({ text }) => text)
+    .join(' ')
   const left = size.columns - widthOf(line) - 4
   return notice === '' || left < 10 ? line : `${line}    ${paint.dim(fit(notice, left))}`
 }

@@ -108,7 +108,7 @@ export const Inventory = z.object({
 export type Inventory = z.output<typeof Inventory>
 
 /** Where a file is looked for. Nothing outside can be read, links do not lead out. */
-export const FileArea = z.enum(['workspace', 'agent', 'notes'])
+const FileArea = z.enum(['workspace', 'agent', 'notes'])
 
 const end = { endedAt: Timestamp }
 
@@ -221,16 +221,11 @@ export type RequestType = keyof typeof requests
 export type ReportType = keyof typeof reports
 export type KeptRequest = { [T in RequestType]: (typeof requests)[T]['way'] extends 'kept' ? T : never }[RequestType]
 export type LiveRequest = Exclude<RequestType, KeptRequest>
-export type KeptReport = { [T in ReportType]: (typeof reports)[T]['way'] extends 'kept' ? T : never }[ReportType]
-export type LiveReport = Exclude<ReportType, KeptReport>
 
 export type RequestBody<T extends RequestType> = z.output<(typeof requests)[T]['body']>
 export type RequestReply<T extends RequestType> = z.output<(typeof requests)[T]['reply']>
 export type ReportBody<T extends ReportType> = z.output<(typeof reports)[T]['body']>
 export type ReportReply<T extends ReportType> = z.output<(typeof reports)[T]['reply']>
-
-/** Kept requests whose end is a report of its own. All others are answered by a kept `reply`. */
-export const endedByReport: readonly RequestType[] = ['prompt', 'carry-out']
 
 const repliesTo = { to: z.string(), type: z.string() }
 

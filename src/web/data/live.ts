@@ -38,9 +38,13 @@ export function startLive(): () => void {
       if (current.state === 'live') current = { state: 'live', at: Date.now() }
     },
     onState: (state) => {
+      if (state === 'lost') {
+        losing ??= window.setTimeout(() => say({ state: 'lost', at: current.at }), graceMs)
+        return
+      }
       window.clearTimeout(losing)
-      if (state === 'live') say({ state, at: Date.now() })
-      else losing = window.setTimeout(() => say({ state: 'lost', at: current.at }), graceMs)
+      losing = undefined
+      say({ state, at: Date.now() })
     },
   })
   return () => {

@@ -13,14 +13,7 @@ export function SignInPage() {
   const [problem, setProblem] = useState<Told>()
   const [ticket, setTicket] = useState('')
   const signIn = useSignIn(setProblem)
-  const begun = useRef(false)
-  useEffect(() => {
-    const given = decodeURIComponent(location.hash.slice(1))
-    if (given === '' || begun.current) return
-    begun.current = true
-    history.replaceState(null, '', '/sign-in')
-    signIn(given)
-  }, [signIn])
+  useTicketInAddress(signIn)
   return (
     <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-4 px-5 pb-24">
       <img src="/icon.svg" alt="" className="size-9" />
@@ -61,6 +54,25 @@ export function SignInPage() {
       </p>
     </main>
   )
+}
+
+/** Also when an address with a new ticket is opened in the same tab. */
+function useTicketInAddress(signIn: (ticket: string) => void): void {
+  const latest = useRef(signIn)
+  useEffect(() => {
+    latest.current = signIn
+  })
+  useEffect(() => {
+    const take = (): void => {
+      const ticket = decodeURIComponent(location.hash.slice(1))
+      if (ticket === '') return
+      history.replaceState(history.state, '', '/sign-in')
+      latest.current(ticket)
+    }
+    take()
+    window.addEventListener('hashchange', take)
+    return () => window.removeEventListener('hashchange', take)
+  }, [])
 }
 
 /** People paste the whole address. */

@@ -25,13 +25,9 @@ export function Header({ onSearch }: { onSearch: () => void }) {
         <Place to="/usage">Spend</Place>
         <Place to="/settings">Settings</Place>
       </nav>
-      <button
-        type="button"
-        aria-label="Search and commands"
-        onClick={onSearch}
-        className="rounded p-0.5 hover:bg-sunken max-sm:hidden"
-      >
+      <button type="button" onClick={onSearch} className="rounded p-0.5 hover:bg-sunken max-sm:hidden">
         <Kbd>{commandKey}K</Kbd>
+        <span className="sr-only">Search and commands</span>
       </button>
       <ThemeMenu />
       <NeedsYou />

@@ -12,7 +12,7 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
   const shown = iterations.slice(-mostColumns)
   const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
   return (
-    <div className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">
+    <div tabIndex={0} role="region" aria-label="Charts" className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">
       <ColumnChart
         title="Cost"
         total={money(total(cost))}

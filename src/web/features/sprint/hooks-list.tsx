@@ -17,7 +17,7 @@ export function HooksList({ progress, iteration }: Props) {
       <Empty title="This sprint has no hooks">A hook is a command or prompt that runs after every iteration.</Empty>
     )
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto">
+    <div tabIndex={0} role="region" aria-label="Hooks" className="min-h-0 flex-1 overflow-y-auto">
       <div className="flex flex-wrap gap-1.5 border-b border-line px-3.5 py-2">
         {progress.perIterationHooks.map((hook) => (
           <Tag key={hook.id}>

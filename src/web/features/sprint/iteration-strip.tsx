@@ -121,7 +121,6 @@ const IterationCell = ({ cell, chosen, onChoose }: CellProps) => (
     <button
       type="button"
       aria-pressed={chosen}
-      aria-label={cell.sentence}
       onClick={() => onChoose(chosen ? undefined : cell.number)}
       className="block w-full rounded-md text-center text-dim"
     >
@@ -136,6 +135,7 @@ const IterationCell = ({ cell, chosen, onChoose }: CellProps) => (
         {glyphs[cell.seen.sign]}
       </span>
       <span className="block text-[10.5px] leading-4 whitespace-nowrap">{cell.caption}</span>
+      <span className="sr-only">{cell.sentence}</span>
       <span
         className="mx-auto mt-1 block w-[22px] rounded-b-[2px] bg-accent opacity-55"
         style={{ height: 2 + Math.round(cell.cost * 16) }}

@@ -18,6 +18,11 @@ it('measures a slow movement from where it began', () => {
   expect(scrolled(later, { now: 400, top: 870, distanceFromEnd: 130 }).following).toBe(false)
 })
 
+it('is let go of by a wheel that turns far enough, however late the browser scrolls', () => {
+  const turned = touched(touched(following, { now: 0, top: 1000, pushed: 100 }), { now: 50, top: 1000, pushed: 100 })
+  expect([touched(following, { now: 0, top: 1000, pushed: 100 }).following, turned.following]).toEqual([true, false])
+})
+
 it('takes hold again when a person comes back to the end', () => {
   const away = touched({ following: false }, { now: 0, top: 500 })
   expect(scrolled(away, { now: 10, top: 990, distanceFromEnd: 10 }).following).toBe(true)

@@ -2,17 +2,19 @@
 export type Latch = {
   readonly following: boolean
   /** Where the list was when the person began to move it, and until when scrolling is taken to be theirs. */
-  readonly hand?: { readonly from: number; readonly until: number }
+  readonly hand?: { readonly from: number; readonly until: number; readonly pushed: number }
 }
 
-const handMs = 600
+const handMs = 1500
 const letGoPx = 120
 const edgePx = 24
 
-export const touched = (latch: Latch, { now, top }: { now: number; top: number }): Latch => ({
-  ...latch,
-  hand: { from: latch.hand && latch.hand.until >= now ? latch.hand.from : top, until: now + handMs },
-})
+/** `pushed`: how far a wheel turned towards older ones; a busy browser may scroll much later. */
+export function touched(latch: Latch, { now, top, pushed = 0 }: { now: number; top: number; pushed?: number }): Latch {
+  const before = latch.hand && latch.hand.until >= now ? latch.hand : { from: top, pushed: 0 }
+  const hand = { from: before.from, until: now + handMs, pushed: Math.max(0, before.pushed + pushed) }
+  return { following: latch.following && hand.pushed <= letGoPx, hand }
+}
 
 export function scrolled(
   latch: Latch,

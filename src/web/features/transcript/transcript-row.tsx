@@ -46,7 +46,11 @@ export const TranscriptRow = memo(({ row, selected, onSelect }: Props) => {
 })
 
 const When = ({ row }: { row: Row }) => (
-  <time dateTime={new Date(row.at).toISOString()} title={fullTime(row.at)} className="text-faint">
+  <time
+    dateTime={new Date(row.at).toISOString()}
+    title={fullTime(row.at)}
+    className={row.kind === 'mark' && row.mark.loud === true ? 'text-dim' : 'text-faint'}
+  >
     {stopwatch(row.since)}
   </time>
 )

@@ -151,10 +151,12 @@ function useLatch(
 ) {
   const [latch, setLatch] = useState<Latch>({ following })
   useEffect(() => onFollowing(latch.following), [latch.following, onFollowing])
-  const onHand = (): void => {
+  const touch = (pushed: number): void => {
     const top = scroller.current?.scrollTop ?? 0
-    setLatch((before) => touched(before, { now: performance.now(), top }))
+    setLatch((before) => touched(before, { now: performance.now(), top, pushed }))
   }
+  const onHand = (): void => touch(0)
+  const onWheel = (event: React.WheelEvent): void => touch(-event.deltaY)
   const onScroll = (): void => {
     const list = scroller.current
     if (!list) return
@@ -164,6 +166,6 @@ function useLatch(
   return {
     latch,
     hold: () => setLatch({ following: true }),
-    handlers: { onWheel: onHand, onTouchMove: onHand, onKeyDown: onHand, onPointerDown: onHand, onScroll },
+    handlers: { onWheel, onTouchMove: onHand, onKeyDown: onHand, onPointerDown: onHand, onScroll },
   }
 }

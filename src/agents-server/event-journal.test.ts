@@ -1,0 +1,63 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { aFolder } from '../../test/support/folder.ts'
+import type { AgentEvent, SprintEvent } from '../contract/events.ts'
+import { openEventJournal, type EventJournal } from './event-journal.ts'
+
+const agent = (event: AgentEvent): SprintEvent => ({ type: 'agent', iteration: 1, attempt: 1, event })
+const say = (journal: EventJournal, text: string, attempt = 'attempts/1-1') =>
+  journal.add({ at: 1000, event: agent({ kind: 'text', text }), attempt })
+
+const textsIn = async (journal: EventJournal, after = 0) =>
+  (await journal.read(after, 10_000)).map(({ event }) =>
+    event.type === 'agent' && event.event.kind === 'text' ? event.event.text : event.type,
+  )
+
+describe('the journal of an agent’s events', () => {
+  it('numbers events without gaps, over restarts, and passes over what an attempt that is joined again tells again', async () => {
+    const folder = aFolder()
+    const first = await openEventJournal(folder)
+    for (const text of ['a', 'b']) say(first, text)
+    await first.close()
+    const second = await openEventJournal(folder)
+    expect(second.lastSeq()).toBe(2)
+    for (const text of ['a', 'b', 'c']) say(second, text)
+    say(second, 'x', 'attempts/1-2')
+    await second.close()
+    const third = await openEventJournal(folder)
+    expect(await textsIn(third)).toEqual(['a', 'b', 'c', 'x'])
+    expect((await third.read(0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
+    expect(await textsIn(third, 2)).toEqual(['c', 'x'])
+    await third.close()
+  })
+
+  it('clips what is long and says where the whole is', async () => {
+    const journal = await openEventJournal(aFolder())
+    const output = `begin${'x'.repeat(100_000)}end`
+    journal.add({ at: 1, event: agent({ kind: 'tool', phase: 'end', id: '1', output }), attempt: 'attempts/1-1' })
+    await expect.poll(() => journal.read(0, 1)).toHaveLength(1)
+    const [event] = await journal.read(0, 1)
+    expect(event?.clipped).toBe('attempts/1-1/transcript.jsonl')
+    expect(JSON.stringify(event).length).toBeLessThan(20_000)
+    expect(JSON.stringify(event)).toMatch(/begin.*left out.*end/)
+    await journal.close()
+  })
+
+  it('keeps old parts until they are stored elsewhere, and then only some', async () => {
+    const folder = aFolder()
+    const journal = await openEventJournal(folder)
+    const text = 'y'.repeat(15_000)
+    for (let n = 0; n < 4000; n++) {
+      say(journal, `${n} ${text}`)
+      if (n % 500 === 0) await expect.poll(journal.lastSeq).toBe(n + 1)
+    }
+    await expect.poll(journal.lastSeq, { timeout: 20_000 }).toBe(4000)
+    expect((await journal.read(0, 5)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
+    const before = readdirSync(folder).length
+    journal.forget(4000)
+    await expect.poll(() => readdirSync(folder).length).toBe(8)
+    expect(before).toBeGreaterThan(8)
+    expect((await journal.read(3990, 5)).map(({ seq }) => seq)).toEqual([3991, 3992, 3993, 3994, 3995])
+    await journal.close()
+  })
+})

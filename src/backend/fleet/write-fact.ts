@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { json, moment } from '../database/columns.ts'
+import type { Tx } from '../database/database.ts'
+import type { SprintRow } from '../database/sprint.ts'
+import { eventRows, type Told } from './announce.ts'
+
+export type Written = {
+  readonly id: string
+  readonly type: string
+  /** The sprint as it was, and as it is now. */
+  readonly before: SprintRow
+  readonly after: SprintRow
+  readonly told: readonly SprintEvent[]
+}
+
+/**
+ * The fact, the new progress, the receipts of iterations that are over, and what observers are told: one statement, since each
+ * one costs a turn to the database. False: the fact was taken before, and nothing was written.
+ */
+export async function writeFact(tx: Tx, { id, type, before, after, told }: Written): Promise<boolean> {
+  const at = after.updatedAt
+  const { id: sprintId, agentId } = after
+  const ended = endedBetween(before.progress, after.progress)
+  const events = told.map((event, index): Told => ({ seq: before.seq + index + 1, at, event }))
+  const { rows } = await tx.db.execute(sql`
+    with taken as (
+      insert into fact (sprint_id, id, rev, type, at)
+      values (${sprintId}, ${id}, ${before.rev}, ${type}, ${moment.of(at)})
+      on conflict do nothing returning 1
+    ), changed as (
+      update sprint set progress = ${json(after.progress)}, rev = ${after.rev}, status = ${after.status}, seq = ${after.seq},
+        last_event_at = ${after.lastEventAt === null ? null : moment.of(after.lastEventAt)}, updated_at = ${moment.of(at)}
+      where id = ${sprintId} and exists (select 1 from taken)
+    ), receipts as (
+      insert into iteration (sprint_id, number, agent_id, verdict, record, duration_ms, cost_usd, ended_at)
+      select ${sprintId}, number, ${agentId}, verdict, record, duration, cost, ended
+      from jsonb_to_recordset(${json(ended.map(receiptOf))})
+        as row (number int, verdict text, record jsonb, duration bigint, cost double precision, ended timestamptz)
+      where exists (select 1 from taken) on conflict do nothing
+    ), kept as (
+      insert into checkpoint (sprint_id, iteration, commit, at)
+      select ${sprintId}, number, record ->> 'checkpoint', ended
+      from jsonb_to_recordset(${json(ended.map(receiptOf))}) as row (number int, record jsonb, ended timestamptz)
+      where record ->> 'checkpoint' is not null and exists (select 1 from taken) on conflict do nothing
+    ), told as (${eventRows({ agentId, sprintId }, events, sql`exists (select 1 from taken)`)})
+    select 1 from taken`)
+  return rows.length === 1
+}
+
+function endedBetween(before: Progress, after: Progress) {
+  const known = new Set(before.iterations.map(({ number }) => number))
+  return after.iterations.filter(({ number }) => !known.has(number))
+}
+
+const receiptOf = (record: Progress['iterations'][number]) => ({
+  number: record.number,
+  verdict: record.verdict,
+  record,
+  duration: record.endedAt - record.startedAt,
+  cost: record.costUsd,
+  ended: new Date(record.endedAt),
+})

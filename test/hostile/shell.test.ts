@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { aSprint } from '../support/sprint.ts'
+
+const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'done' }
+
+/** What a shell, a template or a replacement would do something with. */
+const tricky = `$(touch pwned) \`touch pwned\` ; touch pwned & | > pwned 'x' "y" \\ $HOME \${HOME} $& $' $1 $ITERATION_TRANSCRIPTS
+{{goal}} {{ constructor }} %s %n !! ~ * ? [a-z] {a,b} # -rf --help <(touch pwned) $'\\x41' \u202e`
+
+it('hands over texts byte by byte, whatever a shell would make of them', async () => {
+  const said = `found ${tricky}`
+  const sprint = await aSprint({
+    sprint: {
+      goal: tricky,
+      'done-when': [],
+      'per-iteration-hooks': [
+        { id: 'asks', prompt: `zebra ${tricky}` },
+        { id: 'runs', run: 'printenv SPRINT_ID ITERATION >/dev/null' },
+      ],
+      notify: [{ run: 'printenv RALPH_TEXT >notified.txt' }],
+    },
+    answers: {
+      1: { status: 'continue', summary: said, pendingSteps: [{ id: null, prompt: said }] },
+      2: { status: 'needs-human', summary: said, humanNeeded: { reason: said, details: said } },
+      '/zebra/': claim,
+    },
+  })
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 2 })
+  const [first = '', second = ''] = (await sprint.calls())
+    .filter(({ kind }) => kind === 'numbered')
+    .map(({ prompt }) => prompt)
+  expect(first).toContain(tricky)
+  expect(second).toContain(said)
+  const [asked] = (await sprint.calls()).filter(({ kind }) => kind === 'matched')
+  expect(asked?.prompt).toContain(`zebra ${tricky}`)
+  expect(await sprint.read('notified.txt')).toContain('$(touch pwned)')
+  expect(sprint.has('pwned')).toBe(false)
+})

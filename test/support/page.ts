@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { root } from './paths.ts'
+
+/** The page as it is served; quick if nothing has changed. */
+export function buildPage(): void {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/build-page.mjs')], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`the page cannot be built:\n${stderr}`)
+}
+
+const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
+
+type Violation = {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/** What axe finds serious or critical on the page as it is now, with the first place of each. */
+export async function seriousIssues(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const violations = await page.evaluate<Violation[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0]?.html.slice(0, 200) ?? ''}`)
+}

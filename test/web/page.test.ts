@@ -1,0 +1,367 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { RalphError } from '../../src/contract/errors.ts'
+import type { SprintEvent } from '../../src/contract/events.ts'
+import { type Complaints, launchBrowser, watchPage } from '../support/browser.ts'
+import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { busyFleet } from '../support/fake-busy.ts'
+import { aMachine, type Fleet, listed } from '../support/fake-fleet.ts'
+import { longTranscript } from '../support/fake-transcript.ts'
+import { buildPage, seriousIssues } from '../support/page.ts'
+import { payloads } from './payloads.ts'
+
+let browser: Browser
+let fake: FakeApi
+let page: Page
+let complaints: Complaints
+
+beforeAll(async () => {
+  buildPage()
+  browser = await launchBrowser()
+}, 180_000)
+afterAll(() => browser.close())
+afterEach(async () => {
+  await page.close()
+  await fake.close()
+})
+
+const empty = (): Fleet => ({
+  machines: [],
+  agents: [],
+  sprints: [],
+  iterations: new Map(),
+  events: new Map(),
+  prompts: [],
+  questions: [],
+})
+
+async function open(path: string, fleet = busyFleet(), options: Parameters<Browser['newPage']>[0] = {}): Promise<void> {
+  fake = await startFakeApi(fleet)
+  page = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options })
+  page.setDefaultTimeout(30_000)
+  complaints = await watchPage(page)
+  await page.goto(fake.url + path)
+}
+
+const theSprint = (): string => `/sprints/${fake.fleet.sprints[0]?.id}`
+const theAgent = (): string => `/agents/${fake.fleet.sprints[0]?.agentId}`
+const go = (path: string) => page.goto(fake.url + path)
+const see = (text: string | RegExp) => page.getByText(text).first().waitFor()
+
+describe('every page', () => {
+  it.each(['light', 'dark'] as const)(
+    'has no serious accessibility issue, error or violation of the policy (%s)',
+    async (colorScheme) => {
+      await open('/', busyFleet(), { colorScheme })
+      const issues: string[] = []
+      const look = async (path: string, text: string | RegExp): Promise<void> => {
+        if (path !== '') await go(path)
+        await see(text)
+        issues.push(...(await seriousIssues(page)).map((issue) => `${path}: ${issue}`))
+      }
+      await look('/', 'Postgres or Redis?')
+      await look(theSprint(), 'Refused by “npm test”')
+      await look(`${theSprint()}?i=8&tab=changes`, 'throw new Unauthorized')
+      await look(`${theSprint()}?tab=charts`, 'Tokens')
+      await look(theAgent(), 'Then write a changelog entry')
+      await look('/?start=any', 'Planned sprint')
+      await look('/needs-you', 'May I delete the flaky test?')
+      await look('/machines', 'has not been heard of for 11 minutes')
+      await look('/usage', 'By agent and model')
+      await look('/settings?tab=webhooks', 'https://hooks.example.org/ralph')
+      await look('/sign-in', 'Sign in to Ralph')
+      expect({ issues, complaints: complaints.lines }).toEqual({ issues: [], complaints: [] })
+    },
+  )
+
+  it('says what is not there yet instead of showing nothing', async () => {
+    await open('/', empty())
+    await see('Connect a machine to begin')
+    await page.getByRole('button', { name: 'Make a join token' }).click()
+    await see('ralph agents-server --join')
+    fake.fleet.machines.push(aMachine('vm-1'))
+    fake.push({ type: 'machine', machine: aMachine('vm-1') })
+    await see('No agent yet')
+    await go('/needs-you')
+    await see('Nobody waits for you')
+  })
+
+  it('shows the same for what is unknown and for what is forbidden', async () => {
+    await open('/sprints/0198b6a0-0000-7000-8000-00000000dead')
+    await see('There is nothing here for you')
+    const unknown = await page.locator('main').innerText()
+    fake.failing.set('getSprint', new RalphError('FORBIDDEN', 'you may not'))
+    await go(theSprint())
+    await see('There is nothing here for you')
+    expect(await page.locator('main').innerText()).toBe(unknown)
+  })
+})
+
+describe('a hostile transcript', () => {
+  it('is text everywhere: nothing of it runs, nothing of it is a request', async () => {
+    expect(payloads.length).toBeGreaterThanOrEqual(150)
+    const fleet = busyFleet()
+    hostile(fleet)
+    const requests: string[] = []
+    fake = await startFakeApi(fleet)
+    page = await browser.newPage()
+    page.setDefaultTimeout(30_000)
+    let hits = 0
+    await page.exposeFunction('ralphHit', () => (hits += 1))
+    page.on('dialog', (dialog) => void dialog.dismiss())
+    page.on('request', (request) => {
+      const { origin, pathname } = new URL(request.url())
+      if (origin !== fake.url || !/^\/(api|assets)\/|^\/(begin\.js|icon\.svg)?$|^\/(sprints|needs-you)/.test(pathname))
+        requests.push(request.url())
+    })
+    complaints = await watchPage(page)
+    const seen = new Set<string>()
+    await go(theSprint())
+    await page.locator('[role=log] [data-index]').first().waitFor()
+    for (let up = 0; up < 60; up += 1) {
+      for (const text of await page.locator('[role=log] [data-index]').allInnerTexts()) seen.add(text)
+      if ((await page.locator('[role=log] [data-index="0"]').count()) > 0) break
+      await page.locator('[role=log]').hover()
+      await page.mouse.wheel(0, -700)
+      await page.waitForTimeout(30)
+    }
+    await page
+      .getByRole('button', { name: /ralphHit/ })
+      .last()
+      .click()
+    await go('/needs-you')
+    await see('Needs you')
+    await go('/')
+    await see('ralphHit')
+    const dangerous = await page.locator('[href^="javascript:"],[src^="javascript:"],[onerror],[onload]').count()
+    expect({ hits, requests, dangerous, complaints: complaints.lines }).toEqual({
+      hits: 0,
+      requests: [],
+      dangerous: 0,
+      complaints: [],
+    })
+    expect(seen.size).toBeGreaterThan(100)
+  })
+})
+
+function hostile(fleet: Fleet): void {
+  const [sprint] = fleet.sprints
+  const [row] = fleet.agents
+  const [question] = fleet.questions
+  if (!sprint || !row || !question) throw new Error('nothing to be hostile to')
+  const bad = payloads[3] ?? ''
+  const events = payloads.flatMap((payload, n): SprintEvent[] => {
+    const agent = (event: Extract<SprintEvent, { type: 'agent' }>['event']): SprintEvent => ({
+      type: 'agent',
+      iteration: 9,
+      attempt: 1,
+      event,
+    })
+    const call = { kind: 'tool', id: `t${n}`, name: payload.slice(0, 60) } as const
+    return [
+      agent({ kind: 'text', text: payload }),
+      agent({ ...call, phase: 'start', argument: payload, input: { old_string: payload, new_string: payload } }),
+      agent({ ...call, phase: 'end', ok: n % 2 === 0, output: payload }),
+      { type: 'claim-refused', iteration: 9, by: [payload], reason: payload },
+    ]
+  })
+  fleet.events.set(
+    sprint.id,
+    listed(
+      events.map((event, seq) => ({
+        id: String(seq),
+        agentId: sprint.agentId,
+        sprintId: sprint.id,
+        seq,
+        at: Date.now(),
+        event,
+      })),
+    ),
+  )
+  fleet.sprints = [{ ...sprint, branch: bad, progress: { ...sprint.progress, goal: bad, reason: bad } }]
+  fleet.questions = [{ ...question, reason: bad, details: payloads[125] ?? '', options: [bad, 'ok'] }]
+  fleet.agents = [{ ...row, agent: { ...row.agent, name: bad }, machine: { ...row.machine, name: bad } }]
+}
+
+describe('a long transcript', () => {
+  it('of 100,000 events asks for one page, keeps few rows and little memory, also when read far back', async () => {
+    const fleet = busyFleet()
+    const [sprint] = fleet.sprints
+    if (!sprint) throw new Error('no sprint')
+    fleet.events.set(sprint.id, longTranscript(sprint, 100_000))
+    await open('/', fleet)
+    let pages = 0
+    page.on('request', (request) => (pages += request.url().includes('/events?') ? 1 : 0))
+    await go(theSprint())
+    await page.getByText('part-49999').waitFor()
+    const first = pages
+    await page.locator('[role=log]').hover()
+    for (let step = 0; step < 120; step += 1) {
+      await page.mouse.wheel(0, -2500)
+      await page.waitForTimeout(15)
+    }
+    await expect.poll(() => pages, { timeout: 60_000 }).toBeGreaterThan(5)
+    const session = await page.context().newCDPSession(page)
+    await session.send('HeapProfiler.collectGarbage')
+    const { usedSize } = await session.send('Runtime.getHeapUsage')
+    const rows = await page.locator('[role=log] [data-index]').count()
+    await page.getByRole('button', { name: 'Newest' }).click()
+    await page.getByText('part-49999').waitFor()
+    expect({ first: first <= 2, rows: rows < 80, megabytes: usedSize < 150e6, complaints: complaints.lines }).toEqual({
+      first: true,
+      rows: true,
+      megabytes: true,
+      complaints: [],
+    })
+  })
+
+  it('follows what happens until a person moves away, and then stays where they are', async () => {
+    await open('/')
+    await go(theSprint())
+    await see('npm test -- logout')
+    const [sprint] = fake.fleet.sprints
+    if (!sprint) throw new Error('no sprint')
+    const say = (seq: number): void =>
+      fake.push({
+        type: 'event',
+        event: {
+          id: `new-${seq}`,
+          agentId: sprint.agentId,
+          sprintId: sprint.id,
+          seq,
+          at: Date.now(),
+          event: { type: 'agent', iteration: 9, attempt: 1, event: { kind: 'text', text: `Live thought ${seq}` } },
+        },
+      })
+    for (let seq = 900; seq < 910; seq += 1) say(seq)
+    await page.getByText('Live thought 909').waitFor()
+    expect(await page.getByText('Live thought 909').isVisible()).toBe(true)
+    await page.locator('[role=log]').hover()
+    await page.mouse.wheel(0, -600)
+    await page.getByRole('button', { name: 'Newest' }).waitFor()
+    const top = (): Promise<number> => page.locator('[role=log]').evaluate('(list) => list.scrollTop')
+    const before = await top()
+    for (let seq = 910; seq < 920; seq += 1) say(seq)
+    await page.waitForTimeout(500)
+    expect(Math.abs((await top()) - before)).toBeLessThan(5)
+    await page.getByRole('button', { name: 'Newest' }).click()
+    await page.getByText('Live thought 919').waitFor()
+  })
+
+  it('loads the rest of a clipped output in parts', async () => {
+    const fleet = busyFleet()
+    const [sprint] = fleet.sprints
+    if (!sprint) throw new Error('no sprint')
+    const event = {
+      type: 'agent',
+      iteration: 9,
+      attempt: 1,
+      event: { kind: 'tool', phase: 'end', id: 'x', name: 'Bash', ok: true, output: 'the beginning' },
+    } as const
+    fleet.events.set(
+      sprint.id,
+      listed([{ id: '5', agentId: sprint.agentId, sprintId: sprint.id, seq: 0, at: Date.now(), event, clipped: true }]),
+    )
+    await open(`/sprints/${sprint.id}`, fleet)
+    await page.locator('[role=log] button').first().click()
+    await see('the beginning')
+    await page.getByRole('button', { name: 'Load the whole output' }).click()
+    await see('the whole output')
+  })
+})
+
+describe('when the connection is lost', () => {
+  it('says since when, keeps what is known, and is right again afterwards', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    fake.refusing = true
+    fake.cutOff()
+    await see(/Live updates lost .* Showing what was known at \d\d:\d\d:\d\d/)
+    expect(await page.getByText('Postgres or Redis?').isVisible()).toBe(true)
+    fake.refusing = false
+    await page.getByText(/Live updates lost/).waitFor({ state: 'hidden' })
+    const [row] = fake.fleet.agents
+    if (row) fake.push({ type: 'agent', row: { ...row, agent: { ...row.agent, name: 'renamed' } } })
+    await see('renamed')
+  })
+
+  it('leads somebody whose access was taken away to the sign-in page', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    const gone = new RalphError('UNAUTHENTICATED', 'who are you?')
+    for (const name of ['me', 'getSprint', 'listIterations', 'listEvents', 'listAgents', 'getAgent'] as const)
+      fake.failing.set(name, gone)
+    await page.getByRole('link', { name: 'api-server' }).click()
+    await see('Sign in to Ralph')
+    fake.failing.clear()
+    await page.goto(`${fake.url}/sign-in#one-time-ticket`)
+    await see('Postgres or Redis?')
+    expect(page.url()).toBe(`${fake.url}/`)
+    expect(fake.sent).toContainEqual({ name: 'signIn', given: { ticket: 'one-time-ticket' } })
+  })
+
+  it('loads itself anew when the parts that it needs are gone after an upgrade', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    let refused = 0
+    await page.route(/assets\/machines-/, async (route) => {
+      refused += 1
+      await (refused === 1 ? route.abort() : route.continue())
+    })
+    await page.getByRole('link', { name: 'Machines' }).click()
+    await see('Connect a machine')
+    expect(refused).toBeGreaterThan(1)
+  })
+})
+
+describe('by keyboard', () => {
+  it('opens the palette, goes to places, starts, and answers', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder(/Go to an agent/).fill('machi')
+    await page.keyboard.press('Enter')
+    await see('Connect a machine')
+    await page.keyboard.press('g')
+    await page.keyboard.press('f')
+    await see('spent today')
+    await page.keyboard.press('n')
+    await page.getByLabel('Task').fill('Make it faster')
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Task').waitFor({ state: 'hidden' })
+    await page.keyboard.press('n')
+    expect(await page.getByLabel('Task').inputValue()).toBe('Make it faster')
+    await page.getByLabel('npm test').waitFor()
+    await page.getByLabel('Task').press('Control+Enter')
+    await page.getByRole('heading', { name: 'Make it faster' }).waitFor()
+    expect(fake.sent.find(({ name }) => name === 'startRalphMode')?.given).toMatchObject({
+      taskDescription: 'Make it faster',
+      limits: { iterations: 40, usd: 10, noProgress: 5 },
+      ifBusy: 'refuse',
+    })
+    expect(complaints.lines).toEqual([])
+  })
+})
+
+describe('on a phone', () => {
+  it('fits: nothing has to be scrolled sideways', async () => {
+    await open('/', busyFleet(), { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true })
+    await see('Postgres or Redis?')
+    const widths: Record<string, number> = {}
+    for (const path of [
+      '/',
+      theSprint(),
+      theAgent(),
+      '/needs-you',
+      '/machines',
+      '/settings?tab=audit',
+      '/?start=any',
+      '/usage',
+    ]) {
+      await go(path)
+      await page.waitForLoadState('networkidle')
+      widths[path] = await page.evaluate<number>('document.documentElement.scrollWidth')
+    }
+    expect(Object.values(widths).filter((width) => width > 390)).toEqual([])
+  })
+})
