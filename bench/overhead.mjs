@@ -1,4 +1,5 @@
 // Per-iteration cost of `ralph run` against a bare shell loop around the same agent, in one run.
+// On ext4 new files are slow for some seconds after many were deleted: wait a little between two runs.
 // Usage: node bench/overhead.mjs [iterations=300]
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,10 +1,12 @@
-// `npm run build`: every layer into dist (types, the library, what tests import), then the programs that people start into bin.
+// `npm run build`: every layer into dist (types, the library, what tests import), then the programs that people start into bin,
+// then the page into dist/web.
 // Usage: node scripts/build.mjs [project...], where a project is a folder with a tsconfig.json; all of them if none is given.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { buildPage } from './build-page.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = join(root, 'bin')
@@ -32,6 +34,7 @@ typeCheck(process.argv.slice(2))
 const files = [...(await bundle('cjs')), ...(await bundle('js'))]
 put(bin, new Map(files))
 chmodSync(join(bin, 'cli/main.cjs'), 0o755)
+if (process.argv.length === 2) await buildPage()
 
 function typeCheck(projects) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')

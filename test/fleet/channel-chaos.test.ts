@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { makeJoinToken } from '../../src/backend/machines/admission.ts'
 import { listenForMachines } from '../../src/backend/machines/listener.ts'
-import { aFolder } from '../support/folder.ts'
 import { ralphProgram, root } from '../support/paths.ts'
 import { markedProcesses } from '../support/processes.ts'
 import { randomOf } from '../simulation/random.ts'
@@ -92,7 +92,9 @@ it(
       host: '127.0.0.1',
       port: 0,
     })
-    const folder = aFolder()
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
+    // Thousands of small files, in the long form.
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }), 300_000)
     const machines: [Remote, Remote] = [
       await aRemoteMachine(backend, listener.port, join(folder, 'm1')),
       await aRemoteMachine(backend, listener.port, join(folder, 'm2')),

@@ -50,7 +50,9 @@ function Whole({ row }: { row: AgentRow }) {
         <Tabs
           tabs={tabs}
           value={tab}
-          onChange={(next) => void navigate({ search: { tab: next === 'queue' ? undefined : next }, replace: true })}
+          onChange={(next) =>
+            void navigate({ search: { tab: next === 'queue' ? undefined : next }, replace: true, resetScroll: false })
+          }
           label="About this agent"
         >
           {tab === 'queue' && <Queue row={row} mayWrite={mayWrite} />}

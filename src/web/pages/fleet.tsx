@@ -28,7 +28,11 @@ export function FleetPage() {
   const live = useLive()
   const wanted = useDeferredValue(q ?? '')
   const setQuery = (text: string): void =>
-    void navigate({ search: (all) => ({ ...all, q: text === '' ? undefined : text }), replace: true })
+    void navigate({
+      search: (all) => ({ ...all, q: text === '' ? undefined : text }),
+      replace: true,
+      resetScroll: false,
+    })
   if (agents.isPending) return <Loading />
   if (agents.isError)
     return (

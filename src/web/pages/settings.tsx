@@ -38,7 +38,7 @@ export function SettingsPage() {
         <Tabs
           tabs={tabs}
           value={tab}
-          onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
+          onChange={(next) => void navigate({ search: { tab: next }, replace: true, resetScroll: false })}
           label="Settings"
         >
           {tab === 'you' && <You me={me.data} />}

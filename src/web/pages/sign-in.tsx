@@ -86,7 +86,7 @@ function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void
       const me = await api.signIn({ ticket })
       cache.clear()
       cache.setQueryData(keys.me, me)
-      await navigate({ to: '/', replace: true })
+      await navigate({ to: '/', replace: true, resetScroll: false })
     } catch (error) {
       onProblem(told(error))
     }

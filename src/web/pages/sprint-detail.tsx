@@ -44,7 +44,7 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: Props) {
   const startOf = useStarts(sprint, iterations)
   const set = useCallback(
     (search: Partial<ReturnType<typeof route.useSearch>>) =>
-      void navigate({ search: (all) => ({ ...all, ...search }), replace: true }),
+      void navigate({ search: (all) => ({ ...all, ...search }), replace: true, resetScroll: false }),
     [navigate],
   )
   const record = iterations.find(({ number }) => number === chosen)

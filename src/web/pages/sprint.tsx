@@ -46,6 +46,7 @@ function Whole({ sprint, iterations }: { sprint: Sprint; iterations: readonly It
       void navigate({
         search: (all) => ({ ...all, i, event: undefined, from: undefined, file: undefined }),
         replace: true,
+        resetScroll: false,
       }),
     [navigate],
   )

@@ -80,10 +80,12 @@ function Toolbar({
   onFollow: () => void
 }) {
   const [text, setText] = useState(scope.search ?? '')
+  const wanted = text.trim() === '' ? undefined : text.trim()
   useEffect(() => {
-    const wait = window.setTimeout(() => set({ q: text.trim() === '' ? undefined : text.trim() }), 250)
+    if (wanted === scope.search) return undefined
+    const wait = window.setTimeout(() => set({ q: wanted }), 250)
     return () => window.clearTimeout(wait)
-  }, [text, set])
+  }, [wanted, scope.search, set])
   return (
     <div className="flex items-center gap-2 border-b border-line px-2.5 py-1.5">
       <SearchField label="Search the transcript" value={text} onChange={setText} className="min-w-0 flex-1" />

@@ -60,7 +60,8 @@ function Start() {
   const [used, setUsed] = useState(false)
   if (start !== undefined && !used) setUsed(true)
   if (!used) return null
-  const close = (): void => void navigate({ to: '.', search: (all) => ({ ...all, start: undefined }), replace: true })
+  const close = (): void =>
+    void navigate({ to: '.', search: (all) => ({ ...all, start: undefined }), replace: true, resetScroll: false })
   return <StartDialog agentId={start} onClose={close} />
 }
 
@@ -88,12 +89,12 @@ function useSignInWhenNeeded(error: unknown): void {
   const cache = useQueryClient()
   const signedOut = isSignedOut(error)
   useEffect(() => {
-    if (signedOut) void navigate({ to: '/sign-in', replace: true })
+    if (signedOut) void navigate({ to: '/sign-in', replace: true, resetScroll: false })
   }, [signedOut, navigate])
   useEffect(
     () =>
       cache.getQueryCache().subscribe(({ query }) => {
-        if (isSignedOut(query.state.error)) void navigate({ to: '/sign-in', replace: true })
+        if (isSignedOut(query.state.error)) void navigate({ to: '/sign-in', replace: true, resetScroll: false })
       }),
     [cache, navigate],
   )

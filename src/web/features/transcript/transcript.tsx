@@ -1,6 +1,6 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TranscriptWindow } from '../../data/transcript-window.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Latch, scrolled, touched } from './follow.ts'
@@ -35,10 +35,8 @@ export function Transcript(props: Props) {
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 8,
     anchorTo: 'end',
-    followOnAppend: latch.following && !isSelecting(scroller.current),
-    scrollEndThreshold: 40,
   })
-  useFirstAtEnd(virtual, rows.length > 0 && !fromStart)
+  usePinned(scroller, latch.following, `${virtual.getTotalSize()} ${virtual.scrollRect?.height}`)
   const toEnd = (): void => {
     hold()
     virtual.scrollToEnd()
@@ -135,13 +133,12 @@ function isSelecting(scroller: HTMLElement | null): boolean {
   return selection !== null && !selection.isCollapsed && scroller !== null && scroller.contains(selection.anchorNode)
 }
 
-function useFirstAtEnd(virtual: { scrollToEnd: () => void }, ready: boolean): void {
-  const done = useRef(false)
-  useEffect(() => {
-    if (!ready || done.current) return
-    done.current = true
-    virtual.scrollToEnd()
-  }, [ready, virtual])
+/** The end stays in sight, whatever grows, is measured or is resized; not while somebody selects text. */
+function usePinned(scroller: React.RefObject<HTMLDivElement | null>, pinned: boolean, size: string): void {
+  useLayoutEffect(() => {
+    const list = scroller.current
+    if (pinned && list && !isSelecting(list)) list.scrollTop = list.scrollHeight
+  }, [scroller, pinned, size])
 }
 
 function useLatch(

@@ -1,0 +1,210 @@
+// An agent that misbehaves. It looks like Claude Code in headless mode: the prompt comes on standard input or as an argument, the
+// answer goes out as `--output-format` says (stream-json, json or text). One file, no dependencies: copy it, call it `claude`.
+//
+//   node agent.mjs --fault lie [--referee HOST:PORT] [--resets-at SECONDS] [arguments of the loop …]
+//
+// With a referee it says hello there, is told which call this is and may be told another fault; while it and its children live,
+// their connections are open. That shows who still lives also through namespaces and containers.
+import { spawn } from 'node:child_process'
+import { appendFileSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const claim = { status: 'goal-complete', summary: 'all tests pass', goalCompleteSummary: 'all tests pass' }
+const proceed = { status: 'continue', summary: 'still at it' }
+
+/** What it does, by name. `number` is that of this call, from 1. */
+export const faults = {
+  /** Says that all is done; nothing is. */
+  lie: async ({ say }) => say(claimed(claim)),
+  /** Is at its usage limit until the time that it tells; then it works. */
+  limit: async (call) => (Date.now() < call.resetsAt * 1000 ? call.refuse(429, 'limit') : faults.work(call)),
+  /** Fails, as when the servers of the vendor are down. */
+  crash: async () => {
+    process.stderr.write('API Error 500\n')
+    return 1
+  },
+  /** Repeats its prompt. */
+  echo: async ({ say, prompt }) => say(prompt),
+  /** Answers nothing. */
+  empty: async ({ say }) => say(''),
+  /** Says that it goes on, and changes nothing. */
+  busy: async ({ say }) => say(reported(proceed)),
+  /** Hangs, with a child that has left its session. */
+  hang: async ({ child, begin }) => {
+    begin()
+    child()
+    await forever()
+  },
+  /** Gives its result, but does not exit. */
+  'hang-after-result': async (call) => {
+    await faults.work(call)
+    await forever()
+  },
+  /** Prints without end. */
+  flood: async ({ begin }) => {
+    begin()
+    const line = Buffer.from(`${JSON.stringify({ type: 'noise', text: 'y'.repeat(65_000) })}\n`)
+    for (;;) {
+      write(line)
+      await nextTurn()
+    }
+  },
+  /** Asks a question. */
+  question: async ({ say }) =>
+    say(reported({ status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which database?', details: 'd' } })),
+  /** Names steps that are not there; the next time it works. */
+  'wrong-ids': async (call) => {
+    if (call.number > 1) return faults.work(call)
+    const pendingSteps = [{ id: 'x', prompt: 'y' }]
+    return call.say(reported({ ...proceed, completedStepIds: ['step-99', '__proto__'], pendingSteps }))
+  },
+  /** Is not logged in. */
+  'not-logged-in': async ({ refuse }) => refuse(401, 'Please run /login'),
+  /** Does the work, and leaves behind a child in a session of its own. */
+  'setsid-child': async (call) => {
+    call.child()
+    return faults.work(call)
+  },
+  /** Takes four seconds for the work: time to kill the loop. */
+  slow: async (call) => {
+    call.begin()
+    await pause(4000)
+    return faults.work(call)
+  },
+  /** Does the work and says so. */
+  work: async ({ say }) => {
+    writeFileSync('answer.txt', '42\n')
+    return say(claimed(claim))
+  },
+  /** Does a part, adds a step, and says that it goes on. */
+  part: async ({ say, told }) => {
+    appendFileSync('parts.txt', `${told.step}\n`)
+    return say(reported({ ...proceed, pendingSteps: [{ id: null, prompt: told.step }] }))
+  },
+}
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main()
+
+async function main() {
+  const { options, words } = readWords(process.argv.slice(2))
+  if (options.child) return keepAlive(options)
+  if (words.includes('--version')) return void process.stdout.write('2.1.139 (Claude Code)\n')
+  if (words[0] === 'auth') return void process.stdout.write('{"loggedIn":true}\n')
+  const prompt = readPrompt(words)
+  const told = options.referee ? await greet(options.referee, { hello: 'call', prompt }) : { number: 1 }
+  const fault = faults[told.fault ?? options.fault]
+  if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(faults).join(', ')}`)
+  const exit = await fault(callOf({ options, words, prompt, told }))
+  await told.goodbye?.()
+  process.exit(exit)
+}
+
+function callOf({ options, words, prompt, told }) {
+  const form = words.find((_, index) => words[index - 1] === '--output-format') ?? 'text'
+  const session = { session_id: `conformance-${process.pid}` }
+  const print = (event) => form === 'stream-json' && write(`${JSON.stringify({ ...event, ...session })}\n`)
+  const result = (fields) => {
+    const event = { type: 'result', subtype: 'success', ...fields, total_cost_usd: 0.01, ...session, usage }
+    write(form === 'text' ? `${fields.result}\n` : `${JSON.stringify(event)}\n`)
+  }
+  const begin = () => print({ type: 'system', subtype: 'init', model: 'conformance' })
+  const resetsAt = told.resetsAt ?? Number(options['resets-at'] ?? Date.now() / 1000 + 3600)
+  return {
+    number: told.number,
+    told,
+    prompt,
+    resetsAt,
+    begin,
+    say(text) {
+      begin()
+      const message = { id: `message-${process.pid}`, role: 'assistant', content: [{ type: 'text', text }] }
+      print({ type: 'assistant', message })
+      result({ is_error: false, result: text })
+      return 0
+    },
+    refuse(status, text) {
+      begin()
+      const info = { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false }
+      if (status === 429) print({ type: 'rate_limit_event', rate_limit_info: info })
+      const at = new Date(resetsAt * 1000).toISOString()
+      result({ is_error: true, api_error_status: status, result: status === 429 ? `You've hit your ${text} · resets ${at}` : text })
+      return 1
+    },
+    child() {
+      const args = [fileURLToPath(import.meta.url), '--child', 'yes', '--referee', options.referee ?? '']
+      spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref()
+    },
+  }
+}
+
+const usage = { input_tokens: 10, output_tokens: 5 }
+const reported = (report) => `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
+
+/** In the words of many loops: a marker in the text, and a JSON block at the end. */
+function claimed(report) {
+  return `All tests pass.\n<promise>COMPLETE</promise>\n\n${reported(report)}`
+}
+
+/** Ours come first; the first word that is none of them begins those of the loop. */
+function readWords(argv) {
+  const options = {}
+  let index = 0
+  for (; /^--(fault|referee|resets-at|child)$/.test(argv[index] ?? ''); index += 2)
+    options[argv[index].slice(2)] = argv[index + 1]
+  return { options, words: argv.slice(index) }
+}
+
+/** From standard input, else the last argument. */
+function readPrompt(words) {
+  let text = ''
+  try {
+    text = process.stdin.isTTY ? '' : readFileSync(0, 'utf8')
+  } catch {
+    // Closed, or a terminal that is gone.
+  }
+  return text.trim() === '' ? (words.at(-1) ?? '') : text
+}
+
+/** Answers with what the referee says, and how to say goodbye to it. When the referee hangs up, the game is over. */
+async function greet(address, hello) {
+  const [host, port] = address.split(':')
+  const socket = connect(Number(port), host)
+  const gone = (error) => {
+    process.stderr.write(`the referee at ${address} is not there: ${error?.message ?? 'it hung up'}\n`)
+    process.exit(97)
+  }
+  socket.setEncoding('utf8').on('error', gone).on('close', gone)
+  socket.write(`${JSON.stringify({ ...hello, pid: process.pid })}\n`)
+  const text = await new Promise((resolve) => {
+    let read = ''
+    socket.on('data', (part) => (read += part).includes('\n') && resolve(read))
+  })
+  const goodbye = () => {
+    socket.off('close', gone)
+    return new Promise((resolve) => socket.end('{"hello":"over"}\n', resolve))
+  }
+  return { ...JSON.parse(text), goodbye }
+}
+
+async function keepAlive({ referee }) {
+  if (referee) await greet(referee, { hello: 'child' })
+  setTimeout(() => process.exit(0), 600_000)
+}
+
+const forever = () => new Promise(() => setInterval(() => {}, 60_000))
+
+/** At once, since the process may end right after it. */
+function write(text) {
+  const bytes = Buffer.from(text)
+  for (let from = 0; from < bytes.length; ) {
+    try {
+      from += writeSync(1, bytes, from)
+    } catch (error) {
+      if (error.code === 'EPIPE') process.exit(141)
+      if (error.code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+}

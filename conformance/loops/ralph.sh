@@ -1,0 +1,13 @@
+# Ralph Mode, as it comes; the timeouts are shorter, so that a hang is seen within the window.
+set -e
+[ -e sprint/SPRINT.yaml ] || {
+  mkdir sprint
+  cat > sprint/SPRINT.yaml <<YAML
+workflow: ralph
+goal: $GOAL
+agent: claude
+done-when: [{run: $CHECK}]
+timeouts: {idle: 5s, after-result: 1s}
+YAML
+}
+exec node "$LOOPS/../../bin/cli/main.cjs" run sprint --plain

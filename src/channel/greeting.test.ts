@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { commonVersion, greet, hearHello, sayWelcome, type Hello } from './greeting.ts'
+import { transportPair } from './transport.ts'
+
+const hello: Hello = {
+  machineId: '00000000-0000-4000-8000-000000000001',
+  speaks: { oldest: 1, newest: 1 },
+  version: '0.1.0',
+  bootEpoch: 1,
+  bootId: '00000000-0000-4000-8000-000000000002',
+  at: 1000,
+}
+
+describe('a greeting', () => {
+  it('finds the newest version that both speak, and none between versions that are too far apart', () => {
+    const pairs = [
+      [
+        { oldest: 1, newest: 1 },
+        { oldest: 1, newest: 2 },
+      ],
+      [
+        { oldest: 2, newest: 3 },
+        { oldest: 1, newest: 2 },
+      ],
+      [
+        { oldest: 1, newest: 1 },
+        { oldest: 2, newest: 3 },
+      ],
+    ] as const
+    expect(pairs.map(([theirs, ours]) => commonVersion(theirs, ours))).toEqual([1, 2, undefined])
+  })
+
+  it('is answered, and what follows it at once is not lost', async () => {
+    const [backend, machine] = transportPair(randomBytes(32))
+    const greeted = greet(machine, hello)
+    expect(await hearHello(backend)).toEqual(hello)
+    sayWelcome(backend, { epoch: 7, speaks: 1, version: '0.1.0', at: 1000 })
+    backend.send('the first frame')
+    expect((await greeted).epoch).toBe(7)
+    const texts: string[] = []
+    machine.onText((text) => void texts.push(text))
+    await expect.poll(() => texts).toEqual(['the first frame'])
+  })
+
+  it('that is none ends the connection', async () => {
+    const [backend, machine] = transportPair(randomBytes(32))
+    const closed = new Promise((resolve) => machine.onClose(resolve))
+    machine.send('{"hello":{}}')
+    await expect(hearHello(backend)).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
+    expect(await closed).toBe('this is no greeting')
+  })
+})

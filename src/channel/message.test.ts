@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { aLive, aProgress, aStep, green, noon } from '../../test/support/builders.ts'
+import { longestMessage, type ReportBody, type RequestBody } from '../contract/fleet/channel.ts'
+import type { MachineFact } from '../contract/fleet/channel-work.ts'
+import { noUsage } from '../contract/outcome.ts'
+import type { Fact } from '../loop/fact.ts'
+import { decodeReport, decodeRequest, encodeReport, encodeRequest } from './message.ts'
+
+const id = '00000000-0000-4000-8000-000000000001'
+
+/** As it arrives on the other side. */
+const overTheLine = (wire: unknown): unknown => JSON.parse(JSON.stringify(wire))
+
+/** One of each kind, with every field that it can have. A field that the line would lose fails the comparison. */
+const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
+  {
+    type: 'attempt-ended',
+    at: noon,
+    iteration: 1,
+    attempt: 2,
+    end: {
+      kind: 'failed',
+      class: 'usage_limit',
+      reason: 'limit',
+      retryable: true,
+      resetsAt: noon + 1,
+      question: { reason: 'which?', details: 'a or b', options: ['a', 'b'] },
+      exitCode: 1,
+      notStarted: true,
+    },
+    usage: noUsage,
+    costUsd: 0.5,
+    costEstimated: true,
+    model: 'm',
+    changed: true,
+    random: 0.25,
+  },
+  {
+    type: 'checks-ended',
+    at: noon,
+    iteration: 1,
+    results: [{ ...green(), reason: 'because' }],
+    checkFiles: [{ file: 'package.json', hash: 'x' }],
+    tampered: ['package.json'],
+  },
+  { type: 'gate-ended', at: noon, iteration: 1, exitCode: null, output: 'o', error: 'e' },
+  {
+    type: 'review-ended',
+    at: noon,
+    iteration: 1,
+    passed: true,
+    summary: 's',
+    unable: true,
+    spent: { usage: noUsage, costUsd: 1, costEstimated: true, model: 'm' },
+  },
+  { type: 'checkpoint-made', at: noon, iteration: 1, commit: 'c' },
+  {
+    type: 'hook-ended',
+    at: noon,
+    iteration: 1,
+    hookId: 'h',
+    exitCode: 0,
+    error: 'e',
+    output: 'o',
+    spent: { usage: noUsage, costUsd: 1, costEstimated: true, model: 'm' },
+  },
+  { type: 'worktree-cleaned', at: noon, kept: 'k' },
+]
+
+type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>
+
+describe('a message', () => {
+  it('brings a prompt with its whole progress over the line', () => {
+    const progress = aProgress({
+      dynamicSteps: [aStep()],
+      live: [aLive({ promptedAt: noon })],
+      answer: { question: 'q', answer: 'a', at: noon },
+    })
+    const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
+    const body: RequestBody<'prompt'> = {
+      promptId: id,
+      agentId: id,
+      program: 'claude',
+      leaseMs: 1000,
+      asked: { kind: 'order', sprintId: id, protocol: 'notes', order, progress },
+    }
+    expect(decodeRequest('prompt', overTheLine(encodeRequest('prompt', body)))).toEqual(body)
+  })
+
+  it.each(facts)('brings every field of the fact $type over the line', (fact) => {
+    const body: ReportBody<'order-ended'> = { orderId: 'o', agentId: id, endedAt: noon, fact }
+    expect(decodeReport('order-ended', overTheLine(encodeReport('order-ended', body)))).toEqual(body)
+  })
+
+  it('that is not what it should be is refused without being quoted', () => {
+    const secret = { agentId: 'a secret' }
+    expect(() => decodeRequest('reset', secret)).toThrow(/^the message "reset" is not what it should be at agentId$/)
+  })
+
+  it('that is too long is not even sent', () => {
+    const body = { agentId: id, taskDescription: 'x'.repeat(longestMessage) }
+    expect(() => encodeRequest('ralph-mode-setup', body)).toThrow('longer than 16 MiB')
+  })
+})
