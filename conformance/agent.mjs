@@ -3,10 +3,11 @@
 //
 //   node agent.mjs --fault lie [--referee HOST:PORT] [--resets-at SECONDS] [arguments of the loop …]
 //
-// With a referee it says hello there, is told which call this is and may be told another fault; while it and its children live,
+// With a referee it says hello there, is told which call this is, and may be told the fault; while it and its children live,
 // their connections are open. That shows who still lives also through namespaces and containers.
 import { spawn } from 'node:child_process'
 import { appendFileSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +35,7 @@ export const faults = {
   /** Hangs, with a child that has left its session. */
   hang: async ({ child, begin }) => {
     begin()
-    child()
+    await child()
     await forever()
   },
   /** Gives its result, but does not exit. */
@@ -64,7 +65,7 @@ export const faults = {
   'not-logged-in': async ({ refuse }) => refuse(401, 'Please run /login'),
   /** Does the work, and leaves behind a child in a session of its own. */
   'setsid-child': async (call) => {
-    call.child()
+    await call.child()
     return faults.work(call)
   },
   /** Takes four seconds for the work: time to kill the loop. */
@@ -78,14 +79,12 @@ export const faults = {
     writeFileSync('answer.txt', '42\n')
     return say(claimed(claim))
   },
-  /** Does a part, adds a step, and says that it goes on. */
+  /** Does a part, adds a step if it is told one, and says that it goes on. */
   part: async ({ say, told }) => {
-    appendFileSync('parts.txt', `${told.step}\n`)
-    return say(reported({ ...proceed, pendingSteps: [{ id: null, prompt: told.step }] }))
+    appendFileSync('parts.txt', `${Date.now()}\n`)
+    return say(reported({ ...proceed, pendingSteps: told.step ? [{ id: null, prompt: told.step }] : [] }))
   },
 }
-
-if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main()
 
 async function main() {
   const { options, words } = readWords(process.argv.slice(2))
@@ -97,6 +96,7 @@ async function main() {
   const fault = faults[told.fault ?? options.fault]
   if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(faults).join(', ')}`)
   const exit = await fault(callOf({ options, words, prompt, told }))
+  if (told.lingers) await forever()
   await told.goodbye?.()
   process.exit(exit)
 }
@@ -129,12 +129,20 @@ function callOf({ options, words, prompt, told }) {
       const info = { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false }
       if (status === 429) print({ type: 'rate_limit_event', rate_limit_info: info })
       const at = new Date(resetsAt * 1000).toISOString()
-      result({ is_error: true, api_error_status: status, result: status === 429 ? `You've hit your ${text} · resets ${at}` : text })
+      result({
+        is_error: true,
+        api_error_status: status,
+        result: status === 429 ? `You've hit your ${text} · resets ${at}` : text,
+      })
       return 1
     },
-    child() {
+    /** Resolves when the child is known to the referee. */
+    async child() {
       const args = [fileURLToPath(import.meta.url), '--child', 'yes', '--referee', options.referee ?? '']
-      spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref()
+      const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+      await once(child.stdout, 'data')
+      child.stdout.destroy()
+      child.unref()
     },
   }
 }
@@ -190,6 +198,7 @@ async function greet(address, hello) {
 
 async function keepAlive({ referee }) {
   if (referee) await greet(referee, { hello: 'child' })
+  process.stdout.write('here\n')
   setTimeout(() => process.exit(0), 600_000)
 }
 
@@ -198,7 +207,7 @@ const forever = () => new Promise(() => setInterval(() => {}, 60_000))
 /** At once, since the process may end right after it. */
 function write(text) {
   const bytes = Buffer.from(text)
-  for (let from = 0; from < bytes.length; ) {
+  for (let from = 0; from < bytes.length;) {
     try {
       from += writeSync(1, bytes, from)
     } catch (error) {
@@ -208,3 +217,5 @@ function write(text) {
     }
   }
 }
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main()

@@ -4,7 +4,10 @@
 const endsBadly = ['ends by itself, and not with 0', ({ exit }) => exit !== undefined && exit !== 0]
 const endsWell = ['ends with 0', ({ exit }) => exit === 0]
 const atMost = (most) => [`starts the agent at most ${most} times`, ({ calls }) => calls.length <= most]
-const exactly = (count) => [`starts the agent ${count === 1 ? 'once' : `${count} times`}`, ({ calls }) => calls.length === count]
+const exactly = (count) => [
+  `starts the agent ${count === 1 ? 'once' : `${count} times`}`,
+  ({ calls }) => calls.length === count,
+]
 const nothingLeft = ['leaves no process behind', ({ left }) => left === 0]
 const oneAtATime = ['never runs two agents at once', ({ calls }) => calls.every(({ besides }) => besides === 0)]
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,13 +20,23 @@ export async function judge({ fault, agent, plays, wants }, { loop, windowMs }) 
   const begun = performance.now()
   try {
     const first = start(loop, place)
-    const exit = fault === 'kill' ? await killed(first, { loop, place, referee, windowMs }) : await within(first, windowMs)
+    const exit =
+      fault === 'kill' ? await killed(first, { loop, place, referee, windowMs }) : await within(first, windowMs)
     const seconds = Math.round((performance.now() - begun) / 100) / 10
     await until(() => referee.alive() === 0, graceMs)
     const seen = { calls: referee.calls, exit, left: referee.alive(), resetsAt }
     const missed = wants.filter(([, holds]) => !holds(seen)).map(([sentence]) => sentence)
     const end = exit === undefined ? 'still going' : exit
-    return { fault, agent, starts: seen.calls.length, end, left: seen.left, seconds, passed: missed.length === 0, missed }
+    return {
+      fault,
+      agent,
+      starts: seen.calls.length,
+      end,
+      left: seen.left,
+      seconds,
+      passed: missed.length === 0,
+      missed,
+    }
   } finally {
     referee.close()
     rmSync(place.base, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
@@ -38,10 +48,14 @@ export function makePlace(address) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'conformance-')))
   const project = join(base, 'project')
   for (const folder of [project, join(base, 'bin'), join(base, 'home')]) mkdirSync(folder)
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${here}agent.mjs' --referee ${address} "$@"\n`
+  cpSync(join(here, 'agent.mjs'), join(base, 'bin', 'agent.mjs'))
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${join(base, 'bin', 'agent.mjs')}' --referee ${address} "$@"\n`
   writeFileSync(join(base, 'bin', 'claude'), program, { mode: 0o755 })
   const goal = 'make the tests pass'
-  writeFileSync(join(project, 'check.sh'), `grep -qx 42 answer.txt 2>/dev/null && exit 0\necho '${redOutput}'; exit 1\n`)
+  writeFileSync(
+    join(project, 'check.sh'),
+    `grep -qx 42 answer.txt 2>/dev/null && exit 0\necho '${redOutput}'; exit 1\n`,
+  )
   writeFileSync(
     join(project, 'PROMPT.md'),
     `${goal}: sh check.sh must exit with 0. When it does, say <promise>COMPLETE</promise>.\n`,
@@ -96,7 +110,7 @@ async function killed({ pid, ended }, { loop, place, referee, windowMs }) {
 }
 
 async function until(holds, patienceMs) {
-  for (const begun = Date.now(); !holds() && Date.now() - begun < patienceMs; ) await pause(50)
+  for (const begun = Date.now(); !holds() && Date.now() - begun < patienceMs;) await pause(50)
 }
 
 function signal(pid, name) {

@@ -1,5 +1,5 @@
 # The loop that everybody begins with.
 while :; do
-  claude -p "$(cat PROMPT.md)" --output-format text > answer.log || true
+  claude -p "$(cat PROMPT.md)" --output-format text < /dev/null > answer.log
   grep -q '<promise>COMPLETE</promise>' answer.log && exit 0
 done

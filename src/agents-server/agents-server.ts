@@ -150,8 +150,9 @@ function takingUp(parts: Parts): (message: IncomingMessage) => void {
   return (message) => {
     const { id, type, body } = message
     try {
-      if (type === 'prompt') jobs.prompt(id, decodeRequest('prompt', body))
-      else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body))
+      const before = lines.get(agentOf(message)) ?? Promise.resolve()
+      if (type === 'prompt') jobs.prompt(id, decodeRequest('prompt', body), before)
+      else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body), before)
       // At once: what is to be ended may be what the others wait for.
       else if (type === 'interrupt') void answer(message)
       else inLine(message)

@@ -176,7 +176,7 @@ function eventOf({ at, sprintId, promptId, event, attempt }: Happened, seq: numb
 }
 
 /** The event without the middle of what is too long in it; undefined if nothing is. */
-function clipped(event: SprintEvent): SprintEvent | undefined {
+export function clipped(event: SprintEvent): SprintEvent | undefined {
   if (event.type !== 'agent') return undefined
   const inner = event.event
   if (inner.kind === 'text' && inner.text.length > longestOutput) {

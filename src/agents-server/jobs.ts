@@ -40,8 +40,9 @@ export type Job = {
 
 /** What is being carried out on this machine. */
 export interface Jobs {
-  readonly prompt: (messageId: string, body: RequestBody<'prompt'>) => void
-  readonly order: (messageId: string, body: RequestBody<'carry-out'>) => void
+  /** Begun when what was asked for before is done: `after`. */
+  readonly prompt: (messageId: string, body: RequestBody<'prompt'>, after: Promise<void>) => void
+  readonly order: (messageId: string, body: RequestBody<'carry-out'>, after: Promise<void>) => void
   /** Ends what runs or waits; true if there was anything. `turn`: what runs goes on to its end, what waits is called off. */
   readonly interrupt: (body: RequestBody<'interrupt'>) => boolean
   readonly of: (agentId: string) => readonly Job[]
@@ -71,20 +72,20 @@ export function openJobs(parts: JobParts): Jobs {
       })
   }
   return {
-    prompt: (messageId, body) => {
+    prompt: (messageId, body, after) => {
       const { agentId, promptId } = body
       const job: Job = { messageId, agentId, promptId, controller: new AbortController(), startedAt: undefined }
       start(job, () => {
-        const before = turns.get(agentId) ?? Promise.resolve()
+        const before = Promise.all([turns.get(agentId), after])
         const mine = Promise.race([before, aborted(job)]).then(() => runPrompt(job, body, { ...parts, ...shared }))
         turns.set(agentId, Promise.allSettled([before, mine]).then(nothing))
         return mine
       })
     },
-    order: (messageId, body) => {
+    order: (messageId, body, after) => {
       const { agentId, orderId } = body
       const job: Job = { messageId, agentId, orderId, controller: new AbortController(), startedAt: undefined }
-      start(job, () => runOrder(job, body, { ...parts, ...shared }))
+      start(job, () => after.then(() => runOrder(job, body, { ...parts, ...shared })))
     },
     interrupt: ({ agentId, promptId, when }) => {
       const meant = [...jobs.values()].filter(

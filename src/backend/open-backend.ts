@@ -11,7 +11,7 @@ import { openDatabase, type DatabasePlace } from './database/open-database.ts'
 import { announce } from './fleet/announce.ts'
 import { outbox, outboxTopic } from './fleet/machines.ts'
 import { openFleet, type OpenFleet } from './fleet/open-fleet.ts'
-import type { Fleet } from './fleet/ports.ts'
+import type { Fleet, Observed } from './fleet/ports.ts'
 import { createApp } from './http/app.ts'
 import type { Who } from './http/call.ts'
 import { createEvents } from './http/events.ts'
@@ -54,6 +54,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
   readonly project?: string | undefined
   readonly compiling: Fleet['compiling']
+  /** Sprints of this computer that `ralph run` runs; absent: none are looked at. */
+  readonly observed?: Observed | undefined
   readonly settings?: Partial<Fleet['settings']>
   readonly log: Log
   /** This replica was taken for dead by the others, and must exit. */
@@ -62,6 +64,7 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
 
 export interface Backend {
   readonly database: Database
+  readonly fleet: Fleet
   readonly origin: string
   readonly machinePort: number | undefined
   /** An address that signs the local user in, once. */
@@ -92,6 +95,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
   const http = await serve(options, { database, sender, persons, line, trouble })
   return {
     database,
+    fleet: line.fleet,
     origin: http.origin,
     machinePort: line.port,
     ticketAddress: () => http.ticketAddress(userId),
@@ -161,9 +165,9 @@ async function openLines(options: BackendOptions, base: Base & { readonly author
     log: trouble,
   })
   known.asking = asking
-  const { compiling, settings = {}, onLost } = options
+  const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
-  known.fleet = await openFleet({ ...parts, compiling, settings, trouble, onLost })
+  known.fleet = await openFleet({ ...parts, compiling, observed, settings, trouble, onLost })
   const quiet = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
   const admission = { store, authority, now, log }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))

@@ -26,7 +26,7 @@ describe.skipIf(!canTrace)('a run that is hit at one system call (needs strace; 
     '%s: killed, loses nothing and goes on',
     async (call) => {
       const sprint = await aSprintUnderFire()
-      onTestFinished(() => sprint.remove())
+      onTestFinished(() => sprint.remove(), 60_000)
       const hits: string[] = []
       for (const turn of turns) {
         if ((await runWith(sprint, call, turn, 'signal=SIGKILL')) === 'hit') hits.push(`${call} ${turn}`)
@@ -46,7 +46,7 @@ describe.skipIf(!canTrace)('a run that is hit at one system call (needs strace; 
     '%s: ends or waits, and the next run goes on',
     async (error) => {
       const sprint = await aSprintUnderFire()
-      onTestFinished(() => sprint.remove())
+      onTestFinished(() => sprint.remove(), 60_000)
       await warmUp(sprint)
       for (const call of ['pwrite64', 'fdatasync', 'fsync', 'rename', 'renameat2', 'mkdir']) {
         for (const turn of turns.slice(0, 4)) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
@@ -27,11 +27,18 @@ export async function aBackend(kind: Kind, more: Partial<BackendOptions> = {}): 
     page: aPage(),
     version: '1.2.3',
     userName: 'local',
-    compiling: { readWorkflow: () => undefined },
-    log: () => {},
+    compiling: { readWorkflow: bundled },
+    log: (level, text, about) => {
+      if (level === 'warn' && process.env['LOUD']) console.log(text, about)
+    },
     onLost: () => {},
     ...more,
   })
+}
+
+function bundled(name: string) {
+  const file = join(migrations, '..', 'workflows', `${name}.yaml`)
+  return existsSync(file) ? { file, text: readFileSync(file, 'utf8') } : undefined
 }
 
 function aPage(): string {

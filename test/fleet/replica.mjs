@@ -55,7 +55,7 @@ const onSignal = (machineId) => deliver(machineId).catch((error) => trouble(erro
 database.signals.on(outboxTopic, onSignal)
 setInterval(() => {
   for (const machineId of connected.keys()) {
-    onSignal(machineId)
+    void onSignal(machineId)
     machineSeen(fleet, machineId).catch(() => {})
   }
 }, 1000)

@@ -15,7 +15,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { migrations, until } from './a-fleet.ts'
 
 /** How often a replica is killed, and how much goes on meanwhile. `npm run test:replicas` kills a hundred times. */
-const kills = Number(process.env['REPLICA_KILLS'] ?? 3)
+const kills = Number(process.env['REPLICA_KILLS'] ?? 1)
 const count = { agents: Number(process.env['REPLICA_AGENTS'] ?? 20), machines: 4 }
 const promptMs = 100
 

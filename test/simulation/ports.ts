@@ -5,7 +5,7 @@ import type { Fact } from '../../src/loop/fact.ts'
 import type { Ports, ShellEnd } from '../../src/runtime/ports.ts'
 import { slots } from '../../src/runtime/slots.ts'
 import { playAgent, playShell, type Played } from './behaviour.ts'
-import { crashSoon, type Attempt, type Life, type World } from './world.ts'
+import { crashSoon, never, type Attempt, type Life, type World } from './world.ts'
 
 /** The runtime's ports in a virtual world. Every call is a place, or two, where the run can be killed. */
 export function portsOf(world: World, life: Life): Ports {
@@ -67,9 +67,12 @@ async function save(world: World, life: Life, progress: Progress, fact: Fact): P
   await world.point(life)
   if (!world.calm && random.chance(0.01)) world.fullUntil = timeline.now() + random.below(60_000)
   if (world.fullUntil > timeline.now()) throw full()
+  // Something else of this run may have met the crash since: a dead run writes nothing.
+  if (life.dead) return never()
   journal.write(fact)
   await world.point(life)
   await world.sleep(life, 1)
+  if (life.dead) return never()
   journal.sync()
   await world.point(life)
   acknowledge(world, progress, fact)

@@ -239,7 +239,7 @@ describe('a long transcript', () => {
     await page.locator('[role=log]').hover()
     await page.mouse.wheel(0, -600)
     await page.getByRole('button', { name: 'Newest' }).waitFor()
-    const top = (): Promise<number> => page.locator('[role=log]').evaluate('(list) => list.scrollTop')
+    const top = () => page.evaluate<number>(`document.querySelector('[role=log]').scrollTop`)
     const before = await top()
     for (let seq = 910; seq < 920; seq += 1) say(seq)
     await page.waitForTimeout(500)

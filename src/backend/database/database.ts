@@ -68,7 +68,7 @@ const again = async <T>(attempt: () => Promise<T>, tries = 5): Promise<T> => {
 }
 
 /** Of an error of Postgres, also if drizzle has wrapped it. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') return error.code
   return codeOf(error.cause)

@@ -34,6 +34,13 @@ export async function createAgent(fleet: Fleet, wanted: NewAgent, by: Asker): Pr
     if (by.userId !== undefined) await tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
     await announce(fleet, tx, { kind: 'agent', agentId: id })
   })
+  return makeWorkspace(fleet, { id, machineId, name, workspace })
+}
+
+type Unmade = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
+
+/** The same again finds what was made the first time. */
+export async function makeWorkspace(fleet: Fleet, { id, machineId, name, workspace }: Unmade): Promise<AgentRow> {
   const failed = await fleet.machines
     .ask(machineId, 'create-workspace', { agentId: id, name, workspace })
     .then(() => undefined, reasonOf)
@@ -46,7 +53,11 @@ export async function createAgent(fleet: Fleet, wanted: NewAgent, by: Asker): Pr
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const setState = (fleet: Fleet, agentId: string, fields: Pick<AgentRow, 'state' | 'reason'>): Promise<AgentRow> =>
+export const setState = (
+  fleet: Fleet,
+  agentId: string,
+  fields: Pick<AgentRow, 'state' | 'reason'>,
+): Promise<AgentRow> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
     await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))

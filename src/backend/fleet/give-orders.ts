@@ -12,7 +12,7 @@ import type { Fleet } from './ports.ts'
 import { type Held, runningPrompt } from './rows.ts'
 
 /** Who asks for the prompts of the loop. */
-export const theLoop = 'ralph'
+const theLoop = 'ralph'
 
 type Ordered = { readonly orders: readonly Order[]; readonly because: Fact['type'] }
 

@@ -1,4 +1,5 @@
 import type { KeptRequest, RequestBody, RequestReply, RequestType } from '../../contract/fleet/channel.ts'
+import type { StopWhen } from '../../contract/fleet/sprint.ts'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
 import type { CompileInput } from '../../compiler/compilation.ts'
 import type { Database, Tx } from '../database/database.ts'
@@ -36,6 +37,23 @@ export interface Notifications {
   readonly tell: (tx: Tx, notice: Notice) => Promise<void>
 }
 
+/** What is asked of a sprint that `ralph run` runs in a terminal. */
+export type ObservedRequest =
+  | { readonly type: 'stop'; readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
+  | { readonly type: 'tell'; readonly text: string; readonly now: boolean }
+  | { readonly type: 'answer'; readonly answer: string }
+  | { readonly type: 'resume' }
+
+/** Sprints in folders of this computer that somebody else runs. Each call rejects as the same command does in a terminal. */
+export interface Observed {
+  /** Resolves when it was taken, and what is known to have come of it is in the rows. */
+  readonly request: (sprintId: string, request: ObservedRequest) => Promise<void>
+  /** What changed between two iterations, as a patch. */
+  readonly diff: (sprintId: string, range: { readonly from: number; readonly to: number }) => Promise<string>
+  /** Puts the files back; resolves with the name of the checkpoint that holds what was there. */
+  readonly restore: (sprintId: string, iteration: number) => Promise<string>
+}
+
 /** How long things may take, in milliseconds. */
 export type FleetSettings = {
   /** A machine that has heard nothing of the backend for this long begins no prompt; one that is silent this long is lost. */
@@ -52,6 +70,8 @@ export type Fleet = {
   readonly engine: Engine
   readonly machines: Machines
   readonly notifications: Notifications
+  /** Absent: no project folder is looked at. */
+  readonly observed?: Observed | undefined
   readonly clock: { readonly now: () => number }
   readonly newId: () => string
   readonly settings: FleetSettings

@@ -208,7 +208,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     world = await aFleet(database)
     const again = await anAgent(world.fleet, { attempt: (_) => attempt(_, 2) }, { machineId: agent.machine.id })
     await answerSprint(world.fleet, id, 'yes', somebody)
-    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations.map(({ verdict }) => verdict)).toEqual(['needs-human', 'accepted'])
     await again.machine.close()
   })
 

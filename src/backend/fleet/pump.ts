@@ -99,7 +99,7 @@ async function carryOut(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): P
 }
 
 /** A machine needs no history. */
-export const trimmed = (progress: Progress): Progress => ({
+const trimmed = (progress: Progress): Progress => ({
   ...progress,
   iterations: progress.iterations.slice(-1),
   hookTasks: progress.hookTasks.filter(({ status }) => status === 'running'),

@@ -12,7 +12,8 @@ import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { announce } from './announce.ts'
 import { interrupt } from './give-orders.ts'
 import { plannedProgress } from './new-progress.ts'
-import type { Asker, Fleet } from './ports.ts'
+import { observedHere, passOn } from './observed.ts'
+import type { Asker, Fleet, ObservedRequest } from './ports.ts'
 import { pump } from './pump.ts'
 import { type Held, lockAgent, lockSprint, notFound, runningPrompt, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
@@ -131,6 +132,9 @@ async function makeFree(
   }
   const before = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
   const isActive = before !== undefined && active.includes(before.status)
+  if (isActive && before.observed) {
+    throw new RalphError('AGENT_BUSY', 'a sprint of this folder runs in a terminal', { hint: 'stop it, or let it end' })
+  }
   const running = await runningPrompt(tx, agent.id)
   if (ifBusy === 'refuse' && (isActive || running)) throw new RalphError('AGENT_BUSY', 'the agent is at work')
   if (isActive && ifBusy === 'queue') {
@@ -146,7 +150,7 @@ async function makeFree(
   return agent
 }
 
-export const stopFact = (fleet: Fleet, as: 'paused' | 'interrupted', when: StopWhen): Fact => ({
+const stopFact = (fleet: Fleet, as: 'paused' | 'interrupted', when: StopWhen): Fact => ({
   type: 'stop-requested',
   at: fleet.clock.now(),
   as,
@@ -154,10 +158,14 @@ export const stopFact = (fleet: Fleet, as: 'paused' | 'interrupted', when: StopW
 })
 
 export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Promise<SprintRow> =>
-  change(fleet, sprintId, (tx, held) => stop(fleet, tx, held, { as: 'paused', when }))
+  change(fleet, sprintId, { asked: { type: 'stop', as: 'paused', when } }, (tx, held) =>
+    stop(fleet, tx, held, { as: 'paused', when }),
+  )
 
 export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Promise<SprintRow> =>
-  change(fleet, sprintId, (tx, held) => stop(fleet, tx, held, { as: 'interrupted', when }))
+  change(fleet, sprintId, { asked: { type: 'stop', as: 'interrupted', when } }, (tx, held) =>
+    stop(fleet, tx, held, { as: 'interrupted', when }),
+  )
 
 type Stop = { readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
 
@@ -172,7 +180,7 @@ export async function stop(fleet: Fleet, tx: Tx, held: Held, { as, when }: Stop)
 
 /** Goes on with the next number. */
 export const resumeSprint = (fleet: Fleet, sprintId: string): Promise<SprintRow> =>
-  change(fleet, sprintId, (tx, held) => resume(fleet, tx, held))
+  change(fleet, sprintId, { asked: { type: 'resume' } }, (tx, held) => resume(fleet, tx, held))
 
 async function resume(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
   const { agent, sprint } = held
@@ -198,7 +206,7 @@ async function takeOver(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<
 
 /** The answer and what follows from it are one transaction: it does not matter who was restarted meanwhile. */
 export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Asker): Promise<SprintRow> =>
-  change(fleet, sprintId, async (tx, held) => {
+  change(fleet, sprintId, { asked: { type: 'answer', answer }, by }, async (tx, held) => {
     if (held.sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
     const at = fleet.clock.now()
     const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
@@ -216,7 +224,7 @@ export const tellSprint = (
   sprintId: string,
   { text, now }: { readonly text: string; readonly now: boolean },
 ): Promise<SprintRow> =>
-  change(fleet, sprintId, (tx, held) =>
+  change(fleet, sprintId, { asked: { type: 'tell', text, now } }, (tx, held) =>
     takeFact(fleet, tx, held, { id: fleet.newId(), fact: { type: 'told', at: fleet.clock.now(), text, now } }),
   )
 
@@ -234,21 +242,30 @@ export const dismissQuestion = (fleet: Fleet, questionId: string): Promise<typeo
 export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: number): Promise<{ saved: string }> {
   const agent = await fleet.database.transaction(async (tx) => {
     const held = await lockSprint(tx, sprintId)
+    if (held.sprint.observed) return undefined
     if (await runningPrompt(tx, held.agent.id)) throw new RalphError('AGENT_BUSY', 'the agent is at work')
     return held.agent
   })
+  if (!agent) return { saved: await observedHere(fleet).restore(sprintId, iteration) }
   const { saved } = await fleet.machines.ask(agent.machineId, 'restore', { agentId: agent.id, sprintId, iteration })
   return { saved }
 }
 
-/** One transaction about a sprint; then whatever the agent can begin is begun. */
-function change(fleet: Fleet, sprintId: string, run: (tx: Tx, held: Held) => Promise<Held>): Promise<SprintRow> {
-  return fleet.database.transaction(async (tx) => {
+type Wish = { readonly asked: ObservedRequest; readonly by?: Asker }
+
+/** One transaction about a sprint; then whatever the agent can begin is begun. A sprint that somebody else runs is only asked. */
+async function change(
+  fleet: Fleet,
+  sprintId: string,
+  { asked, by }: Wish,
+  run: (tx: Tx, held: Held) => Promise<Held>,
+): Promise<SprintRow> {
+  const changed = await fleet.database.transaction(async (tx) => {
     const held = await lockSprint(tx, sprintId)
-    if (held.sprint.observed)
-      throw new RalphError('NOT_SUPPORTED', 'the sprint is run in a terminal, not by this backend')
+    if (held.sprint.observed) return undefined
     const after = await run(tx, held)
     await pump(fleet, tx, after.agent)
     return after.sprint
   })
+  return changed ?? passOn(fleet, sprintId, asked, by)
 }

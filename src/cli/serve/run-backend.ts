@@ -10,6 +10,7 @@ import { writePrivateFile } from '../../platform/private-file.ts'
 import { assetPath, packageVersion, pagePath } from '../assets.ts'
 import { compileInputs } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
+import { projectView } from './project-agent.ts'
 import { servedFile } from './served.ts'
 import type { ServeSettings } from './settings.ts'
 
@@ -20,6 +21,7 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const log = logger(options, io)
   await makeFolder(settings.dataFolder)
   const ending = untilSignal()
+  const project = projectView(io, log)
   const backend = await openBackend({
     ...settings,
     migrations: assetPath('migrations'),
@@ -28,10 +30,12 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
     userName: userInfo().username,
     project: io.cwd,
     compiling: compileInputs(join(io.cwd, '.claude', 'workflows'), io),
+    observed: project.observed,
     log,
     onLost: (reason) => ending.now(reason),
   })
   const machine = options.withMachine ? await localMachine(backend, settings, { io, log }) : undefined
+  if (machine) project.show(backend.fleet, machine.machineId, userInfo().username)
   const file = servedFile(settings.dataFolder)
   const served = { origin: backend.origin, token: await backend.commandToken(), pid: process.pid }
   await writePrivateFile(file, `${JSON.stringify({ ...served, startedAt: formatTimestamp(io.now()) })}\n`)
@@ -41,7 +45,8 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const reason = await ending.reason
   log('info', 'stopping', { reason })
   await removeFile(file)
-  await machine?.close()
+  await project.close()
+  await machine?.server.close()
   await backend.close()
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
 }
@@ -62,11 +67,11 @@ async function localMachine(
   backend: Backend,
   { dataFolder }: ServeSettings,
   { io, log }: { readonly io: Io; readonly log: ReturnType<typeof logger> },
-): Promise<AgentsServer> {
+): Promise<{ readonly machineId: string; readonly server: AgentsServer }> {
   const home = join(dataFolder, 'machine')
   const usual = defaultSettings(home, io.env['HOME'] ?? '/')
   const { machineId, connect } = await backend.localMachine(usual.name)
-  return startAgentsServer({
+  const server = await startAgentsServer({
     home,
     env: io.env,
     machineId,
@@ -75,6 +80,7 @@ async function localMachine(
     settings: { ...usual, roots: [...new Set([...usual.roots, io.cwd])] },
     log: (text, about) => log('info', text, about),
   })
+  return { machineId, server }
 }
 
 /** One line per event: for people short, for machines JSON; never with a secret. */

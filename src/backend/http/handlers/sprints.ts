@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { formatTimestamp } from '../../../contract/time.ts'
 import { events } from '../../database/event.ts'
+import { observedHere } from '../../fleet/observed.ts'
 import type { Fleet } from '../../fleet/ports.ts'
 import {
   answerSprint,
@@ -118,20 +119,26 @@ const reads = (
       return { text: bytes.toString(), size, ...(next < size && { next }) }
     },
     diffSprint: async ({ ids, query }) => {
-      const { agentId, progress } = await getSprint(db, ids.sprintId)
+      const { agentId, progress, observed } = await getSprint(db, ids.sprintId)
       const range = { from: query.from ?? 0, to: query.to ?? progress.stats.currentIteration }
+      const shown = { from: `${range.from}`, to: `${range.to}` }
+      if (observed) {
+        const patch = await observedHere(fleet).diff(ids.sprintId, range)
+        return { ...shown, files: filesIn(patch.slice(0, longestPatch)), truncated: patch.length > longestPatch }
+      }
       const machineId = await machineOf(fleet, ids.sprintId)
       const { patch, truncated } = await fleet.machines.ask(machineId, 'diff', {
         agentId,
         sprintId: ids.sprintId,
         ...range,
       })
-      return { from: `${range.from}`, to: `${range.to}`, files: filesIn(patch), truncated }
+      return { ...shown, files: filesIn(patch), truncated }
     },
   }
 }
 
 const outputPart = 256 * 1024
+const longestPatch = 2 * 1024 * 1024
 
 const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
 

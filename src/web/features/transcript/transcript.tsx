@@ -42,7 +42,9 @@ export function Transcript(props: Props) {
     virtual.scrollToEnd()
   }
   useWhenAsked(props.followAsked, toEnd)
-  useOlder((virtual.getVirtualItems()[0]?.index ?? 99) < 12 && rows.length > 0, rows.length, onOlder)
+  const short = virtual.getTotalSize() < (virtual.scrollRect?.height ?? 0)
+  const nearTop = rows.length > 0 && (virtual.getVirtualItems()[0]?.index ?? 99) < 12
+  useOlder(nearTop && (short || !latch.following), rows.length, onOlder)
   return (
     <div className="relative min-h-0 flex-1">
       <div

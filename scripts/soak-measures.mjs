@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Memory in MB and open files of a process; nothing where there is no /proc, or when it has just ended. */
+export function sampleOf(pid) {
+  try {
+    const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+    if (Number.isNaN(rss)) return undefined
+    return { rss: Math.round(rss * 10) / 10, files: readdirSync(`/proc/${pid}/fd`).length }
+  } catch {
+    return undefined
+  }
+}
+
+export function bytesOf(folder) {
+  let bytes = 0
+  for (const name of readdirSync(folder, { recursive: true }))
+    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
+  return bytes
+}
+
+/** By least squares, per hour. */
+export function slopeOf(samples, field) {
+  const mean = (of) => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
+  const hours = ({ at }) => at / 3_600_000
+  const [x, y] = [mean(hours), mean((one) => one[field])]
+  const spread = mean((one) => (hours(one) - x) ** 2)
+  return Math.round((mean((one) => (hours(one) - x) * (one[field] - y)) / spread) * 100) / 100
+}
+
+/** Bytes per call of the agent in the first and the second half. */
+export function growthOf(sizes) {
+  const middle = sizes[Math.floor(sizes.length / 2)]
+  const per = (from, to) => (to.calls > from.calls ? Math.round((to.bytes - from.bytes) / (to.calls - from.calls)) : 0)
+  return { firstHalf: per(sizes[0], middle), secondHalf: per(middle, sizes.at(-1)) }
+}

@@ -1,0 +1,195 @@
+import { and, eq, gte, sql, type SQL } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { IterationRecord, Progress, SprintStatus } from '../../contract/progress.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { json } from '../database/columns.ts'
+import type { Tx } from '../database/database.ts'
+import { events } from '../database/event.ts'
+import { questions } from '../database/question.ts'
+import { checkpoints, iterations, sprints, type SprintRow } from '../database/sprint.ts'
+import { announce, appendEvents, type Told } from './announce.ts'
+import { mirror } from './mirror.ts'
+import type { Asker, Fleet, Observed, ObservedRequest } from './ports.ts'
+import { lockAgent, notFound, sprintIn } from './rows.ts'
+
+/** What was seen of a sprint that `ralph run` runs in a terminal. */
+export type Sighting = {
+  readonly sprintId: string
+  readonly progress: Progress
+  readonly events: readonly Pick<Told, 'event' | 'at'>[]
+  /** Another sprint than the one that is known is in its folder: what was known is forgotten. */
+  readonly anew?: boolean
+}
+
+/** Writes down what was seen of a sprint: one transaction. The same again writes nothing. */
+export const takeSighting = (fleet: Fleet, agentId: string, seen: Sighting): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, seen.sprintId))
+    const known = seen.anew === true ? undefined : row
+    const isSame = known?.rev === seen.progress.rev && known.status === seen.progress.status
+    if (isSame && seen.events.length === 0) return
+    if (row && !known) await tx.db.delete(events).where(eq(events.sprintId, row.id))
+    if (row && !known) await tx.db.delete(sprints).where(eq(sprints.id, row.id))
+    const sprint = await writeSprint(fleet, tx, { agent, known, seen })
+    const told = seen.events.map((event, index): Told => ({ ...event, seq: (known?.seq ?? 0) + index + 1 }))
+    await appendEvents(fleet, tx, { agentId, sprintId: sprint.id }, told)
+    if (isSame) return
+    await writeReceipts(tx, agent, sprint, known?.progress)
+    if (known) await noteAnswer(fleet, tx, known, seen.progress)
+    const held = { agent: await withSprint(tx, agent, sprint), sprint }
+    await mirror(fleet, tx, held, known?.progress ?? seen.progress)
+  })
+
+type Writing = { readonly agent: AgentRow; readonly known: SprintRow | undefined; readonly seen: Sighting }
+
+async function writeSprint(fleet: Fleet, tx: Tx, { agent, known, seen }: Writing): Promise<SprintRow> {
+  const { progress, sprintId: id } = seen
+  const { rev, status, stats, worktree } = progress
+  const at = fleet.clock.now()
+  const lastEventAt = seen.events.at(-1)?.at ?? known?.lastEventAt ?? stats.updatedAt ?? null
+  const seq = (known?.seq ?? 0) + seen.events.length
+  const updatedAt = stats.updatedAt ?? at
+  const fields = { progress, rev, status, seq, lastEventAt, updatedAt, branch: worktree?.branch ?? null }
+  const createdAt = stats.startedAt ?? updatedAt
+  const own = { id, agentId: agent.id, protocol: 'report', observed: true, startedBy: 'ralph run', createdAt } as const
+  const [row] = known
+    ? await tx.db.update(sprints).set(fields).where(eq(sprints.id, id)).returning()
+    : await tx.db
+        .insert(sprints)
+        .values({ ...own, ...fields })
+        .returning()
+  if (!row) throw new RalphError('INTERNAL', 'the sprint was not written')
+  return row
+}
+
+async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }: SprintRow, before?: Progress) {
+  const known = new Set(before?.iterations.map(({ number }) => number))
+  const ended = progress.iterations.filter(({ number }) => !known.has(number))
+  if (ended.length === 0) return
+  const receipts = ended.map((record) => ({
+    sprintId,
+    agentId: agent.id,
+    number: record.number,
+    verdict: record.verdict,
+    record,
+    durationMs: record.endedAt - record.startedAt,
+    costUsd: record.costUsd,
+    endedAt: record.endedAt,
+  }))
+  const written = await tx.db.insert(iterations).values(receipts).onConflictDoNothing().returning()
+  await addUsage(
+    tx,
+    agent,
+    written.map(({ record }) => record),
+  )
+  const kept = ended.flatMap(({ number: iteration, checkpoint: commit, endedAt: at }) =>
+    commit === undefined ? [] : [{ sprintId, iteration, commit, at }],
+  )
+  if (kept.length > 0) await tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
+}
+
+/** What iterations have used counts on the day on which they ended. */
+async function addUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly IterationRecord[]): Promise<void> {
+  const rows = ended.map(({ endedAt, model = own ?? '', costUsd, usage }) => ({
+    ...usage,
+    day: new Date(endedAt).toISOString().slice(0, 10),
+    model,
+    cost: costUsd ?? 0,
+    unpriced: costUsd === null ? 1 : 0,
+  }))
+  await tx.db.execute(sql`
+    insert into usage as used (day, agent_id, model, cost_usd, unpriced, input_tokens, output_tokens, cache_read_tokens,
+      cache_write_tokens, iterations)
+    select day, ${id}, model, sum(cost), sum(unpriced), sum("inputTokens"), sum("outputTokens"), sum("cacheReadTokens"),
+      sum("cacheWriteTokens"), count(*)
+    from jsonb_to_recordset(${json(rows)}) as row (day date, model text, cost double precision, unpriced int,
+      "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint)
+    group by day, model
+    on conflict (day, agent_id, model) do update set
+      cost_usd = used.cost_usd + excluded.cost_usd, unpriced = used.unpriced + excluded.unpriced,
+      input_tokens = used.input_tokens + excluded.input_tokens, output_tokens = used.output_tokens + excluded.output_tokens,
+      cache_read_tokens = used.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = used.cache_write_tokens + excluded.cache_write_tokens,
+      iterations = used.iterations + excluded.iterations`)
+}
+
+/** A question that somebody has answered in a terminal. */
+async function noteAnswer(fleet: Fleet, tx: Tx, known: SprintRow, { answer, humanNeeded }: Progress): Promise<void> {
+  const asked = known.progress.humanNeeded
+  if (!asked || humanNeeded || !answer || answer.at < asked.askedAt) return
+  const answered = { answer: answer.answer, answeredBy: 'a terminal', answeredAt: answer.at }
+  const isOpen = and(eq(questions.sprintId, known.id), eq(questions.status, 'open'))
+  await setAnswered(fleet, tx, isOpen, answered)
+}
+
+type Answered = { readonly answer: string; readonly answeredBy: string; readonly answeredAt: number }
+
+async function setAnswered(fleet: Fleet, tx: Tx, which: SQL | undefined, answered: Answered): Promise<void> {
+  const rows = await tx.db
+    .update(questions)
+    .set({ status: 'answered', ...answered })
+    .where(which)
+    .returning()
+  for (const { agentId, id } of rows) await announce(fleet, tx, { kind: 'question', agentId, questionId: id })
+}
+
+const atWork: readonly SprintStatus[] = ['in-progress', 'parked']
+
+/** The agent shows the sprint that is under way, or else the one that was last. One that was never run is neither. */
+async function withSprint(tx: Tx, agent: AgentRow, { id: sprintId, status, updatedAt }: SprintRow): Promise<AgentRow> {
+  if (agent.sprintId === sprintId || status === 'not-started') return agent
+  const shown = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
+  const isLater = shown === undefined || atWork.includes(status) || updatedAt > shown.updatedAt
+  if (!isLater || (shown && atWork.includes(shown.status))) return agent
+  await tx.db.update(agents).set({ sprintId }).where(eq(agents.id, agent.id))
+  return { ...agent, sprintId }
+}
+
+export type Stored = {
+  readonly progress: Progress
+  /** How many events of an agent are stored, by iteration and attempt: `3-1`. */
+  readonly said: ReadonlyMap<string, number>
+}
+
+/** What is known of a sprint that is observed; undefined if nothing is. */
+export async function storedSprint({ database: { db } }: Fleet, sprintId: string): Promise<Stored | undefined> {
+  const [row] = await db.select({ progress: sprints.progress }).from(sprints).where(eq(sprints.id, sprintId))
+  if (!row) return undefined
+  const { live, stats } = row.progress
+  const oldest = Math.min(stats.currentIteration, ...live.map(({ number }) => number))
+  const attempt = sql<string>`${events.payload}->>'attempt'`
+  const isAgents = sql`${events.payload}->>'type' = 'agent'`
+  const counts = await db
+    .select({ iteration: events.iteration, attempt, count: sql<number>`count(*)::int` })
+    .from(events)
+    .where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event'), gte(events.iteration, oldest), isAgents))
+    .groupBy(events.iteration, attempt)
+  const said = counts.map((of) => [`${of.iteration}-${of.attempt}`, of.count] as const)
+  return { progress: row.progress, said: new Map(said) }
+}
+
+/** Passes on what is asked of a sprint that somebody else runs; never inside a transaction. */
+export async function passOn(fleet: Fleet, sprintId: string, request: ObservedRequest, by?: Asker): Promise<SprintRow> {
+  const { database, clock } = fleet
+  const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
+  const [question] = await database.db.select({ id: questions.id }).from(questions).where(isOpen)
+  await observedHere(fleet).request(sprintId, request)
+  return database.transaction(async (tx) => {
+    if (request.type === 'answer' && question) {
+      const answered = { answer: request.answer, answeredBy: by?.name ?? 'a terminal', answeredAt: clock.now() }
+      await setAnswered(fleet, tx, eq(questions.id, question.id), answered)
+    }
+    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
+    if (!row) throw notFound('sprint')
+    return row
+  })
+}
+
+/** Only the backend that sees the folder of a sprint can reach whoever runs it. */
+export function observedHere({ observed }: Pick<Fleet, 'observed'>): Observed {
+  if (observed) return observed
+  throw new RalphError('NOT_SUPPORTED', 'the sprint is run in a terminal, and this backend does not see its folder', {
+    hint: 'start `ralph serve` in the folder of the project',
+  })
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+
+/** Something that happened in a sprint, and when. */
+export type Happened = { readonly event: SprintEvent; readonly at: number }
+
+/** A process of an agent and what it was seen doing. */
+export type Attempt = { readonly iteration: number; readonly attempt: number; readonly said: readonly Happened[] }
+
+/** The id of a sprint's row: the same for the same folder of the same agent, whoever asks. */
+export function rowId(agentId: string, folderName: string): string {
+  const bytes = createHash('sha256').update(`${agentId}/${folderName}`).digest().subarray(0, 16)
+  bytes[6] = 0x80 | (bytes.readUInt8(6) & 0x0f)
+  bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** What is shown of a progress. One that says it is at work while nobody works on it does not say so. */
+export function shownProgress(progress: Progress, owner: 'running' | 'gone'): Progress {
+  const saysAtWork = progress.status === 'in-progress' || progress.status === 'parked'
+  if (owner === 'running' || !saysAtWork) return progress
+  return { ...progress, status: 'interrupted', reason: 'the process that ran it is gone without having ended it' }
+}
+
+/** Whether another sprint is in the folder than the one that is known: its folder was emptied, or it was begun anew. */
+export function isAnew(known: Progress, progress: Progress): boolean {
+  const before = known.stats.startedAt
+  if (known.sprintId !== progress.sprintId || progress.rev < known.rev) return true
+  return before !== null && progress.stats.startedAt !== before
+}
+
+/** The first iteration of which something may not be known yet; no more than the last `most` of them. */
+export function firstUnknown(known: Progress | undefined, { stats }: Progress, most: number): number {
+  const oldest = Math.max(1, stats.currentIteration - most + 1)
+  if (!known) return oldest
+  const unknown = Math.min(known.stats.currentIteration + 1, ...known.live.map(({ number }) => number))
+  return Math.max(oldest, unknown)
+}
+
+/** What agents were seen doing, put behind the beginning of their attempts; before everything if that is not known. */
+export function inOrder(told: readonly Happened[], attempts: readonly Attempt[]): Happened[] {
+  const left = new Map<string, Happened[]>()
+  for (const { iteration, attempt, said } of attempts) {
+    const key = `${iteration}-${attempt}`
+    left.set(key, [...(left.get(key) ?? []), ...said])
+  }
+  const behind = told.flatMap((happened) => {
+    const { event } = happened
+    if (event.type !== 'attempt-started') return [happened]
+    const key = `${event.iteration}-${event.attempt}`
+    const said = left.get(key) ?? []
+    left.delete(key)
+    return [happened, ...said]
+  })
+  return [...[...left.values()].flat(), ...behind]
+}
+
+/** Whole attempts from the newest back, until there are enough events. */
+export function newest(attempts: readonly Attempt[], mostEvents: number): Attempt[] {
+  let events = 0
+  return attempts
+    .toReversed()
+    .filter(({ said }, index) => {
+      events += said.length
+      return index === 0 || events <= mostEvents
+    })
+    .toReversed()
+}

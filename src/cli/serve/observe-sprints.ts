@@ -1,0 +1,174 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { clipped } from '../../agents-server/event-journal.ts'
+import { storedSprint, takeSighting } from '../../backend/fleet/observed.ts'
+import type { Fleet } from '../../backend/fleet/ports.ts'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { fileSignature, isFolder, listFolder } from '../../platform/files.ts'
+import { journalFolder } from '../../storage/journal.ts'
+import { progressPath } from '../../storage/sprint-folder.ts'
+import type { Io } from '../io.ts'
+import { watchSprint } from '../live/watch-sprint.ts'
+import { redactFor } from '../secrets.ts'
+import { rowId, shownProgress, type Happened } from './observe-events.ts'
+import { readSprint, type Reading } from './observe-reading.ts'
+import { paced } from './observe-pace.ts'
+
+export type Observing = {
+  readonly fleet: Fleet
+  readonly agentId: string
+  /** The folder that holds the folders of sprints. */
+  readonly sprints: string
+  readonly io: Io
+  readonly log: (text: string, about: Readonly<Record<string, unknown>>) => void
+}
+
+export interface Observer {
+  /** The folder of a sprint; undefined if it is not there, or not any more. */
+  readonly folderOf: (sprintId: string) => string | undefined
+  /** Looks at a sprint now; resolves when its rows show what was found. */
+  readonly look: (sprintId: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** How often folders are looked at in which nobody works: two calls of stat for each. */
+const lookEveryMs = 1000
+const writeEveryMs = 500
+/** Of one sprint, if the database cannot be written to for a while. */
+const mostWaiting = 20_000
+
+/** Keeps the rows of all sprints of a project in step with their folders. Only ever reads there, and takes no lock. */
+export function observeSprints(observing: Observing): Observer {
+  const { agentId, sprints } = observing
+  const known = new Map<string, Known>()
+  const leaving = new AbortController()
+
+  const look = (sprint: Known): Promise<void> => {
+    sprint.turn = sprint.turn.then(() => lookAt(sprint, observing, leaving.signal))
+    return sprint.turn
+  }
+  const round = async () => {
+    const names = (await listFolder(sprints)).filter((name) => isFolder(join(sprints, name)))
+    for (const id of goneFrom(known, names)) known.delete(id)
+    const found = names.map((name) => entry(known, rowId(agentId, name), join(sprints, name)))
+    const changed = found.filter((sprint) => !sprint.following && signatureOf(sprint.folder) !== sprint.signature)
+    for (const sprint of changed.toSorted(byNewest)) if (!leaving.signal.aborted) await look(sprint)
+  }
+  const going = (async () => {
+    while (!leaving.signal.aborted) {
+      await round().catch((error: unknown) => observing.log(messageOf(error), { doing: 'looking at sprints' }))
+      await sleep(lookEveryMs, undefined, { signal: leaving.signal }).catch(() => {})
+    }
+  })()
+  return {
+    folderOf: (sprintId) => known.get(sprintId)?.folder,
+    look: async (sprintId) => {
+      const sprint = known.get(sprintId)
+      if (sprint && !sprint.following) await look(sprint)
+    },
+    close: async () => {
+      leaving.abort()
+      await going
+      await Promise.all([...known.values()].map(({ turn, following }) => Promise.all([turn, following])))
+    },
+  }
+}
+
+type Known = {
+  readonly id: string
+  readonly folder: string
+  /** Of the files as they were when they were last looked at. */
+  signature?: string
+  turn: Promise<void>
+  /** Somebody runs it, and it is followed until that ends. */
+  following?: Promise<void> | undefined
+}
+
+function entry(known: Map<string, Known>, id: string, folder: string): Known {
+  const sprint = known.get(id) ?? { id, folder, turn: Promise.resolve() }
+  known.set(id, sprint)
+  return sprint
+}
+
+const goneFrom = (known: ReadonlyMap<string, Known>, names: readonly string[]): string[] =>
+  [...known.values()].filter(({ folder }) => !names.some((name) => folder.endsWith(`/${name}`))).map(({ id }) => id)
+
+/** Changes with every progress that is shown, and with every segment of the journal that comes or goes. */
+const signatureOf = (folder: string): string =>
+  `${fileSignature(progressPath(folder))} ${fileSignature(journalFolder(folder))}`
+
+const byNewest = (a: Known, b: Known): number => (a.folder < b.folder ? 1 : -1)
+
+/** Never rejects: one that is damaged must not keep the others from being shown. It is looked at again when it has changed. */
+async function lookAt(sprint: Known, observing: Observing, signal: AbortSignal): Promise<void> {
+  const { fleet, agentId, io, log } = observing
+  const { id: sprintId, folder } = sprint
+  sprint.signature = signatureOf(folder)
+  try {
+    const reading = await readSprint(folder, await storedSprint(fleet, sprintId), io)
+    if (!reading) return
+    const { shown: progress, events, anew } = reading
+    await takeSighting(fleet, agentId, { sprintId, progress, events, anew })
+    if (reading.owner === 'running' && !signal.aborted) sprint.following = follow(sprint, reading, observing, signal)
+  } catch (error) {
+    log(`the sprint in ${folder} cannot be shown: ${messageOf(error)}`, { doing: 'looking at sprints' })
+  }
+}
+
+/** Until whoever runs it is gone. */
+async function follow(sprint: Known, reading: Reading, observing: Observing, signal: AbortSignal): Promise<void> {
+  const { fleet, agentId, io, log } = observing
+  let { progress } = reading
+  let waiting: Happened[] = []
+  const isNew = unseen(reading.stored)
+  const write = async (shown: Progress) => {
+    const events = waiting
+    waiting = []
+    try {
+      await takeSighting(fleet, agentId, { sprintId: sprint.id, progress: shown, events })
+    } catch (error) {
+      waiting = [...events, ...waiting].slice(-mostWaiting)
+      log(messageOf(error), { doing: `writing sprint ${sprint.id}` })
+    }
+  }
+  const writing = paced(writeEveryMs, () => write(progress))
+  try {
+    await watchSprint({
+      sprintDir: sprint.folder,
+      progress,
+      redact: redactFor(sprint.folder, io),
+      signal,
+      onProgress: (next) => {
+        if (next.rev > progress.rev) writing.soon()
+        progress = next
+      },
+      show: (event, at) => {
+        if (!isNew(event)) return
+        waiting.push({ event: clipped(event) ?? event, at })
+        writing.soon()
+      },
+    })
+  } catch (error) {
+    log(messageOf(error), { doing: `following ${sprint.folder}` })
+  }
+  await writing.end()
+  await write(shownProgress(progress, signal.aborted ? 'running' : 'gone'))
+  sprint.following = undefined
+  // Whatever came after the last look is found by the next round.
+  delete sprint.signature
+}
+
+/** What an agent at work has said is read from its beginning; what is stored of it is not new. */
+function unseen(stored: ReadonlyMap<string, number>): (event: SprintEvent) => boolean {
+  const left = new Map(stored)
+  return (event) => {
+    if (event.type !== 'agent') return true
+    const key = `${event.iteration}-${event.attempt}`
+    const count = left.get(key) ?? 0
+    if (count > 0) left.set(key, count - 1)
+    return count === 0
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,65 @@
+import { basename, join } from 'node:path'
+import type { Observed, Fleet } from '../../backend/fleet/ports.ts'
+import { projectAgent } from '../../backend/fleet/project-agent.ts'
+import { exists, isFolder, realPath } from '../../platform/files.ts'
+import { installedAgents, realDrivers } from '../choose-agent.ts'
+import type { Io } from '../io.ts'
+import { observedSprints } from './observe-requests.ts'
+import { observeSprints, type Observer } from './observe-sprints.ts'
+
+type Log = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
+
+export type ProjectView = {
+  /** For the backend, which is opened before there is an agent. */
+  readonly observed: Observed
+  /** Makes the agent of the folder and shows its sprints; returns at once. */
+  readonly show: (fleet: Fleet, machineId: string, userName: string) => void
+  readonly close: () => Promise<void>
+}
+
+/** The project that `ralph serve` was started in: its agent, and the sprints that people run in it themselves. */
+export function projectView(io: Io, log: Log): ProjectView {
+  const own: { observer?: Observer; closed?: true } = {}
+  const begin = async (fleet: Fleet, machineId: string, userName: string) => {
+    const agent = await projectAgent(fleet, { machineId, ...projectIn(io) }, { name: userName })
+    if (own.closed) return
+    own.observer = observeSprints({
+      fleet,
+      agentId: agent.id,
+      sprints: join(io.cwd, '.claude', 'sprints'),
+      io,
+      log: (text, about) => log('warn', text, about),
+    })
+  }
+  return {
+    observed: observedSprints(() => own.observer, io),
+    show: (fleet, machineId, userName) => {
+      if (!isProject(io)) return
+      begin(fleet, machineId, userName).catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error)
+        if (!own.closed) log('warn', `the sprints of this folder cannot be shown: ${why}`)
+      })
+    },
+    close: async () => {
+      own.closed = true
+      await own.observer?.close()
+    },
+  }
+}
+
+/** A folder that is worked on: not a home, and not everything there is. */
+export function isProject({ cwd, env }: Pick<Io, 'cwd' | 'env'>): boolean {
+  const home = env['HOME']
+  if (cwd === '/' || (home !== undefined && exists(home) && realPath(home) === realPath(cwd))) return false
+  return exists(join(cwd, '.git')) || isFolder(join(cwd, '.claude', 'sprints'))
+}
+
+/** The same program as `ralph run` would choose there. */
+export function projectIn(io: Io) {
+  const folder = realPath(io.cwd)
+  const [found] = installedAgents(io)
+  const names = realDrivers().map(({ name }) => name)
+  const problem = `no agent program is on PATH; install one of ${names.join(', ')}, then start ralph serve again`
+  const chosen = found ? { program: found.name } : { program: names[0] ?? 'claude', problem }
+  return { folder, name: basename(folder), ...chosen }
+}

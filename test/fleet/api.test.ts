@@ -1,0 +1,327 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { startAgentsServer, type AgentsServer } from '../../src/agents-server/agents-server.ts'
+import type { Backend } from '../../src/backend/open-backend.ts'
+import { createClient, type Client } from '../../src/client/client.ts'
+import { Change } from '../../src/contract/fleet/event.ts'
+import { aBackend, asking, type Json } from './a-backend.ts'
+import { kinds } from './a-fleet.ts'
+
+/**
+ * The agent of these tests: a program that does what the file `play` in its workspace says, once per start, and then what its
+ * last line says. It finds its notes folder in the prompt, as a model would.
+ */
+const program = `
+const { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const prompt = readFileSync(0, 'utf8')
+const lines = readFileSync('play', 'utf8').trim().split('\\n')
+const turn = existsSync('turn') ? Number(readFileSync('turn', 'utf8')) : 0
+writeFileSync('turn', String(turn + 1))
+appendFileSync('prompts', JSON.stringify(prompt) + '\\n')
+const [verb, ...rest] = (lines[Math.min(turn, lines.length - 1)] ?? 'work').split(' ')
+const notes = /files under (\\S+?),? with/.exec(prompt.replaceAll('\\n', ' '))?.[1] ?? ''
+const say = (text) => console.log(text)
+if (verb === 'sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(rest[0]))
+if (verb === 'done' || verb === 'stuck') {
+  writeFileSync(notes + '/OUTCOME', verb + ' ' + rest.join(' '))
+  rmSync(notes + '/.task-lock')
+}
+if (verb === 'fix') writeFileSync('fixed', '')
+if (verb === 'report') say('\`\`\`json\\n' + rest.join(' ') + '\\n\`\`\`')
+else say(verb + ' ' + rest.join(' '))
+writeFileSync('work-' + turn, verb)
+`
+
+const playing = (folder: string, ...lines: readonly string[]): void => {
+  rmSync(join(folder, 'turn'), { force: true })
+  writeFileSync(join(folder, 'play'), lines.join('\n'))
+}
+
+describe.each(kinds)('the API on %s', (kind) => {
+  let backend: Backend
+  let machine: AgentsServer
+  let api: Client
+  let ask: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Json>
+  let token: string
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-api-')))
+  afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+
+  beforeAll(async () => {
+    backend = await aBackend(kind)
+    const { machineId, connect } = await backend.localMachine('here')
+    machine = await startAgentsServer({
+      home: join(home, 'machine'),
+      env: process.env,
+      machineId,
+      connect,
+      version: '1.2.3',
+      settings: { name: 'here', labels: ['fast'], roots: [home], slots: 4, notes: join(home, 'notes', '{agent}') },
+      log: () => {},
+    })
+    token = await backend.commandToken()
+    api = createClient({ baseUrl: backend.origin, token })
+    ask = asking(backend.origin, { token })
+    await until(
+      async () => (await api.listMachines({})).items,
+      ([row]) => row?.reachable === true,
+    )
+  }, 120_000)
+  afterAll(async () => {
+    await machine?.close()
+    await backend?.close()
+  })
+
+  let made = 0
+  const anAgent = async (...lines: readonly string[]) => {
+    const folder = join(home, `project-${++made}`)
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'agent.cjs'), program)
+    writeFileSync(join(folder, '.gitignore'), 'turn\nprompts\n')
+    playing(folder, ...lines)
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: folder })
+    git('init', '-q')
+    git('add', '.')
+    git('commit', '-qm', 'start')
+    const agent = await api.createAgent({
+      name: `agent ${made}`,
+      workspace: { kind: 'folder', path: folder },
+      program: `command:${process.execPath} agent.cjs`,
+    })
+    return { id: agent.id, folder }
+  }
+  const rested = (agentId: string) =>
+    until(
+      () => api.getAgent({ agentId }),
+      ({ sprint }) => sprint !== undefined && !['in-progress', 'not-started', 'parked'].includes(sprint.status),
+    )
+
+  it('runs Ralph Mode until the lock is gone, and a red check puts it back', async () => {
+    const { id, folder } = await anAgent('work', 'done all of it', 'fix', 'done now it is')
+    const { sprintId } = await api.startRalphMode({
+      agentId: id,
+      taskDescription: 'Make it work',
+      doneWhen: [{ run: 'test -e fixed', name: 'fixed' }],
+    })
+    const { agent, sprint } = await rested(id)
+    expect(sprint).toMatchObject({ status: 'completed', iteration: 4, checks: { green: 1, all: 1 } })
+    expect(sprint?.verdicts.map(({ verdict }) => verdict)).toEqual(['continue', 'refused', 'continue', 'accepted'])
+    expect(agent).toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null, state: 'idle' })
+    const prompts = await api.listPrompts({ agentId: id })
+    expect(prompts.items.map(({ status, by }) => [status, by])).toEqual(Array(4).fill(['finished', 'ralph']))
+    const notes = await api.listNotes({ agentId: id })
+    expect(notes.notes.find(({ name }) => name === 'README.md')?.text).toContain('Make it work')
+    const events = await api.listEvents({ sprintId, limit: 200 })
+    expect(events.items.map(({ event }) => event.type)).toContain('claim-refused')
+    const diff = await api.diffSprint({ sprintId, from: 2, to: 3 })
+    expect(diff.files.map(({ path }) => path)).toContain('fixed')
+    expect((await api.listConversations({ agentId: id })).items).toHaveLength(4)
+    await api.restoreSprint({ sprintId, iteration: 1 }, { revision: (await api.getSprint({ sprintId })).rev })
+    await expect(api.restoreSprint({ sprintId, iteration: 1 }, { revision: 1 })).rejects.toMatchObject({
+      code: 'REVISION_STALE',
+    })
+    expect(execFileSync('ls', { cwd: folder, encoding: 'utf8' })).not.toContain('fixed')
+  }, 120_000)
+
+  it('asks a person when the agent is stuck, and goes on with the answer', async () => {
+    const { id, folder } = await anAgent('stuck Postgres or Redis?', 'done thanks')
+    const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Choose', doneWhen: [] })
+    await rested(id)
+    const { items } = await api.listQuestions({ status: 'open' })
+    const question = items.find((one) => one.sprintId === sprintId)
+    expect(question).toMatchObject({ agentId: id, reason: expect.stringContaining('Postgres or Redis?') })
+    await api.answerSprint({ sprintId, answer: 'Postgres' })
+    const { sprint } = await rested(id)
+    expect(sprint?.status).toBe('completed')
+    expect(execFileSync('cat', ['prompts'], { cwd: folder, encoding: 'utf8' })).toContain('Postgres')
+    const after = await api.listQuestions({})
+    expect(after.items.find((one) => one.id === question?.id)).toMatchObject({ status: 'answered', answer: 'Postgres' })
+  }, 120_000)
+
+  it('gives people their turn between two prompts of the loop, in the order they chose', async () => {
+    const { id } = await anAgent('sleep 1500', 'work', 'work', 'work', 'done')
+    await api.startRalphMode({ agentId: id, taskDescription: 'Go', doneWhen: [] })
+    await until(
+      () => api.listPrompts({ agentId: id }),
+      ({ items }) => items[0]?.status === 'running',
+    )
+    const first = await api.queuePrompt({ agentId: id, prompt: 'first' })
+    const second = await api.queuePrompt({ agentId: id, prompt: 'second' })
+    const third = await api.queuePrompt({ agentId: id, prompt: 'third' })
+    await api.movePrompt({ agentId: id, promptId: second.id, before: first.id })
+    await api.cancelPrompt({ agentId: id, promptId: third.id })
+    await rested(id)
+    const { items } = await api.listPrompts({ agentId: id })
+    const inOrder = items.toSorted((a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity))
+    expect(inOrder.map(({ by, prompt, status }) => [by === 'ralph' ? by : prompt, status])).toEqual([
+      ['ralph', 'finished'],
+      ['second', 'finished'],
+      ['first', 'finished'],
+      ['ralph', 'finished'],
+      ['ralph', 'finished'],
+      ['third', 'cancelled'],
+    ])
+  }, 120_000)
+
+  it('stops now: the agent is ended, the queue is empty, the lock is gone', async () => {
+    const { id, folder } = await anAgent('sleep 60000')
+    await api.startRalphMode({ agentId: id, taskDescription: 'Never ends', doneWhen: [] })
+    await until(
+      () => api.listPrompts({ agentId: id }),
+      ({ items }) => items[0]?.status === 'running',
+    )
+    await expect(api.startRalphMode({ agentId: id, taskDescription: 'again', ifBusy: 'refuse' })).rejects.toMatchObject(
+      {
+        code: 'AGENT_BUSY',
+      },
+    )
+    await api.stopRalphMode({ agentId: id, when: 'now' })
+    const { agent, sprint } = await until(
+      () => api.getAgent({ agentId: id }),
+      (row) => row.agent.state === 'idle',
+    )
+    expect([agent.inRalphMode, sprint?.status]).toEqual([false, 'interrupted'])
+    const lock = () => api.listNotes({ agentId: id })
+    expect((await until(lock, (notes) => notes.lock === false)).lock).toBe(false)
+    const left = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
+    expect(left.filter((line) => line.includes('agent.cjs') && line.includes(folder))).toEqual([])
+  }, 120_000)
+
+  it('pauses and resumes a planned sprint, and counts on', async () => {
+    const go = `report ${JSON.stringify({ status: 'continue', summary: 'one', completedStepIds: [], pendingSteps: [{ id: null, prompt: 'more' }] })}`
+    const end = `report ${JSON.stringify({ status: 'goal-complete', summary: 'all', completedStepIds: [], pendingSteps: [], goalCompleteSummary: 'there' })}`
+    const { id } = await anAgent(go, go, end)
+    const { id: sprintId } = await api.startSprint({ agentId: id, goal: 'Get there', doneWhen: [], limits: { usd: 5 } })
+    await api.pauseSprint({ sprintId, when: 'iteration' })
+    const paused = await rested(id)
+    expect(paused.sprint?.status).toBe('paused')
+    await api.resumeSprint({ sprintId })
+    const { sprint } = await until(
+      () => rested(id),
+      (row) => row.sprint?.status === 'completed',
+    )
+    expect(sprint).toMatchObject({ iteration: 3, capUsd: 5 })
+    const { items } = await api.listIterations({ sprintId })
+    expect(items.map(({ number }) => number)).toEqual([3, 2, 1])
+  }, 120_000)
+
+  it('refuses a SPRINT.yaml with its mistakes, and what is not there', async () => {
+    const { id } = await anAgent('work')
+    const yaml = 'goal: 3\nworkflow: nothing\n'
+    await expect(api.startSprint({ agentId: id, sprintYaml: yaml })).rejects.toMatchObject({
+      code: expect.stringMatching(/^[A-Z_]+$/),
+    })
+    const nowhere = { kind: 'folder', path: '/etc' } as const
+    const refused = await api.createAgent({ name: 'outside', workspace: nowhere, program: 'command:true' })
+    expect(refused).toMatchObject({ state: 'failed', reason: expect.stringContaining('/etc') })
+    await expect(api.createAgent({ name: 'x', labels: ['gpu'], workspace: nowhere })).rejects.toMatchObject({
+      code: 'NO_MACHINE',
+    })
+  }, 120_000)
+
+  it('carries out a call with a key once', async () => {
+    const { id } = await anAgent('work')
+    const path = `/api/agents/${id}/prompts`
+    const key = { 'idempotency-key': 'k1' }
+    const [first, second] = [
+      await ask('POST', path, { prompt: 'hi' }, key),
+      await ask('POST', path, { prompt: 'hi' }, key),
+    ]
+    expect([first.status, second.body['id']]).toEqual([200, first.body['id']])
+    expect((await ask('POST', path, { prompt: 'ho' }, key)).body).toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+
+  it.each<[string, string, string, unknown, number]>([
+    [
+      'an unknown field',
+      'POST',
+      '/api/agents',
+      { name: 'x', workspace: { kind: 'folder', path: '/' }, colour: 'red' },
+      422,
+    ],
+    ['wrong types', 'POST', '/api/agents', { name: 5, workspace: 'there' }, 422],
+    ['an id that is none', 'GET', `/api/agents/${encodeURIComponent("1' or '1'='1")}`, undefined, 404],
+    ['a cursor that is not ours', 'GET', '/api/agents?cursor=abc', undefined, 422],
+    ['too many at once', 'GET', '/api/agents?limit=100000', undefined, 422],
+    ['a webhook that is not https', 'POST', '/api/webhooks', { url: 'http://example.com', events: ['failed'] }, 422],
+    ['no such call', 'GET', '/api/nothing', undefined, 404],
+  ])('refuses %s', async (_, method, path, body, status) => {
+    const answer = await ask(method, path, body)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json'])
+  })
+
+  it('keeps SQL in texts as text', async () => {
+    const { id } = await anAgent('work')
+    const name = `Robert'); drop table agent; --`
+    await api.changeAgent({ agentId: id, name })
+    expect((await api.getAgent({ agentId: id })).agent.name).toBe(name)
+    expect((await ask('GET', `/api/sprints/${id}/events?search=${encodeURIComponent("%' or 1=1 --")}`)).status).toBe(
+      404,
+    )
+  })
+
+  it('takes bodies up to a limit', async () => {
+    expect((await ask('POST', '/api/agents', { name: 'x'.repeat(10_000_000) })).status).toBe(413)
+  })
+
+  it('tells those who listen what happens, and afterwards what they have missed', async () => {
+    const { id } = await anAgent('work', 'done')
+    const live = await listenTo(backend.origin, token, `/api/events?agentId=${id}`)
+    await api.startRalphMode({ agentId: id, taskDescription: 'Say it', doneWhen: [] })
+    await until(
+      async () => live.changes(),
+      (all) => all.some((one) => one.type === 'agent' && one.row.sprint?.status === 'completed'),
+    )
+    const types = new Set(live.changes().map(({ type }) => type))
+    expect([...types].toSorted()).toEqual(['agent', 'event', 'prompt', 'sprint'])
+    const [firstId] = live.ids()
+    live.close()
+    const again = await listenTo(backend.origin, token, `/api/events?agentId=${id}`, firstId)
+    await until(
+      async () => again.ids(),
+      (ids) => ids.at(-1) === live.ids().at(-1),
+    )
+    again.close()
+    const seen = (of: typeof live) => of.changes().flatMap((one) => (one.type === 'event' ? [one.event.seq] : []))
+    expect(new Set([...seen(again), ...seen(live).slice(0, 1)])).toEqual(new Set(seen(live)))
+  }, 120_000)
+})
+
+async function until<T>(look: () => Promise<T>, good: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await look()
+    if (good(value)) return value
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** A client of server-sent events, as a browser has one. */
+async function listenTo(origin: string, token: string, path: string, after?: string) {
+  const stop = new AbortController()
+  const headers = { authorization: `Bearer ${token}`, ...(after !== undefined && { 'last-event-id': after }) }
+  const answer = await fetch(`${origin}${path}`, { headers, signal: stop.signal })
+  const frames: { id: string; change: Change }[] = []
+  const read = async () => {
+    let text = ''
+    for await (const part of answer.body ?? []) {
+      text += Buffer.from(part).toString()
+      const whole = text.split('\n\n')
+      text = whole.pop() ?? ''
+      for (const frame of whole) {
+        const [, id] = /^id: (.*)$/m.exec(frame) ?? []
+        const [, data] = /^data: (.*)$/m.exec(frame) ?? []
+        if (id !== undefined && data !== undefined) frames.push({ id, change: z.decode(Change, JSON.parse(data)) })
+      }
+    }
+  }
+  void read().catch(() => {})
+  return {
+    changes: () => frames.map(({ change }) => change),
+    ids: () => frames.map(({ id }) => id),
+    close: () => stop.abort(),
+  }
+}
