@@ -1,5 +1,5 @@
 // How fast a transcript of Claude Code is read, against a loop that only splits and parses, in the same run.
-// Usage: npm run bench:parse [megabytes]
+// Usage: npm run bench:parse [-- --megabytes 256]
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,46 +7,48 @@ import { claude } from '../dist/agents/claude.js'
 import { redactor } from '../dist/contract/redact.js'
 import { lineSplitter } from '../dist/platform/line-splitter.js'
 import { cleanEvents } from '../dist/runtime/redacted.js'
+import { option, printIfMain, row } from './measure.mjs'
 
-const megabytes = Number(process.argv[2] ?? 256)
-const target = 300
 const chunk = Buffer.alloc(1024 * 1024)
-const folder = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
 
-try {
-  const session = measure('a session that reads, edits and tests', sessionLines())
-  measure('the recorded fixtures: hardly any tool output', fixtureLines())
-  const ok = session.speed >= target && session.grown < 64
-  console.log(`\n${ok ? 'ok' : 'MISSED'}: at least ${target} MB/s with flat memory on a session`)
-  process.exitCode = ok ? 0 : 1
-} finally {
-  rmSync(folder, { recursive: true })
+export async function measure({ megabytes = option('megabytes', 256) } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
+  try {
+    const session = speeds(fill(folder, sessionLines(), megabytes), megabytes)
+    // Hardly any tool output: small lines.
+    const recorded = speeds(fill(folder, fixtureLines(), megabytes), megabytes)
+    return [
+      row('parse, a session that reads, edits and tests', session.ours, 'MB/s', { atLeast: 300 }),
+      row('parse, the same without secrets', session.shown, 'MB/s'),
+      row('parse, against only split and JSON.parse', session.bare / session.ours, '× its time', { sturdy: true }),
+      row('parse, memory more after it', session.grown, 'MB', { atMost: 64 }),
+      row('parse, small lines against only split and JSON.parse', recorded.bare / recorded.ours, '× its time', {
+        sturdy: true,
+      }),
+    ]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
-function measure(title, lines) {
-  const file = fill(lines)
-  const bare = best(() => read(file, (line) => JSON.parse(line).type))
+function speeds(file, megabytes) {
+  const bare = best(megabytes, () => read(file, (line) => JSON.parse(line).type))
   const memory = process.memoryUsage().rss
-  const ours = best(() => {
+  const ours = best(megabytes, () => {
     const { parse } = claude.read()
     return read(file, (line) => parse(line).length)
   })
-  const shown = best(() => {
+  const shown = best(megabytes, () => {
     const { parse } = claude.read()
     const clean = cleanEvents(redactor([{ name: 'A_TOKEN', value: 'a-value-that-nobody-says' }]))
     return read(file, (line) => parse(line).map(clean).length)
   })
-  const grown = (process.memoryUsage().rss - memory) / 2 ** 20
-  const average = Math.round(lines.reduce((sum, line) => sum + line.length, 0) / lines.length)
-  console.log(`${title} (${megabytes} MB, lines of ${average} characters on average)`)
-  console.log(`  split and parse  ${bare.toFixed(0).padStart(5)} MB/s`)
-  console.log(`  Ralph            ${ours.toFixed(0).padStart(5)} MB/s   memory ${grown.toFixed(0)} MB more`)
-  console.log(`  without secrets  ${shown.toFixed(0).padStart(5)} MB/s`)
-  return { speed: ours, grown }
+  const grown = Math.max(0, process.memoryUsage().rss - memory) / 2 ** 20
+  return { bare, ours, shown, grown }
 }
 
 /** The best of five, in MB/s of CPU time: the machine may be busy with other things. */
-function best(run) {
+function best(megabytes, run) {
   const speeds = [1, 2, 3, 4, 5].map(() => {
     const before = process.cpuUsage()
     run()
@@ -66,7 +68,7 @@ function read(file, onLine) {
   closeSync(descriptor)
 }
 
-function fill(lines) {
+function fill(folder, lines, megabytes) {
   const file = join(folder, 'transcript.jsonl')
   const block = Buffer.from(`${lines.join('\n')}\n`)
   const descriptor = openSync(file, 'w')
@@ -138,3 +140,5 @@ function assistant(turn, block) {
     uuid: 'c6f06807-cf3b-4e01-9fb0-45391ef28b23',
   })
 }
+
+await printIfMain(import.meta.url, measure)

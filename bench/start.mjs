@@ -1,82 +1,65 @@
-// How long `ralph` takes to start, against Node itself, in one run: --version at most 1.5 x, status at most 2 x `node -e 0`, and
-// at most 300 ms from `ralph run` to a running agent on an idle machine.
-// Usage: node bench/start.mjs [rounds=20]
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// How long `ralph` takes to start, against Node itself, in one run. CPU time says more on a machine that does other things too.
+// Usage: npm run bench:start [-- --rounds 20]
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { benchEnv, endlessSprint, least, median, option, printIfMain, ralph, row, timed } from './measure.mjs'
 
-const ralph = fileURLToPath(new URL('../bin/cli/main.cjs', import.meta.url))
-const rounds = Number(process.argv[2] ?? 20)
-const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
-const env = { ...process.env, HOME: work, PATH: `${work}:${process.env.PATH}`, IS_SANDBOX: '1' }
+export async function measure({ rounds = option('rounds', 20) } = {}) {
+  const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
+  try {
+    return rowsOf({ env: benchEnv(work), cwd: work }, rounds)
+  } finally {
+    rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
 
-const started = join(work, 'started')
-const report = '```json\n{"status":"goal-complete","summary":"done","goalCompleteSummary":"all done"}\n```'
-const result = { type: 'result', subtype: 'success', is_error: false, result: report, session_id: 's', usage: {} }
-writeFileSync(
-  join(work, 'claude'),
-  `#!/bin/sh\ndate +%s%N >'${started}'\ncat >/dev/null\ncat <<'EOF'\n${JSON.stringify(result)}\nEOF\n`,
-  { mode: 0o755 },
-)
+function rowsOf(place, rounds) {
+  putAgent(place.cwd)
+  // The first start also writes what V8 has compiled, and makes the sprint that `status` shows.
+  startOfAgent(place, 0)
+  const times = { node: [], version: [], status: [], run: [] }
+  for (let round = 1; round <= rounds; round++) {
+    times.node.push(timed('node -e 0', place))
+    times.version.push(timed(`node ${ralph} --version`, place))
+    times.status.push(timed(`node ${ralph} status`, place))
+    times.run.push(startOfAgent(place, round))
+  }
+  const cpu = (name) => least(times[name].map((time) => time.cpu))
+  const wall = (name) => median(times[name].map((time) => time.wall))
+  return [
+    row('start, `ralph --version`, CPU', cpu('version') / cpu('node'), '× node -e 0', { atMost: 1.5, sturdy: true }),
+    row('start, `ralph status`, CPU', cpu('status') / cpu('node'), '× node -e 0', { atMost: 2, sturdy: true }),
+    row('start, `ralph run` until the agent runs, median', wall('run'), 'ms', { atMost: 300 }),
+    row('start, `ralph run` until the agent runs, median', wall('run') / wall('node'), '× node -e 0'),
+  ]
+}
 
-/** Wall and CPU time of one call, in ms. CPU time says more on a machine that does other things too. */
-function node(...args) {
-  const begun = performance.now()
-  // bash's `times` prints user and system time of its children.
-  const printed = execFileSync('bash', ['-c', '"$@" >/dev/null && times', 'bash', process.execPath, ...args], {
-    cwd: work,
-    env,
-  })
-  const wall = performance.now() - begun
-  const children = String(printed).trim().split('\n').at(-1)
-  const cpu = [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + m * 60_000 + s * 1000, 0)
-  return { wall, cpu }
+const goalReached = '```json\n{"status":"goal-complete","summary":"done","goalCompleteSummary":"all done"}\n```'
+
+function putAgent(folder) {
+  const result = {
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: goalReached,
+    session_id: 's',
+    usage: {},
+  }
+  writeFileSync(
+    join(folder, 'claude'),
+    `#!/bin/sh\ndate +%s%N >'${folder}/started'\ncat >/dev/null\ncat <<'EOF'\n${JSON.stringify(result)}\nEOF\n`,
+    { mode: 0o755 },
+  )
 }
 
 /** From the start of `ralph run` to the first thing that the agent does. */
-function startOfAgent(number) {
-  const dir = join(work, '.claude/sprints', `sprint-${number}`)
-  mkdirSync(dir, { recursive: true })
-  writeFileSync(join(dir, 'SPRINT.yaml'), 'workflow: ralph\ngoal: g\nagent: claude\ndone-when: []\ncheckpoint: false\n')
+function startOfAgent({ env, cwd }, number) {
+  const dir = endlessSprint(join(cwd, '.claude/sprints', `sprint-${number}`))
   const begun = performance.timeOrigin + performance.now()
-  node(ralph, 'run', dir, '--plain')
+  timed(`node ${ralph} run ${dir} --plain`, { env, cwd })
   if (number > 0) rmSync(dir, { recursive: true })
-  return { wall: Number(readFileSync(started, 'utf8')) / 1e6 - begun }
+  return { wall: Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - begun }
 }
 
-startOfAgent(0)
-const times = { 'node -e 0': [], 'ralph --version': [], 'ralph status': [], 'ralph run, until the agent runs': [] }
-const [bare, version, status, run] = Object.values(times)
-for (let round = 1; round <= rounds; round++) {
-  bare.push(node('-e', '0'))
-  version.push(node(ralph, '--version'))
-  status.push(node(ralph, 'status'))
-  run.push(startOfAgent(round))
-}
-rmSync(work, { recursive: true })
-
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
-const least = (numbers) => Math.min(...numbers)
-const ratio = (take, all, of) => {
-  const times = take(all.map(of)) / take(bare.map(of))
-  return Number.isNaN(times) ? '' : Number(times.toFixed(2))
-}
-const wall = (time) => time.wall
-const cpu = (time) => time.cpu
-console.table(
-  Object.fromEntries(
-    Object.entries(times).map(([name, all]) => [
-      name,
-      {
-        'median ms': Math.round(median(all.map(wall))),
-        'least ms': Math.round(least(all.map(wall))),
-        'x node (median)': ratio(median, all, wall),
-        'x node (least)': ratio(least, all, wall),
-        'x node (CPU, median)': ratio(median, all, cpu),
-        'x node (CPU, least)': ratio(least, all, cpu),
-      },
-    ]),
-  ),
-)
+await printIfMain(import.meta.url, measure)

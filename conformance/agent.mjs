@@ -164,7 +164,7 @@ function readWords(argv) {
   return { options, words: argv.slice(index) }
 }
 
-/** From standard input, else the last argument. */
+/** From standard input, else the longest argument. */
 function readPrompt(words) {
   let text = ''
   try {
@@ -172,7 +172,7 @@ function readPrompt(words) {
   } catch {
     // Closed, or a terminal that is gone.
   }
-  return text.trim() === '' ? (words.at(-1) ?? '') : text
+  return text.trim() === '' ? words.reduce((long, word) => (word.length > long.length ? word : long), '') : text
 }
 
 /** Answers with what the referee says, and how to say goodbye to it. When the referee hangs up, the game is over. */

@@ -9,8 +9,9 @@ import { onceAtATime } from '../channel/turns.ts'
 import { RalphError } from '../contract/errors.ts'
 import { spoken } from '../contract/fleet/channel.ts'
 import type { Program } from '../contract/fleet/machine.ts'
+import type { AccountLimits } from '../runtime/ports.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { Environment } from './agent-ports.ts'
+import { limitsOf, type Environment } from './agent-ports.ts'
 import { openAgents, type LocalAgents } from './agents.ts'
 import { answerRequest, answersOf } from './answers.ts'
 import { carryOutCommand, commandsOf, type Command } from './commands.ts'
@@ -26,6 +27,8 @@ export type AgentsServerOptions = {
   /** The data folder: `$RALPH_HOME`. */
   readonly home: string
   readonly env: Environment
+  /** Where the usage limits of accounts are kept, for all of this user's Ralphs; the data folder if nothing is said. */
+  readonly limitsHome?: string
   readonly machineId: string
   readonly version: string
   readonly settings: MachineSettings
@@ -49,6 +52,7 @@ type Parts = AgentsServerOptions & {
   readonly mailbox: DiskMailbox
   readonly agents: LocalAgents
   readonly jobs: Jobs
+  readonly limits: AccountLimits
   readonly lease: Lease
   readonly uploader: Uploader
   readonly programs: { found: readonly Program[] | undefined }
@@ -90,13 +94,16 @@ async function openParts(options: AgentsServerOptions): Promise<Parts> {
   const uploader = openUploader()
   const changes = { tell: () => {} }
   const changed = () => changes.tell()
-  const jobs = openJobs({ agents, mailbox, home, env, slots: settings.slots, leased: lease.wait, changed, log })
+  const limits = limitsOf(options.limitsHome ?? home, env)
+  const { slots } = settings
+  const jobs = openJobs({ agents, mailbox, home, env, limits, slots, leased: lease.wait, changed, log })
   const current: Parts['current'] = {}
   mailbox.onSend(() => current.line?.wake())
   for (const agent of agents.all()) uploader.add(agent)
   agents.onNew(uploader.add)
   return {
     ...options,
+    limits,
     folder,
     mailbox,
     agents,

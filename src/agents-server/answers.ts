@@ -7,10 +7,11 @@ import type { LiveRequest, RequestBody, RequestReply, RequestType } from '../con
 import type { Redact } from '../contract/redact.ts'
 import { diskSpace, exists, readTextIfThere, readTextSyncIfThere, realPath } from '../platform/files.ts'
 import { readPart } from '../platform/private-file.ts'
+import type { AccountLimits } from '../runtime/ports.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
 import { redactorFor } from '../storage/secrets.ts'
 import { diffOf } from '../storage/workspace.ts'
-import { limitsOf, sprintFolder, type Environment } from './agent-ports.ts'
+import { sprintFolder, type Environment } from './agent-ports.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
 import type { Jobs } from './jobs.ts'
 import { lockFor, readNotes } from './notes.ts'
@@ -22,6 +23,7 @@ export type AnswerParts = {
   readonly jobs: Jobs
   readonly home: string
   readonly env: Environment
+  readonly limits: AccountLimits
 }
 
 type Answers = { readonly [T in LiveRequest]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
@@ -31,7 +33,7 @@ const longestPatch = 2 * 1024 * 1024
 const longestWhole = 16 * 1024 * 1024
 
 /** What is asked of a machine for the moment. Nothing is changed by it. */
-export function answersOf({ agents, jobs, home, env }: AnswerParts): Answers {
+export function answersOf({ agents, jobs, home, env, limits }: AnswerParts): Answers {
   return {
     'ralph-mode-check-lock': async ({ agentId }) => {
       const lock = await lockFor(agents.ready(agentId).notes)
@@ -52,15 +54,7 @@ export function answersOf({ agents, jobs, home, env }: AnswerParts): Answers {
         ...(lastEventAt !== undefined && { lastEventAt }),
       }
     },
-    'read-file': async ({ agentId, area, path, offset, length }) => {
-      const agent = knownAgent(agents, agentId)
-      const file = fileIn(agent, area, path)
-      const part = await readPart(file, offset, length)
-      // What an agent has printed is kept byte by byte, and told without secrets.
-      const { size, bytes } =
-        area === 'agent' ? await redactedPart(file, { offset, length, part }, redactorFor(agent.folder, env)()) : part
-      return { ...success, size, base64: bytes.toString('base64') }
-    },
+    'read-file': async (body) => ({ ...success, ...(await readFileOf(knownAgent(agents, body.agentId), body, env)) }),
     diff: async ({ agentId, sprintId, from, to }) => {
       const agent = agents.ready(agentId)
       const place = { project: agent.folder, sprintDir: sprintFolder(agent, sprintId), sprintId }
@@ -83,7 +77,7 @@ export function answersOf({ agents, jobs, home, env }: AnswerParts): Answers {
       return { ...success, checks: detectChecks((name) => readTextSyncIfThere(join(folder, name))) }
     },
     preflight: async ({ program }) => {
-      const limitUntil = await limitsOf(home, env).until(program)
+      const limitUntil = await limits.until(program)
       const { freeBytes } = await diskSpace(home)
       const found = await inspectProgram(program, env)
       const limit = limitUntil === undefined ? {} : { limitUntil }
@@ -111,6 +105,16 @@ function knownAgent(agents: LocalAgents, agentId: string): LocalAgent {
   const agent = agents.find(agentId)
   if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no agent ${agentId} on this machine`)
   return agent
+}
+
+async function readFileOf(agent: LocalAgent, body: RequestBody<'read-file'>, env: Environment) {
+  const { area, path, offset, length } = body
+  const file = fileIn(agent, area, path)
+  const part = await readPart(file, offset, length)
+  // What an agent has printed is kept byte by byte, and told without secrets.
+  const redact = area === 'agent' ? redactorFor(agent.folder, env)() : undefined
+  const { size, bytes } = redact ? await redactedPart(file, { offset, length, part }, redact) : part
+  return { size, base64: bytes.toString('base64') }
 }
 
 type Wanted = {

@@ -10,7 +10,7 @@ import { perform } from '../runtime/perform.ts'
 import type { Ports } from '../runtime/ports.ts'
 import { slots } from '../runtime/slots.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
-import { limitsOf, portsFor, sprintFolder, type Environment } from './agent-ports.ts'
+import { portsFor, sprintFolder, type Environment } from './agent-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { lockFor } from './notes.ts'
 import { runText, textAttempt } from './text-prompt.ts'
@@ -20,6 +20,7 @@ export type JobParts = {
   readonly mailbox: DiskMailbox
   readonly home: string
   readonly env: Environment
+  readonly limits: Ports['limits']
   /** So many prompts at once on this machine. */
   readonly slots: number
   /** Resolves as soon as something may be begun whose lease is this long, or `signal` aborts. */
@@ -57,7 +58,6 @@ export function openJobs(parts: JobParts): Jobs {
   const shared = {
     promptSlots: slots(parts.slots),
     hookSlots: slots(hookSlots),
-    limits: limitsOf(parts.home, parts.env),
   }
   const turns = new Map<string, Promise<void>>()
   const start = (job: Job, work: () => Promise<void>) => {
@@ -108,7 +108,6 @@ const aborted = ({ controller: { signal } }: Job): Promise<void> =>
 type Shared = JobParts & {
   readonly promptSlots: Ports['hookSlots']
   readonly hookSlots: Ports['hookSlots']
-  readonly limits: Ports['limits']
 }
 
 async function runPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<void> {

@@ -75,7 +75,7 @@ export async function waitingAgents(fleet: Fleet, machineId?: string): Promise<s
       and (exists (select 1 from agent_prompt where agent_id = agent.id and status in ('queued', 'parked')
              and (not_before is null or not_before <= ${now}::timestamptz))
         or exists (select 1 from sprint_order where agent_id = agent.id and status = 'queued' and type <> 'run-attempt'))
-    limit 1000`)
+    order by (select min(created_at) from agent_prompt where agent_id = agent.id and status = 'queued') limit 1000`)
   return rows.map(({ id }) => id)
 }
 

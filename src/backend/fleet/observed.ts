@@ -1,4 +1,4 @@
-import { and, eq, gte, sql, type SQL } from 'drizzle-orm'
+import { and, eq, gte, inArray, sql, type SQL } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { IterationRecord, Progress, SprintStatus } from '../../contract/progress.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
@@ -168,6 +168,19 @@ export async function storedSprint({ database: { db } }: Fleet, sprintId: string
   const said = counts.map((of) => [`${of.iteration}-${of.attempt}`, of.count] as const)
   return { progress: row.progress, said: new Map(said) }
 }
+
+/** Observed sprints of an agent that say that they are at work, or that they wait for somebody. */
+export const openSightings = ({ database: { db } }: Fleet, agentId: string): Promise<SprintRow[]> =>
+  db
+    .select()
+    .from(sprints)
+    .where(
+      and(
+        eq(sprints.agentId, agentId),
+        eq(sprints.observed, true),
+        inArray(sprints.status, [...atWork, 'needs-human']),
+      ),
+    )
 
 /** Passes on what is asked of a sprint that somebody else runs; never inside a transaction. */
 export async function passOn(fleet: Fleet, sprintId: string, request: ObservedRequest, by?: Asker): Promise<SprintRow> {

@@ -167,6 +167,18 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await one.machine.close()
   })
 
+  it('lets others of its machine have their turn when there is one slot for two loops', async () => {
+    const { fleet } = world
+    const script = { attempt: (_: unknown, n: number) => reported(n < 7 ? {} : { status: 'goal-complete' }) }
+    const one = await anAgent(fleet, script, { machine: { slots: 1 } })
+    const other = await anotherAgent(fleet, one.machine.id)
+    for (const { id } of [one, other]) await startSprint(fleet, id, aGoal, somebody)
+    for (const { sprints: rows } of [one, other]) await until(rows, ([row]) => row?.status === 'completed')
+    const turns = one.machine.state.prompts.map(({ agentId }) => (agentId === one.id ? 'one' : 'other')).slice(0, 6)
+    expect(turns).toEqual(['one', 'other', 'one', 'other', 'one', 'other'])
+    await one.machine.close()
+  })
+
   it('parks on the usage limit of the account, for all its agents, and wakes up by itself', async () => {
     const { fleet } = world
     const account = randomUUID()

@@ -25,9 +25,9 @@ export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow, known?: Sprint
   if (seen.hasOrders && (await carryOutOrders(fleet, tx, agent)))
     return withState(fleet, tx, agent, { state: 'running' })
   const nextId = seen.hasParked ? await unparkDue(fleet, tx, agent) : seen.nextId
-  if (nextId === null || !(await isFree(tx, agent, seen))) return withState(fleet, tx, agent, { state: 'idle' })
-  const [prompt] = await tx.db.select().from(agentPrompts).where(eq(agentPrompts.id, nextId))
-  if (!prompt) return withState(fleet, tx, agent, { state: 'idle' })
+  const [prompt] = nextId === null ? [] : await tx.db.select().from(agentPrompts).where(eq(agentPrompts.id, nextId))
+  if (!prompt || !(await isFree(fleet, tx, { agent, prompt, seen })))
+    return withState(fleet, tx, agent, { state: 'idle' })
   const { limitUntil: until, limitReason: reason } = seen
   if (until !== null) return park(fleet, tx, agent, { prompt, until, reason: reason ?? '' })
   const { sprintId } = prompt
@@ -120,13 +120,26 @@ async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<string
 /** So many transactions can believe at the same time that a slot is theirs. */
 const manySlots = 32
 
-/** Its machine can be reached, takes new work, and has a slot. The last ones are given out one by one. */
-async function isFree(tx: Tx, { machineId }: AgentRow, { isOpen, slots, taken }: Seen): Promise<boolean> {
+type Wanting = { readonly agent: AgentRow; readonly prompt: PromptRow; readonly seen: Seen }
+
+/**
+ * Its machine can be reached, takes new work, and has a slot. The last ones are given out one by one, and to those who have
+ * waited longest: an agent in a loop would otherwise never let go of its own.
+ */
+async function isFree(fleet: Fleet, tx: Tx, { agent, prompt, seen }: Wanting): Promise<boolean> {
+  const { isOpen, slots, taken } = seen
   if (!isOpen || taken >= slots) return false
   if (slots - taken > manySlots) return true
+  const { id, machineId } = agent
   await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
-  const { rows } = await tx.db.execute<{ count: number }>(takenOf(machineId))
-  return (rows[0]?.count ?? 0) < slots
+  const { rows } = await tx.db.execute<{ taken: number; waiting: number }>(sql`
+    select (${takenOf(machineId)}) as taken, (
+      select count(distinct agent.id)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
+      where agent.machine_id = ${machineId} and agent.id <> ${id} and agent.state = 'idle'
+        and agent_prompt.status = 'queued' and agent_prompt.created_at < ${moment.of(prompt.createdAt)}
+        and (not_before is null or not_before <= ${moment.of(fleet.clock.now())})) as waiting`)
+  const [now] = rows
+  return now !== undefined && now.taken + now.waiting < slots
 }
 
 type Limit = { readonly until: number; readonly reason: string }

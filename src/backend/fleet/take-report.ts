@@ -7,7 +7,7 @@ import { agents, conversations, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
-import { sprintOrders, sprints } from '../database/sprint.ts'
+import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { announce } from './announce.ts'
 import { noteLimit, usageRow } from './money.ts'
 import type { Fleet } from './ports.ts'
@@ -42,12 +42,15 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
   const fact = factOf(fleet, prompt, end)
   const ending = endOf(end, fact)
   await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
-  tx.afterCommit(() => fleet.database.signals.give(slotTopic, machineId))
-  if (!fact || !sprint) return void (await pump(fleet, tx, await endTalk(fleet, tx, agent, { prompt, ending })))
+  const goOn = async (own: AgentRow, known?: SprintRow) => {
+    const after = await pump(fleet, tx, own, known)
+    if (after.state !== 'running') tx.afterCommit(() => fleet.database.signals.give(slotTopic, machineId))
+  }
+  if (!fact || !sprint) return goOn(await endTalk(fleet, tx, agent, { prompt, ending }))
   await endAttempt(fleet, tx, agent, { prompt, ending, fact })
   await noteLimit(fleet, tx, agent, fact.end)
   const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
-  await pump(fleet, tx, held.agent, held.sprint)
+  await goOn(held.agent, held.sprint)
 }
 
 /** A slot of that machine is free: others of its agents may wait for one. */

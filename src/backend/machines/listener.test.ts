@@ -209,6 +209,31 @@ describe('a line to a machine', () => {
     await expect(machines.call(id, 'claude-state', { agentId })).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
   })
 
+  it('refuses and counts what is no frame, and goes on; a frame that is too long ends only its own connection', async () => {
+    const [id, other] = [memory.add('hostile'), memory.add('neighbour')]
+    const neighbour = await connected(other)
+    const credentials = await credentialsFor(id)
+    const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
+    const closed = new Promise<string>((resolve) => transport.onClose(resolve))
+    await greet(transport, helloOf(id))
+    const before = machines.counts().refusedFrames
+    const forged = sealWith(Buffer.alloc(32), 'machine').close({
+      v: 1,
+      epoch: 1,
+      seq: 1,
+      ack: 0,
+      id: 'x',
+      type: 'x',
+      body: 1,
+    })
+    for (const text of ['', 'nonsense', '{"v":1}', forged, '\u0000'.repeat(1000)]) transport.send(text)
+    await expect.poll(() => machines.counts().refusedFrames).toBe(before + 5)
+    transport.send('x'.repeat(2 * 1024 * 1024))
+    expect(await closed).toContain('closed')
+    expect(await neighbour.line.answers(5000)).toBe(true)
+    neighbour.line.close('done')
+  })
+
   it('is cut off soon after a revocation', async () => {
     const id = memory.add('revoked later')
     const { line } = await connected(id)

@@ -24,6 +24,13 @@ export function shownProgress(progress: Progress, owner: 'running' | 'gone'): Pr
   return { ...progress, status: 'interrupted', reason: 'the process that ran it is gone without having ended it' }
 }
 
+/** What is shown of a sprint whose folder is not there any more: nobody works on it, and nobody can be answered. */
+export const withoutFolder = ({ humanNeeded: _asked, parked: _parked, ...progress }: Progress): Progress => ({
+  ...progress,
+  status: 'interrupted',
+  reason: 'its folder is not there any more',
+})
+
 /** Whether another sprint is in the folder than the one that is known: its folder was emptied, or it was begun anew. */
 export function isAnew(known: Progress, progress: Progress): boolean {
   const before = known.stats.startedAt

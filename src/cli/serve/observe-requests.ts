@@ -58,6 +58,9 @@ async function ask(folder: string, request: ObservedRequest, io: Io): Promise<vo
       if (owner !== undefined) return post(folder, request, owner, io)
       return record(folder, { type: 'told', at: io.now(), text: request.text, now: false }, io)
     case 'answer':
+      if ((await requireProgress(folder, io)).status !== 'needs-human') {
+        throw new RalphError('NOT_RUNNING', 'there is no open question')
+      }
       return record(folder, { type: 'answered', at: io.now(), answer: request.answer }, io)
   }
 }

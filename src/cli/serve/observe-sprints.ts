@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clipped } from '../../agents-server/event-journal.ts'
-import { storedSprint, takeSighting } from '../../backend/fleet/observed.ts'
+import { openSightings, storedSprint, takeSighting } from '../../backend/fleet/observed.ts'
 import type { Fleet } from '../../backend/fleet/ports.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -11,7 +11,7 @@ import { progressPath } from '../../storage/sprint-folder.ts'
 import type { Io } from '../io.ts'
 import { watchSprint } from '../live/watch-sprint.ts'
 import { redactFor } from '../secrets.ts'
-import { rowId, shownProgress, type Happened } from './observe-events.ts'
+import { rowId, shownProgress, withoutFolder, type Happened } from './observe-events.ts'
 import { readSprint, type Reading } from './observe-reading.ts'
 import { paced } from './observe-pace.ts'
 
@@ -44,14 +44,17 @@ export function observeSprints(observing: Observing): Observer {
   const known = new Map<string, Known>()
   const leaving = new AbortController()
 
+  let before: string | undefined
+
   const look = (sprint: Known): Promise<void> => {
-    sprint.turn = sprint.turn.then(() => lookAt(sprint, observing, leaving.signal))
+    sprint.turn = sprint.turn.then(() => lookAt(sprint, observing))
     return sprint.turn
   }
   const round = async () => {
     const names = (await listFolder(sprints)).filter((name) => isFolder(join(sprints, name)))
-    for (const id of goneFrom(known, names)) known.delete(id)
     const found = names.map((name) => entry(known, rowId(agentId, name), join(sprints, name)))
+    if (names.join('/') !== before) await forget(known, new Set(names), observing)
+    before = names.join('/')
     const changed = found.filter((sprint) => !sprint.following && signatureOf(sprint.folder) !== sprint.signature)
     for (const sprint of changed.toSorted(byNewest)) if (!leaving.signal.aborted) await look(sprint)
   }
@@ -70,7 +73,7 @@ export function observeSprints(observing: Observing): Observer {
     close: async () => {
       leaving.abort()
       await going
-      await Promise.all([...known.values()].map(({ turn, following }) => Promise.all([turn, following])))
+      await Promise.all([...known.values()].map(leave))
     },
   }
 }
@@ -81,18 +84,34 @@ type Known = {
   /** Of the files as they were when they were last looked at. */
   signature?: string
   turn: Promise<void>
+  readonly leaving: AbortController
   /** Somebody runs it, and it is followed until that ends. */
   following?: Promise<void> | undefined
 }
 
 function entry(known: Map<string, Known>, id: string, folder: string): Known {
-  const sprint = known.get(id) ?? { id, folder, turn: Promise.resolve() }
+  const sprint = known.get(id) ?? { id, folder, turn: Promise.resolve(), leaving: new AbortController() }
   known.set(id, sprint)
   return sprint
 }
 
-const goneFrom = (known: ReadonlyMap<string, Known>, names: readonly string[]): string[] =>
-  [...known.values()].filter(({ folder }) => !names.some((name) => folder.endsWith(`/${name}`))).map(({ id }) => id)
+async function leave(sprint: Known): Promise<void> {
+  sprint.leaving.abort()
+  await sprint.turn
+  await sprint.following
+}
+
+/** Folders that are gone, now or since the last start: their rows stay, but do not say that anybody works there. */
+async function forget(known: Map<string, Known>, names: ReadonlySet<string>, { fleet, agentId }: Observing) {
+  for (const sprint of [...known.values()].filter(({ folder }) => !names.has(basename(folder)))) {
+    await leave(sprint)
+    known.delete(sprint.id)
+  }
+  for (const { id: sprintId, progress } of await openSightings(fleet, agentId)) {
+    if (known.has(sprintId)) continue
+    await takeSighting(fleet, agentId, { sprintId, progress: withoutFolder(progress), events: [] })
+  }
+}
 
 /** Changes with every progress that is shown, and with every segment of the journal that comes or goes. */
 const signatureOf = (folder: string): string =>
@@ -101,7 +120,7 @@ const signatureOf = (folder: string): string =>
 const byNewest = (a: Known, b: Known): number => (a.folder < b.folder ? 1 : -1)
 
 /** Never rejects: one that is damaged must not keep the others from being shown. It is looked at again when it has changed. */
-async function lookAt(sprint: Known, observing: Observing, signal: AbortSignal): Promise<void> {
+async function lookAt(sprint: Known, observing: Observing): Promise<void> {
   const { fleet, agentId, io, log } = observing
   const { id: sprintId, folder } = sprint
   sprint.signature = signatureOf(folder)
@@ -110,15 +129,16 @@ async function lookAt(sprint: Known, observing: Observing, signal: AbortSignal):
     if (!reading) return
     const { shown: progress, events, anew } = reading
     await takeSighting(fleet, agentId, { sprintId, progress, events, anew })
-    if (reading.owner === 'running' && !signal.aborted) sprint.following = follow(sprint, reading, observing, signal)
+    if (reading.owner === 'running') sprint.following = follow(sprint, reading, observing)
   } catch (error) {
     log(`the sprint in ${folder} cannot be shown: ${messageOf(error)}`, { doing: 'looking at sprints' })
   }
 }
 
 /** Until whoever runs it is gone. */
-async function follow(sprint: Known, reading: Reading, observing: Observing, signal: AbortSignal): Promise<void> {
+async function follow(sprint: Known, reading: Reading, observing: Observing): Promise<void> {
   const { fleet, agentId, io, log } = observing
+  const { signal } = sprint.leaving
   let { progress } = reading
   let waiting: Happened[] = []
   const isNew = unseen(reading.stored)

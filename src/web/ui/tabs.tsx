@@ -15,7 +15,7 @@ type Props<K extends string> = {
 /** The panel belongs to the tab that is chosen; which one that is lies in the URL, so it is given. */
 export function Tabs<K extends string>({ tabs, value, onChange, label, children, aside }: Props<K>) {
   return (
-    <Base.Root value={value} onValueChange={(key: K) => onChange(key)} className="flex min-h-0 min-w-0 flex-col">
+    <Base.Root value={value} onValueChange={(key: K) => onChange(key)} className="flex min-h-0 min-w-0 flex-1 flex-col">
       <div className="flex min-h-10 items-center border-b border-line pr-2 pl-1.5">
         <Base.List aria-label={label} className="flex min-w-0 flex-1 gap-0.5 overflow-x-auto">
           {tabs.map((tab) => (

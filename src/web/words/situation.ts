@@ -111,3 +111,10 @@ export function byNeed(rows: readonly AgentRow[], now: number): AgentRow[] {
     a.rank - b.rank || (a.rank === rank.resting ? b.since - a.since : a.since - b.since)
   return weighed.toSorted(order).map(({ row }) => row)
 }
+
+/** `claude`; of a command only what tells it from others: `node my-agent.mjs`. */
+export function programName(program: string): string {
+  if (!program.startsWith('command:')) return program
+  const words = program.slice('command:'.length).split(' ').slice(0, 2)
+  return words.map((word) => word.split('/').at(-1)).join(' ')
+}

@@ -6,7 +6,7 @@ import { useAction } from '../../data/use-action.ts'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
-import { situationOf } from '../../words/situation.ts'
+import { programName, situationOf } from '../../words/situation.ts'
 
 type Props = { readonly row: AgentRow; readonly mayWrite: boolean; readonly onRalphMode: () => void }
 
@@ -28,7 +28,7 @@ export function AgentHeader({ row, mayWrite, onRalphMode }: Props) {
         </p>
         <h1 className="text-xl font-semibold tracking-tight">{agent.name}</h1>
         <p className="flex flex-wrap items-center gap-x-4 text-dim">
-          <span>{[agent.program, agent.model].filter(Boolean).join(' · ')}</span>
+          <span>{[programName(agent.program), agent.model].filter(Boolean).join(' · ')}</span>
           <span className="flex items-center gap-1.5">
             <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'does not answer'} />
             {machine.name}

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { HookTask, IterationRecord } from '../../../contract/progress.ts'
 import { count, duration, money } from '../../words/numbers.ts'
+import { programName } from '../../words/situation.ts'
 
 type Props = { readonly record: IterationRecord; readonly hooks: readonly HookTask[] }
 
@@ -18,7 +19,9 @@ export function Receipt({ record, hooks }: Props) {
       </Line>
       <Line name="time">{duration(record.endedAt - record.startedAt)}</Line>
       {record.attempts > 1 && <Line name="attempts">{record.attempts}</Line>}
-      {record.agent !== undefined && <Line name="by">{[record.agent, record.model].filter(Boolean).join(' · ')}</Line>}
+      {record.agent !== undefined && (
+        <Line name="by">{[programName(record.agent), record.model].filter(Boolean).join(' · ')}</Line>
+      )}
       {record.review && <Line name="review">{record.review.passed ? 'passed' : 'refused'}</Line>}
       {hooks.length > 0 && (
         <Line name="hooks">{hooks.map(({ hookId, status }) => `${hookId} ${marks[status]}`).join(' · ')}</Line>

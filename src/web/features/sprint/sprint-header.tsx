@@ -9,7 +9,7 @@ import { Dot } from '../../ui/dot.tsx'
 import { Ago } from '../../ui/moment.tsx'
 import { textOf } from '../../ui/tone.ts'
 import { cap, count, duration, money, roughly, timeOfDay } from '../../words/numbers.ts'
-import { statusTone, statusWord } from '../../words/situation.ts'
+import { programName, statusTone, statusWord } from '../../words/situation.ts'
 import { stageWords } from './strip.ts'
 
 type Props = { readonly sprint: Sprint; readonly row: AgentRow | undefined; readonly actions: ReactNode }
@@ -93,7 +93,9 @@ function Facts({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-dim">
       <span>
-        {[progress.agent?.[0] ?? row?.agent.program, progress.model ?? row?.agent.model].filter(Boolean).join(' · ')}
+        {[programName(progress.agent?.[0] ?? row?.agent.program ?? ''), progress.model ?? row?.agent.model]
+          .filter(Boolean)
+          .join(' · ')}
       </span>
       {row && (
         <Link

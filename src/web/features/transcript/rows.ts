@@ -39,11 +39,11 @@ const fewestToFold = 3
 export function rowsOf(events: readonly StoredEvent[], startOf: (iteration: number) => number | undefined): Row[] {
   const rows: Row[] = []
   const open = new Map<string, number>()
-  let iterationStart = 0
+  let iterationStart = events[0]?.at ?? 0
   for (const stored of events) {
     const { event, id: key, at } = stored
     if (event.type === 'iteration-started') iterationStart = at
-    else if ('iteration' in event) iterationStart = startOf(event.iteration) ?? (iterationStart || at)
+    else if ('iteration' in event) iterationStart = startOf(event.iteration) ?? iterationStart
     const since = at - iterationStart
     if (event.type === 'agent' && event.event.kind === 'tool') {
       addCall(rows, open, { stored, event: event.event, since })

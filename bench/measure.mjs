@@ -1,0 +1,95 @@
+// What all benches share. A bench exports `measure(): Promise<Row[]>`; a row is {name, value, unit, target?, ok?, sturdy?}. A
+// sturdy one is a ratio of CPU times within one run, which means the same on a busy machine and on another one.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ralph = fileURLToPath(new URL('../bin/cli/main.cjs', import.meta.url))
+const agentSource = fileURLToPath(new URL('agent.c', import.meta.url))
+
+/** `atMost` or `atLeast` is the target. */
+export function row(name, value, unit, { atMost, atLeast, sturdy = false } = {}) {
+  const rounded = Number(value.toPrecision(3))
+  if (atMost !== undefined) return { name, value: rounded, unit, target: `≤ ${atMost}`, ok: value <= atMost, sturdy }
+  if (atLeast !== undefined) return { name, value: rounded, unit, target: `≥ ${atLeast}`, ok: value >= atLeast, sturdy }
+  return { name, value: rounded, unit, sturdy }
+}
+
+/** Prints the rows of a bench that was started by itself. */
+export async function printIfMain(url, measure) {
+  if (realpathSync(process.argv[1]) !== fileURLToPath(url)) return
+  const rows = await measure()
+  console.log(process.argv.includes('--json') ? JSON.stringify(rows) : tableOf(rows))
+  process.exitCode = rows.every(({ ok }) => ok !== false) ? 0 : 1
+}
+
+export function tableOf(rows) {
+  const lines = rows.map(({ name, value, unit, target = '', ok }) => [
+    name,
+    `${value} ${unit}`,
+    target,
+    ok === undefined ? '' : ok ? '✓' : '✗',
+  ])
+  const heads = ['figure', 'measured', 'target', '']
+  const widths = heads.map((_, column) => Math.max(3, ...[heads, ...lines].map((line) => line[column].length)))
+  const text = (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`
+  return [text(heads), text(widths.map((width) => '-'.repeat(width))), ...lines.map(text)].join('\n')
+}
+
+/** The number after a flag, else the one that is given. */
+export function option(name, otherwise) {
+  const index = process.argv.indexOf(`--${name}`)
+  return index === -1 ? otherwise : Number(process.argv[index + 1])
+}
+
+/** Wall and CPU time of a shell command and all that it starts, in ms. */
+export function timed(command, { env, cwd }) {
+  const begun = performance.now()
+  // bash's `times` prints user and system time of its children.
+  const { stdout } = spawnSync('bash', ['-c', `{ ${command}\n} >/dev/null 2>&1; times`], { env, cwd, encoding: 'utf8' })
+  const wall = performance.now() - begun
+  const children = stdout.trim().split('\n').at(-1) ?? ''
+  const cpu = [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + m * 60_000 + s * 1000, 0)
+  return { wall, cpu }
+}
+
+export const least = (numbers) => Math.min(...numbers)
+export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/**
+ * Puts a `claude` that does nothing into a folder: the C program if there is a compiler, else a Node program, of which an
+ * iteration costs far more than of the loop itself. Says which.
+ */
+export function tinyAgent(folder) {
+  const program = join(folder, 'claude')
+  try {
+    execFileSync('cc', ['-O2', '-o', program, agentSource], { stdio: 'ignore' })
+    return 'C'
+  } catch {
+    const lines = readFileSync(agentSource, 'utf8').matchAll(/^ {2}puts\((".*")\);$/gm)
+    const prints = [...lines].map(([, text]) => `console.log(${text})`)
+    writeFileSync(program, `#!/usr/bin/env node\n${prints.join('\n')}\n`, { mode: 0o755 })
+    return 'Node'
+  }
+}
+
+/** A sprint that goes on for ever with the tiny agent: no checks, no commits. */
+export function endlessSprint(dir) {
+  mkdirSync(dir, { recursive: true })
+  const settings = {
+    workflow: 'ralph',
+    goal: 'g',
+    agent: 'claude',
+    'done-when': [],
+    checkpoint: false,
+    limits: { 'no-progress': 'off' },
+    ralph: { 'idle-threshold': 1_000_000 },
+  }
+  writeFileSync(join(dir, 'SPRINT.yaml'), JSON.stringify(settings))
+  return dir
+}
+
+export function benchEnv(folder) {
+  return { ...process.env, HOME: folder, PATH: `${folder}:${process.env.PATH}`, IS_SANDBOX: '1' }
+}

@@ -1,0 +1,80 @@
+import { desc } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { aDatabase, until } from '../../../test/fleet/a-fleet.ts'
+import { newUuid } from '../../platform/uuid.ts'
+import type { Database } from '../database/database.ts'
+import { deliveries, webhooks } from '../database/webhook.ts'
+import { createNotifications } from './notifications.ts'
+
+describe('webhooks', () => {
+  let database: Database
+  beforeAll(async () => {
+    database = await aDatabase('postgres')
+  }, 120_000)
+
+  /** One webhook, whatever the address answers, and a clock that can be set ahead. */
+  const aWebhook = async (answer: (body: string) => void, { enabled = true } = {}) => {
+    await database.db.delete(webhooks)
+    const url = `https://example.com/${newUuid()}`
+    const row = { id: newUuid(), url, events: ['failed' as const], enabled, secret: 's', createdAt: 1 }
+    await database.db.insert(webhooks).values(row)
+    let ahead = 0
+    const sender = createNotifications({
+      database,
+      now: () => Date.now() + ahead,
+      newId: newUuid,
+      post: async (_url, body) => answer(body),
+      log: () => {},
+    })
+    const delivery = async () => (await database.db.select().from(deliveries).orderBy(desc(deliveries.id)).limit(1))[0]
+    const tell = (event: 'failed' | 'completed' = 'failed') =>
+      database.transaction((tx) => sender.tell(tx, { event, text: 'it failed' }))
+    return { sender, delivery, tell, pass: (ms: number) => void (ahead += ms) }
+  }
+
+  it('are told once, signed with their id, and that is on record', async () => {
+    const bodies: string[] = []
+    const { sender, delivery, tell } = await aWebhook((body) => void bodies.push(body))
+    await tell()
+    const sent = await until(delivery, (row) => row?.status === 'sent')
+    expect(bodies.map((body) => JSON.parse(body))).toMatchObject([{ id: sent?.id, event: 'failed', text: 'it failed' }])
+    expect(sent).toMatchObject({ tries: 1, error: null })
+    await sender.close()
+  })
+
+  it('are tried again later, and given up after six times with the reason', async () => {
+    const { sender, delivery, tell, pass } = await aWebhook(() => {
+      throw new Error('answered 503')
+    })
+    await tell()
+    for (const tries of [1, 2, 3, 4, 5]) {
+      await until(delivery, (row) => row?.tries === tries && row.error !== null && row.status === 'waiting')
+      pass(10_000 * 4 ** tries)
+    }
+    expect(await until(delivery, (row) => row?.status === 'failed')).toMatchObject({ tries: 6, error: 'answered 503' })
+    await sender.close()
+  }, 120_000)
+
+  it('that were switched off are not told, and that is on record too', async () => {
+    const { sender, delivery, tell } = await aWebhook(() => expect.unreachable(), { enabled: false })
+    await tell()
+    expect(await delivery()).toMatchObject({ status: 'suppressed', tries: 0 })
+    await sender.close()
+  })
+
+  it('are told nothing of a transaction that was rolled back, and nothing that they did not ask for', async () => {
+    const bodies: string[] = []
+    const { sender, tell } = await aWebhook((body) => void bodies.push(body))
+    const before = await database.db.select().from(deliveries)
+    await tell('completed')
+    await database
+      .transaction(async (tx) => {
+        await sender.tell(tx, { event: 'failed', text: 'never' })
+        throw new Error('no')
+      })
+      .catch(() => {})
+    await sender.close()
+    expect(await database.db.select().from(deliveries)).toHaveLength(before.length)
+    expect(bodies).toEqual([])
+  })
+})

@@ -1,0 +1,181 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type { Database } from '../../src/backend/database/database.ts'
+import { events } from '../../src/backend/database/event.ts'
+import { questions } from '../../src/backend/database/question.ts'
+import { iterations, sprints } from '../../src/backend/database/sprint.ts'
+import { rowId } from '../../src/cli/serve/observe-events.ts'
+import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
+import { fold } from '../../src/cli/sprint-state.ts'
+import { openSprintStore } from '../../src/storage/sprint-store.ts'
+import { anIo } from '../support/an-io.ts'
+import { after, answered, aProgress, noon, type Play, reports, started } from '../support/builders.ts'
+import { aFolder } from '../support/folder.ts'
+import { aDatabase, aFleet, anAgent, until, type World } from './a-fleet.ts'
+
+let database: Database
+let world: World
+
+beforeAll(async () => {
+  database = await aDatabase('embedded')
+  world = await aFleet(database)
+}, 120_000)
+afterAll(() => world.fleet.close())
+
+const question = {
+  status: 'needs-human',
+  humanNeeded: { reason: 'Which database?', details: 'staging or production' },
+} as const
+
+/** A project without sprints, an agent of it, and somebody who looks at it. */
+async function aProject() {
+  const project = aFolder()
+  const { id: agentId, row: agent } = await anAgent(world.fleet)
+  const folder = (name: string) => join(project, '.claude', 'sprints', name)
+  const logged: string[] = []
+  const observe = () => {
+    const { io } = anIo({ cwd: project, now: Date.now })
+    const log = (text: string) => void logged.push(text)
+    const observer = observeSprints({ fleet: world.fleet, agentId, sprints: folder(''), io, log })
+    onTestFinished(observer.close)
+    return observer
+  }
+  const rowsOf = (name: string) => {
+    const id = rowId(agentId, name)
+    const { db } = database
+    return {
+      id,
+      /** `xmin` is another one after every write. */
+      sprint: async () =>
+        (
+          await db
+            .select({ status: sprints.status, rev: sprints.rev, seq: sprints.seq, written: sql<string>`sprint.xmin` })
+            .from(sprints)
+            .where(eq(sprints.id, id))
+        )[0],
+      events: () => db.select().from(events).where(eq(events.sprintId, id)).orderBy(events.seq),
+      iterations: () => db.select().from(iterations).where(eq(iterations.sprintId, id)).orderBy(iterations.number),
+      questions: () => db.select().from(questions).where(eq(questions.sprintId, id)).orderBy(questions.askedAt),
+    }
+  }
+  return { folder, observe, rowsOf, agent, logged }
+}
+
+/** Somebody runs the sprint in this folder for a while. Goes on from where it was. */
+async function runIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
+  mkdirSync(sprintDir, { recursive: true })
+  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? aProgress())
+  if (!opened) throw new Error('not opened')
+  let { progress } = opened
+  for (const play of plays) {
+    const fact = typeof play === 'function' ? play(progress) : play
+    progress = after(progress, fact).progress
+    await opened.store.save(progress, fact)
+  }
+  return opened.store.close
+}
+
+/** What the agent says in the first attempt of an iteration. */
+function says(sprintDir: string, iteration: number, text: string): void {
+  const attempt = join(sprintDir, 'attempts', `${iteration}-1`)
+  mkdirSync(attempt, { recursive: true })
+  const message = { id: text, role: 'assistant', content: [{ type: 'text', text }] }
+  const line = JSON.stringify({ type: 'assistant', session_id: 's', message })
+  writeFileSync(join(attempt, 'transcript.jsonl'), `${line}\n`, { flag: 'a' })
+}
+
+const textsIn = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
+  rows.flatMap(({ payload }) => (payload?.type === 'agent' && payload.event.kind === 'text' ? payload.event.text : []))
+
+it('shows what is there, adds nothing when it looks again, and catches up on what it has missed', async () => {
+  const { folder, observe, rowsOf, agent } = await aProject()
+  const { id, ...rows } = rowsOf('auth')
+  says(folder('auth'), 1, 'first')
+  const close = await runIn(folder('auth'), started({ agents: ['claude'] }), reports({ status: 'continue' }))
+  await close()
+
+  const before = observe()
+  await until(rows.sprint, (row) => row !== undefined)
+  await before.look(id)
+  const seen = await rows.sprint()
+  expect(seen).toMatchObject({ status: 'interrupted' })
+  expect(await agent()).toMatchObject({ sprintId: id })
+  const told = await rows.events()
+  expect(textsIn(told)).toEqual(['first'])
+  await before.close()
+
+  const again = observe()
+  await until(async () => again.folderOf(id), Boolean)
+  await again.look(id)
+  expect(await rows.sprint()).toEqual(seen)
+  expect(await rows.events()).toEqual(told)
+  await again.close()
+
+  says(folder('auth'), 2, 'second')
+  await (
+    await runIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
+  )()
+  observe()
+  await until(rows.sprint, (row) => row?.status === 'needs-human')
+  const all = await rows.events()
+  expect(all.slice(0, told.length)).toEqual(told)
+  expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1))
+  expect(textsIn(all)).toEqual(['first', 'second'])
+  expect((await rows.iterations()).map(({ verdict }) => verdict)).toEqual(['continue', 'needs-human'])
+  expect(await rows.questions()).toMatchObject([{ status: 'open', reason: 'Which database?' }])
+})
+
+it('follows somebody who runs a sprint, and an answer that was given in a terminal', async () => {
+  const { folder, observe, rowsOf } = await aProject()
+  const { id, ...rows } = rowsOf('auth')
+  observe()
+  const close = await runIn(folder('auth'), started({ agents: ['claude'] }))
+  await until(rows.sprint, (row) => row?.status === 'in-progress')
+  await close()
+  await until(rows.sprint, (row) => row?.status === 'interrupted')
+
+  await (
+    await runIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
+  )()
+  await until(rows.questions, ([row]) => row?.status === 'open')
+  await (
+    await runIn(folder('auth'), answered('staging'))
+  )()
+  expect(await until(rows.questions, ([row]) => row?.status !== 'open')).toMatchObject([
+    { status: 'answered', answer: 'staging', answeredBy: 'a terminal' },
+  ])
+  expect(await rows.sprint()).toMatchObject({ status: 'paused' })
+})
+
+it('survives sprints that are damaged, that vanish, and that are another one under the same name', async () => {
+  const { folder, observe, rowsOf, logged } = await aProject()
+  const { id, ...rows } = rowsOf('asks')
+  mkdirSync(join(folder('bad'), 'journal'), { recursive: true })
+  writeFileSync(join(folder('bad'), 'PROGRESS.yaml'), 'not: [a progress')
+  mkdirSync(folder('empty'))
+  writeFileSync(join(folder('file')), '')
+  await (
+    await runIn(folder('asks'), started({ agents: ['claude'] }), reports(question))
+  )()
+
+  observe()
+  await until(rows.questions, ([row]) => row?.status === 'open')
+  expect(logged).toEqual([expect.stringContaining(`the sprint in ${folder('bad')} cannot be shown: `)])
+
+  renameSync(folder('asks'), folder('moved'))
+  await until(rows.sprint, (row) => row?.status === 'interrupted')
+  expect(await rows.questions()).toMatchObject([{ status: 'superseded' }])
+  await until(rowsOf('moved').sprint, (row) => row?.status === 'needs-human')
+
+  rmSync(folder('moved'), { recursive: true })
+  await (
+    await runIn(folder('asks'), { ...started({ agents: ['claude'] }), at: noon + 1 })
+  )()
+  await until(rows.sprint, (row) => row?.rev === 1)
+  expect((await rows.events()).map(({ type }) => type)).toEqual(expect.arrayContaining(['sprint-started']))
+  expect(await rows.iterations()).toEqual([])
+  expect(await rows.questions()).toEqual([])
+  expect(world.troubles).toEqual([])
+})

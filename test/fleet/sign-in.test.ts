@@ -1,0 +1,166 @@
+import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto'
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as aPort } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Backend } from '../../src/backend/open-backend.ts'
+import { aBackend, asking } from './a-backend.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+type Login = { readonly nonce: string; readonly challenge: string }
+
+/** An identity provider that vouches for whoever comes. */
+async function aProvider(person: () => Record<string, unknown>) {
+  const logins = new Map<string, Login>()
+  const server: Server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', issuer)
+    const json = (value: object, status = 200) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(value))
+    }
+    if (url.pathname.endsWith('openid-configuration')) {
+      return json({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+        response_types_supported: ['code'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        code_challenge_methods_supported: ['S256'],
+      })
+    }
+    if (url.pathname === '/keys') {
+      return json({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'RS256', use: 'sig' }] })
+    }
+    if (url.pathname === '/authorize') {
+      const code = randomUUID()
+      const {
+        nonce = '',
+        code_challenge: challenge = '',
+        state = '',
+        redirect_uri: back = '',
+      } = Object.fromEntries(url.searchParams)
+      logins.set(code, { nonce, challenge })
+      response.writeHead(302, { location: `${back}?code=${code}&state=${state}&iss=${encodeURIComponent(issuer)}` })
+      return response.end()
+    }
+    let body = ''
+    request.on('data', (part: Buffer) => (body += part.toString()))
+    request.on('end', () => {
+      const given = new URLSearchParams(body)
+      const login = logins.get(given.get('code') ?? '')
+      logins.delete(given.get('code') ?? '')
+      const verified = createHash('sha256')
+        .update(given.get('code_verifier') ?? '')
+        .digest('base64url')
+      if (!login || verified !== login.challenge) return json({ error: 'invalid_grant' }, 400)
+      const now = Math.floor(Date.now() / 1000)
+      const claims = { iss: issuer, aud: 'ralph', iat: now, exp: now + 60, nonce: login.nonce, ...person() }
+      json({ access_token: 'a', token_type: 'Bearer', id_token: signed(claims) })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { issuer, close: () => server.close() }
+}
+
+function signed(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part({ alg: 'RS256', kid: 'k' })}.${part(claims)}`
+  return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
+}
+
+/** With headers that `fetch` keeps for itself. */
+const navigate = (
+  url: URL,
+  headers: Record<string, string>,
+): Promise<{ status: number; cookie: string; code: unknown }> =>
+  new Promise((resolve, reject) => {
+    request(url, { headers }, (answer) => {
+      let body = ''
+      answer.on('data', (part: Buffer) => (body += part.toString()))
+      answer.on('end', () => {
+        const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? []
+        const code: unknown = body.startsWith('{') ? JSON.parse(body).code : undefined
+        resolve({ status: answer.statusCode ?? 0, cookie, code })
+      })
+    })
+      .on('error', reject)
+      .end()
+  })
+
+const aFreePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = aPort().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+
+describe('signing in with an identity provider', () => {
+  let person: Record<string, unknown> = {}
+  let provider: Awaited<ReturnType<typeof aProvider>>
+  let backend: Backend
+  beforeAll(async () => {
+    provider = await aProvider(() => person)
+    const port = await aFreePort()
+    const origin = `http://127.0.0.1:${port}`
+    const oidc = {
+      issuer: provider.issuer,
+      clientId: 'ralph',
+      clientSecret: 'secret',
+      allow: ['@example.com'],
+      origin,
+      insecure: true,
+    }
+    backend = await aBackend('embedded', { port, oidc })
+  }, 120_000)
+  afterAll(async () => {
+    await backend?.close()
+    provider?.close()
+  })
+
+  /** As a browser does it: follows the redirects and keeps the cookies. */
+  const signIn = async (tamper: (url: URL) => void = () => {}) => {
+    const begun = await fetch(`${backend.origin}/auth/start`, { redirect: 'manual' })
+    const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const back = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' })
+    const end = new URL(back.headers.get('location') ?? '')
+    tamper(end)
+    return navigate(end, { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })
+  }
+  const me = async (cookie: string) => (await asking(backend.origin, { cookie })('GET', '/api/me')).body
+
+  it('makes the first one the admin, and others members', async () => {
+    person = { sub: 'a', email: 'ada@example.com', name: 'Ada' }
+    const ada = await me((await signIn()).cookie)
+    person = { sub: 'b', email: 'bob@example.com', name: 'Bob' }
+    const bob = await me((await signIn()).cookie)
+    person = { sub: 'a', email: 'ada@example.com', name: 'Ada' }
+    const again = await me((await signIn()).cookie)
+    expect([ada['user'], bob['user']]).toMatchObject([
+      { name: 'Ada', role: 'admin' },
+      { name: 'Bob', role: 'member' },
+    ])
+    expect(again['user']).toEqual(ada['user'])
+  })
+
+  it.each([
+    ['from elsewhere', { email: 'eve@evil.example' }],
+    ['whose domain only ends like ours', { email: 'eve@notexample.com' }],
+    ['without an address', {}],
+    ['whose address was not verified', { email: 'eve@example.com', email_verified: false }],
+  ])('refuses people %s', async (_, claims) => {
+    person = { sub: randomUUID(), ...claims }
+    expect(await signIn()).toEqual({ status: 403, cookie: '', code: 'FORBIDDEN' })
+  })
+
+  it('refuses an answer that was not asked for', async () => {
+    person = { sub: 'a', email: 'ada@example.com' }
+    const refused = { status: 401, cookie: '', code: 'UNAUTHENTICATED' }
+    expect(await signIn((url) => url.searchParams.set('state', 'forged'))).toEqual(refused)
+    expect(await signIn((url) => url.searchParams.set('code', 'forged'))).toEqual(refused)
+    expect((await fetch(`${backend.origin}/auth/end?code=x&state=y`)).status).toBe(401)
+  })
+})
