@@ -96,7 +96,7 @@ async function read(machineId) {
     )
 }
 database.signals.on(outboxTopic, async (machineId) => {
-  const here = reading.get(machineId)
+  const here = isOver ? undefined : reading.get(machineId)
   if (!here || here.busy) return void (here && (here.again = true))
   here.busy = true
   do {
@@ -149,6 +149,7 @@ console.log(
   }),
 )
 isOver = true
+await new Promise((resolve) => setTimeout(resolve, 500))
 
 if (values.events) {
   const event = { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text: 'x'.repeat(200) } }

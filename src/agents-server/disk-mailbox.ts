@@ -33,6 +33,8 @@ export interface DiskMailbox extends Mailbox {
   /** Told after each `send`. */
   readonly onSend: (hear: () => void) => void
   readonly close: () => Promise<void>
+  /** What ends now is found by the next process. */
+  readonly isClosed: () => boolean
 }
 
 /** Ids of messages are remembered for so long. */
@@ -47,6 +49,7 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
   let log = (await openLog(path)).file
   let shortening: Promise<void> | undefined
   let writing = 0
+  let isClosed = false
 
   const shorten = async (): Promise<void> => {
     await log.close()
@@ -93,7 +96,9 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
     open: () => [...state.open.values()],
     waiting: () => state.out,
     onSend: (hear) => void hearing.push(hear),
+    isClosed: () => isClosed,
     close: async () => {
+      isClosed = true
       await shortening
       await log.close()
     },

@@ -204,7 +204,7 @@ const isMachineFact = (fact: Fact): fact is Extract<Fact, { type: MachineFact['t
 
 /** A disk that is full now has room later; what has happened is not forgotten for that. */
 async function sendForSure(message: Parameters<DiskMailbox['send']>[0], settles: string, { mailbox, log }: JobParts) {
-  for (;;) {
+  while (!mailbox.isClosed()) {
     try {
       return await mailbox.send(message, settles)
     } catch (error) {

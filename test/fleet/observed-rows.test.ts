@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Database } from '../../src/backend/database/database.ts'
 import { events } from '../../src/backend/database/event.ts'
@@ -55,7 +55,12 @@ async function aProject() {
             .from(sprints)
             .where(eq(sprints.id, id))
         )[0],
-      events: () => db.select().from(events).where(eq(events.sprintId, id)).orderBy(events.seq),
+      events: () =>
+        db
+          .select()
+          .from(events)
+          .where(and(eq(events.sprintId, id), eq(events.kind, 'event')))
+          .orderBy(events.seq),
       iterations: () => db.select().from(iterations).where(eq(iterations.sprintId, id)).orderBy(iterations.number),
       questions: () => db.select().from(questions).where(eq(questions.sprintId, id)).orderBy(questions.askedAt),
     }
@@ -92,8 +97,8 @@ const textsIn = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
 it('shows what is there, adds nothing when it looks again, and catches up on what it has missed', async () => {
   const { folder, observe, rowsOf, agent } = await aProject()
   const { id, ...rows } = rowsOf('auth')
-  says(folder('auth'), 1, 'first')
   const close = await runIn(folder('auth'), started({ agents: ['claude'] }), reports({ status: 'continue' }))
+  says(folder('auth'), 1, 'first')
   await close()
 
   const before = observe()

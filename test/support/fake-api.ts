@@ -30,12 +30,15 @@ export type FakeApi = {
 
 /** A backend without a backend: the routes of the contract, answered from memory and checked by the same schemas. */
 export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
-  const streams = new Set<ServerResponse>()
+  const streams = new Map<ServerResponse, string | null>()
   let position = 0
   const push = (change: Change): void => {
     const data = JSON.stringify(z.encode(Change, change))
     position += 1
-    for (const stream of streams) stream.write(`id: ${position}\nevent: ${change.type}\ndata: ${data}\n\n`)
+    for (const [stream, sprintId] of streams) {
+      if (change.type === 'event' && change.event.sprintId !== sprintId) continue
+      stream.write(`id: ${position}\nevent: ${change.type}\ndata: ${data}\n\n`)
+    }
   }
   const state: FakeState = { fleet, push }
   const server = createServer((request, response) => {
@@ -44,7 +47,11 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://fake')
     if (fake.refusing) return void response.destroy()
-    if (url.pathname === '/api/events') return openStream(request, response, streams)
+    if (url.pathname === '/api/events') {
+      openStream(response, () => streams.delete(response))
+      streams.set(response, url.searchParams.get('sprintId'))
+      return
+    }
     const found = routeFor(request.method ?? 'GET', url.pathname)
     if (!found)
       return url.pathname.startsWith('/api/') ? refuse(response, notThere()) : sendFile(response, url.pathname)
@@ -64,7 +71,7 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has a port
   const { port } = server.address() as AddressInfo
   const cutOff = (): void => {
-    for (const stream of streams) stream.destroy()
+    for (const stream of streams.keys()) stream.destroy()
     streams.clear()
   }
   const fake: FakeApi = {
@@ -110,11 +117,11 @@ function routeFor(
   return undefined
 }
 
-function openStream(request: IncomingMessage, response: ServerResponse, streams: Set<ServerResponse>): void {
+/** Like the backend: what happens inside a sprint is sent only to those who ask for it. */
+function openStream(response: ServerResponse, onClose: () => void): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   response.write('retry: 300\n\n')
-  streams.add(response)
-  request.on('close', () => streams.delete(response))
+  response.on('close', onClose)
 }
 
 function refuse(response: ServerResponse, error: unknown): void {

@@ -30,10 +30,12 @@ export interface Database {
 
 export const databaseOn = (opened: Omit<Database, 'transaction'>): Database => ({
   ...opened,
-  transaction: (run) => again(() => once(opened.pool, run)),
+  transaction: (run) => again(() => once(opened, run)),
 })
 
-async function once<T>(pool: Pool, run: (tx: Tx) => Promise<T>): Promise<T> {
+type Opened = Pick<Database, 'kind' | 'pool'>
+
+async function once<T>({ kind, pool }: Opened, run: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   const before: (() => Promise<void>)[] = []
   const after: (() => void)[] = []
@@ -42,7 +44,8 @@ async function once<T>(pool: Pool, run: (tx: Tx) => Promise<T>): Promise<T> {
     await client.query('begin')
     const beforeCommit = (then: () => Promise<void>) => void before.push(then)
     const afterCommit = (then: () => void) => void after.push(then)
-    const result = await run({ db: drizzle(client), client, beforeCommit, afterCommit })
+    const db = drizzle(kind === 'embedded' ? remembering(client) : client)
+    const result = await run({ db, client, beforeCommit, afterCommit })
     for (const then of before) await then()
     await client.query('commit')
     for (const then of after) queueMicrotask(then)
@@ -55,6 +58,33 @@ async function once<T>(pool: Pool, run: (tx: Tx) => Promise<T>): Promise<T> {
   } finally {
     client.release(broken)
   }
+}
+
+const mostStatements = 300
+const statements = new Map<string, string>()
+
+/**
+ * Most of what a statement costs in the embedded form is to understand it, again and again. With a name it is understood once
+ * per connection. Whoever opens a connection there makes it forget the names of the one before: they share a session.
+ */
+function remembering(client: PoolClient): PoolClient {
+  const query = (config: unknown, values?: unknown[]) => {
+    const text = isObject(config) && config['name'] === undefined ? config['text'] : undefined
+    const name = typeof text === 'string' && values !== undefined && values.length > 0 ? nameOf(text) : undefined
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what drizzle gives it, pg gets
+    return client.query((name === undefined ? config : { ...(config as object), name }) as never, values as never)
+  }
+  return Object.assign(Object.create(client) as PoolClient, { query })
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+function nameOf(text: string): string | undefined {
+  const known = statements.get(text)
+  if (known !== undefined || statements.size >= mostStatements) return known
+  const name = `statement_${statements.size}`
+  statements.set(text, name)
+  return name
 }
 
 /** Serialization failure and deadlock: nothing was written, and the second time it goes well. */

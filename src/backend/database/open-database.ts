@@ -81,7 +81,11 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
     await server.start()
     const pool = new Pool({ host: socket.folder, port: 5432, user: 'postgres', database: 'postgres', ...oneConnection })
     pool.on('error', onTrouble)
-    pool.on('connect', (client) => client.on('error', onTrouble))
+    pool.on('connect', (client) => {
+      client.on('error', onTrouble)
+      // The session is the same for all connections, and so are the names of its statements.
+      client.query('deallocate all').catch(onTrouble)
+    })
     const close = async () => {
       await pool.end()
       await server.stop()

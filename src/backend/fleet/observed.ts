@@ -29,8 +29,7 @@ export const takeSighting = (fleet: Fleet, agentId: string, seen: Sighting): Pro
     const known = seen.anew === true ? undefined : row
     const isSame = known?.rev === seen.progress.rev && known.status === seen.progress.status
     if (isSame && seen.events.length === 0) return
-    if (row && !known) await tx.db.delete(events).where(eq(events.sprintId, row.id))
-    if (row && !known) await tx.db.delete(sprints).where(eq(sprints.id, row.id))
+    if (row && !known) await forget(tx, row.id)
     const sprint = await writeSprint(fleet, tx, { agent, known, seen })
     const told = seen.events.map((event, index): Told => ({ ...event, seq: (known?.seq ?? 0) + index + 1 }))
     await appendEvents(fleet, tx, { agentId, sprintId: sprint.id }, told)
@@ -40,6 +39,11 @@ export const takeSighting = (fleet: Fleet, agentId: string, seen: Sighting): Pro
     const held = { agent: await withSprint(tx, agent, sprint), sprint }
     await mirror(fleet, tx, held, known?.progress ?? seen.progress)
   })
+
+async function forget(tx: Tx, sprintId: string): Promise<void> {
+  await tx.db.delete(events).where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event')))
+  await tx.db.delete(sprints).where(eq(sprints.id, sprintId))
+}
 
 type Writing = { readonly agent: AgentRow; readonly known: SprintRow | undefined; readonly seen: Sighting }
 

@@ -21,7 +21,7 @@ export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
   readonly onLost: (reason: string) => void
 }
 
-const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: 90_000, sweepMs: 2000 }
+const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: 90_000, sweepMs: 5000 }
 
 export type OpenFleet = Fleet & { readonly close: () => Promise<void> }
 

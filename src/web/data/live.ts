@@ -3,6 +3,7 @@ import { subscribe } from '../../client/changes.ts'
 import type { Change } from '../../contract/fleet/event.ts'
 import { queryClient } from './api.ts'
 import { applyChanges } from './apply-change.ts'
+import { keys } from './queries.ts'
 
 export type LiveState = {
   readonly state: 'connecting' | 'live' | 'lost'
@@ -19,11 +20,44 @@ let current: LiveState = { state: 'connecting', at: Date.now() }
 const watchers = new Set<() => void>()
 const onChanges = new Set<(changes: readonly Change[]) => void>()
 
-/** The one subscription of the page. Components only see the cache that it feeds. */
+/**
+ * The one subscription of the page: every row that changes. Components only see the cache that it feeds. What changed between
+ * the first answers and the connection is asked for once more.
+ */
 export function startLive(): () => void {
+  let losing: number | undefined
+  const end = listen('/api/events', {
+    onLost: () => (losing ??= window.setTimeout(() => say({ state: 'lost', at: current.at }), graceMs)),
+    onLive: () => {
+      window.clearTimeout(losing)
+      losing = undefined
+      say({ state: 'live', at: Date.now() })
+      void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'events' })
+    },
+  })
+  return () => {
+    window.clearTimeout(losing)
+    end()
+  }
+}
+
+/** What happens inside a sprint is sent only to those who look at it. */
+export function watchSprint(sprintId: string): () => void {
+  let opened = false
+  return listen(`/api/events?sprintId=${encodeURIComponent(sprintId)}`, {
+    onLost: () => undefined,
+    onLive: () => {
+      if (!opened) void queryClient.invalidateQueries({ queryKey: keys.events(sprintId) })
+      opened = true
+    },
+  })
+}
+
+type Listener = { readonly onLive: () => void; readonly onLost: () => void }
+
+function listen(url: string, { onLive, onLost }: Listener): () => void {
   let waiting: Change[] = []
   let flushing: number | undefined
-  let losing: number | undefined
   const flush = (): void => {
     flushing = undefined
     const changes = waiting
@@ -31,25 +65,16 @@ export function startLive(): () => void {
     applyChanges(queryClient, changes)
     for (const tell of onChanges) tell(changes)
   }
-  const end = subscribe('/api/events', {
+  const end = subscribe(url, {
     onChange: (change) => {
       waiting.push(change)
       flushing ??= window.setTimeout(flush, everyMs)
       if (current.state === 'live') current = { state: 'live', at: Date.now() }
     },
-    onState: (state) => {
-      if (state === 'lost') {
-        losing ??= window.setTimeout(() => say({ state: 'lost', at: current.at }), graceMs)
-        return
-      }
-      window.clearTimeout(losing)
-      losing = undefined
-      say({ state, at: Date.now() })
-    },
+    onState: (state) => (state === 'live' ? onLive() : onLost()),
   })
   return () => {
     window.clearTimeout(flushing)
-    window.clearTimeout(losing)
     end()
   }
 }
