@@ -12,8 +12,8 @@ export const backendName = 'backend.ralph.internal'
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** Clocks differ. */
-const backDatedMs = 5 * minuteMs
+/** Clocks differ. A machine whose clock is off should be told so by the backend, and not lock itself out. */
+const backDatedMs = { machine: 5 * minuteMs, backend: dayMs } as const
 const lives = { authority: 3650 * dayMs, backend: 90 * dayMs, machine: dayMs } as const
 
 const machineUri = (machineId: string): string => `spiffe://ralph/machine/${machineId}`
@@ -36,7 +36,7 @@ export async function makeAuthority(now: number): Promise<Credentials> {
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=Ralph authority ${randomBytes(4).toString('hex')}`,
     keys,
-    ...validity(now, lives.authority),
+    ...validity(now, lives.authority, backDatedMs.backend),
     serialNumber: newSerial(),
     signingAlgorithm: algorithm,
     extensions: [
@@ -61,7 +61,7 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
       serialNumber: newSerial(),
       subject: `CN=${wanted.name}`,
       issuer: nameOf(issuer),
-      ...validity(wanted.now, wanted.lifeMs),
+      ...validity(wanted.now, wanted.lifeMs, wanted.backDated),
       signingKey,
       publicKey,
       signingAlgorithm: algorithm,
@@ -78,7 +78,7 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
         ...usages(serverAuth),
         new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: backendName }]),
       ]
-      const made = await sign(keys.publicKey, { name: backendName, now, lifeMs: lives.backend, extensions })
+      const made = await sign(keys.publicKey, { ...wantedFor('backend', now), name: backendName, extensions })
       return { certificate: made.certificate, key: await keyPem(keys) }
     },
     forMachine: async (csr, machineId, now) => {
@@ -87,7 +87,7 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
         ...usages(clientAuth),
         new x509.SubjectAlternativeNameExtension([{ type: 'url', value: machineUri(machineId) }]),
       ]
-      return sign(request.publicKey, { name: machineId, now, lifeMs: lives.machine, extensions })
+      return sign(request.publicKey, { ...wantedFor('machine', now), name: machineId, extensions })
     },
   }
 }
@@ -96,8 +96,15 @@ type Wanted = {
   readonly name: string
   readonly now: number
   readonly lifeMs: number
+  readonly backDated: number
   readonly extensions: readonly Extension[]
 }
+
+const wantedFor = (whom: 'backend' | 'machine', now: number) => ({
+  now,
+  lifeMs: lives[whom],
+  backDated: backDatedMs[whom],
+})
 
 /** A key that never leaves this process but by `key`, and the request for its certificate. */
 export async function newKeyAndRequest(name: string): Promise<{ readonly key: string; readonly csr: string }> {
@@ -143,8 +150,8 @@ const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).diges
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 
-const validity = (now: number, lifeMs: number) => ({
-  notBefore: new Date(now - backDatedMs),
+const validity = (now: number, lifeMs: number, backDated: number) => ({
+  notBefore: new Date(now - backDated),
   notAfter: new Date(now + lifeMs),
 })
 

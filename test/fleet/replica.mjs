@@ -61,8 +61,14 @@ setInterval(() => {
 }, 1000)
 
 const told = {
-  connect: async ({ machineId, epoch, inventory }) => {
-    await takeInventory(fleet, machineId, inventory)
+  connect: async (message) => {
+    const { machineId, epoch, inventory } = message
+    try {
+      await takeInventory(fleet, machineId, inventory)
+    } catch (error) {
+      trouble(error, 'connect')
+      return void setTimeout(() => told.connect(message).catch((again) => trouble(again, 'connect')), 500)
+    }
     connected.set(machineId, { sent: new Set(), busy: false, again: false })
     await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })
     await deliver(machineId)

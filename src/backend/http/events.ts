@@ -1,19 +1,21 @@
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { levelOf } from './access.ts'
 import type { Who } from './call.ts'
-import type { Feed, Told } from './feed.ts'
+import { openEventLine, type EventLine } from './event-line.ts'
+import { wants, type Feed, type Filter, type Told } from './feed.ts'
 import { frame } from './frame.ts'
 
 export type EventsRequest = {
   readonly who: Who
+  /** Looked at again and again; undefined if they are not let in any more. */
+  readonly whoNow: () => Promise<Who | undefined>
   readonly query: Filter
   /** Last-Event-ID. */
   readonly after: string | undefined
   readonly signal: AbortSignal
+  /** Ends the connection at once, with all that was not yet read. */
+  readonly cut: () => void
 }
-
-/** With an agent or a sprint everything that happens in it; without one only rows that have changed. */
-type Filter = { readonly agentId?: string | undefined; readonly sprintId?: string | undefined }
 
 export interface Events {
   /** Server-sent events of everything that this person may read; what was missed first. */
@@ -24,117 +26,151 @@ export interface Events {
 
 export type EventsDeps = {
   readonly feed: Feed
-  /** What somebody has on each agent; undefined if they may not even sign in any more. */
+  /** What somebody has on each agent. */
   readonly levels: (who: Who) => Promise<ReadonlyMap<string, AccessLevel> | undefined>
   readonly log: (error: unknown) => void
+  readonly times?: Partial<EventTimes> | undefined
 }
 
-type Viewer = {
-  readonly who: Who
-  readonly query: Filter
-  readonly line: Line
+export type EventTimes = {
+  /** Who takes nothing of what waits for them from one beat to the next is cut off. */
+  readonly beatMs: number
+  /** How long somebody who was locked out may still see things. */
+  readonly recheckMs: number
+}
+
+type Viewer = Pick<EventsRequest, 'query' | 'whoNow'> & {
+  readonly line: EventLine
+  readonly cut: () => void
+  who: Who
   levels: ReadonlyMap<string, AccessLevel>
+  /** The last thing that they were told, or that was not for them. */
+  at: string | undefined
+  isBehind: boolean
+  /** What came while the database was being read for somebody who is behind. */
+  held: Told[]
+  takenAtBeat: number
 }
 
-const heartbeatMs = 15_000
-/** How long somebody who was locked out may still see things. */
-const recheckMs = 30_000
+const usual: EventTimes = { beatMs: 15_000, recheckMs: 30_000 }
+/** Who has more than this before them reads the rest from the database, at their own pace. */
+const mostWaiting = 256 * 1024
+const heartbeat = new TextEncoder().encode(':\n\n')
+const hello = new TextEncoder().encode('retry: 1000\n\n')
+const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 
-/** One reader of the feed for all who watch. */
-export function createEvents({ feed, levels, log }: EventsDeps): Events {
+/** One reader of the feed for all who watch; what waits for each of them is bounded. */
+export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
+  const { beatMs, recheckMs } = { ...usual, ...times }
   const viewers = new Set<Viewer>()
-  const stopFeed = feed.listen((told) => {
-    for (const viewer of viewers) for (const one of told) tell(viewer, one)
-  })
-  const beat = setInterval(() => viewers.forEach(({ line }) => line.send(':\n\n')), heartbeatMs)
-  const recheck = setInterval(() => viewers.forEach((viewer) => void checkAgain(viewer).catch(log)), recheckMs)
 
-  const checkAgain = async (viewer: Viewer) => {
-    const now = await levels(viewer.who)
-    if (now) viewer.levels = now
-    else viewer.line.end()
+  const fallBehind = (viewer: Viewer, after: string) => {
+    catchUp(viewer, after, feed).catch((error: unknown) => {
+      log(error)
+      viewer.cut()
+    })
   }
+  const hear = (viewer: Viewer, told: readonly Told[]) => {
+    if (viewer.isBehind) return void viewer.held.push(...told)
+    for (const one of told) {
+      tell(viewer, one)
+      if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, one.id)
+    }
+  }
+  const stopFeed = feed.listen((told) => viewers.forEach((viewer) => hear(viewer, told)))
+  const beat = setInterval(() => viewers.forEach(beatOf), beatMs)
+  const recheck = repeatedly(recheckMs, () => checkAll(viewers, levels).catch(log))
 
   return {
     viewers: () => viewers.size,
     close: () => {
       clearInterval(beat)
-      clearInterval(recheck)
+      recheck.stop()
       stopFeed()
       viewers.forEach(({ line }) => line.end())
     },
-    stream: async ({ who, query, after, signal }) => {
-      const line = openLine(() => viewers.delete(viewer))
-      const viewer: Viewer = { who, query, line, levels: (await levels(who)) ?? new Map() }
+    stream: async ({ who, whoNow, query, after, signal, cut }) => {
+      const line = openEventLine(() => viewers.delete(viewer))
+      const viewer: Viewer = {
+        who,
+        whoNow,
+        query,
+        line,
+        levels: (await levels(who)) ?? new Map(),
+        cut: () => {
+          cut()
+          line.end()
+        },
+        at: undefined,
+        isBehind: false,
+        held: [],
+        takenAtBeat: 0,
+      }
+      line.send(hello)
+      if (!signal.aborted) viewers.add(viewer)
       signal.addEventListener('abort', () => line.end(), { once: true })
-      line.send('retry: 1000\n\n')
-      // Listening begins before what was missed is read: something told twice is better than not at all.
-      viewers.add(viewer)
-      if (after !== undefined) await tellMissed(viewer, after, feed)
-      return new Response(line.stream, {
-        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-      })
+      if (after !== undefined) fallBehind(viewer, after)
+      return new Response(line.stream, { headers })
     },
   }
 }
 
-async function tellMissed(viewer: Viewer, after: string, feed: Feed): Promise<void> {
-  const missed = await feed.since(after)
-  if (missed === 'too-much') return viewer.line.send(frame({ id: after, change: { type: 'start-over' } }))
-  for (const one of missed) tell(viewer, one)
+/** One after the other, so that those who wait for the database meanwhile wait for one question only. */
+async function checkAll(viewers: ReadonlySet<Viewer>, levels: EventsDeps['levels']): Promise<void> {
+  for (const viewer of viewers) {
+    const who = await viewer.whoNow()
+    const now = who && (await levels(who))
+    if (!who || !now) viewer.cut()
+    else Object.assign(viewer, { who, levels: now })
+  }
+}
+
+function repeatedly(pauseMs: number, run: () => Promise<void>): { readonly stop: () => void } {
+  let isRunning = false
+  const timer = setInterval(() => {
+    if (isRunning) return
+    isRunning = true
+    void run().finally(() => (isRunning = false))
+  }, pauseMs)
+  return { stop: () => clearInterval(timer) }
+}
+
+function beatOf(viewer: Viewer): void {
+  const { line } = viewer
+  if (line.waiting() > 0 && line.taken() === viewer.takenAtBeat) return viewer.cut()
+  viewer.takenAtBeat = line.taken()
+  line.send(heartbeat)
+}
+
+/**
+ * Reads what was missed, as fast as the viewer reads it. What comes meanwhile is told after it: who is cut off in between
+ * comes back with the last id, and nothing before that may be missing.
+ */
+async function catchUp(viewer: Viewer, after: string, feed: Feed): Promise<void> {
+  const { line, query } = viewer
+  viewer.isBehind = true
+  await line.drained()
+  const id = await feed.startOver(after, query)
+  if (id !== undefined) line.send(frame({ id, change: { type: 'start-over' } }))
+  let at = id ?? after
+  for (;;) {
+    viewer.held = []
+    const { told, upTo } = await feed.since(at, query)
+    if (upTo === at) break
+    at = upTo
+    for (const one of told) tell(viewer, one)
+    await line.drained()
+  }
+  viewer.at = at
+  viewer.isBehind = false
+  for (const one of viewer.held.splice(0)) tell(viewer, one)
 }
 
 function tell(viewer: Viewer, told: Told): void {
+  if (viewer.at !== undefined && !isLater(told.id, viewer.at)) return
+  viewer.at = told.id
   if (!wants(viewer.query, told)) return
   const level = told.agentId === undefined ? undefined : levelOf(viewer.who, viewer.levels.get(told.agentId))
   if (told.agentId !== undefined && level === undefined) return
-  const { change } = told
-  if (change.type === 'agent' && level !== undefined) {
-    viewer.line.send(frame({ id: told.id, change: { ...change, row: { ...change.row, access: level } } }))
-    return
-  }
-  // One text for all who watch.
-  viewer.line.send(told.text())
-}
-
-function wants({ agentId, sprintId }: Filter, told: Told): boolean {
-  if (agentId !== undefined && told.agentId !== agentId) return false
-  if (sprintId !== undefined && told.sprintId !== undefined && told.sprintId !== sprintId) return false
-  return told.change.type !== 'event' || agentId !== undefined || sprintId !== undefined
-}
-
-/** Who does not read what is sent gets nothing more: the browser comes back and says where it was. */
-const mostWaiting = 1024 * 1024
-
-interface Line {
-  readonly stream: ReadableStream<Uint8Array>
-  readonly send: (text: string) => void
-  readonly end: () => void
-}
-
-function openLine(ended: () => void): Line {
-  const encoder = new TextEncoder()
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  const forget = () => {
-    controller = undefined
-    ended()
-  }
-  const stream = new ReadableStream<Uint8Array>(
-    { start: (given) => void (controller = given), cancel: forget },
-    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
-  )
-  const end = () => {
-    const open = controller
-    forget()
-    open?.close()
-  }
-  return {
-    stream,
-    end,
-    send: (text) => {
-      if (!controller) return
-      if (-(controller.desiredSize ?? 0) > mostWaiting) return end()
-      controller.enqueue(encoder.encode(text))
-    },
-  }
+  viewer.line.send(told.frame(level))
 }

@@ -1,5 +1,6 @@
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, sql, type SQL } from 'drizzle-orm'
 import type { Change } from '../../contract/fleet/event.ts'
+import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { events, type EventRow } from '../database/event.ts'
@@ -17,22 +18,34 @@ export type Told = {
   readonly agentId?: string | undefined
   readonly sprintId?: string | undefined
   readonly change: Change
-  /** The SSE frame, made once. */
-  readonly text: () => string
+  /** The SSE frame for somebody who has this on the agent. Made once for all of them: they share its bytes. */
+  readonly frame: (level?: AccessLevel) => Uint8Array
 }
+
+/** With an agent or a sprint everything that happens in it; without one only rows that have changed. */
+export type Filter = { readonly agentId?: string | undefined; readonly sprintId?: string | undefined }
 
 export interface Feed {
   /** Calls with what is new, in order. Returns how to stop. */
   readonly listen: (hear: (told: readonly Told[]) => void) => () => void
-  readonly since: (id: string) => Promise<readonly Told[] | 'too-much'>
+  /** The next part of what came after this position; `upTo` is where it goes on, and the same if there is nothing more. */
+  readonly since: (id: string, filter: Filter) => Promise<Missed>
+  /** Whether so much came after this position that it is better to ask for everything again. Then: where to go on. */
+  readonly startOver: (id: string, filter: Filter) => Promise<string | undefined>
 }
+
+export type Missed = { readonly told: readonly Told[]; readonly upTo: string }
 
 export type FeedOptions = { readonly now: () => number; readonly log: (error: unknown) => void }
 
 type Position = { readonly tx: string; readonly id: number }
 
 const mostMissed = 2000
+/** Among so many rows we look for those that somebody wants. */
+const mostPassedOver = 20_000
 const batch = 1000
+/** What somebody who was away is told at once; the next part is read when they have read this one. */
+const part = 100
 /** Signals may be lost; the feed is looked at by itself now and then. */
 const lookMs = 1000
 
@@ -56,8 +69,8 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
       const rows = await after(db, at, batch)
       const last = rows.at(-1)
       if (last) {
-        at = { tx: last.tx, id: last.id }
         const told = await toldBy(db, rows, now())
+        at = { tx: last.tx, id: last.id }
         for (const hear of listeners) hear(told)
         again ||= rows.length === batch
       }
@@ -84,25 +97,67 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
       void look()
       return () => void listeners.delete(hear)
     },
-    since: async (id) => {
+    since: async (id, filter) => {
+      const rows = await after(db, positionIn(id) ?? start, part, wantedBy(filter))
+      return { told: await toldBy(db, rows, now()), upTo: idOf(rows.at(-1)) ?? id }
+    },
+    startOver: async (id, filter) => {
       const position = positionIn(id)
-      if (!position) return 'too-much'
-      const rows = await after(db, position, mostMissed + 1)
-      return rows.length > mostMissed ? 'too-much' : toldBy(db, rows, now())
+      const isTooMuch = !position || (await missesTooMuch(db, position, filter))
+      return isTooMuch ? idOf(await newest(db)) : undefined
     },
   }
+}
+
+const start: Position = { tx: '0', id: 0 }
+
+function idOf(position: Position): string
+function idOf(position: Position | undefined): string | undefined
+function idOf(position: Position | undefined): string | undefined {
+  return position && `${position.tx}-${position.id}`
 }
 
 /** Rows are read below the oldest transaction that is still under way: behind it, none can appear any more. */
 const settled = sql`${events.tx} < pg_snapshot_xmin(pg_current_snapshot())`
 
-const after = (db: Queries, { tx, id }: Position, limit: number): Promise<EventRow[]> =>
+const isAfter = ({ tx, id }: Position): SQL =>
+  sql`(${events.tx}, ${events.id}) > (${tx}::xid8, ${id}) and ${settled}`
+
+const after = (db: Queries, position: Position, limit: number, wanted = sql`true`): Promise<EventRow[]> =>
   db
     .select()
     .from(events)
-    .where(sql`(${events.tx}, ${events.id}) > (${tx}::xid8, ${id}) and ${settled}`)
+    .where(sql`${isAfter(position)} and ${wanted}`)
     .orderBy(events.tx, events.id)
     .limit(limit)
+
+/** The same as `wants`, for rows. */
+const wantedBy = ({ agentId, sprintId }: Filter): SQL => {
+  if (agentId === undefined && sprintId === undefined) return sql`${events.kind} <> 'event'`
+  const ofAgent = agentId === undefined ? sql`true` : sql`${events.agentId} = ${agentId}`
+  const ofSprint = sprintId === undefined ? sql`true` : sql`coalesce(${events.sprintId}, ${sprintId}) = ${sprintId}`
+  return sql`${ofAgent} and ${ofSprint}`
+}
+
+/** Whether somebody with this filter is told about it. */
+export function wants({ agentId, sprintId }: Filter, told: Told): boolean {
+  if (agentId !== undefined && told.agentId !== agentId) return false
+  if (sprintId !== undefined && told.sprintId !== undefined && told.sprintId !== sprintId) return false
+  return told.change.type !== 'event' || agentId !== undefined || sprintId !== undefined
+}
+
+async function missesTooMuch(db: Queries, position: Position, filter: Filter): Promise<boolean> {
+  const passed = db
+    .select({ wanted: sql<boolean>`${wantedBy(filter)}`.as('wanted') })
+    .from(events)
+    .where(isAfter(position))
+    .orderBy(events.tx, events.id)
+    .limit(mostPassedOver + 1)
+    .as('passed')
+  const count = { all: sql<number>`count(*)::int`, wanted: sql<number>`count(*) filter (where ${passed.wanted})::int` }
+  const [{ all, wanted } = { all: 0, wanted: 0 }] = await db.select(count).from(passed)
+  return all > mostPassedOver || wanted > mostMissed
+}
 
 async function newest(db: Queries): Promise<Position> {
   const [row] = await db
@@ -111,7 +166,7 @@ async function newest(db: Queries): Promise<Position> {
     .where(settled)
     .orderBy(sql`${events.tx} desc, ${events.id} desc`)
     .limit(1)
-  return row ?? { tx: '0', id: 0 }
+  return row ?? start
 }
 
 function positionIn(id: string): Position | undefined {
@@ -152,18 +207,30 @@ async function toldBy(db: Queries, rows: readonly EventRow[], now: number): Prom
   return news.flatMap((row) => {
     const change = changeOf(row, found)
     if (!change) return []
-    const id = `${row.tx}-${row.id}`
-    let text: string | undefined
+    const id = idOf(row)
     return [
       {
         id,
         change,
         ...(row.agentId !== null && { agentId: row.agentId }),
         ...(row.sprintId !== null && { sprintId: row.sprintId }),
-        text: () => (text ??= frame({ id, change })),
+        frame: framesOf(id, change),
       },
     ]
   })
+}
+
+function framesOf(id: string, change: Change): Told['frame'] {
+  const made = new Map<AccessLevel | undefined, Uint8Array>()
+  return (level) => {
+    const access = change.type === 'agent' ? level : undefined
+    const known = made.get(access)
+    if (known) return known
+    const shown = change.type === 'agent' && access ? { ...change, row: { ...change.row, access } } : change
+    const bytes = frame({ id, change: shown })
+    made.set(access, bytes)
+    return bytes
+  }
 }
 
 const keyOf = ({ kind, agentId, sprintId, promptId, machineId, questionId }: EventRow): string =>

@@ -49,7 +49,7 @@ export async function listen(app: Hono, options: ListenOptions): Promise<Listeni
   }
 }
 
-export const isLoopback = (host: string): boolean =>
+const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 function started(server: Server, host: string, port: number): Promise<void> {

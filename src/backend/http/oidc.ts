@@ -95,7 +95,7 @@ async function sessionFor(claims: client.IDToken | undefined, settings: OidcSett
   return deps.people.begin(userId, 'oidc')
 }
 
-export function isAllowed(email: string | undefined, allow: readonly string[]): boolean {
+function isAllowed(email: string | undefined, allow: readonly string[]): boolean {
   const address = email?.toLowerCase()
   if (address === undefined) return false
   return allow.some((entry) => {

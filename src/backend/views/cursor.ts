@@ -6,7 +6,7 @@ import type { Page } from '../../contract/fleet/page.ts'
 /** Where a list that is ordered by a moment and an id goes on. */
 export type Cursor = { readonly at: number; readonly id: string }
 
-export const encodeCursor = ({ at, id }: Cursor): string => Buffer.from(`${at} ${id}`).toString('base64url')
+const encodeCursor = ({ at, id }: Cursor): string => Buffer.from(`${at} ${id}`).toString('base64url')
 
 export function decodeCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined

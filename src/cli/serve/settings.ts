@@ -23,7 +23,7 @@ export type ServeSettings = Pick<
   readonly dataFolder: string
 }
 
-export const usualPort = 7257
+const usualPort = 7257
 
 /** What flags and environment say, checked. */
 export function serveSettings(flags: ServeFlags, io: Io): ServeSettings {

@@ -25,7 +25,7 @@ export const Sprint = z.object({
 export type Sprint = z.output<typeof Sprint>
 
 /** What is asked of a sprint when it is started, besides its task. Durations are milliseconds. */
-export const StartLimits = z.strictObject({
+const StartLimits = z.strictObject({
   iterations: z.int().min(1).optional(),
   usd: z.number().positive().optional(),
   tokens: z.int().min(1).optional(),
@@ -34,7 +34,7 @@ export const StartLimits = z.strictObject({
 })
 export type StartLimits = z.output<typeof StartLimits>
 
-export const StartCheck = z.strictObject({ run: text.max(2000), name: z.string().max(200).optional() })
+const StartCheck = z.strictObject({ run: text.max(2000), name: z.string().max(200).optional() })
 
 const common = {
   doneWhen: z.array(StartCheck).max(50).optional().describe('Not given: detected in the project; empty: none'),

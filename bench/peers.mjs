@@ -1,0 +1,152 @@
+// Ours beside the peers that npm has, on the same agents: what an iteration costs, and what happens when the agent misbehaves.
+// Writes docs/benchmarks.md. Usage: npm run bench:peers [-- --skip-own]     about ten minutes; the peers go to .cache/peers
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { conformance } from '../conformance/run.mjs'
+import { machine, measureAll } from './all.mjs'
+import { benchEnv, endlessSprint, least, ralph, tableOf, timed, tinyAgent } from './measure.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const peers = join(root, '.cache/peers')
+const pinned = { 'ralph-tui': '0.11.0', 'ralphy-cli': '4.7.2', bun: '1.4.4' }
+const faults = ['lie', 'limit', 'crash', 'echo', 'empty', 'kill']
+const [few, many] = [20, 120]
+
+const loops = {
+  'Ralph Mode': {
+    faulty: 'exec sh "$LOOPS/ralph.sh"',
+    runs: (dir, count) => `node ${ralph} run ${endlessSprint(dir)} --max-iterations ${count} --json`,
+  },
+  'ralph-tui': {
+    faulty: `PEERS='${peers}' exec sh "$LOOPS/ralph-tui.sh"`,
+    runs: (dir, count) => {
+      const story = (n) => ({
+        id: `US-${n}`,
+        title: `task ${n}`,
+        description: 'd',
+        acceptanceCriteria: [],
+        priority: n,
+        passes: false,
+      })
+      const userStories = Array.from({ length: count }, (_, n) => story(n + 1))
+      put(dir, 'prd.json', JSON.stringify({ name: 'bench', branchName: 'bench', userStories }))
+      const flags = '--headless --no-setup --agent claude --iterations 0 --delay 0'
+      return `cd ${dir} && ${peers}/node_modules/.bin/bun ${peers}/node_modules/ralph-tui/dist/cli.js run --prd prd.json ${flags}`
+    },
+  },
+  ralphy: {
+    faulty: `PEERS='${peers}' exec sh "$LOOPS/ralphy.sh"`,
+    runs: (dir, count) => {
+      const tasks = Array.from({ length: count }, (_, n) => `  - title: task ${n}\n    completed: false\n`)
+      put(dir, 'tasks.yaml', `tasks:\n${tasks.join('')}`)
+      return `cd ${dir} && git init -q . && ${peers}/node_modules/.bin/ralphy --claude --yaml tasks.yaml --fast --no-commit`
+    },
+  },
+}
+
+install()
+const overheads = costs()
+const verdicts = await misbehaviour()
+const own = process.argv.includes('--skip-own') ? undefined : await measureAll()
+const text = page({ overheads, verdicts, own })
+writeFileSync(join(root, 'docs/benchmarks.md'), text)
+execFileSync(join(root, 'node_modules/.bin/oxfmt'), [join(root, 'docs/benchmarks.md')], { stdio: 'ignore' })
+console.log(text)
+
+function install() {
+  const versionOf = (name) => {
+    const file = join(peers, 'node_modules', name, 'package.json')
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
+  }
+  const missing = Object.entries(pinned).filter(([name, version]) => versionOf(name) !== version)
+  if (missing.length === 0) return
+  mkdirSync(peers, { recursive: true })
+  const packages = Object.entries(pinned).map(([name, version]) => `${name}@${version}`)
+  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', peers, ...packages], {
+    stdio: 'inherit',
+  })
+}
+
+function put(dir, name, content) {
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, name), content)
+}
+
+/** Per iteration: what many take more than few, so that the start is not in it. The better of two rounds. */
+function costs() {
+  const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
+  try {
+    tinyAgent(work)
+    const place = { env: benchEnv(work), cwd: work }
+    const bare = timed(`sh -c 'i=0; while [ $i -lt ${many} ]; do claude </dev/null; i=$((i+1)); done'`, place)
+    const floor = { name: 'a bare `while` loop', cpu: bare.cpu / many, wall: bare.wall / many, start: 0 }
+    const measured = Object.entries(loops).map(([name, { runs }]) => {
+      const rounds = [1, 2].map((round) => {
+        const short = timed(runs(join(work, `${name}-few-${round}`.replace(' ', '')), few), place)
+        const long = timed(runs(join(work, `${name}-many-${round}`.replace(' ', '')), many), place)
+        const per = (field) => (long[field] - short[field]) / (many - few)
+        return { cpu: per('cpu'), wall: per('wall'), start: short.cpu - per('cpu') * few }
+      })
+      const best = (field) => least(rounds.map((round) => round[field]))
+      return { name, cpu: best('cpu'), wall: best('wall'), start: best('start') }
+    })
+    return [floor, ...measured]
+  } finally {
+    rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function misbehaviour() {
+  const found = new Map()
+  for (const [name, { faulty }] of Object.entries(loops))
+    found.set(name, await conformance({ loop: faulty, only: faults, windowMs: 60_000, atOnce: 2 }))
+  return found
+}
+
+function page({ overheads, verdicts, own }) {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const round = (value) => Number(value.toPrecision(2))
+  const costRows = overheads.map(
+    ({ name, cpu, wall, start }) => `| ${name} | ${round(cpu)} | ${round(wall)} | ${round(start)} |`,
+  )
+  const names = [...verdicts.keys()]
+  const faultRows = verdicts.get('Ralph Mode').map(({ agent }, index) => {
+    const cells = names.map((name) => told(verdicts.get(name)[index]))
+    return `| ${agent} | ${cells.join(' | ')} |`
+  })
+  const kept = names.map(
+    (name) => `**${verdicts.get(name).filter(({ passed }) => passed).length} of ${faults.length}**`,
+  )
+  return `# Benchmarks
+
+Written by \`npm run bench:peers\` on ${new Date().toISOString().slice(0, 10)}; do not edit. Ralph Mode ${version}, ralph-tui ${pinned['ralph-tui']} (bun ${pinned.bun}), ralphy-cli ${pinned['ralphy-cli']}.
+${machine()}. Wall times depend on what else the machine does; CPU times and counts hardly.
+
+## What an iteration costs
+
+The same agent, which does nothing (\`bench/agent.c\`); ${many} iterations less ${few}, so that the start is not in it; the better of two rounds. Milliseconds. Ours
+writes and syncs its journal; the others run with their documented flags for speed (no pause, no tests, no commits).
+
+| loop | CPU per iteration | interval | CPU of the start |
+| --- | --- | --- | --- |
+${costRows.join('\n')}
+
+## What happens when the agent misbehaves
+
+The agent of the [conformance suite](guide/conformance.md), 60 seconds. ✓: as a first-class loop does. Each with its documented flags, the check in its
+configuration where it has a place for one: \`conformance/loops\`.
+
+| the agent … | ${names.join(' | ')} |
+| --- | ${names.map(() => '---').join(' | ')} |
+${faultRows.join('\n')}
+| as a first-class loop does | ${kept.join(' | ')} |
+${own === undefined ? '' : `\n## Our own figures\n\n\`npm run bench\`. Targets are for an idle machine.\n\n${tableOf(own)}\n`}`
+}
+
+function told({ starts, end, left, passed, missed }) {
+  const what = `${starts} ${starts === 1 ? 'start' : 'starts'}, ${end === 'still going' ? end : `exit ${end}`}${left > 0 ? `, ${left} left` : ''}`
+  return passed ? `✓ ${what}` : `✗ ${what}; not: ${missed.join(', ')}`
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openLine, type LineOptions } from './line.ts'
+import { sealWith } from './seal.ts'
+import type { Arrived, KeptMessage } from './session.ts'
+import { transportPair, type Transport } from './transport.ts'
+
+const secret = Buffer.alloc(32, 1)
+
+type Given = Partial<Pick<LineOptions, 'answer' | 'timing' | 'mailbox'>>
+
+/** Both ends of a line in one process. */
+function aLine(backend: Given = {}, machine: Given = {}) {
+  const received: Arrived[] = []
+  const open = (transport: Transport, side: 'backend' | 'machine', given: Given) =>
+    openLine({
+      transport,
+      seal: sealWith(secret, side),
+      epoch: 1,
+      mailbox: { pending: async () => [], acked: async () => {}, store: async () => 'new' },
+      answer: async ({ body }) => body,
+      received: (message) => void received.push(message),
+      ...given,
+    })
+  const [near, far] = transportPair(secret)
+  const lines = { backend: open(near, 'backend', backend), machine: open(far, 'machine', machine) }
+  onTestFinished(() => lines.backend.close('the test is over'))
+  return { ...lines, received, cut: () => near.close('cut') }
+}
+
+/** An outbox of so many messages, and what of it is left. */
+function anOutbox(count: number) {
+  let left: KeptMessage[] = Array.from({ length: count }, (_, index) => {
+    const position = index + 1
+    return { position, id: `m-${position}`, type: 'prompt', body: position }
+  })
+  return {
+    pending: async (after: number, most: number) => left.filter(({ position }) => position > after).slice(0, most),
+    acked: async (upTo: number) => void (left = left.filter(({ position }) => position > upTo)),
+    store: async () => 'new' as const,
+    left: () => left.length,
+  }
+}
+
+describe('a line', () => {
+  it('carries calls and answers of any size up to the limit', async () => {
+    const { backend, machine } = aLine()
+    const long = { text: 'é"\n'.repeat(300_000) }
+    expect(await backend.call('echo', long, 20_000)).toEqual(long)
+    expect(await machine.call('echo', 'short', 20_000)).toBe('short')
+  })
+
+  it('fails a call that is not answered in time, or whose line is cut, and says which', async () => {
+    const { backend, cut } = aLine({}, { answer: () => new Promise(() => {}) })
+    await expect(backend.call('never', null, 20)).rejects.toThrow('no answer within 20 ms')
+    const open = backend.call('never', null, 20_000)
+    cut()
+    await expect(open).rejects.toThrow('cut')
+    await expect(backend.call('never', null, 20_000)).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
+  })
+
+  it('is given up when nothing is heard for too long', async () => {
+    const timing = { pingMs: 10_000, silenceMs: 50, tickMs: 20 }
+    const { machine } = aLine({}, { timing })
+    expect(await machine.closed).toBe('nothing was heard for too long')
+  })
+
+  it('empties an outbox of thousands in order, without taking all of it at once', async () => {
+    const outbox = anOutbox(3000)
+    const { received } = aLine({ mailbox: outbox })
+    await expect.poll(outbox.left, { timeout: 20_000 }).toBe(0)
+    expect(received.map(({ body }) => body)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
+  })
+
+  it('is closed by a mailbox that fails, so that nothing counts as stored that is not', async () => {
+    const full = { ...anOutbox(0), store: () => Promise.reject(new Error('the disk is full')) }
+    const { machine, backend } = aLine({ mailbox: anOutbox(1) }, { mailbox: full })
+    expect(await machine.closed).toBe('the mailbox failed: the disk is full')
+    expect(await backend.closed).toBe('the mailbox failed: the disk is full')
+  })
+})
