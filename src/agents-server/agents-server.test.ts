@@ -168,6 +168,41 @@ describe('an agents-server', () => {
     await expect.poll(texts, patience).toBe(1)
   })
 
+  it('does not begin again what was ended on request, if it is killed before it could say so', async () => {
+    const { text, prompt, ended, effects, restart, backend, home, agentId } = await aMachine()
+    const body = text('effect once\nsleep 30')
+    // As it is left behind: the attempt was ended, the daemon was killed, and the prompt is still open.
+    const attempt = join(home, 'agents', agentId, 'prompts', 'attempts', body.promptId)
+    mkdirSync(attempt, { recursive: true })
+    writeFileSync(join(attempt, 'pid'), '999999 none 0\n')
+    writeFileSync(join(attempt, 'ended'), 'aborted\n')
+    prompt(body)
+    await restart()
+    const outcome = { status: 'aborted' }
+    await expect.poll(() => ended(body.promptId), patience).toMatchObject({ kind: 'outcome', outcome })
+    expect(backend.inventories.size).toBe(1)
+    expect(effects).toThrow('ENOENT')
+  })
+
+  it('watches what it had begun again after a restart without a backend, and begins nothing new', async () => {
+    const { text, prompt, ended, effects, restart, backend, machineId } = await aMachine()
+    const [first, second] = [text('effect first\nsleep 1'), { ...text('effect second'), leaseMs: 1000 }]
+    prompt(first)
+    prompt(second)
+    await expect.poll(() => backend.inventories.get(machineId)?.agents[0]?.prompts.length, patience).toBe(2)
+    await expect.poll(() => backend.inventories.size > 0 && effects(), patience).toEqual(['first'])
+    backend.setDown(true)
+    await restart()
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    expect([ended(first.promptId), ended(second.promptId), effects()]).toEqual([undefined, undefined, ['first']])
+    backend.setDown(false)
+    await expect
+      .poll(() => ended(first.promptId), patience)
+      .toMatchObject({ kind: 'outcome', outcome: { status: 'ok' } })
+    await expect.poll(() => ended(second.promptId), patience).toMatchObject({ kind: 'outcome' })
+    expect(effects()).toEqual(['first', 'second'])
+  })
+
   it('keeps the seed’s notes: task, lock, outcome, and what was noted before a new start', async () => {
     const { backend, machineId, agentId, home } = await aMachine()
     const setUp = async (taskDescription: string) => {
@@ -192,7 +227,9 @@ describe('an agents-server', () => {
     })
     await setUp('build it again')
     await setUp('build it again')
-    const [readme] = (await backend.machines.call(machineId, 'notes', { agentId })).files
+    symlinkSync('/etc/hostname', join(directory, 'link.md'))
+    const [readme, ...others] = (await backend.machines.call(machineId, 'notes', { agentId })).files
+    expect(others).toEqual([])
     expect(readme?.text?.split('## Task')).toHaveLength(3)
     expect(readme?.text).toContain('learned: x')
     expect(await look()).toMatchObject({ exists: true })

@@ -75,6 +75,7 @@ export async function startAgentsServer(options: AgentsServerOptions): Promise<A
     refused: dialing.refused,
     close: async () => {
       clearInterval(watching)
+      parts.lease.close()
       dialing.stop()
       await parts.mailbox.close()
       await parts.agents.close()
@@ -180,13 +181,15 @@ function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
   let failures = 0
   const connectOnce = async () => {
     const line = await openMachineLine(parts, takeUp)
-    signal.addEventListener('abort', () => line.close('the agents-server stops'))
+    const stop = () => line.close('the agents-server stops')
+    signal.addEventListener('abort', stop)
     try {
       await reconcile(line, parts)
       failures = 0
       parts.log('the line was closed', { reason: await line.closed })
     } finally {
       line.close('it failed')
+      signal.removeEventListener('abort', stop)
       parts.lease.reconciled(false)
     }
   }

@@ -5,7 +5,7 @@ import type { Arrived } from '../channel/session.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { LiveRequest, RequestBody, RequestReply, RequestType } from '../contract/fleet/channel.ts'
 import type { Redact } from '../contract/redact.ts'
-import { diskSpace, exists, readTextIfThere, readTextSyncIfThere, realPath } from '../platform/files.ts'
+import { diskSpace, isFile, readTextIfThere, readTextSyncIfThere, realPath } from '../platform/files.ts'
 import { readPart } from '../platform/private-file.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
@@ -134,7 +134,7 @@ async function redactedPart(file: string, { offset, length, part }: Wanted, reda
 function fileIn(agent: LocalAgent, area: RequestBody<'read-file'>['area'], path: string): string {
   const base = { workspace: agent.folder, agent: agent.home, notes: agent.notes }[area]
   const file = join(base, path)
-  if (!exists(file) || !isInside(realPath(file), realPath(base))) {
+  if (!isFile(file) || !isInside(realPath(file), realPath(base))) {
     throw new RalphError('FILE_NOT_FOUND', `there is no such file in the ${area}`)
   }
   return realPath(file)

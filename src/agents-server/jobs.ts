@@ -5,6 +5,8 @@ import { MachineFact } from '../contract/fleet/channel-work.ts'
 import { encodeReport } from '../channel/message.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import type { Fact } from '../loop/fact.ts'
+import { noUsage } from '../contract/outcome.ts'
+import { attemptState } from '../platform/attempt-folder.ts'
 import { exists } from '../platform/files.ts'
 import { perform } from '../runtime/perform.ts'
 import type { Ports } from '../runtime/ports.ts'
@@ -124,11 +126,14 @@ type PromptEnd = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
 
 async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<PromptEnd> {
   const { signal } = job.controller
-  await parts.leased(body.leaseMs, signal)
   try {
+    // What was begun before a restart runs, whether the backend is there or not: it is watched again, and ended properly.
+    const known = parts.agents.find(body.agentId)
+    const begun = known !== undefined && hasBegun(known, body)
+    if (!begun) await parts.leased(body.leaseMs, signal)
+    if (signal.aborted && !begun) return { kind: 'cancelled' }
+    if (begun && wasAborted(known, body)) return abortedEnd(body)
     const agent = parts.agents.ready(body.agentId)
-    // One that was begun before a restart has to be ended properly.
-    if (signal.aborted && !hasBegun(agent, body)) return { kind: 'cancelled' }
     job.startedAt = Date.now()
     parts.changed()
     if (body.asked.kind === 'text')
@@ -167,10 +172,30 @@ async function runAsked(
 const attemptOf = (agent: LocalAgent, sprintId: string, name: string): string =>
   relative(agent.home, join(sprintFolder(agent, sprintId), 'attempts', name))
 
-function hasBegun(agent: LocalAgent, { asked, promptId }: RequestBody<'prompt'>): boolean {
-  if (asked.kind === 'text') return exists(join(agent.home, textAttempt(promptId)))
+const hasBegun = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean => exists(attemptFolder(agent, body))
+
+/** Ended on request, and killed before we could say so: it is over, and must not begin anew. */
+function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
+  const first = attemptFolder(agent, body)
+  let last = first
+  for (let n = 2; exists(`${first}.${n}`); n++) last = `${first}.${n}`
+  return attemptState(last) === 'aborted'
+}
+
+function attemptFolder(agent: LocalAgent, { asked, promptId }: RequestBody<'prompt'>): string {
+  if (asked.kind === 'text') return join(agent.home, textAttempt(promptId))
   const { sprintId, order } = asked
-  return exists(join(agent.home, attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`)))
+  return join(agent.home, attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`))
+}
+
+function abortedEnd({ asked }: RequestBody<'prompt'>): PromptEnd {
+  const spent = { usage: noUsage, costUsd: 0 }
+  if (asked.kind === 'text') {
+    return { kind: 'outcome', outcome: { status: 'aborted', retryable: false, text: '', resumable: false, ...spent } }
+  }
+  const { iteration, attempt } = asked.order
+  const at = { at: Date.now(), iteration, attempt, random: Math.random() }
+  return { kind: 'fact', fact: { type: 'attempt-ended', ...at, end: { kind: 'aborted' }, ...spent } }
 }
 
 async function runOrder(job: Job, body: RequestBody<'carry-out'>, parts: Shared): Promise<void> {

@@ -32,6 +32,13 @@ describe('a lease', () => {
     expect(await isOver(lease.wait(1000, never))).toBe(false)
   })
 
+  it('lets nothing begin once it is closed', async () => {
+    const lease = openLease(() => 0)
+    lease.reconciled(true)
+    lease.close()
+    expect(await isOver(lease.wait(1000, never))).toBe(false)
+  })
+
   it('lets go of what was called off', async () => {
     const off = new AbortController()
     const waiting = openLease(() => 0).wait(1000, off.signal)

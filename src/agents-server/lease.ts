@@ -6,12 +6,15 @@ export interface Lease {
   readonly reconciled: (isReconciled: boolean) => void
   /** Resolves as soon as something with a lease of this length may be begun, or `signal` aborts. */
   readonly wait: (leaseMs: number, signal: AbortSignal) => Promise<void>
+  /** From here on nothing is begun any more. */
+  readonly close: () => void
 }
 
 /** On the monotonic clock: nobody who sets the time of day begins old work by it. */
 export function openLease(now: () => number = () => performance.now()): Lease {
   const waiting = new Set<() => void>()
   let isReconciled = false
+  let isClosed = false
   let lastHeard = -Infinity
   const look = () => {
     for (const check of waiting) check()
@@ -22,10 +25,12 @@ export function openLease(now: () => number = () => performance.now()): Lease {
       isReconciled = given
       look()
     },
+    close: () => void (isClosed = true),
     wait: (leaseMs, signal) =>
       new Promise((resolve) => {
         const check = () => {
-          if (!signal.aborted && !isReconciled && now() - lastHeard > leaseMs) return
+          const isCurrent = !isClosed && (isReconciled || now() - lastHeard <= leaseMs)
+          if (!signal.aborted && !isCurrent) return
           waiting.delete(check)
           signal.removeEventListener('abort', check)
           resolve()

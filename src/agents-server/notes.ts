@@ -5,9 +5,10 @@ import { formatTimestamp } from '../contract/time.ts'
 import { lockName, outcomeName } from '../loop/notes-prompt.ts'
 import type { LockState } from '../loop/read-lock.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { exists, isFolder, listFolder, makeFolder, readTextIfThere, removeFile } from '../platform/files.ts'
+import { exists, isFolder, listFolder, makeFolder, readTextIfThere, realPath, removeFile } from '../platform/files.ts'
 import { fileFacts } from '../platform/private-file.ts'
 import type { TaskLock } from '../runtime/ports.ts'
+import { isInside } from './workspaces.ts'
 
 const readme = 'README.md'
 /** Which attempt the lock was last put there for. */
@@ -121,7 +122,8 @@ export async function readNotes(folder: string) {
   const notes = await Promise.all(
     names.slice(0, mostNotes).map(async (name) => {
       const facts = await fileFacts(join(folder, name))
-      if (!facts) return []
+      // A link could lead anywhere.
+      if (!facts || !isInside(realPath(join(folder, name)), realPath(folder))) return []
       const text = facts.size <= longestNote ? await readTextIfThere(join(folder, name)) : undefined
       return [{ name, size: facts.size, updatedAt: facts.changedAt, ...(text !== undefined && { text }) }]
     }),

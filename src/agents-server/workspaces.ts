@@ -77,10 +77,13 @@ async function clone(agentId: string, { repository, branch }: Clone, places: Wor
   const wanted = branch === undefined ? [] : ['--branch', branch]
   await git(
     { cwd: places.workspaces },
+    // Nobody is there to be asked for a password, and an address is no program to be started.
+    '-c',
+    'core.askPass=true',
+    '-c',
+    'protocol.ext.allow=never',
     'clone',
     '--quiet',
-    '--config',
-    'protocol.ext.allow=never',
     ...wanted,
     '--',
     source,

@@ -14,7 +14,7 @@ import { openFleet, type OpenFleet } from './fleet/open-fleet.ts'
 import type { Fleet, Observed } from './fleet/ports.ts'
 import { createApp } from './http/app.ts'
 import type { Who } from './http/call.ts'
-import { createEvents } from './http/events.ts'
+import { createEvents, type EventTimes } from './http/events.ts'
 import { createFeed } from './http/feed.ts'
 import { addressesOf, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
@@ -57,6 +57,7 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   /** Sprints of this computer that `ralph run` runs; absent: none are looked at. */
   readonly observed?: Observed | undefined
   readonly settings?: Partial<Fleet['settings']>
+  readonly eventTimes?: Partial<EventTimes>
   readonly log: Log
   /** This replica was taken for dead by the others, and must exit. */
   readonly onLost: (reason: string) => void
@@ -221,7 +222,8 @@ async function serve(
   const { version, project, oidc, host, port, tls, publicOrigin } = options
   const { fleet, lines } = line
   const feed = createFeed(database, { now, log: trouble })
-  const events = createEvents({ feed, levels: (who) => levelsOf(database, who), log: trouble })
+  const levels = (who: Who) => levelsOf(database, who)
+  const events = createEvents({ feed, levels, log: trouble, times: options.eventTimes })
   const own: { addresses?: Addresses; origin?: string } = {}
   const ticketAddress = async (userId: string) => `${own.origin}/sign-in#${await persons.ticketFor(userId)}`
   const app = createApp({
@@ -240,7 +242,7 @@ async function serve(
     once: once(database, now),
     pace: pace(now),
     audit: (who, what, ids) => writeAudit(database, who, what, ids),
-    ready: async () => (await database.pool.query('select 1')).rowCount === 1,
+    ready: () => answers(database),
     metrics: async () => {
       const { connected, refusedFrames } = lines.counts()
       return metricsText(database, { viewers: events.viewers(), machines: connected, refusedFrames })
@@ -261,6 +263,18 @@ async function serve(
       await listening.close()
     },
   }
+}
+
+const readyMs = 2000
+
+/** Whether the database answers, and soon. */
+async function answers({ pool }: Database): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), readyMs).unref())
+  const answered = pool.query('select 1').then(
+    ({ rowCount }) => rowCount === 1,
+    () => false,
+  )
+  return Promise.race([answered, late])
 }
 
 async function writeAudit({ db }: Database, { user }: Who, what: string, ids: Readonly<Record<string, string>>) {

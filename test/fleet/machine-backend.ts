@@ -53,6 +53,7 @@ export async function aBackend(timing?: Partial<Timing>) {
     },
     ...(timing && { timing }),
   })
+  let isDown = false
   const received = (machineId: string, id: string) => memory.inbox.get(`${machineId} ${id}`)
   return {
     base,
@@ -61,8 +62,12 @@ export async function aBackend(timing?: Partial<Timing>) {
     inventories,
     events,
     log,
+    setDown: (down: boolean) => {
+      isDown = down
+    },
     /** A new in-process connection of this machine. */
     connect: async (machineId: string): Promise<Transport> => {
+      if (isDown) throw new Error('the backend is down')
       const [ours, theirs] = transportPair(randomBytes(32))
       void machines.attach(ours, machineId).catch(() => {})
       return theirs

@@ -6,6 +6,7 @@ import type { Database } from '../../src/backend/database/database.ts'
 import { events } from '../../src/backend/database/event.ts'
 import { questions } from '../../src/backend/database/question.ts'
 import { iterations, sprints } from '../../src/backend/database/sprint.ts'
+import { projectAgent } from '../../src/backend/fleet/project-agent.ts'
 import { rowId } from '../../src/cli/serve/observe-events.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
 import { fold } from '../../src/cli/sprint-state.ts'
@@ -13,7 +14,7 @@ import { openSprintStore } from '../../src/storage/sprint-store.ts'
 import { anIo } from '../support/an-io.ts'
 import { after, answered, aProgress, noon, type Play, reports, started } from '../support/builders.ts'
 import { aFolder } from '../support/folder.ts'
-import { aDatabase, aFleet, anAgent, until, type World } from './a-fleet.ts'
+import { aDatabase, aFleet, anAgent, anotherAgent, until, type World } from './a-fleet.ts'
 
 let database: Database
 let world: World
@@ -82,6 +83,8 @@ async function runIn(sprintDir: string, ...plays: readonly Play[]): Promise<() =
   return opened.store.close
 }
 
+const ranIn = async (...given: Parameters<typeof runIn>): Promise<void> => (await runIn(...given))()
+
 /** What the agent says in the first attempt of an iteration. */
 function says(sprintDir: string, iteration: number, text: string): void {
   const attempt = join(sprintDir, 'attempts', `${iteration}-1`)
@@ -119,35 +122,33 @@ it('shows what is there, adds nothing when it looks again, and catches up on wha
   await again.close()
 
   says(folder('auth'), 2, 'second')
-  await (
-    await runIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
-  )()
+  const third = observe()
+  await until(rows.events, (now) => textsIn(now).length === 2)
+  await third.close()
+  says(folder('auth'), 2, 'third')
+  await ranIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
   observe()
   await until(rows.sprint, (row) => row?.status === 'needs-human')
   const all = await rows.events()
   expect(all.slice(0, told.length)).toEqual(told)
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1))
-  expect(textsIn(all)).toEqual(['first', 'second'])
+  expect(textsIn(all)).toEqual(['first', 'second', 'third'])
   expect((await rows.iterations()).map(({ verdict }) => verdict)).toEqual(['continue', 'needs-human'])
   expect(await rows.questions()).toMatchObject([{ status: 'open', reason: 'Which database?' }])
 })
 
 it('follows somebody who runs a sprint, and an answer that was given in a terminal', async () => {
   const { folder, observe, rowsOf } = await aProject()
-  const { id, ...rows } = rowsOf('auth')
+  const rows = rowsOf('auth')
   observe()
   const close = await runIn(folder('auth'), started({ agents: ['claude'] }))
   await until(rows.sprint, (row) => row?.status === 'in-progress')
   await close()
   await until(rows.sprint, (row) => row?.status === 'interrupted')
 
-  await (
-    await runIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
-  )()
+  await ranIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
   await until(rows.questions, ([row]) => row?.status === 'open')
-  await (
-    await runIn(folder('auth'), answered('staging'))
-  )()
+  await ranIn(folder('auth'), answered('staging'))
   expect(await until(rows.questions, ([row]) => row?.status !== 'open')).toMatchObject([
     { status: 'answered', answer: 'staging', answeredBy: 'a terminal' },
   ])
@@ -156,14 +157,12 @@ it('follows somebody who runs a sprint, and an answer that was given in a termin
 
 it('survives sprints that are damaged, that vanish, and that are another one under the same name', async () => {
   const { folder, observe, rowsOf, logged } = await aProject()
-  const { id, ...rows } = rowsOf('asks')
+  const rows = rowsOf('asks')
   mkdirSync(join(folder('bad'), 'journal'), { recursive: true })
   writeFileSync(join(folder('bad'), 'PROGRESS.yaml'), 'not: [a progress')
   mkdirSync(folder('empty'))
   writeFileSync(join(folder('file')), '')
-  await (
-    await runIn(folder('asks'), started({ agents: ['claude'] }), reports(question))
-  )()
+  await ranIn(folder('asks'), started({ agents: ['claude'] }), reports(question))
 
   observe()
   await until(rows.questions, ([row]) => row?.status === 'open')
@@ -175,12 +174,30 @@ it('survives sprints that are damaged, that vanish, and that are another one und
   await until(rowsOf('moved').sprint, (row) => row?.status === 'needs-human')
 
   rmSync(folder('moved'), { recursive: true })
-  await (
-    await runIn(folder('asks'), { ...started({ agents: ['claude'] }), at: noon + 1 })
-  )()
+  await ranIn(folder('asks'), { ...started({ agents: ['claude'] }), at: noon + 1 })
   await until(rows.sprint, (row) => row?.rev === 1)
   expect((await rows.events()).map(({ type }) => type)).toEqual(expect.arrayContaining(['sprint-started']))
   expect(await rows.iterations()).toEqual([])
   expect(await rows.questions()).toEqual([])
   expect(world.troubles).toEqual([])
+})
+
+it('gives a folder one agent, with a program as soon as there is one, and leaves those of people alone', async () => {
+  const { row } = await anAgent(world.fleet)
+  const machineId = (await row())?.machineId ?? ''
+  const agentFor = (folder: string, program: string, problem?: string) =>
+    projectAgent(world.fleet, { machineId, folder, name: 'app', program, problem }, { name: 'me' })
+
+  const made = await agentFor('/srv/app', 'claude', 'install one')
+  expect(made).toMatchObject({ name: 'app', state: 'failed', reason: 'no agent program: install one' })
+  expect(await agentFor('/srv/app', 'claude', 'install one')).toEqual(made)
+  const { id } = made
+  expect(await agentFor('/srv/app', 'codex')).toMatchObject({ id, program: 'codex', state: 'idle', reason: null })
+  expect(await agentFor('/srv/app', 'claude')).toMatchObject({ id, program: 'codex', state: 'idle' })
+
+  const workspace = { kind: 'folder' as const, path: '/srv/other' }
+  const own = await anotherAgent(world.fleet, machineId, { workspace, program: 'command:mine', state: 'creating' })
+  const before = await own.row()
+  expect(await agentFor('/srv/other', 'claude', 'install one')).toEqual(before)
+  expect(await own.row()).toEqual(before)
 })

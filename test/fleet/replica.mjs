@@ -36,19 +36,28 @@ const connected = new Map()
 
 async function deliver(machineId) {
   const here = connected.get(machineId)
-  if (!here || here.busy) return void (here && (here.again = true))
+  if (!here) return
+  here.again = true
+  if (here.busy) return
   here.busy = true
-  do {
-    here.again = false
-    const own = eq(machineOutbox.machineId, machineId)
-    const rows = await database.db.select().from(machineOutbox).where(own).orderBy(asc(machineOutbox.id)).limit(500)
-    for (const { id, message } of rows) {
-      if (here.sent.has(id)) continue
-      here.sent.add(id)
-      process.send({ type: 'message', machineId, row: id, message })
+  try {
+    while (here.again) {
+      here.again = false
+      await passOn(machineId, here)
     }
-  } while (here.again)
-  here.busy = false
+  } finally {
+    here.busy = false
+  }
+}
+
+async function passOn(machineId, here) {
+  const own = eq(machineOutbox.machineId, machineId)
+  const rows = await database.db.select().from(machineOutbox).where(own).orderBy(asc(machineOutbox.id)).limit(500)
+  for (const { id, message } of rows) {
+    if (here.sent.has(id)) continue
+    here.sent.add(id)
+    process.send({ type: 'message', machineId, row: id, message })
+  }
 }
 
 const onSignal = (machineId) => deliver(machineId).catch((error) => trouble(error, 'deliver'))

@@ -52,10 +52,10 @@ export async function startPostgres({ isDurable = false } = {}): Promise<TestPos
       await admin.end()
       return url(name)
     },
-    crash: () => end(server, 'SIGQUIT'),
+    crash: () => end(server),
     restart: async () => void (server = await start({ bin, folder, identity, isDurable })),
     stop: async () => {
-      await end(server, 'SIGQUIT')
+      await end(server)
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -74,6 +74,13 @@ async function lentIdentity(): Promise<Identity | undefined> {
 /** What only matters to somebody who wants to keep something. */
 const speed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off']
 
+/** Ends the server when nobody holds the other end of the pipe any more: a test that was killed leaves nothing behind. */
+const untilLeft = `exec 3<&0
+"$0" "$@" 3<&- & server=$!
+(cat <&3; kill -QUIT $server) >/dev/null 2>&1 &
+exec 3<&-
+wait $server`
+
 type Start = {
   readonly bin: string
   readonly folder: string
@@ -88,8 +95,12 @@ async function start({ bin, folder, identity, isDurable }: Start) {
     'listen_addresses=',
     `unix_socket_directories=${folder}`,
   ].flatMap((name) => ['-c', name])
-  const options = { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'], ...identity }
-  const server = spawn(join(bin, 'postgres'), ['-D', join(folder, 'data'), ...settings], options)
+  const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings]
+  const server = spawn('sh', ['-c', untilLeft, ...command], {
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'pipe'],
+    ...identity,
+  })
   let said = ''
   await new Promise<void>((resolve, reject) => {
     server.on('exit', (code) => reject(new Error(`postgres has ended (${code}): ${said}`)))
@@ -101,10 +112,11 @@ async function start({ bin, folder, identity, isDurable }: Start) {
   return server
 }
 
-async function end(server: Awaited<ReturnType<typeof start>>, signal: NodeJS.Signals): Promise<void> {
+/** At once, without tidying up, as Postgres does on SIGQUIT. */
+async function end(server: Awaited<ReturnType<typeof start>>): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return
   const ended = once(server, 'exit')
-  server.kill(signal)
+  server.stdin.end()
   await ended
 }
 

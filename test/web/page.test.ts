@@ -84,6 +84,7 @@ describe('every page', () => {
     await see('No agent yet')
     await go('/needs-you')
     await see('Nobody waits for you')
+    expect(complaints.lines).toEqual([])
   })
 
   it('shows the same for what is unknown and for what is forbidden', async () => {
@@ -267,6 +268,7 @@ describe('a long transcript', () => {
     await see('the beginning')
     await page.getByRole('button', { name: 'Load the whole output' }).click()
     await see('the whole output')
+    expect(complaints.lines).toEqual([])
   })
 })
 

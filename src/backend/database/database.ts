@@ -74,7 +74,7 @@ function remembering(client: PoolClient): PoolClient {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what drizzle gives it, pg gets
     return client.query((name === undefined ? config : { ...(config as object), name }) as never, values as never)
   }
-  return Object.assign(Object.create(client) as PoolClient, { query })
+  return new Proxy(client, { get: (target, key) => (key === 'query' ? query : Reflect.get(target, key)) })
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -9,7 +9,7 @@ import { announce, appendEvents } from './announce.ts'
 import { interrupt } from './give-orders.ts'
 import type { Fleet, Machines } from './ports.ts'
 import { pump } from './pump.ts'
-import { lockAgent, runningPrompt, sprintIn } from './rows.ts'
+import { lockAgent, runningPrompt } from './rows.ts'
 import { lockOwnAgent } from './take-report.ts'
 
 /** The topic on which those listen who hold the connections; the key is the machine. */
@@ -155,13 +155,16 @@ export const takeEvents = (
 
 type Own = { readonly sprintId: string; readonly own: ReportBody<'events'>['events'] }
 
+/** Of a sprint that is gone, or is another agent's, nothing is kept. */
 async function appendToSprint(fleet: Fleet, tx: Tx, agentId: string, { sprintId, own }: Own): Promise<void> {
-  const sprint = await sprintIn(tx, sprintId)
-  if (sprint.agentId !== agentId) return
-  const at = fleet.clock.now()
+  const [sprint] = await tx.db
+    .select({ seq: sprints.seq })
+    .from(sprints)
+    .where(and(eq(sprints.id, sprintId), eq(sprints.agentId, agentId)))
+  if (!sprint) return
   const numbered = own.map((event, index) => ({ ...event, seq: sprint.seq + index + 1 }))
-  const seq = sprint.seq + own.length
-  await tx.db.update(sprints).set({ seq, lastEventAt: at }).where(eq(sprints.id, sprintId))
+  const counted = { seq: sprint.seq + own.length, lastEventAt: fleet.clock.now() }
+  await tx.db.update(sprints).set(counted).where(eq(sprints.id, sprintId))
   await appendEvents(fleet, tx, { agentId, sprintId }, numbered)
 }
 

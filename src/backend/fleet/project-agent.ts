@@ -19,14 +19,21 @@ export async function projectAgent(fleet: Fleet, project: Project, by: Asker): P
   const { machineId, folder: path, name, program, problem } = project
   await untilConnected(fleet, machineId)
   const known = await agentOf(fleet, project)
-  const agent =
-    known ?? (await createAgent(fleet, { name, machineId, program, workspace: { kind: 'folder', path } }, by))
-  if (problem !== undefined) {
-    return agent.reason === problem ? agent : setState(fleet, agent.id, { state: 'failed', reason: problem })
+  if (known) return known.state === 'failed' && problem === undefined ? repaired(fleet, known, project) : known
+  const made = await createAgent(fleet, { name, machineId, program, workspace: { kind: 'folder', path } }, by)
+  return problem === undefined
+    ? made
+    : setState(fleet, made.id, { state: 'failed', reason: `${noProgram}: ${problem}` })
+}
+
+const noProgram = 'no agent program'
+
+/** What it lacked may be there now. Its program is only chosen again if there was none to choose from. */
+async function repaired(fleet: Fleet, agent: AgentRow, { program, machineId }: Project): Promise<AgentRow> {
+  if (agent.reason?.startsWith(noProgram)) {
+    const chosen = { program, account: `${program}@${machineId}` }
+    await fleet.database.db.update(agents).set(chosen).where(eq(agents.id, agent.id))
   }
-  if (!known || (known.state !== 'failed' && known.state !== 'creating')) return agent
-  const chosen = { program, account: `${program}@${machineId}` }
-  await fleet.database.db.update(agents).set(chosen).where(eq(agents.id, agent.id))
   return makeWorkspace(fleet, agent)
 }
 

@@ -241,6 +241,25 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
+  it('is not given up when its machine is silent, but people are told', async () => {
+    const { fleet, notices } = world
+    const first = held()
+    const agent = await anAgent(fleet, { text: () => first.released.then(() => anOutcome()) })
+    await queuePrompt(fleet, agent.id, { prompt: 'long' }, somebody)
+    await until(
+      async () => agent.machine.state.prompts,
+      (all) => all.length === 1,
+    )
+    world.pass(3_600_000)
+    const [silent] = await until(agent.prompts, ([row]) => row?.error !== null)
+    expect(silent).toMatchObject({ status: 'running', leaseUntil: null })
+    const told = notices.filter((notice) => notice.agentId === agent.id)
+    expect(told).toMatchObject([{ event: 'machine-lost', machineId: agent.machine.id }])
+    first.release()
+    await until(agent.prompts, ([row]) => row?.status === 'finished')
+    await agent.machine.close()
+  })
+
   it('keeps what machines tell of it once, in order', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, { attempt: () => new Promise(() => {}) })

@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http'
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
@@ -69,8 +70,11 @@ export function createApp(deps: AppDeps): Hono {
   app.post(routes.signOut.path, (c) => signOut(c, deps))
   app.get(routes.events.path, async (c) => {
     const who = await whoIs(c, deps)
+    deps.pace(who.user.id, false)
     const query = parsed(routes.events.query, c.req.query(), 'query')
-    return deps.events.stream({ who, query, after: c.req.header('last-event-id'), signal: c.req.raw.signal })
+    const after = c.req.header('last-event-id')
+    const whoNow = () => recognised(c, deps)
+    return deps.events.stream({ who, whoNow, query, after, signal: c.req.raw.signal, cut: () => cut(c) })
   })
   for (const name of tableRoutes) {
     const { method, path } = routes[name]
@@ -126,18 +130,24 @@ function withRevision(response: Response, { revision }: Route, value: unknown): 
   return response
 }
 
-async function whoIs(c: Context, { identity, pace }: AppDeps): Promise<Who> {
-  const token = tokenIn(c.req.header('authorization'))
-  const session = sessionIn(c.req.header('cookie'))
-  const who =
-    token === undefined
-      ? session === undefined
-        ? undefined
-        : await identity.bySession(session)
-      : await identity.byToken(token)
+async function whoIs(c: Context, deps: AppDeps): Promise<Who> {
+  const who = await recognised(c, deps)
   if (who) return who
-  pace('nobody', true)
+  deps.pace('nobody', true)
   throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` has printed' })
+}
+
+async function recognised(c: Context, { identity }: AppDeps): Promise<Who | undefined> {
+  const token = tokenIn(c.req.header('authorization'))
+  if (token !== undefined) return identity.byToken(token)
+  const session = sessionIn(c.req.header('cookie'))
+  return session === undefined ? undefined : identity.bySession(session)
+}
+
+/** Whoever does not read would keep a connection open that is only ended. */
+function cut(c: Context): void {
+  const { outgoing }: { outgoing?: unknown } = c.env ?? {}
+  if (outgoing instanceof ServerResponse) outgoing.destroy()
 }
 
 async function signIn(c: Context, deps: AppDeps): Promise<Response> {

@@ -2,7 +2,7 @@ import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { levelOf } from './access.ts'
 import type { Who } from './call.ts'
 import { openEventLine, type EventLine } from './event-line.ts'
-import { wants, type Feed, type Filter, type Told } from './feed.ts'
+import { isLater, wants, type Feed, type Filter, type Told } from './feed.ts'
 import { frame } from './frame.ts'
 
 export type EventsRequest = {
@@ -44,11 +44,11 @@ type Viewer = Pick<EventsRequest, 'query' | 'whoNow'> & {
   readonly cut: () => void
   who: Who
   levels: ReadonlyMap<string, AccessLevel>
-  /** The last thing that they were told, or that was not for them. */
-  at: string | undefined
   isBehind: boolean
-  /** What came while the database was being read for somebody who is behind. */
-  held: Told[]
+  /** What comes while the last of what was missed is being read. */
+  held: Told[] | undefined
+  /** All up to here they know already. */
+  knows: string | undefined
   takenAtBeat: number
 }
 
@@ -71,10 +71,10 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
     })
   }
   const hear = (viewer: Viewer, told: readonly Told[]) => {
-    if (viewer.isBehind) return void viewer.held.push(...told)
+    if (viewer.isBehind) return void viewer.held?.push(...told)
     for (const one of told) {
       tell(viewer, one)
-      if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, one.id)
+      if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, viewer.knows ?? one.id)
     }
   }
   const stopFeed = feed.listen((told) => viewers.forEach((viewer) => hear(viewer, told)))
@@ -101,9 +101,9 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
           cut()
           line.end()
         },
-        at: undefined,
         isBehind: false,
-        held: [],
+        held: undefined,
+        knows: undefined,
         takenAtBeat: 0,
       }
       line.send(hello)
@@ -149,26 +149,31 @@ function beatOf(viewer: Viewer): void {
 async function catchUp(viewer: Viewer, after: string, feed: Feed): Promise<void> {
   const { line, query } = viewer
   viewer.isBehind = true
+  viewer.knows = undefined
   await line.drained()
   const id = await feed.startOver(after, query)
   if (id !== undefined) line.send(frame({ id, change: { type: 'start-over' } }))
   let at = id ?? after
   for (;;) {
-    viewer.held = []
+    const held: Told[] = []
+    viewer.held = held
     const { told, upTo } = await feed.since(at, query)
-    if (upTo === at) break
+    viewer.held = undefined
+    if (upTo === at) return goOn(viewer, at, held)
     at = upTo
     for (const one of told) tell(viewer, one)
     await line.drained()
   }
-  viewer.at = at
-  viewer.isBehind = false
-  for (const one of viewer.held.splice(0)) tell(viewer, one)
+}
+
+function goOn(viewer: Viewer, knows: string, held: readonly Told[]): void {
+  Object.assign(viewer, { knows, isBehind: false })
+  for (const one of held) tell(viewer, one)
 }
 
 function tell(viewer: Viewer, told: Told): void {
-  if (viewer.at !== undefined && !isLater(told.id, viewer.at)) return
-  viewer.at = told.id
+  if (viewer.knows !== undefined && !isLater(told.id, viewer.knows)) return
+  viewer.knows = undefined
   if (!wants(viewer.query, told)) return
   const level = told.agentId === undefined ? undefined : levelOf(viewer.who, viewer.levels.get(told.agentId))
   if (told.agentId !== undefined && level === undefined) return

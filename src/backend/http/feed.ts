@@ -174,6 +174,12 @@ function positionIn(id: string): Position | undefined {
   return tx === undefined ? undefined : { tx, id: Number(row) }
 }
 
+export function isLater(id: string, than: string): boolean {
+  const [a, b] = [positionIn(id), positionIn(than)]
+  if (!a || !b) return true
+  return a.tx === b.tx ? a.id > b.id : BigInt(a.tx) > BigInt(b.tx)
+}
+
 /** Rows as changes. A row that has changed several times is told once, as it is now. */
 async function toldBy(db: Queries, rows: readonly EventRow[], now: number): Promise<Told[]> {
   const last = new Map<string, EventRow>()

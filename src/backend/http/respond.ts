@@ -1,12 +1,14 @@
 import type { z } from 'zod'
 import { errorCodes, RalphError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/fleet/problem.ts'
+import { isDatabaseGone } from '../database/database-gone.ts'
 
 /** The one place where an error becomes an answer. What we did not expect is said to the log, not to the caller. */
 export function problemOf(error: unknown, log: (error: unknown) => void): Problem {
   if (error instanceof BadRequest) return { ...problem('INVALID_REQUEST', error.message), errors: [...error.errors] }
   if (error instanceof RalphError && error.code !== 'INTERNAL') return problem(error.code, error.message, error.hint)
   log(error)
+  if (isDatabaseGone(error)) return problem('DATABASE_UNAVAILABLE', 'the database cannot be reached now', 'try again soon')
   return problem('INTERNAL', 'something went wrong here', 'the log of the backend says more')
 }
 

@@ -69,7 +69,7 @@ export function askMachines(parts: AskParts): Asking {
   return {
     ...outbox,
     ask: async (machineId, type, body) => {
-      if (isLive(type) && lines.isReachable(machineId)) return lines.call(machineId, type, body as never) as never
+      if (isLive(type) && lines.isReachable(machineId)) return lines.call(machineId, type, body as never)
       await mustBeConnected(db, machineId)
       const reply = isLive(type)
         ? await askLive(machineId, type, body)

@@ -14,7 +14,7 @@ import { greet, type Hello } from '../../channel/greeting.ts'
 import { readJoinToken } from '../../channel/join-token.ts'
 import { askToJoin } from '../../channel/join.ts'
 import { openLine } from '../../channel/line.ts'
-import { decodeRequest, encodeReport, encodeReply } from '../../channel/message.ts'
+import { decodeReportReply, decodeRequest, encodeReport, encodeReply } from '../../channel/message.ts'
 import { sealWith } from '../../channel/seal.ts'
 import type { Arrived } from '../../channel/session.ts'
 import { dial } from '../../channel/web-socket.ts'
@@ -232,6 +232,26 @@ describe('a line to a machine', () => {
     expect(await closed).toContain('closed')
     expect(await neighbour.line.answers(5000)).toBe(true)
     neighbour.line.close('done')
+  })
+
+  it('renews a certificate for a new key, and only for the machine that asks', async () => {
+    const id = memory.add('renews')
+    const { line } = await connected(id, { bootEpoch: 1 })
+    const { key, csr } = await newKeyAndRequest('another name')
+    const reply = await line.call('renew', encodeReport('renew', { csr }), 5000)
+    await expect(line.call('renew', encodeReport('renew', { csr: 'x' }), 5000)).rejects.toThrow('certificate request')
+    const { certificate, authorities } = decodeReportReply('renew', reply)
+    expect(authorities).toBe(authority.certificate)
+    expect(await attempt({ certificate, key }, helloOf(id, { bootEpoch: 2 }))).toBe('let in')
+    line.close('done')
+  })
+
+  it('lets in a machine whose clock is off, and says so', async () => {
+    const id = memory.add('skewed')
+    expect(await attempt(await credentialsFor(id), helloOf(id, { at: Date.now() - hour }))).toBe('let in')
+    expect(warnings.findLast((text) => text.includes(id) && text.includes('clockSkewMs'))).toMatch(
+      /"clockSkewMs":-36\d{5}/,
+    )
   })
 
   it('is cut off soon after a revocation', async () => {

@@ -59,7 +59,7 @@ export function projectIn(io: Io) {
   const folder = realPath(io.cwd)
   const [found] = installedAgents(io)
   const names = realDrivers().map(({ name }) => name)
-  const problem = `no agent program is on PATH; install one of ${names.join(', ')}, then start ralph serve again`
+  const problem = `install one of ${names.join(', ')}, then start ralph serve again`
   const chosen = found ? { program: found.name } : { program: names[0] ?? 'claude', problem }
   return { folder, name: basename(folder), ...chosen }
 }

@@ -52,7 +52,7 @@ export function appended(shown: TranscriptWindow, events: readonly StoredEvent[]
   return { events: all.slice(-windowSize), detached: false, cut: true }
 }
 
-export function matches({ event }: StoredEvent, { iteration, search, kind }: Scope): boolean {
+function matches({ event }: StoredEvent, { iteration, search, kind }: Scope): boolean {
   if (iteration !== undefined && (!('iteration' in event) || event.iteration !== iteration)) return false
   if (kind !== undefined && kindOf(event) !== kind) return false
   return search === undefined || JSON.stringify(event).toLowerCase().includes(search.toLowerCase())

@@ -32,7 +32,12 @@ export function NotesCard({ agentId }: { agentId: string }) {
               </span>
             )}
           </summary>
-          <div tabIndex={0} role="region" aria-label={note.name} className="max-h-80 overflow-y-auto px-3.5 pb-2.5 -outline-offset-2">
+          <div
+            tabIndex={0}
+            role="region"
+            aria-label={note.name}
+            className="max-h-80 overflow-y-auto px-3.5 pb-2.5 -outline-offset-2"
+          >
             <MarkdownText text={note.text} />
           </div>
         </details>

@@ -1,12 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Monitor, Moon, Play, Sun } from 'lucide-react'
+import { Menu as MenuIcon, Monitor, Moon, Play, Sun } from 'lucide-react'
 import { Button } from '../ui/button.tsx'
 import { Kbd } from '../ui/badge.tsx'
 import { classes } from '../ui/classes.ts'
 import { Dot } from '../ui/dot.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Crumbs } from './crumbs.tsx'
-import { commandKey } from './shortcuts.ts'
+import { commandKey } from '../words/command-key.ts'
 import { useTheme } from './theme.ts'
 import { useOpenQuestions } from './title.ts'
 
@@ -30,6 +30,7 @@ export function Header({ onSearch }: { onSearch: () => void }) {
         <span className="sr-only">Search and commands</span>
       </button>
       <ThemeMenu />
+      <PlacesMenu onSearch={onSearch} />
       <NeedsYou />
       <Button kind="primary" onClick={start} aria-label="Start Ralph Mode">
         <Play aria-hidden className="size-3.5 sm:hidden" />
@@ -48,6 +49,28 @@ const Place = ({ to, children }: { to: '/machines' | '/usage' | '/settings'; chi
     {children}
   </Link>
 )
+
+/** The same places where there is no room for their names. */
+function PlacesMenu({ onSearch }: { onSearch: () => void }) {
+  const navigate = useNavigate()
+  return (
+    <span className="lg:hidden">
+      <Menu
+        label="Places"
+        kind="ghost"
+        size="icon"
+        entries={[
+          { label: 'Search and commands', onChoose: onSearch },
+          { label: 'Machines', onChoose: () => void navigate({ to: '/machines' }) },
+          { label: 'Spend', onChoose: () => void navigate({ to: '/usage' }) },
+          { label: 'Settings', onChoose: () => void navigate({ to: '/settings' }) },
+        ]}
+      >
+        <MenuIcon aria-hidden className="size-4" />
+      </Menu>
+    </span>
+  )
+}
 
 function NeedsYou() {
   const open = useOpenQuestions()

@@ -1,7 +1,5 @@
 import { useEffect } from 'react'
-
-export const isMac = /mac|iphone|ipad/i.test(navigator.platform)
-export const commandKey = isMac ? '⌘' : 'Ctrl '
+import { commandKey } from '../words/command-key.ts'
 
 /** Keys of the whole page, as people see them in the list of shortcuts. */
 export const shortcuts = [

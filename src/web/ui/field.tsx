@@ -2,19 +2,19 @@ import { type ComponentProps, type ReactNode, useId } from 'react'
 import { classes } from './classes.ts'
 
 const box =
-  'w-full rounded-md border border-line-strong bg-bg px-2.5 py-1.5 leading-5 focus-visible:border-accent focus-visible:outline-1 focus-visible:-outline-offset-1 disabled:opacity-60 max-sm:text-[16px]'
+  'w-full rounded-md border border-line-strong bg-bg px-2.5 py-1 leading-5 focus-visible:border-accent focus-visible:outline-1 focus-visible:-outline-offset-1 disabled:opacity-60 max-sm:text-[16px]'
 
 type Labelled = { readonly label: string; readonly hint?: ReactNode; readonly hideLabel?: boolean }
 
 export const Input = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'input'> & Labelled) => (
   <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
-    {(ids) => <input className={box} {...ids} {...rest} />}
+    {(ids) => <input className={classes(box, 'h-7.5 max-sm:h-9')} {...ids} {...rest} />}
   </Labelled>
 )
 
 export const Textarea = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'textarea'> & Labelled) => (
   <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
-    {(ids) => <textarea className={classes(box, 'resize-y')} {...ids} {...rest} />}
+    {(ids) => <textarea className={classes(box, 'resize-y py-1.5')} {...ids} {...rest} />}
   </Labelled>
 )
 
@@ -28,7 +28,12 @@ type SelectProps = Omit<ComponentProps<'select'>, 'onChange'> &
 export const Select = ({ label, hint, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
   <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => (
-      <select className={classes(box, 'h-8')} onChange={(event) => onChoose(event.target.value)} {...ids} {...rest}>
+      <select
+        className={classes(box, 'h-7.5 max-sm:h-9')}
+        onChange={(event) => onChoose(event.target.value)}
+        {...ids}
+        {...rest}
+      >
         {options.map((option) => (
           <option key={option.value} value={option.value} disabled={option.disabled}>
             {option.label}

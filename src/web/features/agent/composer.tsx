@@ -4,6 +4,7 @@ import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Kbd } from '../../ui/badge.tsx'
+import { commandKey } from '../../words/command-key.ts'
 import { Textarea } from '../../ui/field.tsx'
 
 /** Three verbs: queue behind the others, steer what runs now, or interrupt it. */
@@ -60,7 +61,7 @@ export function Composer({ row: { agent, sprint } }: { row: AgentRow; onRalphMod
           {running ? 'Queue' : 'Send'}
         </Button>
         <span className="max-sm:hidden">
-          <Kbd>{/mac/i.test(navigator.platform) ? '⌘' : 'Ctrl '}↵</Kbd>
+          <Kbd>{commandKey}↵</Kbd>
         </span>
       </div>
     </div>

@@ -48,4 +48,4 @@ function detailOf(event: Exclude<StoredEvent['event'], { type: 'agent' }>): stri
   return 'text' in event && event.text !== undefined ? event.text : ''
 }
 
-export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => `&#${letter.codePointAt(0)};`)
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => `&#${letter.codePointAt(0)};`)

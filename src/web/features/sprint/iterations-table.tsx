@@ -14,7 +14,7 @@ type Props = {
 }
 
 const columns =
-  'grid grid-cols-[34px_70px_minmax(0,1fr)_56px_92px_64px_66px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px]'
+  'grid grid-cols-[28px_42px_minmax(0,1fr)_44px_92px_52px_62px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px]'
 
 /** A receipt per line, newest first. */
 export function IterationsTable({ iterations, chosen, onChoose }: Props) {
@@ -59,6 +59,8 @@ export function IterationsTable({ iterations, chosen, onChoose }: Props) {
   )
 }
 
+const modes = { planning: 'plan', executing: 'exec', reflecting: 'reflect' } as const
+
 const hidden = new Set(['mode', 'checks', 'in / out', 'time'])
 
 function Line({
@@ -79,7 +81,7 @@ function Line({
         </button>
       </span>
       <span role="cell" className="text-dim max-md:hidden">
-        {record.mode}
+        {modes[record.mode]}
       </span>
       <span role="cell" className="min-w-0">
         <span className={classes('block truncate', textOf[seen(record).tone])}>{verdictSentence(record)}</span>

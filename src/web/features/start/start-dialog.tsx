@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import type { AgentRow } from '../../../contract/fleet/agent.ts'
 import { agentsQuery, checksQuery, estimateQuery } from '../../data/queries.ts'
 import { Kbd } from '../../ui/badge.tsx'
+import { commandKey } from '../../words/command-key.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 import { Textarea } from '../../ui/field.tsx'
@@ -88,7 +89,7 @@ function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
       <DialogBody>
         <Textarea
           label="Task"
-          rows={4}
+          rows={3}
           autoFocus
           value={draft.task}
           onChange={(event) => change({ task: event.target.value })}
@@ -110,7 +111,7 @@ function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
           {startLabel(draft, busy)}
         </Button>
         <span className="max-sm:hidden">
-          <Kbd>{/mac/i.test(navigator.platform) ? '⌘' : 'Ctrl '}↵</Kbd>
+          <Kbd>{commandKey}↵</Kbd>
         </span>
       </DialogFoot>
     </div>

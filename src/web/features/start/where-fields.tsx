@@ -26,24 +26,26 @@ export function WhereFields({ draft, change, problems, rows, busy }: Props) {
   ]
   return (
     <>
-      <Select
-        label="Where"
-        value={draft.agentId}
-        options={options}
-        onChoose={(agentId) => change({ agentId })}
-        hint={problems.agentId}
-      />
-      {busy && (
+      <div className={busy ? 'grid grid-cols-2 gap-3 max-sm:grid-cols-1' : undefined}>
         <Select
-          label="This agent is at work"
-          value={draft.ifBusy}
-          options={[
-            { value: 'queue', label: 'Wait until it is done, then start' },
-            { value: 'interrupt', label: 'Interrupt it and start now; what it does is lost' },
-          ]}
-          onChoose={(ifBusy) => change({ ifBusy: ifBusy === 'interrupt' ? 'interrupt' : 'queue' })}
+          label="Where"
+          value={draft.agentId}
+          options={options}
+          onChoose={(agentId) => change({ agentId })}
+          hint={problems.agentId}
         />
-      )}
+        {busy && (
+          <Select
+            label="This agent is at work"
+            value={draft.ifBusy}
+            options={[
+              { value: 'queue', label: 'Wait until it is done' },
+              { value: 'interrupt', label: 'Interrupt it; what it does is lost' },
+            ]}
+            onChoose={(ifBusy) => change({ ifBusy: ifBusy === 'interrupt' ? 'interrupt' : 'queue' })}
+          />
+        )}
+      </div>
       {draft.agentId === newAgent && <NewAgent draft={draft} change={change} problems={problems} />}
     </>
   )

@@ -59,7 +59,7 @@ export function Transcript(props: Props) {
         {shown.cut && <Again onReopen={onReopen} />}
         <Rows rows={rows} virtual={virtual} selected={props.selected} onSelect={props.onSelect} />
       </div>
-      {(!latch.following || shown.detached) && (
+      {((!latch.following && !over) || shown.detached) && (
         <Button
           className="absolute right-4 bottom-3 shadow-pop"
           onClick={() => {
@@ -139,7 +139,7 @@ function isSelecting(scroller: HTMLElement | null): boolean {
 function usePinned(scroller: React.RefObject<HTMLDivElement | null>, pinned: boolean, size: string): void {
   useLayoutEffect(() => {
     const list = scroller.current
-    if (pinned && list && !isSelecting(list)) list.scrollTop = list.scrollHeight
+    if (pinned && list && !isSelecting(list)) list.scrollTo({ top: list.scrollHeight })
   }, [scroller, pinned, size])
 }
 
