@@ -157,7 +157,7 @@ describe('an agents-server', () => {
     const { text, prompt, ended, effects, restart, backend, agentId } = await aMachine()
     const body = text('effect once\nsleep 2\nsay over')
     prompt(body)
-    await expect.poll(() => backend.inventories.size > 0 && effects(), patience).toEqual(['once'])
+    await expect.poll(effects, patience).toEqual(['once'])
     await restart()
     await expect
       .poll(() => ended(body.promptId), patience)
@@ -186,14 +186,14 @@ describe('an agents-server', () => {
 
   it('watches what it had begun again after a restart without a backend, and begins nothing new', async () => {
     const { text, prompt, ended, effects, restart, backend, machineId } = await aMachine()
-    const [first, second] = [text('effect first\nsleep 1'), { ...text('effect second'), leaseMs: 1000 }]
+    const [first, second] = [text('effect first\nsleep 5'), { ...text('effect second'), leaseMs: 1000 }]
     prompt(first)
     prompt(second)
-    await expect.poll(() => backend.inventories.get(machineId)?.agents[0]?.prompts.length, patience).toBe(2)
-    await expect.poll(() => backend.inventories.size > 0 && effects(), patience).toEqual(['first'])
+    await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), patience).toEqual([])
+    await expect.poll(effects, patience).toEqual(['first'])
     backend.setDown(true)
     await restart()
-    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await new Promise((resolve) => setTimeout(resolve, 6000))
     expect([ended(first.promptId), ended(second.promptId), effects()]).toEqual([undefined, undefined, ['first']])
     backend.setDown(false)
     await expect

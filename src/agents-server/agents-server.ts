@@ -62,6 +62,7 @@ type Parts = AgentsServerOptions & {
 }
 
 const lookForProgramsMs = 10 * 60_000
+const gatherMs = 1000
 const backoff = { firstMs: 200, mostMs: 4000 } as const
 
 /** The daemon of a machine: takes work over the line, carries it out, and keeps every report until the backend has it. */
@@ -242,10 +243,10 @@ async function reconcile(line: Line, parts: Parts): Promise<void> {
   parts.lease.reconciled(true)
   parts.onLine?.(line)
   parts.log('connected')
-  // Gathered: a prompt that begins and ends at once is one change.
+  // Gathered: with many agents something changes all the time.
   const again = onceAtATime(
     async () => {
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await new Promise((resolve) => setTimeout(resolve, gatherMs))
       await tell()
     },
     () => {},

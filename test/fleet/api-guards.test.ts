@@ -129,21 +129,20 @@ const may: Readonly<Record<Needs, readonly Role[]>> = {
 /** Calls that change what the others need, or that never end. */
 const notHere: readonly RouteName[] = ['events', 'signOut', 'signIn', 'archiveAgent']
 
+const nobodyYet = (): Record<Role, string> => ({ stranger: '', read: '', write: '', owner: '', admin: '' })
+
 describe.each(kinds)('the roles on %s', (kind) => {
   let backend: Backend
-  let cookies: Readonly<Record<Role, string>>
+  const cookies = nobodyYet()
+  const userIds = nobodyYet()
   beforeAll(async () => {
     backend = await aBackend(kind)
-    const users = await Promise.all(
-      roles.map(async (role) => [role, await aUser(backend, role === 'admin' ? 'admin' : 'member')] as const),
-    )
-    cookies = Object.fromEntries(
-      await Promise.all(users.map(async ([role, id]) => [role, await aSession(backend, id)] as const)),
-    ) as Record<Role, string>
-    userIds = Object.fromEntries(users) as Record<Role, string>
+    for (const role of roles) {
+      userIds[role] = await aUser(backend, role === 'admin' ? 'admin' : 'member')
+      cookies[role] = await aSession(backend, userIds[role])
+    }
   }, 120_000)
   afterAll(() => backend?.close())
-  let userIds: Readonly<Record<Role, string>>
 
   const isAbout = (route: Route) => ['read', 'write', 'owner'].includes(route.needs)
 

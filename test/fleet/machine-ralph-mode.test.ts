@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
+import { randomOf } from '../simulation/random.ts'
 import { aFolder } from '../support/folder.ts'
 import { ralphProgram, root } from '../support/paths.ts'
 import { markedProcesses } from '../support/processes.ts'
@@ -82,57 +84,64 @@ async function aFleet() {
   return { folder, project, backend, machine, api, machineId }
 }
 
-it('follows the seed’s diagram: activation, loop, termination and stop, while both sides are killed in between', async () => {
-  const { folder, project, backend, machine, api, machineId } = await aFleet()
-  const program = `command:/bin/sh ${join(root, 'test/fleet/machine-notes-agent.sh')}`
-  const workspace = { kind: 'folder' as const, path: project }
-  const { id: agentId } = await api().createAgent({ name: 'Counter', machineId, workspace, program })
-  const units = () =>
-    existsSync(join(project, 'units')) ? readFileSync(join(project, 'units'), 'utf8').trim().split('\n').length : 0
-  const row = () =>
-    api()
-      .getAgent({ agentId })
-      .catch(() => undefined)
-  const agent = async () => (await row())?.agent
+/** `FLEET_ROUNDS=100 npx vitest run test/fleet/machine-ralph-mode` kills both sides that often. */
+const rounds = Number(process.env['FLEET_ROUNDS'] ?? 1)
 
-  // Activation: notes with the task, the lock, the first prompt.
-  writeFileSync(join(project, 'enough'), '4')
-  writeFileSync(join(project, 'pace'), '1')
-  const taskDescription = 'count to four'
-  await api().startRalphMode({ agentId, taskDescription, doneWhen: [{ run: 'test "$(wc -l <units)" -ge 4' }] })
-  expect(await agent()).toMatchObject({ inRalphMode: true, ralphModeTaskDescription: taskDescription })
+it(
+  'follows the seed’s diagram: activation, loop, termination and stop, while both sides are killed in between',
+  async () => {
+    const { folder, project, backend, machine, api, machineId } = await aFleet()
+    const program = `command:/bin/sh ${join(root, 'test/fleet/machine-notes-agent.sh')}`
+    const workspace = { kind: 'folder' as const, path: project }
+    const { id: agentId } = await api().createAgent({ name: 'Counter', machineId, workspace, program })
+    const file = (name: string) => join(project, name)
+    const units = () => (existsSync(file('units')) ? readFileSync(file('units'), 'utf8').trim().split('\n').length : 0)
+    const row = () =>
+      api()
+        .getAgent({ agentId })
+        .catch(() => undefined)
+    const agent = async () => (await row())?.agent
+    const verdicts = async () => (await row())?.sprint?.verdicts.map(({ verdict }) => verdict)
 
-  // The loop: a fresh conversation each time. Both sides are killed in the middle of an iteration.
-  await expect.poll(units, patience).toBeGreaterThanOrEqual(1)
-  await backend.kill()
-  backend.start()
-  await expect.poll(units, patience).toBeGreaterThanOrEqual(2)
-  await machine.kill()
-  machine.start()
+    for (let round = 1; round <= rounds; round++) {
+      const random = randomOf(round)
+      rmSync(file('units'), { force: true })
+      writeFileSync(file('enough'), '4')
+      writeFileSync(file('pace'), '0.5')
 
-  // Termination: the lock is gone, which is a claim; the check agrees.
-  await expect.poll(async () => (await row())?.sprint?.status, patience).toBe('completed')
-  await expect
-    .poll(agent, patience)
-    .toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null, state: 'idle' })
-  expect(units()).toBe(4)
-  expect((await row())?.sprint?.verdicts.map(({ verdict }) => verdict)).toEqual([
-    'continue',
-    'continue',
-    'continue',
-    'accepted',
-  ])
+      // Activation: notes with the task, the lock, the first prompt.
+      const taskDescription = `count to four (${round})`
+      await api().startRalphMode({ agentId, taskDescription, doneWhen: [{ run: 'test "$(wc -l <units)" -ge 4' }] })
+      expect(await agent()).toMatchObject({ inRalphMode: true, ralphModeTaskDescription: taskDescription })
 
-  // A person stops it: the turn ends, the lock goes, notes of both tasks stay.
-  writeFileSync(join(project, 'enough'), '1000')
-  writeFileSync(join(project, 'pace'), '60')
-  await api().startRalphMode({ agentId, taskDescription: 'count for ever' })
-  await expect.poll(units, patience).toBe(5)
-  await api().stopRalphMode({ agentId, when: 'now' })
-  await expect.poll(agent, patience).toMatchObject({ inRalphMode: false, state: 'idle' })
-  const { lock, notes } = await api().listNotes({ agentId })
-  expect(lock).toBe(false)
-  expect(notes[0]?.text.match(/^count .*$/gm)).toEqual(['count to four', 'count for ever'])
-  await expect.poll(() => markedProcesses(folder), patience).toEqual([])
-  expect(units()).toBe(5)
-}, 240_000)
+      // The loop: a fresh conversation each time. Both sides are killed, wherever they are.
+      await expect.poll(units, patience).toBeGreaterThanOrEqual(1)
+      for (const side of random.chance(0.5) ? [backend, machine] : [machine, backend]) {
+        await sleep(random.below(800))
+        await side.kill()
+        side.start()
+      }
+
+      // Termination: the lock is gone, which is a claim; the check agrees.
+      await expect.poll(async () => (await row())?.sprint?.status, patience).toBe('completed')
+      await expect.poll(agent, patience).toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null })
+      expect(units()).toBe(4)
+      expect(await verdicts()).toEqual(['continue', 'continue', 'continue', 'accepted'])
+    }
+
+    // A person stops it: the turn ends, the lock goes, notes of all tasks stay.
+    writeFileSync(file('enough'), '1000')
+    writeFileSync(file('pace'), '60')
+    await expect.poll(agent, patience).toMatchObject({ state: 'idle' })
+    await api().startRalphMode({ agentId, taskDescription: 'count for ever' })
+    await expect.poll(units, patience).toBe(5)
+    await api().stopRalphMode({ agentId, when: 'now' })
+    await expect.poll(agent, patience).toMatchObject({ inRalphMode: false, state: 'idle' })
+    const { lock, notes } = await api().listNotes({ agentId })
+    expect(lock).toBe(false)
+    expect(notes[0]?.text.match(/^count .*$/gm)?.length).toBe(rounds + 1)
+    await expect.poll(() => markedProcesses(folder), patience).toEqual([])
+    expect(units()).toBe(5)
+  },
+  180_000 + rounds * 90_000,
+)

@@ -1,11 +1,13 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Database } from '../../src/backend/database/database.ts'
 import { events } from '../../src/backend/database/event.ts'
 import { questions } from '../../src/backend/database/question.ts'
+import { agents } from '../../src/backend/database/agent.ts'
 import { iterations, sprints } from '../../src/backend/database/sprint.ts'
+import { takeSighting } from '../../src/backend/fleet/observed.ts'
 import { projectAgent } from '../../src/backend/fleet/project-agent.ts'
 import { rowId } from '../../src/cli/serve/observe-events.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
@@ -88,7 +90,9 @@ const ranIn = async (...given: Parameters<typeof runIn>): Promise<void> => (awai
 /** What the agent says in the first attempt of an iteration. */
 function says(sprintDir: string, iteration: number, text: string): void {
   const attempt = join(sprintDir, 'attempts', `${iteration}-1`)
-  mkdirSync(attempt, { recursive: true })
+  const link = join(sprintDir, 'transcripts', `iteration-${iteration}.jsonl`)
+  for (const made of [attempt, join(sprintDir, 'transcripts')]) mkdirSync(made, { recursive: true })
+  if (!existsSync(link)) symlinkSync(join(attempt, 'transcript.jsonl'), link)
   const message = { id: text, role: 'assistant', content: [{ type: 'text', text }] }
   const line = JSON.stringify({ type: 'assistant', session_id: 's', message })
   writeFileSync(join(attempt, 'transcript.jsonl'), `${line}\n`, { flag: 'a' })
@@ -140,9 +144,17 @@ it('shows what is there, adds nothing when it looks again, and catches up on wha
 it('follows somebody who runs a sprint, and an answer that was given in a terminal', async () => {
   const { folder, observe, rowsOf } = await aProject()
   const rows = rowsOf('auth')
-  observe()
+  const first = observe()
   const close = await runIn(folder('auth'), started({ agents: ['claude'] }))
-  await until(rows.sprint, (row) => row?.status === 'in-progress')
+  says(folder('auth'), 1, 'one')
+  await until(rows.events, (now) => textsIn(now).length === 1)
+  expect(await rows.sprint()).toMatchObject({ status: 'in-progress' })
+  await first.close()
+  says(folder('auth'), 1, 'two')
+  observe()
+  says(folder('auth'), 1, 'three')
+  await until(rows.events, (now) => textsIn(now).length > 2)
+  expect(textsIn(await rows.events())).toEqual(['one', 'two', 'three'])
   await close()
   await until(rows.sprint, (row) => row?.status === 'interrupted')
 
@@ -200,4 +212,24 @@ it('gives a folder one agent, with a program as soon as there is one, and leaves
   const before = await own.row()
   expect(await agentFor('/srv/other', 'claude', 'install one')).toEqual(before)
   expect(await own.row()).toEqual(before)
+})
+
+it.each([
+  ['is shown instead of one that rests', { status: 'paused' }, {}, true],
+  ['does not push aside one that is to start', { status: 'not-started' }, {}, false],
+  ['does not push aside Ralph Mode', { status: 'paused' }, { inRalphMode: true }, false],
+] as const)('a sprint in a terminal %s', async (_, own, fields, isShown) => {
+  const { id: agentId, row } = await anAgent(world.fleet)
+  const [ownId, sprintId] = [rowId(agentId, 'own'), rowId(agentId, 'seen')]
+  const at = { createdAt: noon, updatedAt: noon, rev: 0 }
+  const values = { id: ownId, agentId, protocol: 'report', progress: aProgress(own), ...own, ...at } as const
+  await database.db.insert(sprints).values(values)
+  await database.db
+    .update(agents)
+    .set({ sprintId: ownId, ...fields })
+    .where(eq(agents.id, agentId))
+
+  await takeSighting(world.fleet, agentId, { sprintId, progress: aProgress({ status: 'in-progress' }), events: [] })
+
+  expect((await row())?.sprintId).toBe(isShown ? sprintId : ownId)
 })

@@ -1,10 +1,14 @@
 import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto'
-import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createServer as aPort } from 'node:net'
+import { createServer, get, type Server } from 'node:http'
+import { createServer as aPort, type Server as NetServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { aBackend, asking } from './a-backend.ts'
+
+function portOf(server: NetServer): number {
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
@@ -61,7 +65,7 @@ async function aProvider(person: () => Record<string, unknown>) {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = `http://127.0.0.1:${portOf(server)}`
   return { issuer, close: () => server.close() }
 }
 
@@ -77,7 +81,7 @@ const navigate = (
   headers: Record<string, string>,
 ): Promise<{ status: number; cookie: string; code: unknown }> =>
   new Promise((resolve, reject) => {
-    request(url, { headers }, (answer) => {
+    get(url, { headers }, (answer) => {
       let body = ''
       answer.on('data', (part: Buffer) => (body += part.toString()))
       answer.on('end', () => {
@@ -85,15 +89,13 @@ const navigate = (
         const code: unknown = body.startsWith('{') ? JSON.parse(body).code : undefined
         resolve({ status: answer.statusCode ?? 0, cookie, code })
       })
-    })
-      .on('error', reject)
-      .end()
+    }).on('error', reject)
   })
 
 const aFreePort = (): Promise<number> =>
   new Promise((resolve) => {
     const probe = aPort().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
+      const port = portOf(probe)
       probe.close(() => resolve(port))
     })
   })

@@ -22,10 +22,11 @@ type Violation = {
 }
 
 /** What axe finds serious or critical on the page as it is now, with the first place of each. */
-export async function seriousIssues(page: Page): Promise<string[]> {
+export async function seriousIssues(page: Page, rules?: readonly string[]): Promise<string[]> {
+  const only = rules === undefined ? '' : `, runOnly: ${JSON.stringify(rules)}`
   await page.evaluate(axe)
   const violations = await page.evaluate<Violation[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))`,
+    `axe.run(document, { resultTypes: ['violations']${only} }).then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))`,
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -145,10 +145,14 @@ async function withSprint(tx: Tx, agent: AgentRow, { id: sprintId, status, updat
   if (agent.sprintId === sprintId || status === 'not-started') return agent
   const shown = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
   const isLater = shown === undefined || atWork.includes(status) || updatedAt > shown.updatedAt
-  if (!isLater || (shown && atWork.includes(shown.status))) return agent
+  if (!isLater || agent.inRalphMode || (shown && isKept(shown))) return agent
   await tx.db.update(agents).set({ sprintId }).where(eq(agents.id, agent.id))
   return { ...agent, sprintId }
 }
+
+/** Those of the fleet are also looked up by the agent that has them: one that is to start, and one that asks. */
+const isKept = ({ status, observed }: SprintRow): boolean =>
+  atWork.includes(status) || (!observed && (status === 'not-started' || status === 'needs-human'))
 
 export type Stored = {
   readonly progress: Progress

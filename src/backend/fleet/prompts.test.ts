@@ -179,6 +179,17 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await one.machine.close()
   })
 
+  it('is given again when a machine has ended it and nobody had asked for that', async () => {
+    const { fleet } = world
+    const attempt = (_: unknown, n: number) =>
+      n === 1 ? ({ kind: 'aborted' } as const) : reported({ status: 'goal-complete' })
+    const agent = await anAgent(fleet, { attempt })
+    await startSprint(fleet, agent.id, aGoal, somebody)
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations).toMatchObject([{ number: 1, attempts: 2, verdict: 'accepted' }])
+    await agent.machine.close()
+  })
+
   it('parks on the usage limit of the account, for all its agents, and wakes up by itself', async () => {
     const { fleet } = world
     const account = randomUUID()

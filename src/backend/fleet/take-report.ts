@@ -9,10 +9,11 @@ import { moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { announce } from './announce.ts'
+import { giveOrders } from './give-orders.ts'
 import { noteLimit, usageRow } from './money.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
-import { lockAgent, notFound, sprintIn } from './rows.ts'
+import { type Held, lockAgent, notFound, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
 
 /** A machine may only speak of its own agents. */
@@ -50,7 +51,19 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
   await endAttempt(fleet, tx, agent, { prompt, ending, fact })
   await noteLimit(fleet, tx, agent, fact.end)
   const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
+  await tryAgain(fleet, tx, held, fact)
   await goOn(held.agent, held.sprint)
+}
+
+const againMs = 2000
+
+/** Ended, though nobody here has asked for it: the machine was told to go down, or its lease was over. The loop waits for a word. */
+async function tryAgain(fleet: Fleet, tx: Tx, held: Held, { end, iteration }: AttemptEndedFact): Promise<void> {
+  const { status, progress } = held.sprint
+  const waits = progress.live.some(({ number, stage }) => number === iteration && stage === 'waiting')
+  if (end.kind !== 'aborted' || status !== 'in-progress' || !waits) return
+  const wait = { type: 'wait' as const, iteration, until: fleet.clock.now() + againMs, reason: 'called off' }
+  await giveOrders(fleet, tx, held, { orders: [wait], because: 'attempt-ended' })
 }
 
 /** A slot of that machine is free: others of its agents may wait for one. */

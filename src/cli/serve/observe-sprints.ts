@@ -83,6 +83,8 @@ type Known = {
   readonly folder: string
   /** Of the files as they were when they were last looked at. */
   signature?: string
+  /** What was last wrong with it: said once. */
+  trouble?: string
   turn: Promise<void>
   readonly leaving: AbortController
   /** Somebody runs it, and it is followed until that ends. */
@@ -131,7 +133,7 @@ async function lookAt(sprint: Known, observing: Observing): Promise<void> {
     await takeSighting(fleet, agentId, { sprintId, progress, events, anew })
     if (reading.owner === 'running') sprint.following = follow(sprint, reading, observing)
   } catch (error) {
-    log(`the sprint in ${folder} cannot be shown: ${messageOf(error)}`, { doing: 'looking at sprints' })
+    complain(sprint, `the sprint in ${folder} cannot be shown: ${messageOf(error)}`, log)
   }
 }
 
@@ -170,13 +172,18 @@ async function follow(sprint: Known, reading: Reading, observing: Observing): Pr
       },
     })
   } catch (error) {
-    log(messageOf(error), { doing: `following ${sprint.folder}` })
+    complain(sprint, `the sprint in ${sprint.folder} cannot be followed: ${messageOf(error)}`, log)
   }
   await writing.end()
   await write(shownProgress(progress, signal.aborted ? 'running' : 'gone'))
   sprint.following = undefined
   // Whatever came after the last look is found by the next round.
   delete sprint.signature
+}
+
+function complain(sprint: Known, text: string, log: Observing['log']): void {
+  if (sprint.trouble !== text) log(text, { doing: 'looking at sprints' })
+  sprint.trouble = text
 }
 
 /** What an agent at work has said is read from its beginning; what is stored of it is not new. */

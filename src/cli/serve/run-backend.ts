@@ -93,13 +93,9 @@ function logger({ json }: ServeOptions, io: Io) {
 }
 
 function untilSignal() {
-  const { promise, resolve } = deferred<string>()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve(name))
-  return { reason: promise, now: resolve }
-}
-
-function deferred<T>() {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((done) => (resolve = done))
-  return { promise, resolve }
+  const own: { end?: (reason: string) => void } = {}
+  const reason = new Promise<string>((resolve) => (own.end = resolve))
+  const now = (why: string): void => own.end?.(why)
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => now(name))
+  return { reason, now }
 }
