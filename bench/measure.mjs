@@ -59,12 +59,13 @@ export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(
 
 /**
  * Puts a `claude` that does nothing into a folder: the C program if there is a compiler, else a Node program, of which an
- * iteration costs far more than of the loop itself. Says which.
+ * iteration costs far more than of the loop itself. Says which. The one in C notes its starts in `times`, if that is given.
  */
-export function tinyAgent(folder) {
+export function tinyAgent(folder, times) {
   const program = join(folder, 'claude')
   try {
-    execFileSync('cc', ['-O2', '-o', program, agentSource], { stdio: 'ignore' })
+    const notes = times === undefined ? [] : [`-DTIMES="${times}"`]
+    execFileSync('cc', ['-O2', ...notes, '-o', program, agentSource], { stdio: 'ignore' })
     return 'C'
   } catch {
     const lines = readFileSync(agentSource, 'utf8').matchAll(/^ {2}puts\((".*")\);$/gm)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conformance } from '../conformance/run.mjs'
 import { machine, measureAll } from './all.mjs'
-import { benchEnv, endlessSprint, least, ralph, tableOf, timed, tinyAgent } from './measure.mjs'
+import { benchEnv, endlessSprint, least, median, ralph, tableOf, timed, tinyAgent } from './measure.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const peers = join(root, '.cache/peers')
@@ -50,11 +50,16 @@ const loops = {
 install()
 const overheads = costs()
 const verdicts = await misbehaviour()
-const own = process.argv.includes('--skip-own') ? undefined : await measureAll()
-const text = page({ overheads, verdicts, own })
-writeFileSync(join(root, 'docs/benchmarks.md'), text)
-execFileSync(join(root, 'node_modules/.bin/oxfmt'), [join(root, 'docs/benchmarks.md')], { stdio: 'ignore' })
-console.log(text)
+write(undefined)
+// The longest part, so the rest is on the disk before it.
+if (!process.argv.includes('--skip-own')) write(await measureAll())
+
+function write(own) {
+  const file = join(root, 'docs/benchmarks.md')
+  writeFileSync(file, page({ overheads, verdicts, own }))
+  execFileSync(join(root, 'node_modules/.bin/oxfmt'), [file], { stdio: 'ignore' })
+  console.log(readFileSync(file, 'utf8'))
+}
 
 function install() {
   const versionOf = (name) => {
@@ -75,28 +80,40 @@ function put(dir, name, content) {
   writeFileSync(join(dir, name), content)
 }
 
-/** Per iteration: what many take more than few, so that the start is not in it. The better of two rounds. */
+/**
+ * CPU per iteration: what many take more than few, so that the start is not in it; the better of two rounds. The interval: from one
+ * start of the agent to the next, the median, as the agent has noted them.
+ */
 function costs() {
   const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
+  // A sandbox lets an agent write only where it works.
+  const times = join(work, 'times')
+  const place = { env: benchEnv(work), cwd: work }
   try {
-    tinyAgent(work)
-    const place = { env: benchEnv(work), cwd: work }
-    const bare = timed(`sh -c 'i=0; while [ $i -lt ${many} ]; do claude </dev/null; i=$((i+1)); done'`, place)
-    const floor = { name: 'a bare `while` loop', cpu: bare.cpu / many, wall: bare.wall / many, start: 0 }
-    const measured = Object.entries(loops).map(([name, { runs }]) => {
+    tinyAgent(work, times)
+    const bare = (count) => `sh -c 'i=0; while [ $i -lt ${count} ]; do claude </dev/null; i=$((i+1)); done'`
+    const all = { 'a bare `while` loop': { runs: (_, count) => bare(count) }, ...loops }
+    return Object.entries(all).map(([name, { runs }]) => {
+      writeFileSync(times, '')
       const rounds = [1, 2].map((round) => {
-        const short = timed(runs(join(work, `${name}-few-${round}`.replace(' ', '')), few), place)
-        const long = timed(runs(join(work, `${name}-many-${round}`.replace(' ', '')), many), place)
-        const per = (field) => (long[field] - short[field]) / (many - few)
-        return { cpu: per('cpu'), wall: per('wall'), start: short.cpu - per('cpu') * few }
+        const dir = (count) => join(work, `${name.replaceAll(/\W/g, '')}-${count}-${round}`)
+        const short = timed(runs(dir(few), few), place).cpu
+        const long = timed(runs(dir(many), many), place).cpu
+        const cpu = (long - short) / (many - few)
+        return { cpu, start: Math.max(0, short - cpu * few) }
       })
       const best = (field) => least(rounds.map((round) => round[field]))
-      return { name, cpu: best('cpu'), wall: best('wall'), start: best('start') }
+      return { name, cpu: best('cpu'), wall: interval(times), start: best('start') }
     })
-    return [floor, ...measured]
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+function interval(file) {
+  const starts = readFileSync(file, 'utf8').trim().split('\n').map(Number)
+  if (starts.length < many) return Number.NaN
+  return median(starts.slice(1).map((at, index) => (at - starts[index]) * 1000))
 }
 
 async function misbehaviour() {
@@ -127,7 +144,7 @@ ${machine()}. Wall times depend on what else the machine does; CPU times and cou
 
 ## What an iteration costs
 
-The same agent, which does nothing (\`bench/agent.c\`); ${many} iterations less ${few}, so that the start is not in it; the better of two rounds. Milliseconds. Ours
+The same agent, which does nothing (\`bench/agent.c\`); ${many} iterations less ${few}, so that the start is not in it; the better of two rounds; the interval is the median from one start of the agent to the next. Milliseconds. Ours
 writes and syncs its journal; the others run with their documented flags for speed (no pause, no tests, no commits).
 
 | loop | CPU per iteration | interval | CPU of the start |

@@ -146,6 +146,13 @@ it('answers every command with JSON when asked to', async () => {
     exitCode: 130,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
   })
+  for (const [name, ...rest] of [['serve', '--port', 'x'], ['machine', 'list'], ['agents-server']] as const) {
+    const { exitCode, stderr } = await json(name, ...rest)
+    expect([exitCode, JSON.parse(stderr)]).toEqual([
+      1,
+      { error: expect.objectContaining({ code: expect.any(String) }) },
+    ])
+  }
   expect(await json('tell', 's', 'hurry')).toEqual(fine([{ told: 'hurry', now: false }]))
   expect(await json('diff', 's')).toEqual(fine([{ from: 0, to: 3, diff: '' }]))
   expect(await json('restore', 's', '0')).toEqual(fine([{ restored: 0, saved: expect.any(String) }]))

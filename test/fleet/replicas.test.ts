@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { agents } from '../../src/backend/database/agent.ts'
 import { machines } from '../../src/backend/database/machine.ts'
 import { openDatabase } from '../../src/backend/database/open-database.ts'
-import { sprints } from '../../src/backend/database/sprint.ts'
 import { notesProgress } from '../../src/backend/fleet/new-progress.ts'
 import { outbox } from '../../src/backend/fleet/machines.ts'
 import { openFleet } from '../../src/backend/fleet/open-fleet.ts'
@@ -195,7 +194,7 @@ type Disturbance = {
 async function survive({ times, server, disturb }: Disturbance) {
   onTestFinished(server.stop)
   const url = await server.makeDatabase()
-  const { machineIds, database } = await aBusyFleet(url)
+  const machineIds = await aBusyFleet(url)
   const troubles: string[] = []
   const room = machineRoom(machineIds, (replica, message) => processes.send(replica, message))
   const hear: Hear = (replica, heard) => {
@@ -222,19 +221,24 @@ async function survive({ times, server, disturb }: Disturbance) {
     await goesOn(count.agents)
     await disturb({ holder: () => processes.living.get(room.holder()) })
   }
-  await goesOn(3 * count.agents)
+  const before = new Map([...room.begun].map(([agentId, iterations]) => [agentId, iterations.length]))
+  const stuck = () => [...room.begun].filter(([agentId, all]) => all.length < (before.get(agentId) ?? 0) + 2)
+  await until(
+    async () => stuck().length,
+    (some) => some === 0,
+    60_000,
+  ).catch(() => {})
   const begun = [...room.begun.values()]
   console.log(JSON.stringify({ times, agents: begun.length, ...room.seen, ...processes.state }))
-  const rows = await database.db.select({ progress: sprints.progress }).from(sprints)
   return {
     agents: begun.length,
     overlaps: room.seen.overlaps,
     lostOrDoubled: begun.filter((iterations) => iterations.some((number, index) => number !== index + 1)),
-    stuck: rows.filter(({ progress }) => progress.stats.currentIteration < times).length,
+    stuck: stuck(),
   }
 }
 
-const unharmed = { agents: count.agents, overlaps: 0, lostOrDoubled: [], stuck: 0 }
+const unharmed = { agents: count.agents, overlaps: 0, lostOrDoubled: [], stuck: [] }
 
 const times = (often: number) => (often === 1 ? 'once' : `${often} times`)
 
@@ -293,5 +297,5 @@ async function aBusyFleet(url: string) {
   }
   await fleet.close()
   expect(await database.db.select().from(agents).where(eq(agents.state, 'running'))).toEqual([])
-  return { machineIds, database }
+  return machineIds
 }

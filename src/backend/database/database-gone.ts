@@ -3,7 +3,8 @@ const lost = ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'EHO
 /** Postgres: connection exceptions, no room (disk, memory, connections), somebody ends or starts it. */
 const states = /^(08...|53...|57P0[1-5])$/
 /** Errors of pg that have no code. */
-const said = /^(connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|cannot use a pool after)/i
+const said =
+  /^(connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|cannot use a pool after)/i
 
 /** Whether it failed because the database is not there or has no room now: the same call may go well later. */
 export function isDatabaseGone(error: unknown): boolean {

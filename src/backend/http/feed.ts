@@ -120,8 +120,7 @@ function idOf(position: Position | undefined): string | undefined {
 /** Rows are read below the oldest transaction that is still under way: behind it, none can appear any more. */
 const settled = sql`${events.tx} < pg_snapshot_xmin(pg_current_snapshot())`
 
-const isAfter = ({ tx, id }: Position): SQL =>
-  sql`(${events.tx}, ${events.id}) > (${tx}::xid8, ${id}) and ${settled}`
+const isAfter = ({ tx, id }: Position): SQL => sql`(${events.tx}, ${events.id}) > (${tx}::xid8, ${id}) and ${settled}`
 
 const after = (db: Queries, position: Position, limit: number, wanted = sql`true`): Promise<EventRow[]> =>
   db

@@ -8,7 +8,8 @@ export function problemOf(error: unknown, log: (error: unknown) => void): Proble
   if (error instanceof BadRequest) return { ...problem('INVALID_REQUEST', error.message), errors: [...error.errors] }
   if (error instanceof RalphError && error.code !== 'INTERNAL') return problem(error.code, error.message, error.hint)
   log(error)
-  if (isDatabaseGone(error)) return problem('DATABASE_UNAVAILABLE', 'the database cannot be reached now', 'try again soon')
+  if (isDatabaseGone(error))
+    return problem('DATABASE_UNAVAILABLE', 'the database cannot be reached now', 'try again soon')
   return problem('INTERNAL', 'something went wrong here', 'the log of the backend says more')
 }
 

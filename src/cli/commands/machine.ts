@@ -14,6 +14,7 @@ export const machine = command({
   options: {
     name: { type: 'string', value: 'NAME', description: 'token: how the machine will be called' },
     labels: { type: 'string', value: 'A,B', description: 'token: labels of the machine' },
+    approve: { type: 'boolean', description: 'token: an admin has to say yes before the machine is let in' },
     data: { type: 'string', value: 'DIR', description: 'data folder of the backend (default ~/.ralph/backend)' },
     json: { type: 'boolean', description: 'print JSON' },
   },
@@ -31,7 +32,7 @@ RALPH_TOKEN.`,
     if (!verb) throw new RalphError('USAGE', `machine: "${given}" is unknown`, { hint: `one of ${verbs.join(', ')}` })
     const client = clientOf(values.data, io)
     const labels = values.labels?.split(',').map((label) => label.trim())
-    const done = await carryOut(verb, which, { client, wanted: { name: values.name, labels } })
+    const done = await carryOut(verb, which, { client, wanted: { name: values.name, labels, approve: values.approve } })
     io.print(values.json === true ? JSON.stringify(done.json) : done.text)
     return 0
   },
@@ -39,7 +40,11 @@ RALPH_TOKEN.`,
 
 type Asked = {
   readonly client: Client
-  readonly wanted: { readonly name: string | undefined; readonly labels: string[] | undefined }
+  readonly wanted: {
+    readonly name: string | undefined
+    readonly labels: string[] | undefined
+    readonly approve: boolean | undefined
+  }
 }
 
 type Done = { readonly json: unknown; readonly text: string }

@@ -11,6 +11,7 @@ import { assetPath, packageVersion, pagePath } from '../assets.ts'
 import { compileInputs } from '../compile-sprint.ts'
 import type { Io } from '../io.ts'
 import { projectView } from './project-agent.ts'
+import { ralphHome } from '../ralph-home.ts'
 import { servedFile } from './served.ts'
 import type { ServeSettings } from './settings.ts'
 
@@ -48,6 +49,8 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   await project.close()
   await machine?.server.close()
   await backend.close()
+  // Agents that are at work are watched until they end; they go on without us.
+  setImmediate(() => process.exit())
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
 }
 
@@ -77,7 +80,12 @@ async function localMachine(
     machineId,
     connect,
     version: packageVersion(),
-    settings: { ...usual, roots: [...new Set([...usual.roots, io.cwd])] },
+    limitsHome: ralphHome(io),
+    settings: {
+      ...usual,
+      roots: [...new Set([...usual.roots, io.cwd])],
+      notes: join(ralphHome(io), 'notes', '{agent}'),
+    },
     log: (text, about) => log('info', text, about),
   })
   return { machineId, server }

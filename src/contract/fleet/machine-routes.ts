@@ -16,7 +16,11 @@ export const machineRoutes = {
     path: '/api/machines/tokens',
     needs: 'admin',
     summary: 'A token with which one machine can join within 15 minutes',
-    body: z.strictObject({ name: name.optional(), labels: z.array(name).max(20).optional() }),
+    body: z.strictObject({
+      name: name.optional(),
+      labels: z.array(name).max(20).optional(),
+      approve: z.boolean().optional().describe('An admin has to say yes before the machine is let in'),
+    }),
     response: JoinToken,
   },
   changeMachine: {

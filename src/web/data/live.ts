@@ -45,6 +45,8 @@ export function startLive(): () => void {
 export function watchSprint(sprintId: string): () => void {
   let opened = false
   return listen(`/api/events?sprintId=${encodeURIComponent(sprintId)}`, {
+    // Rows come over the other connection already.
+    wants: ({ type }) => type === 'event' || type === 'start-over',
     onLost: () => undefined,
     onLive: () => {
       if (!opened) void queryClient.invalidateQueries({ queryKey: keys.events(sprintId) })
@@ -53,9 +55,13 @@ export function watchSprint(sprintId: string): () => void {
   })
 }
 
-type Listener = { readonly onLive: () => void; readonly onLost: () => void }
+type Listener = {
+  readonly wants?: (change: Change) => boolean
+  readonly onLive: () => void
+  readonly onLost: () => void
+}
 
-function listen(url: string, { onLive, onLost }: Listener): () => void {
+function listen(url: string, { wants = () => true, onLive, onLost }: Listener): () => void {
   let waiting: Change[] = []
   let flushing: number | undefined
   const flush = (): void => {
@@ -67,6 +73,7 @@ function listen(url: string, { onLive, onLost }: Listener): () => void {
   }
   const end = subscribe(url, {
     onChange: (change) => {
+      if (!wants(change)) return
       waiting.push(change)
       flushing ??= window.setTimeout(flush, everyMs)
       if (current.state === 'live') current = { state: 'live', at: Date.now() }

@@ -13,6 +13,7 @@ export interface MachineDoor {
   readonly token: (wanted: {
     readonly name?: string | undefined
     readonly labels?: readonly string[] | undefined
+    readonly approve?: boolean | undefined
     readonly createdBy: string
   }) => Promise<{ readonly id: string; readonly token: string; readonly expiresAt: number; readonly command: string }>
   /** Its connection ends, and its certificate is not let in any more. */

@@ -1,0 +1,78 @@
+// Lists every package that people get with ours, installed by npm or bundled into the page, with its licence. Refuses a licence that
+// is unknown or asks for more than a notice, and a package that runs a script when it is installed. Reads the lockfile alone.
+// Usage: npm run check:licences [-- <lockfile>]
+import { readFileSync } from 'node:fs'
+
+const allowed = new Set([
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'Unlicense',
+])
+
+/** Dependencies of development whose code is in what we ship: the page. */
+const bundled = [
+  '@base-ui/react',
+  '@tanstack/react-query',
+  '@tanstack/react-router',
+  '@tanstack/react-virtual',
+  'cmdk',
+  'lucide-react',
+  'react',
+  'react-dom',
+  'react-markdown',
+]
+
+const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url)
+const { packages } = JSON.parse(readFileSync(file, 'utf8'))
+const found = closure([...Object.keys(packages[''].dependencies), ...bundled])
+let refused = 0
+for (const path of [...found].toSorted()) {
+  const { version, license = 'unknown', hasInstallScript } = packages[path]
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const reasons = [
+    ...(isAllowed(license) ? [] : [`its licence is ${license}`]),
+    ...(hasInstallScript ? ['it runs a script when it is installed'] : []),
+  ]
+  console.log(`${license.padEnd(14)} ${name} ${version}`)
+  for (const reason of reasons) console.error(`refused: ${name} ${version}: ${reason}`)
+  refused += reasons.length
+}
+console.log(`${found.size} packages, ${refused} refused`)
+process.exitCode = refused === 0 ? 0 : 1
+
+/** The paths of these and of all that they need. What is optional and not in the lockfile is not installed. */
+function closure(names) {
+  const paths = new Set()
+  const waiting = names.map((name) => pathOf(name, ''))
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (paths.has(path)) continue
+    paths.add(path)
+    const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = packages[path]
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const next = pathOf(name, path)
+      if (next !== undefined) waiting.push(next)
+    }
+  }
+  return paths
+}
+
+/** As Node finds it: in the nearest node_modules above. */
+function pathOf(name, from) {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+    const path = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`
+    if (packages[path]) return path
+    if (at === '') return undefined
+  }
+}
+
+/** `A OR B` needs one that is allowed, `A AND B` both. */
+function isAllowed(expression) {
+  const words = expression.replaceAll(/[()]/g, '')
+  if (words.includes(' OR ')) return words.split(' OR ').some((part) => isAllowed(part))
+  return words.split(' AND ').every((part) => allowed.has(part.trim()))
+}

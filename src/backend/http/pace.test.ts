@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { pace } from './pace.ts'
+
+function aPace() {
+  let now = 0
+  const asks = pace(() => now)
+  /** How many of so many calls are answered. */
+  const answered = (calls: number, who: string, changes = false) => {
+    let count = 0
+    for (let call = 0; call < calls; call++) {
+      try {
+        asks(who, changes)
+        count++
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'RATE_LIMITED' })
+      }
+    }
+    return count
+  }
+  return { answered, pass: (ms: number) => (now += ms) }
+}
+
+it('refuses who asks too often, nobody else, and not for long', () => {
+  const { answered, pass } = aPace()
+  expect(answered(1000, 'me')).toBe(600)
+  expect(answered(10, 'you')).toBe(10)
+  pass(1000)
+  expect(answered(1000, 'me')).toBe(60)
+  pass(3_600_000)
+  expect(answered(1000, 'me')).toBe(600)
+})
+
+it('takes changes to be dearer than questions', () => {
+  expect(aPace().answered(1000, 'me', true)).toBe(120)
+})
