@@ -112,7 +112,8 @@ async function shoot(fake, name, look, file) {
 /** The event that begins the edit, which the inspector shows as a diff. */
 function editOf(fake, sprint) {
   const events = sprint && fake.fleet.events.get(sprint.id)
-  for (let seq = 0; events && seq < events.count; seq += 1) {
+  if (!events) return ''
+  for (let seq = 0; seq < events.count; seq += 1) {
     const { id, event } = events.at(seq)
     if (event.type === 'agent' && event.event.kind === 'tool' && event.event.name === 'Edit') return id
   }

@@ -50,7 +50,7 @@ const sprintRoute = createRoute({
 const inboxRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/needs-you',
-  validateSearch: z.object({ question: maybe(z.string()), show: maybe(z.enum(['open', 'past'])) }),
+  validateSearch: z.object({ question: maybe(z.string()) }),
   component: lazyRouteComponent(() => import('./pages/inbox.tsx'), 'InboxPage'),
 })
 

@@ -215,6 +215,8 @@ describe.each(kinds)('the API on %s', (kind) => {
     await expect(api.startSprint({ agentId: id, sprintYaml: yaml })).rejects.toMatchObject({
       code: expect.stringMatching(/^[A-Z_]+$/),
     })
+    const told = 'goal: x\nworkflow: ralph\nnotify: [desktop]\n'
+    await expect(api.startSprint({ agentId: id, sprintYaml: told })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
     const nowhere = { kind: 'folder', path: '/etc' } as const
     const refused = await api.createAgent({ name: 'outside', workspace: nowhere, program: 'command:true' })
     expect(refused).toMatchObject({ state: 'failed', reason: expect.stringContaining('/etc') })

@@ -44,17 +44,19 @@ function shapeOf(schema: unknown): string {
 const Shape = z.object({
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).optional(),
-  type: z.unknown(),
+  type: z.unknown().optional(),
 })
-const Content = z.object({ content: z.record(z.string(), z.object({ schema: z.unknown() })).optional() })
+const Content = z.object({ content: z.record(z.string(), z.object({ schema: z.unknown().optional() })).optional() })
 
 const Operation = z.object({
   operationId: z.string(),
   summary: z.string(),
-  parameters: z.array(z.object({ name: z.string(), in: z.string(), required: z.boolean(), schema: z.unknown() })),
+  parameters: z.array(
+    z.object({ name: z.string(), in: z.string(), required: z.boolean(), schema: z.unknown().optional() }),
+  ),
   requestBody: Content.optional(),
   responses: z.record(z.string(), Content),
-  'x-needs': z.unknown(),
+  'x-needs': z.string().optional(),
 })
 const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), Operation)) })
 

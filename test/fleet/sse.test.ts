@@ -167,10 +167,11 @@ it('ends the stream of a session that was ended', async () => {
   const stream = await listen(cookie)
   const headers = { cookie, 'content-type': 'application/json' }
   await fetch(`${backend.origin}/api/sign-out`, { method: 'POST', headers, body: '{}' })
-  await until(
+  const ended = await until(
     async () => stream.hasEnded(),
     (ended) => ended,
   )
+  expect(ended).toBe(true)
 })
 
 it('shows one agent only to who asks for one', async () => {

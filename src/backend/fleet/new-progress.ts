@@ -70,8 +70,21 @@ export function plannedProgress(fleet: Fleet, sprintId: string, wanted: StartSpr
       ...(first?.hint !== undefined && { hint: first.hint }),
     })
   }
+  refuseUnhonoured(progress)
   // Folders on the machine are named by it: two sprints must not share one because somebody chose the same name twice.
   return withWanted({ ...progress, sprintId, protocol: 'report' }, wanted)
+}
+
+/** What a fleet does in another way is refused, not ignored. */
+function refuseUnhonoured({ notify = [], worktree }: Progress): void {
+  if (notify.length > 0) {
+    const hint = 'people are told by the webhooks of the backend (Settings, Webhooks)'
+    throw new RalphError('NOT_SUPPORTED', '`notify` is for `ralph run`', { hint })
+  }
+  if (worktree) {
+    const hint = 'make the agent with a workspace of the kind `worktree`'
+    throw new RalphError('NOT_SUPPORTED', '`worktree` is for `ralph run`', { hint })
+  }
 }
 
 function withWanted(progress: Progress, { doneWhen, limits = {}, program, model }: Wanted): Progress {

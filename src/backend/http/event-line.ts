@@ -15,7 +15,7 @@ export interface EventLine {
 export function openEventLine(ended: () => void): EventLine {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let sent = 0
-  let wake = () => {}
+  let wake = nothing
   const forget = () => {
     controller = undefined
     wake()
@@ -45,3 +45,5 @@ export function openEventLine(ended: () => void): EventLine {
     },
   }
 }
+
+const nothing = () => {}

@@ -45,7 +45,7 @@ function Whole({ row }: { row: AgentRow }) {
     <div className="mx-auto max-w-4xl">
       <AgentHeader row={row} mayWrite={mayWrite} onRalphMode={start} />
       <RalphIndicator row={row} mayWrite={mayWrite} />
-      {mayWrite && <Composer row={row} onRalphMode={start} />}
+      {mayWrite && <Composer row={row} />}
       <Card>
         <Tabs
           tabs={tabs}

@@ -8,7 +8,7 @@ import { commandKey } from '../../words/command-key.ts'
 import { Textarea } from '../../ui/field.tsx'
 
 /** Three verbs: queue behind the others, steer what runs now, or interrupt it. */
-export function Composer({ row: { agent, sprint } }: { row: AgentRow; onRalphMode: () => void }) {
+export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
   const key = `ralph.prompt.${agent.id}`
   const [text, setText] = useState(() => localStorage.getItem(key) ?? '')
   const change = (next: string): void => {
