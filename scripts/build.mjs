@@ -62,7 +62,12 @@ async function bundle(extension) {
     sourcemap: true,
   })
   await build.close()
-  return output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source])
+  return output.map((file) => [file.fileName, file.type === 'chunk' ? imports(file.code, extension) : file.source])
+}
+
+/** Code that is kept in compiled form cannot import by itself (src/platform/kept-code.ts): start.ts does it for all of it. */
+function imports(code, extension) {
+  return extension === 'cjs' ? code.replace(/\bimport\((?=["'`])/g, 'importPackage(') : code
 }
 
 /** Only what has changed, each file at once: somebody may be running the programs. */

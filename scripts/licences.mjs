@@ -29,7 +29,8 @@ const bundled = [
 
 const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url)
 const { packages } = JSON.parse(readFileSync(file, 'utf8'))
-const found = closure([...Object.keys(packages[''].dependencies), ...bundled])
+const { dependencies, devDependencies = {} } = packages['']
+const found = closure([...Object.keys(dependencies), ...bundled.filter((name) => devDependencies[name])])
 let refused = 0
 for (const path of [...found].toSorted()) {
   const { version, license = 'unknown', hasInstallScript } = packages[path]
@@ -49,11 +50,12 @@ process.exitCode = refused === 0 ? 0 : 1
 function closure(names) {
   const paths = new Set()
   const waiting = names.map((name) => pathOf(name, ''))
+  if (waiting.includes(undefined)) throw new Error('the lockfile does not have all that package.json names')
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (paths.has(path)) continue
     paths.add(path)
-    const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = packages[path]
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+    const { dependencies: needed, optionalDependencies, peerDependencies } = packages[path]
+    for (const name of Object.keys({ ...needed, ...optionalDependencies, ...peerDependencies })) {
       const next = pathOf(name, path)
       if (next !== undefined) waiting.push(next)
     }

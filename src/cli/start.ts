@@ -20,6 +20,9 @@ function start(program: string): void {
   require(program)
 }
 
+// Code that was compiled at an earlier start has lost its own `import()`; the build makes it call this one.
+Object.assign(globalThis, { importPackage: (name: string): Promise<unknown> => import(name) })
+
 // In a checkout traces then name the sources; the package has no maps.
 if (process.env['RALPH_DEBUG']) process.setSourceMapsEnabled(true)
 start(join(import.meta.dirname, 'ralph.cjs'))

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
 
 type Module = { exports: unknown }
@@ -31,7 +31,6 @@ export function requireKept(entry: string, folder: string): void {
     const script = new Script(`${before}${source}\n})`, {
       filename: file,
       columnOffset: -before.length,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
       ...(cachedData && { cachedData }),
     })
     if (script.cachedDataRejected !== false) fresh.set(keptFile, () => withHead(source, script.createCachedData()))

@@ -11,9 +11,7 @@ type Props = { readonly sprint: Sprint; readonly iteration: number }
 /** Files back to where they were after an iteration. Asks first, and says what is kept. */
 export function RestoreButton({ sprint, iteration }: Props) {
   const [asking, setAsking] = useState(false)
-  const call: typeof api.restoreSprint = (given, options) =>
-    api.restoreSprint(given, { ...options, revision: sprint.rev })
-  const restore = useAction(call, {
+  const restore = useAction(restoreFiles, {
     said: ({ saved }) =>
       `The files are as after iteration ${iteration}${saved === undefined ? '' : `; what was there is in ${saved}`}`,
     onDone: () => setAsking(false),
@@ -50,4 +48,10 @@ export function RestoreButton({ sprint, iteration }: Props) {
       </Dialog>
     </>
   )
+}
+
+/** The page may be a moment behind; what is asked for is right in any state in which nothing works in the files. */
+const restoreFiles: typeof api.restoreSprint = async (given, options) => {
+  const { rev } = await api.getSprint(given)
+  return api.restoreSprint(given, { ...options, revision: rev })
 }
