@@ -84,16 +84,37 @@ const now = () => Date.now()
 
 /** Everything that a backend consists of, put together and running. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
+  const opened: Close[] = []
+  try {
+    return await openAll(options, opened)
+  } catch (error) {
+    await closeAll(opened)
+    throw error
+  }
+}
+
+type Close = () => Promise<void>
+
+/** What was opened last is closed first. */
+async function closeAll(opened: readonly Close[]): Promise<void> {
+  for (const close of opened.toReversed()) await close()
+}
+
+async function openAll(options: BackendOptions, opened: Close[]): Promise<Backend> {
   const trouble = (error: unknown, doing = 'request') =>
     options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: stackOf(error) })
   const onTrouble = (error: Error) => trouble(error, 'database')
   const database = await openDatabase(options.place, { migrations: options.migrations, onTrouble })
+  opened.push(database.close)
   const sender = createNotifications({ database, now, newId: newUuid, post: send, log: trouble })
+  opened.push(sender.close)
   const authority = await authorityOf(database)
   const line = await openLines(options, { database, sender, authority, trouble })
+  opened.push(line.close)
   const persons = people(database, now)
   const userId = await localUser(database, options.userName, now())
   const http = await serve(options, { database, sender, persons, line, trouble })
+  opened.push(http.close)
   return {
     database,
     fleet: line.fleet,
@@ -111,12 +132,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
       return { machineId, connect }
     },
     joinCommand: async (name) => (await line.door.token({ name, createdBy: userId })).command,
-    close: async () => {
-      await http.close()
-      await line.close()
-      await sender.close()
-      await database.close()
-    },
+    close: () => closeAll(opened),
   }
 }
 
@@ -251,7 +267,13 @@ async function serve(
     addRoutes: oidc && (await oidcRoutes(oidc, { people: persons, database, now, newId: newUuid })),
     log: trouble,
   })
-  const listening = await listen(app, { host, port, tls, authenticates: oidc !== undefined })
+  const listening = await listen(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
+    (error: unknown) => {
+      events.close()
+      feed.close()
+      throw error
+    },
+  )
   own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : addressesOf(publicOrigin)
   own.origin = publicOrigin ?? listening.origin
   return {

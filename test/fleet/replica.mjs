@@ -76,7 +76,7 @@ const told = {
       await takeInventory(fleet, machineId, inventory)
     } catch (error) {
       trouble(error, 'connect')
-      return void setTimeout(() => told.connect(message).catch((again) => trouble(again, 'connect')), 500)
+      return void setTimeout(() => void told.connect(message).catch((again) => trouble(again, 'connect')), 500)
     }
     connected.set(machineId, { sent: new Set(), busy: false, again: false })
     await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })

@@ -157,7 +157,7 @@ it('shows nothing more of an agent that was taken away, and nothing at all to wh
   await db.update(users).set({ disabledAt: Date.now() }).where(eq(users.id, userId))
   await until(
     async () => stream.hasEnded(),
-    (ended) => ended,
+    (isSo) => isSo,
   )
   expect(stream.seqs()).toEqual([seen])
 })
@@ -169,7 +169,7 @@ it('ends the stream of a session that was ended', async () => {
   await fetch(`${backend.origin}/api/sign-out`, { method: 'POST', headers, body: '{}' })
   const ended = await until(
     async () => stream.hasEnded(),
-    (ended) => ended,
+    (isSo) => isSo,
   )
   expect(ended).toBe(true)
 })

@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
+import { z } from 'zod'
+import { root } from '../support/paths.ts'
+import { dataFolder, until } from './a-fleet.ts'
+
+const canary = 'sk-ant-canary-0123456789abcdef0123456789abcdef'
+/** The code that is kept after the first start is here, and used by the next ones. */
+const home = mkdtempSync(join(tmpdir(), 'ralph-home-'))
+afterAll(() => rm(home, { recursive: true, force: true }))
+const started: ChildProcess[] = []
+afterAll(() => started.forEach((child) => child.kill('SIGKILL')))
+
+/** `ralph serve`, as people start it. */
+function serve(...args: readonly string[]) {
+  const env = { ...process.env, ANTHROPIC_API_KEY: canary, RALPH_HOME: home, DATABASE_URL: '', RALPH_OIDC_ISSUER: '' }
+  const main = [join(root, 'bin/cli/main.cjs'), 'serve', '--json', ...args]
+  const child = spawn(process.execPath, main, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  started.push(child)
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (part: Buffer) => (said.out += part.toString()))
+  child.stderr.on('data', (part: Buffer) => (said.err += part.toString()))
+  const ended = once(child, 'close').then(([code]: unknown[]) => code)
+  const origin = async () => {
+    await until(
+      async () => said,
+      ({ out }) => out.includes('\n') || child.exitCode !== null,
+      120_000,
+    )
+    return z.object({ origin: z.string(), address: z.string() }).parse(JSON.parse(said.out))
+  }
+  return { child, said, ended, origin }
+}
+
+/** Somebody who holds the address that was printed. */
+async function signedIn({ origin, address }: { readonly origin: string; readonly address: string }) {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ ticket: new URL(address).hash.slice(1) })
+  const answer = await fetch(`${origin}/api/sign-in`, { method: 'POST', headers, body })
+  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const withCookie: typeof fetch = (url, init) => fetch(url, { ...init, headers: { ...headers, cookie } })
+  return { cookie, api: createClient({ baseUrl: origin, fetch: withCookie }) }
+}
+
+it('serves a data folder once, ends when it is told to, and a copy of the folder has everything', async () => {
+  const data = await dataFolder()
+  const first = serve('--port', '0', '--data', data)
+  const at = await first.origin()
+  const { cookie, api } = await signedIn(at)
+  const webhook = { url: `https://hooks.example.com/${canary}`, events: ['failed' as const] }
+  await api.makeWebhook(webhook)
+
+  const second = serve('--port', '0', '--data', data)
+  expect(await second.ended).toBe(1)
+  expect(second.said.err + second.said.out).toContain('DATA_FOLDER_IN_USE')
+  expect(second.said.err + second.said.out).toContain(`process ${first.child.pid}`)
+
+  const stream = await fetch(`${at.origin}/api/events`, { headers: { cookie } })
+  first.child.kill('SIGTERM')
+  expect(await first.ended).toBe(0)
+  await stream.text().catch(() => '')
+  const lines = first.said.err.trim().split('\n')
+  expect(lines.map((line) => z.looseObject({ level: z.string() }).parse(JSON.parse(line)).level)).toContain('info')
+  expect(first.said.err).not.toContain(canary)
+
+  const copy = await mkdtemp(join(tmpdir(), 'ralph-restored-'))
+  afterAll(() => rm(copy, { recursive: true, force: true }))
+  await cp(data, copy, { recursive: true })
+  const restored = serve('--port', '0', '--data', copy)
+  const again = await signedIn(await restored.origin())
+  expect((await again.api.listWebhooks({})).items).toMatchObject([{ events: ['failed'] }])
+  restored.child.kill('SIGTERM')
+  expect(await restored.ended).toBe(0)
+}, 240_000)
+
+it('refuses to be reached from other machines without TLS and accounts, and says so when a port is taken', async () => {
+  const exposed = serve('--port', '0', '--data', await dataFolder(), '--host', '0.0.0.0')
+  expect([await exposed.ended, exposed.said.err]).toEqual([1, expect.stringContaining('"EXPOSED"')])
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const taken = serve('--port', `${port}`, '--data', await dataFolder())
+  expect([await taken.ended, taken.said.err]).toEqual([1, expect.stringContaining('"PORT_TAKEN"')])
+  other.close()
+}, 240_000)
