@@ -132,7 +132,12 @@ describe('a missing report', () => {
 
     const [first, repair] = await sprint.calls()
     expect(first?.argv).not.toContain('--resume')
-    expect(repair?.argv.slice(repair.argv.indexOf('--resume'))).toEqual(['--resume', `fake-${first?.pid}`])
+    expect(repair?.argv.slice(repair.argv.indexOf('--resume'))).toEqual([
+      '--resume',
+      `fake-${first?.pid}`,
+      '--json-schema',
+      expect.any(String),
+    ])
     expect(repair?.prompt).toMatch(/^Your last message had no valid report/)
     expect(repair?.prompt).not.toContain('## Goal')
     expect(await sprint.iterations()).toMatchObject([

@@ -133,7 +133,7 @@ function withRevision(response: Response, { revision }: Route, value: unknown): 
 async function whoIs(c: Context, deps: AppDeps): Promise<Who> {
   const who = await recognised(c, deps)
   if (who) return who
-  deps.pace('nobody', true)
+  deps.pace('nobody', false)
   throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` has printed' })
 }
 
