@@ -18,7 +18,7 @@ import { accountLimits } from '../storage/account-limits.ts'
 import { diskOf } from '../storage/disk.ts'
 import { projectFiles } from '../storage/project-files.ts'
 import { redactorFor } from '../storage/secrets.ts'
-import { linksIn, removeNewLinks } from '../storage/sprint-folder.ts'
+import { withoutNewLinks } from '../storage/sprint-folder.ts'
 import { openWorkspace } from '../storage/workspace.ts'
 import type { LocalAgent } from './agents.ts'
 import { taskLock } from './notes.ts'
@@ -52,8 +52,9 @@ export async function portsFor(options: PortOptions): Promise<Ports> {
   const place = { sprintDir, cwd: agent.folder, env }
   const redactor = redactorFor(agent.folder, env)
   const settings = { pass: progress.env?.pass ?? [], prices: progress.prices, sandbox: await sandboxFor(options) }
+  const guard = withoutNewLinks(sprintDir)
   const runner = (driver: Driver, model: string | undefined): AgentRunner =>
-    redactedAgent(withoutNewLinks(sprintDir, superviseAgent({ ...place, ...settings, driver, model })), redactor)
+    redactedAgent(guard(superviseAgent({ ...place, ...settings, driver, model })), redactor)
   const workspace = await openWorkspace({ project: agent.folder, sprintDir, sprintId })
   await begin(sprintDir, workspace)
   return {
@@ -88,21 +89,6 @@ async function begin(sprintDir: string, workspace: Ports['workspace']): Promise<
   // A repository in trouble costs the checkpoint, not the sprint.
   await workspace.start().catch(() => {})
   await writeFileAtomic(begun, '')
-}
-
-/** What an agent has linked to elsewhere in the sprint's folder is gone before anything is written there. */
-function withoutNewLinks(sprintDir: string, runner: AgentRunner): AgentRunner {
-  const known = linksIn(sprintDir)
-  return {
-    ...runner,
-    run: async (request, signal) => {
-      try {
-        return await runner.run(request, signal)
-      } finally {
-        await removeNewLinks(sprintDir, known)
-      }
-    },
-  }
 }
 
 let capability: Promise<Capability> | undefined

@@ -9,14 +9,14 @@ import type { SprintEvent } from '../contract/events.ts'
 import type { Progress } from '../contract/progress.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readTextIfThere } from '../platform/files.ts'
-import type { AgentRunner, Ports, ProgressStore } from '../runtime/ports.ts'
+import type { Ports, ProgressStore } from '../runtime/ports.ts'
 import { redactedAgent, redactedShell } from '../runtime/redacted.ts'
 import { slots } from '../runtime/slots.ts'
 import { accountLimits } from '../storage/account-limits.ts'
 import { diskOf } from '../storage/disk.ts'
 import { projectFiles } from '../storage/project-files.ts'
 import { redactorFor } from '../storage/secrets.ts'
-import { linksIn, removeNewLinks } from '../storage/sprint-folder.ts'
+import { withoutNewLinks } from '../storage/sprint-folder.ts'
 import { openWorkspace } from '../storage/workspace.ts'
 import { onBranch, removeWorktree } from '../storage/worktree.ts'
 import { driverOf } from './choose-agent.ts'
@@ -77,19 +77,4 @@ export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
     random: Math.random,
     observe,
   }
-}
-
-/** What an agent has linked to elsewhere in the sprint's folder is gone before anything is written there. */
-function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
-  const known = linksIn(sprintDir)
-  return (agent) => ({
-    ...agent,
-    run: async (request, signal) => {
-      try {
-        return await agent.run(request, signal)
-      } finally {
-        await removeNewLinks(sprintDir, known)
-      }
-    },
-  })
 }

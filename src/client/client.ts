@@ -93,7 +93,7 @@ function headersOf({ token, idempotencyKey, revision }: ClientOptions & CallOpti
 
 function unreachable(cause: unknown): never {
   if (cause instanceof Error && cause.name === 'AbortError') throw cause
-  throw new RalphError('MACHINE_UNREACHABLE', 'the backend cannot be reached', { cause })
+  throw new RalphError('BACKEND_UNREACHABLE', 'the backend cannot be reached', { cause })
 }
 
 function problemIn(json: unknown, status: number): RalphError {

@@ -146,6 +146,7 @@ export const errorCodes = {
   DATABASE_UNAVAILABLE: { status: 503, exit: 1, retry: true },
   DATABASE_NEWER: { status: 503, exit: 1, retry: false },
   DATA_FOLDER_IN_USE: { status: 409, exit: 1, retry: true },
+  BACKEND_UNREACHABLE: { status: 503, exit: 1, retry: true },
   BACKEND_NOT_FOUND: { status: 503, exit: 1, retry: true },
   PORT_TAKEN: { status: 500, exit: 1, retry: true },
   EXPOSED: { status: 500, exit: 1, retry: false },

@@ -12,6 +12,7 @@ import {
   removeFile,
   writeNewFile,
 } from '../platform/files.ts'
+import type { AgentRunner } from '../runtime/ports.ts'
 
 /** Only what a person wrote belongs into the project's repository. */
 const gitignore = '*\n!SPRINT.yaml\n'
@@ -83,12 +84,25 @@ export async function setAttemptsAside(sprintDir: string, now: number): Promise<
 const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp', '.lock', '.gitignore']
 
 /** Those of Ralph's own files and folders that are links: a person may keep them on another disk. */
-export const linksIn = (sprintDir: string): string[] =>
+const linksIn = (sprintDir: string): string[] =>
   ralphsOwn.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
 
-/** Links that have come meanwhile lead to where an agent wants something written. They go, not what they lead to. */
-export async function removeNewLinks(sprintDir: string, known: readonly string[]): Promise<void> {
-  for (const link of linksIn(sprintDir)) if (!known.includes(link)) await removeFile(link)
+/**
+ * The same agents, after whose work nothing is written through a link that has come meanwhile: it leads to where an agent wants
+ * something written. The link goes, not what it leads to.
+ */
+export function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
+  const known = linksIn(sprintDir)
+  return (agent) => ({
+    ...agent,
+    run: async (request, signal) => {
+      try {
+        return await agent.run(request, signal)
+      } finally {
+        for (const link of linksIn(sprintDir)) if (!known.includes(link)) await removeFile(link)
+      }
+    },
+  })
 }
 
 /** The project that a sprint works on: what holds `.claude/sprints/<id>`, else the current folder. */

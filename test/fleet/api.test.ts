@@ -1,10 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { startAgentsServer, type AgentsServer } from '../../src/agents-server/agents-server.ts'
+import { machines } from '../../src/backend/database/machine.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { Change } from '../../src/contract/fleet/event.ts'
@@ -264,6 +266,15 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect((await ask('GET', `/api/sprints/${id}/events?search=${encodeURIComponent("%' or 1=1 --")}`)).status).toBe(
       404,
     )
+  })
+
+  it('keeps an alarm of a machine until somebody frees it', async () => {
+    const id = randomUUID()
+    const row = { id, name: 'odd', status: 'active' as const, alarm: 'its clock is off by 3600 s', createdAt: 1 }
+    await backend.database.db.insert(machines).values(row)
+    expect(await api.changeMachine({ machineId: id, slots: 2 })).toMatchObject({ slots: 2, alarm: row.alarm })
+    expect(await api.changeMachine({ machineId: id, status: 'active' })).not.toHaveProperty('alarm')
+    expect(await api.revokeMachine({ machineId: id })).toMatchObject({ status: 'revoked', reachable: false })
   })
 
   it('takes bodies up to a limit', async () => {

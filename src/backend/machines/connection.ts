@@ -79,7 +79,10 @@ export async function admit(
     return refuse('FENCED', 'another agents-server with this key is newer; join again if this is another machine', true)
   }
   const clockSkewMs = Math.round(hello.at - now())
-  if (Math.abs(clockSkewMs) > mostSkewMs) log('warn', 'the clock of a machine is off', { machineId, clockSkewMs })
+  if (Math.abs(clockSkewMs) > mostSkewMs) {
+    await store.setAlarm(machineId, `its clock is off by ${Math.round(Math.abs(clockSkewMs) / 1000)} s`)
+    log('warn', 'the clock of a machine is off', { machineId, clockSkewMs })
+  }
   const { bootEpoch, bootId, version } = hello
   const epoch = await store.connect(machineId, { bootEpoch, bootId, version, clockSkewMs })
   sayWelcome(transport, { epoch, speaks, version: parts.version, at: now() })

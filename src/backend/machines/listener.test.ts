@@ -252,6 +252,7 @@ describe('a line to a machine', () => {
     expect(warnings.findLast((text) => text.includes(id) && text.includes('clockSkewMs'))).toMatch(
       /"clockSkewMs":-36\d{5}/,
     )
+    expect(memory.machines.get(id)?.alarm).toMatch(/^its clock is off by 36\d\d s$/)
   })
 
   it('is cut off soon after a revocation', async () => {

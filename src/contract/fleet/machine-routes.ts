@@ -27,7 +27,7 @@ export const machineRoutes = {
     method: 'PATCH',
     path: '/api/machines/{machineId}',
     needs: 'admin',
-    summary: 'Approves, cordons, drains or frees a machine; labels and slots',
+    summary: 'Approves, cordons, drains or frees a machine (which ends its alarm); labels and slots',
     body: z.strictObject({
       status: z.enum(['active', 'cordoned', 'draining']).optional(),
       name: name.optional(),

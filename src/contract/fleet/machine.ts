@@ -38,7 +38,7 @@ export const Machine = z.object({
   /** Folders that workspaces may lie in. */
   roots: z.array(z.string()),
   certificate: z.object({ serial: z.string(), expiresAt: Timestamp }).optional(),
-  /** Something a person should know: a second machine with the same key, a clock far off, a full disk. */
+  /** Something a person should know: a second machine with the same key, a clock far off. It stays until an admin frees the machine. */
   alarm: z.string().optional(),
   createdAt: Timestamp,
 })

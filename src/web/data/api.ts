@@ -33,7 +33,7 @@ export type Told = { readonly title: string; readonly detail?: string; readonly 
 export function told(error: unknown): Told {
   if (!(error instanceof RalphError))
     return { title: 'The page met something it does not understand', detail: String(error) }
-  if (error.code === 'MACHINE_UNREACHABLE')
+  if (error.code === 'BACKEND_UNREACHABLE')
     return { title: 'The backend cannot be reached', detail: 'It may be restarting. This page tries again by itself.' }
   const { message, hint, code } = error
   return { title: capitalised(message), ...(hint !== undefined && { detail: hint }), code }

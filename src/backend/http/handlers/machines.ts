@@ -35,7 +35,9 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor): Answered {
     changeMachine: async ({ ids: { machineId }, body }) => {
       const { status } = await found(machineId)
       if (status === 'revoked') throw new RalphError('MACHINE_REFUSED', 'a revoked machine has to join again')
-      const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+      const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+      // Who lets it work (again) has seen what there was to see.
+      const fields = { ...given, ...(body.status === 'active' && { alarm: null }) }
       await fleet.database.transaction(async (tx) => {
         if (Object.keys(fields).length > 0) await tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
         await announce(fleet, tx, { kind: 'machine', machineId })

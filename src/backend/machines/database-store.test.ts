@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import type { Database } from '../database/database.ts'
+import { machineOutbox, machines } from '../database/machine.ts'
+import { databaseStore } from './database-store.ts'
+import type { MachineStore } from './store.ts'
+
+describe('what the line keeps in the database', () => {
+  let database: Database
+  let store: MachineStore
+  let now = 1000
+  beforeAll(async () => {
+    database = await aDatabase('postgres')
+    store = databaseStore(database, { now: () => now, newId: randomUUID, changed: async () => {} })
+  }, 120_000)
+  afterAll(() => database?.close())
+
+  const aMachine = async (): Promise<string> => {
+    const id = randomUUID()
+    await database.db.insert(machines).values({ id, name: 'vm', status: 'active', createdAt: 1 })
+    return id
+  }
+  const message = (machineId: string, messageId: string) => ({
+    machineId,
+    messageId,
+    message: { type: 'reset', body: { agentId: randomUUID() } },
+    createdAt: 1,
+  })
+
+  it('neither passes over nor takes for sent a message whose transaction was committed late', async () => {
+    const machineId = await aMachine()
+    const outbox = store.outbox(machineId)
+    const late = await database.pool.connect()
+    await late.query('begin')
+    await late.query(
+      `insert into machine_outbox (machine_id, message_id, message, created_at)
+       values ($1, 'late', '{"type": "reset", "body": {"agentId": "${randomUUID()}"}}', now())`,
+      [machineId],
+    )
+    await database.db.insert(machineOutbox).values(message(machineId, 'early'))
+    const sent = await outbox.pending(0, 10)
+    await late.query('commit')
+    late.release()
+    const then = await outbox.pending(sent.at(-1)?.position ?? 0, 10)
+    await outbox.acked(sent.at(-1)?.position ?? 0)
+
+    expect([sent.map(({ id }) => id), then.map(({ id }) => id)]).toEqual([['early'], ['late']])
+    expect((await store.outbox(machineId).pending(0, 10)).map(({ id }) => id)).toEqual(['late'])
+  })
+
+  it('gives the same messages again until they are stored, and at most as many as were asked for', async () => {
+    const machineId = await aMachine()
+    await database.db.insert(machineOutbox).values(['a', 'b', 'c'].map((id) => message(machineId, id)))
+    const outbox = store.outbox(machineId)
+    const ids = async (after: number, most: number) => (await outbox.pending(after, most)).map(({ id }) => id)
+    expect([await ids(0, 2), await ids(0, 2), await ids(2, 2)]).toEqual([['a', 'b'], ['a', 'b'], ['c']])
+    await outbox.acked(2)
+    expect(await ids(0, 10)).toEqual(['c'])
+  })
+
+  it('takes a token once, in time, and again only from the machine that has used it', async () => {
+    const [id, anotherId] = [randomUUID(), randomUUID()]
+    const token = {
+      id,
+      hash: 'h',
+      name: undefined,
+      labels: ['gpu'],
+      approve: true,
+      createdBy: undefined,
+      expiresAt: 2000,
+    }
+    await store.addToken(token)
+    const use = { id, hash: 'h', keyPin: 'mine', name: 'vm', labels: [], version: '1' }
+    expect(await store.useToken({ ...use, hash: 'other' })).toEqual({ refused: 'unknown' })
+    const joined = await store.useToken(use)
+    expect(joined).toEqual({ machineId: expect.any(String), status: 'pending' })
+    expect(await store.useToken(use)).toEqual(joined)
+    expect(await store.useToken({ ...use, keyPin: 'stolen' })).toEqual({ refused: 'used' })
+    await store.addToken({ ...token, id: anotherId, hash: 'late' })
+    now = 2000
+    expect(await store.useToken({ ...use, id: anotherId, hash: 'late' })).toEqual({ refused: 'expired' })
+  })
+})

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { createClient } from './client.ts'
+
+const agentId = '0197a000-0000-7000-8000-000000000001'
+
+/** What was asked, and an answer. */
+function answering(status: number, body: unknown) {
+  const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = []
+  const fetch = async (url: unknown, init?: RequestInit) => {
+    asked.push({ url: String(url), init })
+    return Response.json(body, { status })
+  }
+  return { asked, client: createClient({ baseUrl: 'http://here', token: 't', fetch }) }
+}
+
+it('puts ids into the path, the rest into query or body, and says who asks', async () => {
+  const { asked, client } = answering(200, { items: [] })
+  await client.listEvents({ sprintId: 'a/b', limit: 5, search: 'x y' })
+  await client
+    .movePrompt({ agentId, promptId: 'p', before: null }, { idempotencyKey: 'k', revision: 3 })
+    .catch(() => {})
+  expect(asked.map(({ url, init }) => [init?.method, url, init?.body])).toEqual([
+    ['GET', 'http://here/api/sprints/a%2Fb/events?limit=5&search=x+y', undefined],
+    ['POST', `http://here/api/agents/${agentId}/prompts/p/move`, '{"before":null}'],
+  ])
+  expect(asked[1]?.init?.headers).toMatchObject({
+    authorization: 'Bearer t',
+    'idempotency-key': 'k',
+    'if-match': '"3"',
+    'content-type': 'application/json',
+  })
+})
+
+it('throws the error that the backend threw', async () => {
+  const problem = { type: 'about:blank', title: 'the agent is at work', status: 409, code: 'AGENT_BUSY', hint: 'wait' }
+  await expect(answering(409, problem).client.interruptAgent({ agentId })).rejects.toMatchObject({
+    code: 'AGENT_BUSY',
+    message: 'the agent is at work',
+    hint: 'wait',
+  })
+})
+
+it('tells a backend that is not there from a machine that is not there', async () => {
+  const gone = createClient({ baseUrl: 'http://here', fetch: () => Promise.reject(new Error('ECONNREFUSED')) })
+  await expect(gone.me({})).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' })
+  const problem = { type: 'about:blank', title: 'no', status: 503, code: 'MACHINE_UNREACHABLE' }
+  await expect(answering(503, problem).client.detectChecks({ agentId })).rejects.toMatchObject({
+    code: 'MACHINE_UNREACHABLE',
+  })
+})
+
+it('refuses an answer that is not what the route promises', async () => {
+  await expect(answering(200, { items: 5 }).client.listMachines({})).rejects.toThrow(/items/)
+})
