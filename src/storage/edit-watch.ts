@@ -4,13 +4,15 @@ import type { Progress } from '../contract/progress.ts'
 import { redactDeep, type Redact } from '../contract/redact.ts'
 import { fileSignature, readTextIfThere, writeNewFile } from '../platform/files.ts'
 import type { Recovered } from './journal.ts'
-import { readOutsideEdit } from './outside-edit.ts'
+import { readOutsideEdit, type OutsideEdit } from './outside-edit.ts'
 import { formatProgress } from './progress-file.ts'
 
 /** How long an edit may be half-written before it counts as unreadable. */
 const patienceMs = 2000
-/** Edits are compared with what their author had read, if that is not too long ago. */
+/** Edits are compared with what their author had read: mostly one of the last few, else the journal is asked. */
 const keptBases = 100
+/** Authors who go on for longer than so many edits of others without reading what we have written do not exist. */
+export const keptSeen = 20
 /** Copies of what was refused; somebody who writes nonsense all day must not fill the disk. */
 const keptRefused = 50
 
@@ -29,14 +31,19 @@ export interface EditWatch {
   readonly wrote: (progress: Progress, signature: string | undefined) => void
 }
 
-/** Without `start`, whatever the file holds at first is known. What an agent writes into it is kept without its secrets. */
-export function watchEdits(
-  file: string,
-  start: Pick<Recovered, 'bases' | 'edit'> | undefined,
-  redact: Redact,
-): EditWatch {
-  const bases = new Map(start?.bases)
-  let known = start ? undefined : fileSignature(file)
+/** What is known of the file at the start of a run. Without `bases`, whatever it holds then is known. */
+export type KnownBefore = Partial<Pick<Recovered, 'bases' | 'edit'>> & {
+  /** By the rev that they had read: what authors of earlier edits had written. */
+  readonly seen?: ReadonlyMap<number, Progress>
+  /** What was shown long ago. */
+  readonly older?: (rev: number) => Promise<Progress | undefined>
+}
+
+/** What an agent writes into the file is kept without its secrets. */
+export function watchEdits(file: string, before: KnownBefore, redact: Redact): EditWatch {
+  const bases = new Map(before.bases)
+  const seen = new Map(before.seen)
+  let known = before.bases ? undefined : fileSignature(file)
   let unreadableSince: number | undefined
   let refusals = 0
 
@@ -46,17 +53,22 @@ export function watchEdits(
     await writeNewFile(aside, redact(text))
     return { edits: [], refused: [`${reason}; what was written is kept in ${aside}`] }
   }
+  const read = async (text: string): Promise<OutsideEdit> => {
+    const edit = readOutsideEdit(text, (rev) => seen.get(rev) ?? bases.get(rev))
+    const base = edit.kind === 'baseless' ? await before.older?.(edit.rev) : undefined
+    return base ? readOutsideEdit(text, () => base) : edit
+  }
   return {
     async look(which) {
       const signature = fileSignature(file)
       if (signature === undefined || signature === known) return 'untouched'
       const text = (await readTextIfThere(file)) ?? ''
       const source = hash(text)
-      if ((known === undefined && source === start?.edit) || isOurs(text, bases)) {
+      if ((known === undefined && source === before.edit) || isOurs(text, bases)) {
         known = signature
         return 'untouched'
       }
-      const edit = readOutsideEdit(text, (rev) => bases.get(rev))
+      const edit = await read(text)
       if (edit.kind === 'unreadable') {
         unreadableSince ??= performance.now()
         if (which === 'now' && performance.now() - unreadableSince < patienceMs) return 'unfinished'
@@ -66,18 +78,21 @@ export function watchEdits(
       if (edit.kind === 'unreadable')
         return { ...(await refuse(`it cannot be read (${redact(edit.reason)})`, text)), source }
       if (edit.kind === 'baseless') return { ...(await refuse(edit.reason, text)), source }
-      bases.set(edit.rev, edit.seen)
-      const { edits, refused, seen } = redactDeep(edit, redact)
-      return edits.length + refused.length > 0 ? { edits, refused, source, seen } : 'untouched'
+      keepLast(seen.set(edit.rev, edit.seen), keptSeen)
+      const told = redactDeep(edit, redact)
+      return told.edits.length + told.refused.length > 0 ? { ...told, source } : 'untouched'
     },
     signature: () => known,
     wrote(progress, signature) {
       known = signature
-      bases.set(progress.rev, progress)
-      const [oldest] = bases.keys()
-      if (bases.size > keptBases && oldest !== undefined) bases.delete(oldest)
+      keepLast(bases.set(progress.rev, progress), keptBases)
     },
   }
+}
+
+function keepLast<T>(map: Map<number, T>, most: number): void {
+  const [oldest] = map.keys()
+  if (map.size > most && oldest !== undefined) map.delete(oldest)
 }
 
 /** To write what we would have written takes a tenth of the time of reading it. */

@@ -66,6 +66,25 @@ export async function readJournal(sprintDir: string, fold: Fold): Promise<Recove
   return undefined
 }
 
+/** What the progress was at a `rev` of the plan that runs now; undefined if it never had it, or nobody can tell any more. */
+export async function progressAt(sprintDir: string, fold: Fold, rev: number): Promise<Progress | undefined> {
+  const folder = journalFolder(sprintDir)
+  for (const number of (await segmentsIn(folder)).toReversed()) {
+    const { problem, records } = readSegment(await readBytes(join(folder, segmentName(number))))
+    const [first, ...rest] = records
+    if (problem === 'damaged') return undefined
+    const snapshot = first?.kind === 'snapshot' ? Progress.safeParse(first.data, { jitless: true }).data : undefined
+    if (!snapshot || snapshot.rev > rev) continue
+    let progress = snapshot
+    for (const record of rest) {
+      if (progress.rev === rev) break
+      if (record.kind === 'fact') progress = foldRecord(progress, record, fold)
+    }
+    return progress.rev === rev ? progress : undefined
+  }
+  return undefined
+}
+
 /** The numbers of the segments, oldest first. */
 async function segmentsIn(folder: string): Promise<number[]> {
   const names = await listFolder(folder)
@@ -92,8 +111,7 @@ function replay(snapshot: JournalRecord, records: readonly JournalRecord[], fold
   for (const record of records) {
     if (record.kind !== 'fact') continue
     try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
-      progress = fold(progress, record.data as Fact)
+      progress = foldRecord(progress, record, fold)
     } catch (cause) {
       throw unreadable(file, `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`)
     }
@@ -103,6 +121,10 @@ function replay(snapshot: JournalRecord, records: readonly JournalRecord[], fold
   const { seq, epoch } = records.at(-1) ?? snapshot
   return { progress, seq, epoch, edit, bases: new Map(bases.slice(-keptBases).map((base) => [base.rev, base])) }
 }
+
+const foldRecord = (progress: Progress, { data }: JournalRecord, fold: Fold): Progress =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+  fold(progress, data as Fact)
 
 export interface Journal {
   /** Above that of every run before. */

@@ -107,6 +107,7 @@ describe('an edit of PROGRESS.yaml', () => {
   it('is not guessed at if what it is based on is not known any more', () => {
     expect(readOutsideEdit(formatProgress(running()), () => undefined)).toEqual({
       kind: 'baseless',
+      rev: 7,
       reason: 'it is based on rev 7, which is not known any more',
     })
   })

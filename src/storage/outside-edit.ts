@@ -17,7 +17,7 @@ export type OutsideEdit =
   /** Perhaps it is still being written. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   /** What its author had before them is no longer known. */
-  | { readonly kind: 'baseless'; readonly reason: string }
+  | { readonly kind: 'baseless'; readonly rev: number; readonly reason: string }
   | {
       readonly kind: 'edited'
       readonly rev: number
@@ -45,7 +45,10 @@ export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress 
   }
   const theirs = parsed.data
   const base = baseOf(theirs.rev)
-  if (!base) return { kind: 'baseless', reason: `it is based on rev ${theirs.rev}, which is not known any more` }
+  if (!base) {
+    const reason = `it is based on rev ${theirs.rev}, which is not known any more`
+    return { kind: 'baseless', rev: theirs.rev, reason }
+  }
   const ours: Record<string, unknown> = z.encode(Progress, base)
   const gone = Object.keys(ours).find((name) => !editable.has(name) && isCut(ours[name], theirs[name]))
   if (gone !== undefined) return { kind: 'unreadable', reason: `a part of "${gone}" is missing` }

@@ -2,9 +2,8 @@ import type { Progress } from '../contract/progress.ts'
 import { redactor, type Redact } from '../contract/redact.ts'
 import { replaceUntouched } from '../platform/atomic-file.ts'
 import { exists, isDiskFull } from '../platform/files.ts'
-import { watchEdits, type FoundEdit } from './edit-watch.ts'
+import { watchEdits, type FoundEdit, type KnownBefore } from './edit-watch.ts'
 import { oneAtATime } from './in-turn.ts'
-import type { Recovered } from './journal.ts'
 import { formatProgress } from './progress-file.ts'
 import { progressPath } from './sprint-folder.ts'
 
@@ -29,12 +28,10 @@ export interface Projection {
   readonly close: () => Promise<'closed' | 'edited'>
 }
 
-type Start = Pick<Recovered, 'bases' | 'edit'>
-
-export function projectTo(sprintDir: string, start?: Start, redact: Redact = redactor()): Projection {
+export function projectTo(sprintDir: string, before: KnownBefore = {}, redact: Redact = redactor()): Projection {
   const mayWrite = atMost(burst, everyMs)
   const inTurn = oneAtATime()
-  const page = pageOf(progressPath(sprintDir), start, redact)
+  const page = pageOf(progressPath(sprintDir), before, redact)
   let timer: NodeJS.Timeout | undefined
   let failure: { readonly error: unknown } | undefined
 
@@ -76,8 +73,8 @@ export function projectTo(sprintDir: string, start?: Start, redact: Redact = red
 }
 
 /** The file, what it is to show, and what others have written into it. */
-function pageOf(file: string, start: Start | undefined, redact: Redact) {
-  const watch = watchEdits(file, start, redact)
+function pageOf(file: string, before: KnownBefore, redact: Redact) {
+  const watch = watchEdits(file, before, redact)
   let latest: Progress | undefined
   let shown: Progress | undefined
   let unsettled = 0

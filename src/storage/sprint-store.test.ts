@@ -285,6 +285,45 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'and another' }], refused: [] }])
   })
 
+  it('is understood however long ago its author has read the file, also by the next run', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.flush()
+    const file = readFileSync(fileOf(dir), 'utf8')
+    for (let n = 0; n < 1200; n++) await first.tell(`message ${n}`)
+    await first.store.close()
+    writeFileSync(fileOf(dir), file.replace('dynamic-steps:\n', `dynamic-steps:\n${stepOf('mine')}`))
+
+    const second = await open(dir)
+    const edits: Edited[] = []
+    second.store.onEdited((found) => edits.push(found))
+    expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'mine' }], refused: [] }])
+  })
+
+  it('is not taken over twice by the next run, though another author has edited since', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.flush()
+    const file = readFileSync(fileOf(dir), 'utf8')
+    const withStep = (text: string, step: string) => text.replace('dynamic-steps:\n', `dynamic-steps:\n${stepOf(step)}`)
+    const take = async (text: string) => {
+      writeFileSync(fileOf(dir), text)
+      const opened = await open(dir)
+      const edits: Edited[] = []
+      opened.store.onEdited((found) => edits.push(found))
+      for (const edited of edits) await opened.take(edited)
+      await opened.store.close()
+      return edits.flatMap((found) => found.edits)
+    }
+    await first.tell('rev 2')
+    await first.store.close()
+    const later = readFileSync(fileOf(dir), 'utf8')
+
+    expect(await take(withStep(file, 'mine'))).toMatchObject([{ prompt: 'mine' }])
+    expect(await take(withStep(later, 'of another'))).toMatchObject([{ prompt: 'of another' }])
+    expect(await take(withStep(withStep(file, 'mine'), 'and more'))).toMatchObject([{ prompt: 'and more' }])
+  })
+
   it('that cannot be understood is said, and kept', async () => {
     const dir = aFolder()
     const { store } = await open(dir)

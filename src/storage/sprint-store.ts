@@ -4,11 +4,11 @@ import type { Redact } from '../contract/redact.ts'
 import type { FileLock } from '../platform/file-lock.ts'
 import { isDiskFull, makeFolder, unwritable } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
-import type { Edited, FoundEdit } from './edit-watch.ts'
-import { openJournal, readJournal, type Fold, type Journal, type Position, type Recovered } from './journal.ts'
+import type { Edited, FoundEdit, KnownBefore } from './edit-watch.ts'
+import { openJournal, progressAt, readJournal, type Fold, type Journal, type Position, type Recovered } from './journal.ts'
 import { readProgressFile } from './progress-file.ts'
 import { projectTo, type Projection } from './projection.ts'
-import { forgetOlder, keepSeen, readSeen } from './seen-edits.ts'
+import { countSeen, forgetSeen, keepSeen, readSeen } from './seen-edits.ts'
 import { hideState, progressPath, removeLeftovers, setAttemptsAside } from './sprint-folder.ts'
 import { lockSprint } from './sprint-lock.ts'
 
@@ -53,7 +53,7 @@ export async function openSprintStore(
     const goesOn = recovered && progress === known ? recovered : undefined
     const start: Recovered | Position = goesOn ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = projectTo(sprintDir, goesOn && (await withSeen(sprintDir, goesOn)), options.redact)
+    const projection = projectTo(sprintDir, await knownBefore(options, goesOn), options.redact)
     const store = storeOf(options, { lock, journal, projection, progress })
     await projection.update(progress)
     return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
@@ -63,10 +63,12 @@ export async function openSprintStore(
   }
 }
 
-/** What an edit can be compared with, also by an author who has not read what we have made of it. */
-async function withSeen(sprintDir: string, { bases, edit }: Recovered): Promise<Pick<Recovered, 'bases' | 'edit'>> {
-  const seen = await readSeen(sprintDir, edit)
-  return seen ? { bases: new Map([...bases, [seen.rev, seen]]), edit } : { bases, edit }
+/** What an edit can be compared with, also one by an author who has not read what we have made of an earlier one. */
+async function knownBefore({ sprintDir, fold }: StoreOptions, goesOn: Recovered | undefined): Promise<KnownBefore> {
+  const older: KnownBefore['older'] = (rev) => progressAt(sprintDir, fold, rev)
+  if (goesOn) return { bases: goesOn.bases, edit: goesOn.edit, seen: await readSeen(sprintDir, goesOn.edit), older }
+  await forgetSeen(sprintDir)
+  return { older }
 }
 
 type Held = { readonly lock: FileLock; readonly journal: Journal; readonly projection: Projection; progress: Progress }
@@ -92,7 +94,7 @@ function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: 
       if (edit) {
         unsaved.shift()
         projection.settled()
-        await forgetOlder(sprintDir, edit.source)
+        if (edit.seen) await countSeen(sprintDir, edit.seen.rev)
       }
       await projection.update(next)
     } catch (cause) {

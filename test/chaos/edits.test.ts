@@ -70,6 +70,7 @@ it(`takes over every edit once, though the run is killed again and again (${agai
   sprint.finish()
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect(run.output().stdout).not.toContain('not taken over')
   expect(byHand(sprint.account().progress)).toEqual(texts)
 })
 

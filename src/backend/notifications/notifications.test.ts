@@ -19,9 +19,10 @@ describe('webhooks', () => {
     const row = { id: newUuid(), url, events: ['failed' as const], enabled, secret: 's', createdAt: 1 }
     await database.db.insert(webhooks).values(row)
     let ahead = 0
+    const now = () => Date.now() + ahead
     const sender = createNotifications({
       database,
-      now: () => Date.now() + ahead,
+      now,
       newId: newUuid,
       post: async (_url, body) => answer(body),
       log: () => {},
@@ -29,7 +30,7 @@ describe('webhooks', () => {
     const delivery = async () => (await database.db.select().from(deliveries).orderBy(desc(deliveries.id)).limit(1))[0]
     const tell = (event: 'failed' | 'completed' = 'failed') =>
       database.transaction((tx) => sender.tell(tx, { event, text: 'it failed' }))
-    return { sender, delivery, tell, pass: (ms: number) => void (ahead += ms) }
+    return { sender, delivery, tell, now, pass: (ms: number) => void (ahead += ms) }
   }
 
   it('are told once, signed with their id, and that is on record', async () => {
@@ -43,15 +44,23 @@ describe('webhooks', () => {
   })
 
   it('are tried again later, and given up after six times with the reason', async () => {
-    const { sender, delivery, tell, pass } = await aWebhook(() => {
+    const tried: number[] = []
+    const { sender, delivery, tell, now, pass } = await aWebhook(() => {
+      tried.push(now())
       throw new Error('answered 503')
     })
     await tell()
-    for (const tries of [1, 2, 3, 4, 5]) {
-      await until(delivery, (row) => row?.tries === tries && row.error !== null && row.status === 'waiting')
-      pass(10_000 * 4 ** tries)
+    const aLittleLater = () => {
+      pass(5000)
+      database.signals.give('deliveries', '')
+      return delivery()
     }
-    expect(await until(delivery, (row) => row?.status === 'failed')).toMatchObject({ tries: 6, error: 'answered 503' })
+    expect(await until(aLittleLater, (row) => row?.status === 'failed', 110_000)).toMatchObject({
+      tries: 6,
+      error: 'answered 503',
+    })
+    const pauses = tried.slice(1).map((at, n) => (at - (tried[n] ?? 0)) / 1000)
+    for (const [n, least] of [10, 40, 160, 640, 2560].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least)
     await sender.close()
   }, 120_000)
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Agent, AgentRow, Conversation, Estimate, Note, Workspace } from './agent.ts'
-import { Done, PageQuery, pageOf, Uuid, name, nothing, someText } from './page.ts'
+import { Done, PageQuery, pageOf, Uuid, name, nothing, program, someText } from './page.ts'
 import { AgentPrompt } from './prompt.ts'
 import { StartRalphMode, StopWhen } from './sprint.ts'
 import { Access, AccessLevel } from './user.ts'
@@ -26,7 +26,7 @@ export const agentRoutes = {
       machineId: Uuid.optional(),
       labels: z.array(name).max(20).optional(),
       workspace: Workspace,
-      program: name.optional(),
+      program: program.optional(),
       model: name.optional(),
     }),
     response: Agent,
@@ -43,7 +43,7 @@ export const agentRoutes = {
     path: '/api/agents/{agentId}',
     needs: 'owner',
     summary: 'Renames an agent, or changes what works in it',
-    body: z.strictObject({ name: name.optional(), program: name.optional(), model: name.nullable().optional() }),
+    body: z.strictObject({ name: name.optional(), program: program.optional(), model: name.nullable().optional() }),
     response: Agent,
   },
   archiveAgent: {

@@ -20,6 +20,8 @@ export const Done = z.object({ success: z.literal(true) })
 export const done: z.output<typeof Done> = { success: true }
 
 export const name = z.string().trim().min(1).max(100)
+/** An agent program: a name, or `command:` with a path. */
+export const program = z.string().trim().min(1).max(4200)
 export const someText = z.string().trim().min(1).max(100_000)
 /** A body without fields. */
 export const nothing = z.strictObject({})
