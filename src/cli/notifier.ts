@@ -1,4 +1,3 @@
-import { postWebhook } from '../platform/webhook.ts'
 import type { Notification, Ports, ShellRunner } from '../runtime/ports.ts'
 import type { Io } from './io.ts'
 
@@ -12,6 +11,8 @@ export const notifier =
     if (target === 'desktop') return runCommand(desktopCommand(process.platform), message, shell)
     if ('run' in target) return runCommand(target.run, message, shell)
     const body = JSON.stringify({ ...message, at: new Date(io.now()).toISOString() })
+    // HTTPS alone would take 20 ms of every start, and memory of every run.
+    const { postWebhook } = await import('../platform/webhook.ts')
     return postWebhook(target.webhook, body, { secret: io.env['RALPH_WEBHOOK_SECRET'] })
   }
 

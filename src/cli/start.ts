@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { requireKept } from '../platform/kept-code.ts'
+import { stayLean } from '../platform/lean.ts'
 import { ralphHome } from './ralph-home.ts'
 
 /**
@@ -22,6 +23,9 @@ function start(program: string): void {
 
 // Code that was compiled at an earlier start has lost its own `import()`; the build makes it call this one.
 Object.assign(globalThis, { importPackage: (name: string): Promise<unknown> => import(name) })
+
+// Before anything else: room that was once given is not taken back.
+if (!['serve', 'agents-server'].includes(process.argv[2] ?? '')) stayLean()
 
 // In a checkout traces then name the sources; the package has no maps.
 if (process.env['RALPH_DEBUG']) process.setSourceMapsEnabled(true)

@@ -23,6 +23,7 @@ type Moment = { readonly at: number; readonly iteration: number }
 export function applySteps(progress: Progress, report: Report, moment: Moment): Change {
   const rejected: string[] = []
   const { done, pending, others } = sorted(progress.dynamicSteps, report)
+  const left = others.reduce((sum, part) => sum + part.length, 0)
   const completed = complete(pending, report, moment, rejected)
   const added: Step[] = []
   const mentioned: Step[] = []
@@ -50,7 +51,10 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
   return {
     progress: {
       ...progress,
-      dynamicSteps: [...done, ...completed].slice(-shown.completedSteps).concat(mentioned, others),
+      dynamicSteps: done
+        .concat(completed)
+        .slice(-shown.completedSteps)
+        .concat(mentioned, ...others),
       stats: {
         ...progress.stats,
         totalSteps: progress.stats.totalSteps + added.length,
@@ -59,23 +63,31 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
     },
     added: added.map((step) => step.id),
     completed: completed.map((step) => step.id),
-    pending: mentioned.length + others.length,
+    pending: mentioned.length + left,
     rejected: bounded(rejected),
   }
 }
 
-/** In one look at each step, and no list of names but that of the report: there can be ten thousand steps. */
+/**
+ * The completed steps, which come first, the pending ones that the report names, and the others in parts. There can be ten
+ * thousand, of which a report names the first: it is not looked beyond the last that is named, and the others are only copied.
+ */
 function sorted(steps: readonly Step[], { completedStepIds, pendingSteps }: Report) {
-  const named = new Set([...completedStepIds, ...pendingSteps.map(({ id }) => id)])
-  const done: Step[] = []
-  const others: Step[] = []
+  const named = new Set([...completedStepIds, ...pendingSteps.flatMap(({ id }) => id ?? [])])
+  let begin = 0
+  while (begin < steps.length && steps[begin]?.status !== 'pending') begin++
+  const others: Step[][] = []
   const pending = new Map<string, Step>()
-  for (const step of steps) {
-    if (step.status !== 'pending') done.push(step)
-    else if (named.has(step.id)) pending.set(step.id, step)
-    else others.push(step)
+  let rest = begin
+  for (let n = begin; n < steps.length && pending.size < named.size; n++) {
+    const step = steps[n]
+    if (!step || !named.has(step.id)) continue
+    pending.set(step.id, step)
+    others.push(steps.slice(rest, n))
+    rest = n + 1
   }
-  return { done, pending, others }
+  others.push(steps.slice(rest))
+  return { done: steps.slice(0, begin), pending, others }
 }
 
 function whyNot(id: string, completed: readonly Step[], mentioned: readonly Step[]): string {

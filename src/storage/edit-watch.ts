@@ -5,12 +5,12 @@ import { redactDeep, type Redact } from '../contract/redact.ts'
 import { fileSignature, readTextIfThere, writeNewFile } from '../platform/files.ts'
 import type { Recovered } from './journal.ts'
 import { readOutsideEdit, type OutsideEdit } from './outside-edit.ts'
-import { formatProgress } from './progress-file.ts'
+import { formatProgress, revIn } from './progress-file.ts'
 
 /** How long an edit may be half-written before it counts as unreadable. */
 const patienceMs = 2000
 /** Edits are compared with what their author had read: mostly one of the last few, else the journal is asked. */
-const keptBases = 100
+const keptBases = 20
 /** Authors who go on for longer than so many edits of others without reading what we have written do not exist. */
 export const keptSeen = 20
 /** Copies of what was refused; somebody who writes nonsense all day must not fill the disk. */
@@ -97,7 +97,7 @@ function keepLast<T>(map: Map<number, T>, most: number): void {
 
 /** To write what we would have written takes a tenth of the time of reading it. */
 function isOurs(text: string, bases: ReadonlyMap<number, Progress>): boolean {
-  const base = bases.get(Number(/^rev: (\d+)$/m.exec(text)?.[1]))
+  const base = bases.get(revIn(text))
   return base !== undefined && formatProgress(base) === text
 }
 

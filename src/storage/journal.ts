@@ -34,7 +34,7 @@ export type Recovered = Position & {
   readonly records: number
   /** Bytes of a record that was being written when the writer died. */
   readonly tornBytes: number
-  /** The last few progresses by their rev: what an edit of PROGRESS.yaml can be compared with. */
+  /** The last progress and the one that PROGRESS.yaml shows, by their rev: what an edit of it can be compared with. */
   readonly bases: ReadonlyMap<number, Progress>
 }
 
@@ -42,15 +42,14 @@ export type Recovered = Position & {
 const snapshotEveryBytes = 256 * 1024
 /** The most records between two snapshots: with a long plan each of them takes a millisecond to replay, and a start must not take long. */
 const snapshotEveryRecords = 1000
-const keptBases = 100
 
 export const journalFolder = (sprintDir: string): string => join(sprintDir, 'journal')
 
 const segmentName = (number: number): string => `${String(number).padStart(8, '0')}.log`
 export const segmentPattern = /^(\d{8})\.log$/
 
-/** The state at the end of the journal; undefined if there is none. Changes nothing on the disk. */
-export async function readJournal(sprintDir: string, fold: Fold): Promise<Recovered | undefined> {
+/** The state at the end of the journal; undefined if there is none. Changes nothing on the disk. `shownRev`: that of PROGRESS.yaml. */
+export async function readJournal(sprintDir: string, fold: Fold, shownRev?: number): Promise<Recovered | undefined> {
   const folder = journalFolder(sprintDir)
   const numbers = await segmentsIn(folder)
   for (const number of numbers.toReversed()) {
@@ -61,7 +60,7 @@ export async function readJournal(sprintDir: string, fold: Fold): Promise<Recove
     const [first, ...rest] = segment.records
     // A segment is put in place whole, with its snapshot; one without is from a disk that lost it. The one before still counts.
     if (first?.kind !== 'snapshot') continue
-    return { ...replay(first, rest, fold, file), segment: number, ...sizes(bytes, segment, first) }
+    return { ...replay(first, rest, { fold, file, shownRev }), segment: number, ...sizes(bytes, segment, first) }
   }
   return undefined
 }
@@ -101,13 +100,15 @@ const sizes = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: Journal
   records: records.length - 1,
 })
 
-function replay(snapshot: JournalRecord, records: readonly JournalRecord[], fold: Fold, file: string) {
+type Replay = { readonly fold: Fold; readonly file: string; readonly shownRev: number | undefined }
+
+function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: Replay) {
   // Read once: compiling the schema to code, as zod does, would take three times as long as reading.
   const decoded = Progress.safeParse(snapshot.data, { jitless: true })
   if (!decoded.success) throw unreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
   let progress = decoded.data
   let { edit } = snapshot
-  const bases = [progress]
+  let shown = progress
   for (const record of records) {
     if (record.kind !== 'fact') continue
     try {
@@ -116,10 +117,10 @@ function replay(snapshot: JournalRecord, records: readonly JournalRecord[], fold
       throw unreadable(file, `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`)
     }
     edit = record.edit ?? edit
-    bases.push(progress)
+    if (progress.rev === shownRev) shown = progress
   }
   const { seq, epoch } = records.at(-1) ?? snapshot
-  return { progress, seq, epoch, edit, bases: new Map(bases.slice(-keptBases).map((base) => [base.rev, base])) }
+  return { progress, seq, epoch, edit, bases: new Map([shown, progress].map((base) => [base.rev, base])) }
 }
 
 const foldRecord = (progress: Progress, { data }: JournalRecord, fold: Fold): Progress =>

@@ -17,6 +17,14 @@ export async function readProgressFile(sprintDir: string): Promise<Progress | un
   return text === undefined ? undefined : parseProgress(text, file)
 }
 
+/** The `rev` that the file shows, if it looks as we write it. */
+export async function shownRev(sprintDir: string): Promise<number | undefined> {
+  const rev = revIn((await readTextIfThere(progressPath(sprintDir))) ?? '')
+  return Number.isNaN(rev) ? undefined : rev
+}
+
+export const revIn = (text: string): number => Number(/^rev: (\d+)$/m.exec(text)?.[1])
+
 export function parseProgress(text: string, file: string): Progress {
   const hint = 'restore the file, or move it away and compile the sprint again'
   let value: unknown
@@ -27,11 +35,21 @@ export function parseProgress(text: string, file: string): Progress {
     throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })
   }
   const decoded = Progress.safeParse(value)
-  if (decoded.success) return decoded.data
+  if (decoded.success) return completedFirst(decoded.data)
   const problems = decoded.error.issues
     .slice(0, 3)
     .map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`)
   throw new RalphError('PROGRESS_INVALID', problems.join('; '), { place: { file }, hint })
+}
+
+/** As the loop keeps them; somebody who writes the file by hand need not know that. */
+function completedFirst(progress: Progress): Progress {
+  const { dynamicSteps: steps } = progress
+  const isCompleted = ({ status }: Step) => status === 'completed'
+  const isPending = ({ status }: Step) => status === 'pending'
+  const firstPending = steps.findIndex(isPending)
+  if (firstPending === -1 || steps.findLastIndex(isCompleted) < firstPending) return progress
+  return { ...progress, dynamicSteps: [...steps.filter(isCompleted), ...steps.filter(isPending)] }
 }
 
 export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>

@@ -5,8 +5,16 @@ import type { FileLock } from '../platform/file-lock.ts'
 import { isDiskFull, makeFolder, unwritable } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
 import type { Edited, FoundEdit, KnownBefore } from './edit-watch.ts'
-import { openJournal, progressAt, readJournal, type Fold, type Journal, type Position, type Recovered } from './journal.ts'
-import { readProgressFile } from './progress-file.ts'
+import {
+  openJournal,
+  progressAt,
+  readJournal,
+  type Fold,
+  type Journal,
+  type Position,
+  type Recovered,
+} from './journal.ts'
+import { readProgressFile, shownRev } from './progress-file.ts'
 import { projectTo, type Projection } from './projection.ts'
 import { countSeen, forgetSeen, keepSeen, readSeen } from './seen-edits.ts'
 import { hideState, progressPath, removeLeftovers, setAttemptsAside } from './sprint-folder.ts'
@@ -42,7 +50,7 @@ export async function openSprintStore(
   const lock = lockSprint(options)
   try {
     await removeLeftovers(sprintDir)
-    const recovered = await readJournal(sprintDir, fold)
+    const recovered = await readJournal(sprintDir, fold, await shownRev(sprintDir))
     const known = recovered?.progress ?? (await readProgressFile(sprintDir))
     const progress = await first(known)
     if (!progress) {

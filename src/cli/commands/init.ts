@@ -3,7 +3,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
 import { exists, makeFolder, readTextIfThere, readTextSyncIfThere, writeNewFile } from '../../platform/files.ts'
 import { detectChecks } from '../../runtime/detect-checks.ts'
-import { defaultSprintId, makeSprintFolder, sprintPath } from '../../storage/sprint-folder.ts'
+import { sprintPath } from '../../storage/sprint-folder.ts'
 import { assetPath } from '../assets.ts'
 import { installedAgents } from '../choose-agent.ts'
 import { command, positiveNumber } from '../command.ts'
@@ -12,8 +12,9 @@ import { interview, type Answers, type Known } from '../init/questions.ts'
 import { fillTemplate, templateNamed, templates, type Template } from '../init/template.ts'
 import { terminalInterview } from '../init/terminal-interview.ts'
 import type { Io } from '../io.ts'
+import { freeName, newSprint, newSprintFolder } from '../new-sprint.ts'
 import { shownPath } from '../shown-path.ts'
-import { newSprintYaml, slug, type GivenLimits, type GivenSprint } from '../sprint-files.ts'
+import { newSprintYaml, slug, type GivenLimits } from '../sprint-files.ts'
 
 export const init = command({
   name: 'init',
@@ -76,7 +77,7 @@ On a terminal it asks for what is not given: goal, check, agent, limits. Enter t
     }
     const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
     const text = sprintText({ ...answers, steps: plan?.steps }, template, known.foundChecks)
-    const folder = await writeSprint(name ?? freeName(slug(title), io), text, io)
+    const folder = await newSprint(name ?? freeName(slug(title), io), text, io)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: shownPath(folder, io) }))
     else for (const line of [...(asks ? [''] : []), ...closing(folder, answers.goal, io)]) io.print(line)
@@ -161,33 +162,11 @@ function sprintText(given: Sprint, template: Template | undefined, found: readon
   return fillTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
 }
 
-/** Makes `.claude/sprints/<date>_<name>` in the current project. */
-export const newSprint = ({ name, ...given }: GivenSprint & { readonly name: string }, io: Io): Promise<string> =>
-  writeSprint(name, newSprintYaml(given), io)
-
-const folderOf = (name: string, io: Io): string =>
-  resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
-
 /** Before anybody is asked anything. */
 function refuseExisting(name: string, io: Io): void {
-  const file = sprintPath(folderOf(name, io))
+  const file = sprintPath(newSprintFolder(name, io))
   if (!exists(file)) return
   throw new RalphError('SPRINT_EXISTS', 'there is a sprint already', { place: { file: shownPath(file, io) } })
-}
-
-async function writeSprint(name: string, text: string, io: Io): Promise<string> {
-  const folder = folderOf(name, io)
-  await makeSprintFolder(folder, text)
-  return folder
-}
-
-/** The same goal can be worked on twice a day. */
-export function freeName(name: string, io: Io): string {
-  const date = new Date(io.now()).toISOString().slice(0, 10)
-  for (let n = 1; ; n++) {
-    const candidate = n === 1 ? name : `${name}-${n}`
-    if (!exists(resolve(io.cwd, '.claude', 'sprints', `${date}_${candidate}`))) return candidate
-  }
 }
 
 function closing(folder: string, goal: string | undefined, io: Io): string[] {

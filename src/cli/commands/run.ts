@@ -7,10 +7,10 @@ import { chooseAgents } from '../choose-agent.ts'
 import { ciOutput, isCi } from '../ci/ci-output.ts'
 import { command, positiveNumber } from '../command.ts'
 import type { Io } from '../io.ts'
+import { freeName, newSprint } from '../new-sprint.ts'
 import { runInTerminal } from '../run-in-terminal.ts'
 import { shownPath } from '../shown-path.ts'
 import { newSprintYaml, slug } from '../sprint-files.ts'
-import { freeName, newSprint } from './init.ts'
 
 const options = {
   goal: {
@@ -113,7 +113,7 @@ async function sprintFolder(
   // Asked for again later: here so that no folder is left behind when there is no agent to work in it.
   chooseAgents(agent === undefined ? undefined : [agent], io)
   if (given === undefined) {
-    const folder = await newSprint({ name: freeName(slug(goal), io), goal, agent }, io)
+    const folder = await newSprint(freeName(slug(goal), io), newSprintYaml({ goal, agent }), io)
     io.printError(`new sprint in ${shownPath(folder, io)}`)
     return folder
   }
