@@ -13,7 +13,7 @@ function start(program: string): void {
   const { env } = process
   const require = createRequire(program)
   const { enableCompileCache }: { enableCompileCache?: () => void } = require('node:module')
-  const hasHome = Boolean(env['RALPH_HOME'] ?? env['HOME'])
+  const hasHome = Boolean(env['RALPH_HOME'] || env['HOME'])
   if (enableCompileCache) enableCompileCache()
   else if (hasHome && !env['RALPH_DEBUG'] && !env['NODE_DISABLE_COMPILE_CACHE']) {
     return requireKept(program, join(ralphHome(process), 'cache'))

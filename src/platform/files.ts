@@ -92,9 +92,20 @@ export const exists = (path: string): boolean => existsSync(path)
 
 export async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true })
+    await makeFolders(path)
   } catch (error) {
     throw unwritable(path, error)
+  }
+}
+
+/** Not with Node's `recursive`: where nothing can be made, as in /proc, it tries for ever. */
+async function makeFolders(path: string): Promise<void> {
+  if (isFolder(path)) return
+  if (dirname(path) !== path) await makeFolders(dirname(path))
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if (!isFolder(path)) throw error
   }
 }
 

@@ -11,7 +11,7 @@ export function stayLean(): void {
 
 const lean = [
   '--semi-space-growth-factor=1',
-  '--heap-growing-percent=20',
+
   '--interrupt-budget=2000000',
   '--optimize-for-size',
 ]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { after, started } from '../../test/support/builders.ts'
+import { after, aProgress, noon, started, steps } from '../../test/support/builders.ts'
 import {
   aGate,
   anItem,
@@ -34,7 +34,7 @@ it('the text of a sprint with phases is what it was made from, also after change
       prompts: { header: '# {{sprint-id}}' },
     },
   )
-  const steps = [
+  const facts = [
     completes('a'),
     completes('work/x'),
     completes('work/x'),
@@ -44,9 +44,17 @@ it('the text of a sprint with phases is what it was made from, also after change
     fails('work/y'),
   ]
   let now = after(progress, started()).progress
-  for (const step of steps) {
-    now = after(now, step).progress
+  for (const fact of facts) {
+    now = after(now, fact).progress
     expect(parseProgress(formatProgress(now), 'PROGRESS.yaml')).toEqual(now)
   }
   expect(now.status).toBe('blocked')
+})
+
+it('is read with the completed steps first, however somebody has put them', () => {
+  const [one, two, three] = steps('one', 'two', 'three')
+  if (!one || !two || !three) throw new Error('three steps')
+  const done = { ...two, status: 'completed' as const, completedAt: noon, completedInIteration: 1 }
+  const written = formatProgress(aProgress({ dynamicSteps: [one, done, three] }))
+  expect(parseProgress(written, 'PROGRESS.yaml').dynamicSteps).toEqual([done, one, three])
 })

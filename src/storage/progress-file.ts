@@ -45,12 +45,13 @@ export function parseProgress(text: string, file: string): Progress {
 /** As the loop keeps them; somebody who writes the file by hand need not know that. */
 function completedFirst(progress: Progress): Progress {
   const { dynamicSteps: steps } = progress
-  const isCompleted = ({ status }: Step) => status === 'completed'
-  const isPending = ({ status }: Step) => status === 'pending'
   const firstPending = steps.findIndex(isPending)
   if (firstPending === -1 || steps.findLastIndex(isCompleted) < firstPending) return progress
   return { ...progress, dynamicSteps: [...steps.filter(isCompleted), ...steps.filter(isPending)] }
 }
+
+const isCompleted = ({ status }: Step): boolean => status === 'completed'
+const isPending = ({ status }: Step): boolean => status === 'pending'
 
 export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>
   writeFileAtomic(progressPath(sprintDir), formatProgress(progress))

@@ -24,7 +24,7 @@ export async function keepSeen(sprintDir: string, source: string, seen: Progress
 export async function countSeen(sprintDir: string, rev: number): Promise<void> {
   await moveFile(unrecordedPath(sprintDir), pathOf(sprintDir, rev))
   const old = (await revsIn(sprintDir)).slice(0, -keptSeen)
-  for (const rev of old) await removeFile(pathOf(sprintDir, rev))
+  for (const one of old) await removeFile(pathOf(sprintDir, one))
 }
 
 /** By the rev that their authors had read. `source`: the edit that was recorded last; if it was not, nothing is known of it. */
