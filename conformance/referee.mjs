@@ -46,4 +46,5 @@ export async function openReferee(decide = () => ({})) {
   }
 }
 
-const living = (calls) => calls.filter(({ endedAt }) => endedAt === undefined).length
+/** Whoever has said goodbye is gone, though the end of its connection may come later than the next call. */
+const living = (calls) => calls.filter(({ endedAt, isOver }) => endedAt === undefined && !isOver).length
