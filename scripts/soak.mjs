@@ -234,8 +234,7 @@ async function examine(sprint) {
 
 function reportOf() {
   const calls = sprints.flatMap(({ referee }) => referee.calls)
-  const besides = calls.filter((call) => call.besides > 0).length
-  if (besides > 0) complaints.push(`${besides} calls of an agent began while another of the same sprint lived`)
+  for (const sprint of sprints) complaints.push(...overlaps(sprint))
   // Of each steady run, without the first fifth: caches fill and V8 finds its size.
   const series = sprints
     .filter(({ kind }) => kind === 'steady')
@@ -261,6 +260,19 @@ function reportOf() {
     longestSteadyRunMinutes: Math.max(...series.map((one) => minutes(one))),
     complaints,
   }
+}
+
+function overlaps({ name, referee: { calls } }) {
+  const told = ({ number, told: { fault, lingers } }) => `${number} (${fault}${lingers ? ', lingers' : ''})`
+  return calls
+    .filter(({ besides }) => besides > 0)
+    .map((call) => {
+      const others = call.others.map((number) => calls[number - 1])
+      const gone = others.map(({ endedAt }) =>
+        endedAt === undefined ? 'never' : `${endedAt - call.startedAt} ms later`,
+      )
+      return `${name}: call ${told(call)} began while ${others.map(told).join()} lived, which ended ${gone.join()}`
+    })
 }
 
 /** What the longest run of a steady sprint kept after full collections. */
