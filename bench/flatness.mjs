@@ -107,14 +107,12 @@ function compiled({ env, cwd }, steps) {
   return dir
 }
 
-/** Per iteration; a run of one iteration is taken off, for the start. The less of two rounds: other programs only add. */
+/** Per iteration; what a run of one costs is taken off, for the start. */
 async function at(dir, iteration, place) {
   const run = (more) => timed(`node ${ralph} run ${dir} --max-iterations ${iteration + more} --json`, place).cpu
-  const { iterations } = place
-  const one = run(1)
-  const half = Math.ceil(iterations / 2)
-  const rounds = [run(1 + half), run(1 + 2 * half)].map((cpu) => (cpu - one) / (half - 1))
-  return { cpu: least(rounds), recovery: await recovery(dir, place) }
+  const start = least([run(1), run(2)])
+  const cpu = (run(3 + place.iterations) - start) / place.iterations
+  return { cpu, recovery: await recovery(dir, place) }
 }
 
 /** From the start of the program, after one that was killed at work, until it says that it goes on. */
