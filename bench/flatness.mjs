@@ -1,39 +1,141 @@
 // Does an iteration of `ralph run` cost the same however long the sprint is? A history is written through the real loop and
-// the real journal, with an agent that answers at once; then the real program goes on from there, with a real agent process.
-// Usage: node bench/flatness.mjs [last=100000] [iterations=300]
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+// the real journal, with an agent that answers at once; then the real program goes on from there, with a real agent process. It is
+// also killed there, to see how soon it goes on.
+// Usage: npm run bench:flatness [-- --iterations 200] [-- --long] [-- --json]     --long: 100,000 iterations with 10,000 steps too
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { advance } from '../dist/loop/advance.js'
+import { runSprint } from '../dist/runtime/run-sprint.js'
+import { openSprintStore } from '../dist/storage/sprint-store.js'
+import {
+  benchEnv,
+  endlessSprint,
+  least,
+  option,
+  printIfMain,
+  progressOf,
+  ralph,
+  row,
+  timed,
+  tinyAgent,
+} from './measure.mjs'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const dist = (name) => new URL(`../dist/${name}.js`, import.meta.url).href
-const ralph = join(here, '..', 'bin', 'cli', 'main.cjs')
-const last = Number(process.argv[2] ?? 100_000)
-const measured = Number(process.argv[3] ?? 300)
-// In memory if possible: a hundred thousand syncs of a disk say nothing about us.
-const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ralph-bench-'))
-const env = { ...process.env, PATH: `${work}:${process.env.PATH}`, IS_SANDBOX: '1' }
-
-const { runSprint } = await import(dist('runtime/run-sprint'))
-const { advance } = await import(dist('loop/advance'))
-const { openSprintStore } = await import(dist('storage/sprint-store'))
+const manySteps = 10_000
+const firstPoint = 100
 const fold = (progress, fact) => advance(progress, fact).progress
 
-execFileSync('cc', ['-O2', '-o', join(work, 'claude'), join(here, 'agent.c')])
+export async function measure({
+  iterations = option('iterations', 200),
+  isLong = process.argv.includes('--long'),
+} = {}) {
+  // In memory if possible: a hundred thousand syncs of a disk say nothing about us.
+  const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ralph-bench-'))
+  const place = { env: benchEnv(work), cwd: work, iterations }
+  try {
+    tinyAgent(work)
+    const plain = await along(place, { steps: 0, points: [firstPoint, 10_000, 100_000] })
+    const planned = await along(place, { steps: manySteps, points: [firstPoint, 10_000, ...(isLong ? [100_000] : [])] })
+    return rowsOf(plain, planned)
+  } finally {
+    rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
 
-/** A new sprint, compiled. */
-function sprint(name) {
-  const dir = join(work, name)
-  mkdirSync(dir, { recursive: true })
-  writeFileSync(
-    join(dir, 'SPRINT.yaml'),
-    'workflow: ralph\ngoal: g\nagent: claude\ndone-when: []\ncheckpoint: false\nlimits: {no-progress: off}\nralph: {idle-threshold: 1000000}\n',
-  )
-  execFileSync('node', [ralph, 'compile', dir], { env, cwd: work, stdio: 'ignore' })
+/** For the guard, in seconds: what a later iteration costs against an early one, with an agent that is no program. */
+export async function measureGrowth() {
+  const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ralph-bench-'))
+  try {
+    const rows = []
+    for (const steps of [0, 2000]) {
+      const dir = compiled({ env: benchEnv(work), cwd: work }, steps)
+      const cpuTo = async (iteration) => {
+        const before = process.cpuUsage()
+        await goTo(dir, iteration, steps)
+        const { user, system } = process.cpuUsage(before)
+        return user + system
+      }
+      const pieces = []
+      for (let part = 1; part <= 9; part++) pieces.push(await cpuTo(part * 300))
+      const [early, late] = [least(pieces.slice(1, 4)), least(pieces.slice(6))]
+      rows.push(row(`history, CPU of iteration 2,500 against 800, ${steps} steps`, late / early, '×', { sturdy: true }))
+    }
+    return rows
+  } finally {
+    rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function rowsOf([first, ...later], planned) {
+  const at = ({ iteration, steps }) =>
+    `iteration ${iteration.toLocaleString('en')}${steps === 0 ? '' : ` with ${steps.toLocaleString('en')} steps`}`
+  const against = `against iteration ${firstPoint}`
+  return [
+    row(`flatness, CPU of iteration ${firstPoint}, the agent in it`, first.cpu, 'ms'),
+    ...later.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.cpu / first.cpu, '×', { atMost: 1.5 })),
+    ...planned.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.cpu / first.cpu, '×', { atMost: 3 })),
+    ...[later.at(-1), planned.at(-1)].map((one) =>
+      row(`recovery, kill -9 at ${at(one)}, until the next run goes on`, one.recovery, 'ms', { atMost: 2000 }),
+    ),
+  ]
+}
+
+/** One history that becomes longer, measured at each of the points. */
+async function along(place, { steps, points }) {
+  const dir = compiled(place, steps)
+  const found = []
+  for (const iteration of points) {
+    const what = `${iteration.toLocaleString('en')} iterations${steps === 0 ? '' : `, ${steps.toLocaleString('en')} steps`}`
+    progressOf(`writes a history of ${what}`)
+    await goTo(dir, iteration, steps)
+    progressOf(`goes on from ${what}`)
+    // The last one is not needed any more.
+    const isLast = iteration === points.at(-1)
+    const folder = isLast ? dir : join(place.cwd, 'copy')
+    if (!isLast) cpSync(dir, folder, { recursive: true })
+    found.push({ iteration, steps, ...(await at(folder, iteration, place)) })
+    rmSync(folder, { recursive: true })
+  }
+  return found
+}
+
+function compiled({ env, cwd }, steps) {
+  const dir = endlessSprint(join(cwd, `history-${steps}`))
+  execFileSync('node', [ralph, 'compile', dir], { env, cwd, stdio: 'ignore' })
   return dir
+}
+
+/** Per iteration; what a run of one costs is taken off, for the start. */
+async function at(dir, iteration, place) {
+  const run = (more) => timed(`node ${ralph} run ${dir} --max-iterations ${iteration + more} --json`, place).cpu
+  const start = least([run(1), run(2)])
+  const cpu = (run(3 + place.iterations) - start) / place.iterations
+  return { cpu, recovery: await recovery(dir, place) }
+}
+
+/** From the start of the program, after one that was killed at work, until it says that it goes on. */
+async function recovery(dir, { env, cwd }) {
+  const start = () =>
+    spawn(process.execPath, [ralph, 'run', dir, '--json'], { env, cwd, stdio: ['ignore', 'pipe', 'ignore'] })
+  const killed = start()
+  await said(killed, '"iteration-started"')
+  killed.kill('SIGKILL')
+  const begun = performance.now()
+  const next = start()
+  await said(next, '"sprint-started"')
+  const took = performance.now() - begun
+  const ended = once(next, 'close')
+  next.kill('SIGTERM')
+  await ended
+  return took
+}
+
+async function said(child, word) {
+  for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false }))
+    if (text.includes(word)) return child.stdout.resume()
+  throw new Error(`ralph run ended without ${word}`)
 }
 
 const stepsPerReport = 1000
@@ -81,74 +183,8 @@ async function goTo(sprintDir, iterations, steps) {
   const progress = await run.done
   await opened.store.close()
   if (progress.stats.currentIteration !== iterations) throw new Error(`stopped at ${progress.stats.currentIteration}`)
-  return progress.dynamicSteps.filter(({ status }) => status === 'pending').length
+  const pending = progress.dynamicSteps.filter(({ status }) => status === 'pending').length
+  if (pending !== steps && iterations > steps / stepsPerReport) throw new Error(`${pending} steps, not ${steps}`)
 }
 
-/** The real program up to this iteration: wall time, CPU time with all that it starts, and when it was ready. */
-async function run(dir, iterations) {
-  const begun = performance.now()
-  const command = `node ${ralph} run ${dir} --max-iterations ${iterations} --json 2>"${work}/err"; times >&2`
-  const child = spawn('bash', ['-c', command], { env, cwd: work, stdio: ['ignore', 'pipe', 'pipe'] })
-  let ready
-  let times = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    if (text.includes('"sprint-started"')) ready ??= performance.now() - begun
-  })
-  child.stderr.setEncoding('utf8').on('data', (text) => (times += text))
-  await once(child, 'close')
-  const children = times.trim().split('\n').at(-1) ?? ''
-  const cpu = [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + m * 60_000 + s * 1000, 0)
-  return { wall: performance.now() - begun, cpu, ready }
-}
-
-async function measure(from, name, iteration) {
-  const dir = join(work, name)
-  cpSync(from, dir, { recursive: true })
-  const first = await run(dir, iteration + 1)
-  const all = await run(dir, iteration + 1 + measured)
-  const begun = performance.now()
-  spawnSync('node', [ralph, 'status', dir], { env, cwd: work, stdio: 'ignore' })
-  const status = performance.now() - begun
-  const journal = join(dir, 'journal')
-  const bytes = readdirSync(journal).reduce((sum, file) => sum + statSync(join(journal, file)).size, 0)
-  rmSync(dir, { recursive: true })
-  // `all` starts from one iteration more, and does `measured - 1` more of them than `first`.
-  const per = (field) => (all[field] - first[field]) / (measured - 1)
-  return { wall: per('wall'), cpu: per('cpu'), ready: Math.min(first.ready, all.ready), status, bytes }
-}
-
-const points = [100, 10_000, 100_000].filter((iteration) => iteration <= last)
-const rows = []
-let base
-for (const steps of [0, 10_000]) {
-  const dir = sprint(`history-${steps}`)
-  for (const iteration of points) {
-    const pending = await goTo(dir, iteration, steps)
-    rows.push(rowOf(iteration, pending, await measure(dir, `run-${steps}-${iteration}`, iteration)))
-    // Each one as soon as it is known: the longest history takes minutes.
-    console.log(JSON.stringify(rows.at(-1)))
-  }
-  rmSync(dir, { recursive: true })
-}
-console.table(rows)
-rmSync(work, { recursive: true })
-
-/** Ratios are to the first row: iteration 100 without a plan. */
-function rowOf(iteration, pending, { wall, cpu, ready, status, bytes }) {
-  base ??= { wall, cpu }
-  return {
-    'at iteration': iteration,
-    'steps pending': pending,
-    'wall ms/iteration': round(wall, 2),
-    'wall ratio': round(wall / base.wall, 2),
-    'cpu ms/iteration': round(cpu, 2),
-    'cpu ratio': round(cpu / base.cpu, 2),
-    'run ready ms': round(ready),
-    'status ms': round(status),
-    'journal MB': round(bytes / 1e6, 1),
-  }
-}
-
-function round(value, digits = 0) {
-  return Number(value.toFixed(digits))
-}
+await printIfMain(import.meta.url, measure)

@@ -2,6 +2,7 @@
 // sturdy one is a ratio of CPU times within one run, which means the same on a busy machine and on another one.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,6 +11,7 @@ const agentSource = fileURLToPath(new URL('agent.c', import.meta.url))
 
 /** `atMost` or `atLeast` is the target. */
 export function row(name, value, unit, { atMost, atLeast, sturdy = false } = {}) {
+  if (!Number.isFinite(value)) throw new Error(`no figure for "${name}"`)
   const rounded = Number(value.toPrecision(3))
   if (atMost !== undefined) return { name, value: rounded, unit, target: `≤ ${atMost}`, ok: value <= atMost, sturdy }
   if (atLeast !== undefined) return { name, value: rounded, unit, target: `≥ ${atLeast}`, ok: value >= atLeast, sturdy }
@@ -21,15 +23,20 @@ export async function printIfMain(url, measure) {
   if (realpathSync(process.argv[1]) !== fileURLToPath(url)) return
   const rows = await measure()
   console.log(process.argv.includes('--json') ? JSON.stringify(rows) : tableOf(rows))
-  process.exitCode = rows.every(({ ok }) => ok !== false) ? 0 : 1
+  process.exit(rows.every(({ ok }) => ok !== false) ? 0 : 1)
+}
+
+/** What it is doing now, for whoever waits. */
+export function progressOf(text) {
+  process.stderr.write(`    ${text}\n`)
 }
 
 export function tableOf(rows) {
   const lines = rows.map(({ name, value, unit, target = '', ok }) => [
     name,
-    `${value} ${unit}`,
+    value === undefined ? 'failed' : `${value} ${unit}`,
     target,
-    ok === undefined ? '' : ok ? '✓' : '✗',
+    ok === undefined ? '' : ok ? '✓ met' : '✗ missed',
   ])
   const heads = ['figure', 'measured', 'target', '']
   const widths = heads.map((_, column) => Math.max(3, ...[heads, ...lines].map((line) => line[column].length)))
@@ -54,12 +61,20 @@ export function timed(command, { env, cwd }) {
   return { wall, cpu }
 }
 
+/** Wall times mean something on an idle machine only. */
+export function machine() {
+  const [{ model }] = cpus()
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`
+  const load = loadavg()[0].toFixed(1)
+  return `${cpus().length} × ${model.trim()}, ${memory}, Node ${process.version}, ${process.platform}; load average ${load}`
+}
+
 export const least = (numbers) => Math.min(...numbers)
 export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
 /**
  * Puts a `claude` that does nothing into a folder: the C program if there is a compiler, else a Node program, of which an
- * iteration costs far more than of the loop itself. Says which. The one in C notes its starts in `times`, if that is given.
+ * iteration costs far more than of the loop itself. Says which. It notes its starts in `times`, if that is given.
  */
 export function tinyAgent(folder, times) {
   const program = join(folder, 'claude')
@@ -70,7 +85,9 @@ export function tinyAgent(folder, times) {
   } catch {
     const lines = readFileSync(agentSource, 'utf8').matchAll(/^ {2}puts\((".*")\);$/gm)
     const prints = [...lines].map(([, text]) => `console.log(${text})`)
-    writeFileSync(program, `#!/usr/bin/env node\n${prints.join('\n')}\n`, { mode: 0o755 })
+    const note = `require('node:fs').appendFileSync('${times}', Date.now() / 1000 + '\\n')\n`
+    const head = `#!/usr/bin/env node\n${times === undefined ? '' : note}`
+    writeFileSync(program, `${head}process.stdin.resume()\n${prints.join('\n')}\n`, { mode: 0o755 })
     return 'Node'
   }
 }

@@ -1,19 +1,22 @@
 // Ours beside the peers that npm has, on the same agents: what an iteration costs, and what happens when the agent misbehaves.
-// Writes docs/benchmarks.md. Usage: npm run bench:peers [-- --skip-own]     about ten minutes; the peers go to .cache/peers
+// Writes its part of docs/benchmarks.md. Usage: npm run bench:peers     a few minutes; the peers go to .cache/peers
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conformance } from '../conformance/run.mjs'
-import { machine, measureAll } from './all.mjs'
-import { benchEnv, endlessSprint, least, median, ralph, tableOf, timed, tinyAgent } from './measure.mjs'
+import { benchEnv, endlessSprint, least, machine, median, progressOf, ralph, timed, tinyAgent } from './measure.mjs'
+import { today, versions, writePart } from './page-part.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const peers = join(root, '.cache/peers')
 const pinned = { 'ralph-tui': '0.11.0', 'ralphy-cli': '4.7.2', bun: '1.4.4' }
 const faults = ['lie', 'limit', 'crash', 'echo', 'empty', 'kill']
 const [few, many] = [20, 120]
+const windowSeconds = 60
+const on = machine()
+let agentIn
 
 const loops = {
   'Ralph Mode': {
@@ -50,16 +53,9 @@ const loops = {
 install()
 const overheads = costs()
 const verdicts = await misbehaviour()
-write(undefined)
-// The longest part, so the rest is on the disk before it.
-if (!process.argv.includes('--skip-own')) write(await measureAll())
-
-function write(own) {
-  const file = join(root, 'docs/benchmarks.md')
-  writeFileSync(file, page({ overheads, verdicts, own }))
-  execFileSync(join(root, 'node_modules/.bin/oxfmt'), [file], { stdio: 'ignore' })
-  console.log(readFileSync(file, 'utf8'))
-}
+const text = page()
+writePart('peers', text)
+console.log(text)
 
 function install() {
   const versionOf = (name) => {
@@ -90,10 +86,11 @@ function costs() {
   const times = join(work, 'times')
   const place = { env: benchEnv(work), cwd: work }
   try {
-    tinyAgent(work, times)
+    agentIn = tinyAgent(work, times)
     const bare = (count) => `sh -c 'i=0; while [ $i -lt ${count} ]; do claude </dev/null; i=$((i+1)); done'`
     const all = { 'a bare `while` loop': { runs: (_, count) => bare(count) }, ...loops }
     return Object.entries(all).map(([name, { runs }]) => {
+      progressOf(`iterations of ${name}`)
       writeFileSync(times, '')
       const rounds = [1, 2].map((round) => {
         const dir = (count) => join(work, `${name.replaceAll(/\W/g, '')}-${count}-${round}`)
@@ -118,14 +115,15 @@ function interval(file) {
 
 async function misbehaviour() {
   const found = new Map()
-  for (const [name, { faulty }] of Object.entries(loops))
-    found.set(name, await conformance({ loop: faulty, only: faults, windowMs: 60_000, atOnce: 2 }))
+  for (const [name, { faulty }] of Object.entries(loops)) {
+    progressOf(`faults of ${name}`)
+    found.set(name, await conformance({ loop: faulty, only: faults, windowMs: windowSeconds * 1000, atOnce: 2 }))
+  }
   return found
 }
 
-function page({ overheads, verdicts, own }) {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const round = (value) => Number(value.toPrecision(2))
+function page() {
+  const round = (value) => (Number.isNaN(value) ? '—' : Number(value.toPrecision(2)))
   const costRows = overheads.map(
     ({ name, cpu, wall, start }) => `| ${name} | ${round(cpu)} | ${round(wall)} | ${round(start)} |`,
   )
@@ -137,30 +135,31 @@ function page({ overheads, verdicts, own }) {
   const kept = names.map(
     (name) => `**${verdicts.get(name).filter(({ passed }) => passed).length} of ${faults.length}**`,
   )
-  return `# Benchmarks
+  return `## Beside others
 
-Written by \`npm run bench:peers\` on ${new Date().toISOString().slice(0, 10)}; do not edit. Ralph Mode ${version}, ralph-tui ${pinned['ralph-tui']} (bun ${pinned.bun}), ralphy-cli ${pinned['ralphy-cli']}.
-${machine()}. Wall times depend on what else the machine does; CPU times and counts hardly.
+Written by \`npm run bench:peers\` on ${today()}; do not edit. ${versions()}, ralph-tui ${pinned['ralph-tui']} (bun ${pinned.bun}), ralphy-cli ${pinned['ralphy-cli']}.
+${on}. Wall times depend on what else the machine does; CPU times and counts hardly.
 
-## What an iteration costs
+### What an iteration costs
 
-The same agent, which does nothing (\`bench/agent.c\`); ${many} iterations less ${few}, so that the start is not in it; the better of two rounds; the interval is the median from one start of the agent to the next. Milliseconds. Ours
+The same agent, which does nothing (\`bench/agent.c\`${agentIn === 'C' ? '' : `; there was no compiler here, so a ${agentIn} program`}); ${many} iterations less ${few}, so that the start is not in it; the better of two rounds; the interval is the median from one start of the agent to the next. Milliseconds. Ours
 writes and syncs its journal; the others run with their documented flags for speed (no pause, no tests, no commits).
 
 | loop | CPU per iteration | interval | CPU of the start |
 | --- | --- | --- | --- |
 ${costRows.join('\n')}
 
-## What happens when the agent misbehaves
+### What happens when the agent misbehaves
 
-The agent of the [conformance suite](guide/conformance.md), 60 seconds. ✓: as a first-class loop does. Each with its documented flags, the check in its
-configuration where it has a place for one: \`conformance/loops\`.
+The agent of the [conformance suite](guide/conformance.md), ${windowSeconds} seconds. ✓: as a first-class loop does. Each with its documented flags and settings, those that
+help it most: the check in its configuration where it has a place for one, a limit of iterations and retries where it has them
+(\`conformance/loops\`).
 
 | the agent … | ${names.join(' | ')} |
 | --- | ${names.map(() => '---').join(' | ')} |
 ${faultRows.join('\n')}
 | as a first-class loop does | ${kept.join(' | ')} |
-${own === undefined ? '' : `\n## Our own figures\n\n\`npm run bench\`. Targets are for an idle machine.\n\n${tableOf(own)}\n`}`
+`
 }
 
 function told({ starts, end, left, passed, missed }) {

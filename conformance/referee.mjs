@@ -3,7 +3,8 @@ import { createServer } from 'node:net'
 
 /**
  * `decide(number, call)` says what a call is told: `{fault?, resetsAt?, step?}`. `calls` grows; the times are those of this
- * process, in milliseconds; `endedAt` is missing while it lives; `isOver` says that it came to its end by itself.
+ * process, in milliseconds; `endedAt` is missing while it lives; `isOver` says that it came to its end by itself; `others` and
+ * `besides` are the calls that lived when it began, and how many.
  */
 export async function openReferee(decide = () => ({})) {
   const calls = []
@@ -20,7 +21,8 @@ export async function openReferee(decide = () => ({})) {
         if (hello === 'over') call.isOver = true
         if (hello === 'child') socket.write('{}\n')
         if (hello !== 'call') continue
-        call = { number: calls.length + 1, startedAt: Date.now(), besides: living(calls), ...said }
+        const others = living(calls)
+        call = { number: calls.length + 1, startedAt: Date.now(), others, besides: others.length, ...said }
         calls.push(call)
         call.told = decide(call.number, call)
         socket.write(`${JSON.stringify({ number: call.number, ...call.told })}\n`)
@@ -46,4 +48,6 @@ export async function openReferee(decide = () => ({})) {
   }
 }
 
-const living = (calls) => calls.filter(({ endedAt }) => endedAt === undefined).length
+/** Whoever has said goodbye is gone, though the end of its connection may come later than the next call. */
+const living = (calls) =>
+  calls.filter(({ endedAt, isOver }) => endedAt === undefined && !isOver).map(({ number }) => number)

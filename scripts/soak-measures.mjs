@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Memory in MB and open files of a process; nothing where there is no /proc, or when it has just ended. */
@@ -33,4 +33,28 @@ export function growthOf(sizes) {
   const middle = sizes[Math.floor(sizes.length / 2)]
   const per = (from, to) => (to.calls > from.calls ? Math.round((to.bytes - from.bytes) / (to.calls - from.calls)) : 0)
   return { firstHalf: per(sizes[0], middle), secondHalf: per(middle, sizes.at(-1)) }
+}
+
+/** What the run that lasted longest has noted of its heap. */
+export function heapNotes(file) {
+  if (!existsSync(file)) return []
+  const runs = new Map()
+  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+    const note = JSON.parse(line)
+    runs.set(note.pid, [...(runs.get(note.pid) ?? []), note])
+  }
+  return [...runs.values()].reduce((long, run) => (run.length > long.length ? run : long), [])
+}
+
+const mayGrowMb = 3
+
+/**
+ * A sentence if what is left after collections grew: the least of the last fifth against the most of the second, so that a note
+ * taken in the middle of an iteration is no leak. Nothing if there are too few notes.
+ */
+export function leakOf(notes) {
+  if (notes.length < 40) return undefined
+  const fifth = (n) => notes.slice((notes.length * n) / 5, (notes.length * (n + 1)) / 5).map(({ heap }) => heap)
+  const [before, after] = [Math.max(...fifth(1)), Math.min(...fifth(4))]
+  return after > before + mayGrowMb ? `its heap grew from ${before} to ${after} MB, collected` : undefined
 }

@@ -2,6 +2,9 @@
 // every rule of `ralph doctor` must hold, no step may be lost or doubled, nothing may be left running, and memory, open files
 // and bytes per iteration must not have grown.
 //
+// A third of what runs at once is never killed: its memory is watched. Of these the first and every second after it have a plan that
+// keeps its size: what they keep after a full collection must not grow. The others get new steps, which they have to remember.
+//
 //   npm run soak -- --hours 8 [--sprints 50] [--at-once 6] [--seed N] [--json]
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -13,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import { makePlace } from '../conformance/judge.mjs'
 import { openReferee } from '../conformance/referee.mjs'
-import { bytesOf, growthOf, sampleOf, slopeOf } from './soak-measures.mjs'
+import { bytesOf, growthOf, heapNotes, leakOf, sampleOf, slopeOf } from './soak-measures.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +32,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const durationMs = Number(values.hours) * 3_600_000
 const atOnce = Number(values['at-once'])
 const steadyCount = Math.max(1, Math.floor(atOnce / 3))
+const probe = fileURLToPath(new URL('heap-probe.cjs', import.meta.url))
 const deadline = Date.now() + durationMs
 const sampleMs = Math.min(5000, durationMs / 20)
 
@@ -86,7 +90,8 @@ function copyOfTheProgram() {
 
 async function aSprint(number) {
   const kind = number < steadyCount ? 'steady' : 'killed'
-  const sprint = { name: `sprint ${number}`, kind, samples: [], sizes: [], terms: [], steps: 0 }
+  const hasGrowingPlan = kind === 'killed' || number % 2 === 1
+  const sprint = { name: `sprint ${number}`, kind, hasGrowingPlan, samples: [], sizes: [], terms: [], steps: 0 }
   sprint.referee = await openReferee((call) => playOf(sprint, call))
   sprint.place = makePlace(sprint.referee.address)
   sprint.dir = join(sprint.place.project, 's')
@@ -107,7 +112,8 @@ async function aSprint(number) {
 function playOf(sprint, call) {
   if (isEnding) return { fault: 'work' }
   const fault = random.oneOf(weights[sprint.kind])
-  const step = fault === 'part' && random.below(100) < 15 ? `${sprint.name} call ${call}` : undefined
+  const addsStep = fault === 'part' && random.below(100) < 15
+  const step = addsStep && sprint.hasGrowingPlan ? `${sprint.name} call ${call}` : undefined
   // The end of a process that has said all does not come, now and then.
   const lingers = fault === 'part' && random.below(100) < 3
   // The number that makes `wrong-ids` name wrong ones each time.
@@ -115,8 +121,14 @@ function playOf(sprint, call) {
 }
 
 function start(sprint, ...args) {
-  const { project, env } = sprint.place
-  const child = spawn(process.execPath, [ralph, ...args], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { project } = sprint.place
+  const { flags, env } =
+    sprint.kind === 'steady' && args[0] === 'run' ? watched(sprint) : { flags: [], env: sprint.place.env }
+  const child = spawn(process.execPath, [...flags, ralph, ...args], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'])
     child[name].setEncoding('utf8').on('data', (text) => (output[name] = (output[name] + text).slice(-1_000_000)))
@@ -124,6 +136,15 @@ function start(sprint, ...args) {
     child.on('close', (code, signal) => resolve({ exit: code ?? signal, ...output })),
   )
   return { child, ended }
+}
+
+function watched({ place }) {
+  const env = { ...place.env, HEAP_NOTES: heapFile(place), HEAP_NOTES_MS: String(Math.min(15_000, durationMs / 20)) }
+  return { flags: ['--expose-gc', '--require', probe], env }
+}
+
+function heapFile({ base: folder }) {
+  return join(folder, 'heap.jsonl')
 }
 
 function startRun(sprint) {
@@ -213,13 +234,14 @@ async function examine(sprint) {
 
 function reportOf() {
   const calls = sprints.flatMap(({ referee }) => referee.calls)
-  const besides = calls.filter((call) => call.besides > 0).length
-  if (besides > 0) complaints.push(`${besides} calls of an agent began while another of the same sprint lived`)
+  for (const sprint of sprints) complaints.push(...overlaps(sprint))
   // Of each steady run, without the first fifth: caches fill and V8 finds its size.
   const series = sprints
     .filter(({ kind }) => kind === 'steady')
     .flatMap(({ samples }) => samples.map((all) => all.slice(all.length / 5)))
   const long = series.filter((all) => all.length >= 20)
+  const heaps = sprints.filter(({ kind }) => kind === 'steady').map(heapOf)
+  for (const { name, plan, leak } of heaps) if (plan === 'keeps its size' && leak) complaints.push(`${name}: ${leak}`)
   const all = sprints.flatMap(({ samples }) => samples.flat())
   return {
     hours: durationMs / 3_600_000,
@@ -232,11 +254,34 @@ function reportOf() {
     steps: sprints.reduce((sum, { steps }) => sum + steps, 0),
     plays: Object.fromEntries([...groups(calls, ({ told }) => told.fault)].map(([name, of]) => [name, of.length])),
     memoryMb: { most: Math.max(...all.map(({ rss }) => rss)), perHour: long.map((one) => slopeOf(one, 'rss')) },
+    heaps,
     openFiles: { most: Math.max(...all.map(({ files }) => files)), perHour: long.map((one) => slopeOf(one, 'files')) },
     diskBytesPerCall: sprints.filter(({ kind }) => kind === 'steady').map(({ sizes }) => growthOf(sizes)),
     longestSteadyRunMinutes: Math.max(...series.map((one) => minutes(one))),
     complaints,
   }
+}
+
+function overlaps({ name, referee: { calls } }) {
+  const told = ({ number, told: { fault, lingers } }) => `${number} (${fault}${lingers ? ', lingers' : ''})`
+  return calls
+    .filter(({ besides }) => besides > 0)
+    .map((call) => {
+      const others = call.others.map((number) => calls[number - 1])
+      const gone = others.map(({ endedAt }) =>
+        endedAt === undefined ? 'never' : `${endedAt - call.startedAt} ms later`,
+      )
+      return `${name}: call ${told(call)} began while ${others.map(told).join()} lived, which ended ${gone.join()}`
+    })
+}
+
+/** What the longest run of a steady sprint kept after full collections. */
+function heapOf({ name, place, hasGrowingPlan, iterations, steps }) {
+  const plan = hasGrowingPlan ? 'grows' : 'keeps its size'
+  const notes = heapNotes(heapFile(place))
+  const [first, last] = [notes[0]?.heap, notes.at(-1)?.heap]
+  const perHour = notes.length < 20 ? undefined : slopeOf(notes.slice(notes.length / 5), 'heap')
+  return { name, plan, iterations, steps, firstMb: first, lastMb: last, mbPerHour: perHour, leak: leakOf(notes) }
 }
 
 function minutes(one) {

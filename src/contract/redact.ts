@@ -28,7 +28,7 @@ export function redactor(secrets: readonly Secret[] = []): Redact {
 
 const isOnSuspiciousLine = (value: string): boolean => nextLongWord(value, 0) < value.length && !value.includes('\n')
 
-/** Every text in a value, at any depth; names of fields stay. */
+/** Every text in a value, at any depth; names of fields stay. The same value if there was nothing to redact. */
 export function redactDeep<T>(value: T, redact: Redact): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text stays a text and a list a list: the form is the same
   return deep(value, redact) as T
@@ -36,9 +36,18 @@ export function redactDeep<T>(value: T, redact: Redact): T {
 
 function deep(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value)
-  if (Array.isArray(value)) return value.map((part) => deep(part, redact))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, deep(part, redact)]))
+  if (Array.isArray(value)) {
+    const parts = value.map((part) => deep(part, redact))
+    return parts.some((part, index) => part !== value[index]) ? parts : value
+  }
+  const entries = Object.entries(value)
+  const changed: [string, unknown][] = []
+  for (const [name, part] of entries) {
+    const clean = deep(part, redact)
+    if (clean !== part) changed.push([name, clean])
+  }
+  return changed.length === 0 ? value : Object.fromEntries([...entries, ...changed])
 }
 
 /** The variables of an environment that hold secrets, as their names say. */
@@ -160,9 +169,16 @@ function onSuspiciousLines(text: string, redactLine: Redact): string {
 }
 
 function lineWithoutForms(line: string): string {
-  if (!anyBeginning.test(line)) return line
+  const formless = formBeginning.test(line) ? line.replaceAll(anyForm, nameOfForm) : line
+  return labelBeginning.test(formless) ? withoutLabelled(formless) : formless
+}
+
+const nameOfForm = (_: string, ...groups: readonly unknown[]): string =>
+  `[redacted ${forms[groups.findIndex(isText)]?.[0]}]`
+
+/** Without what stands behind a word that says what it is. */
+function withoutLabelled(line: string): string {
   return line
-    .replaceAll(anyForm, (_, ...groups: unknown[]) => `[redacted ${forms[groups.findIndex(isText)]?.[0]}]`)
     .replaceAll(credential, (all, scheme: string, value: string) =>
       /\d/.test(value) ? `${scheme} [redacted credential]` : all,
     )
@@ -174,9 +190,11 @@ function lineWithoutForms(line: string): string {
 
 const isText = (group: unknown): boolean => typeof group === 'string'
 
-/** True wherever one of the patterns could match. */
-const anyBeginning =
-  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ|bearer |basic |:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
+/** True wherever one of the forms could match, and wherever one of the other patterns could. Two are twice as fast as one. */
+const formBeginning =
+  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ/
+const labelBeginning =
+  /bearer |basic |:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
 
 /** The place of the next one; past the end if there is none. */
 function nextUrl(text: string, from: number): number {
@@ -185,7 +203,9 @@ function nextUrl(text: string, from: number): number {
 }
 
 const longWord = 20
-const isWordByte = Uint8Array.from({ length: 128 }, (_, code) => (/[\w-]/.test(String.fromCodePoint(code)) ? 1 : 0))
+/** For every code there is: a look beyond the end of a table is slow. */
+const isWordCode = new Uint8Array(65_536)
+for (let code = 0; code < 128; code++) isWordCode[code] = /[\w-]/.test(String.fromCodePoint(code)) ? 1 : 0
 
 /**
  * The place of the next letter, digit, hyphen or underscore that has nineteen of its kind before it; past the end if there is
@@ -195,7 +215,7 @@ function nextLongWord(text: string, from: number): number {
   let end = from + longWord - 1
   while (end < text.length) {
     let at = end
-    while (at > end - longWord && isWordByte[text.charCodeAt(at)] === 1) at--
+    while (at > end - longWord && isWordCode[text.charCodeAt(at)] === 1) at--
     if (at === end - longWord) return end
     end = at + longWord
   }

@@ -49,6 +49,7 @@ it(
       if (!isSound) unsound.push(`message ${number} of seed ${seed}: ${JSON.stringify(text)}`)
     }
 
+    expect(unsound).toEqual([])
     expect(found.report).toBeGreaterThan(cases / 20)
     expect(found.malformed).toBeGreaterThan(cases / 5)
   },

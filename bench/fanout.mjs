@@ -1,0 +1,134 @@
+// One event, many who look: from the moment it is stored until the last of them has it. The real backend with its database, its
+// feed and its HTTP server; those who look are sockets of the same process, so their reading is in the figure too.
+// Usage: npm run bench:fanout [-- --viewers 200] [-- --rounds 60] [-- --json]
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { agents } from '../dist/backend/database/agent.js'
+import { events } from '../dist/backend/database/event.js'
+import { machines } from '../dist/backend/database/machine.js'
+import { users } from '../dist/backend/database/user.js'
+import { eventsTopic } from '../dist/backend/fleet/announce.js'
+import { people } from '../dist/backend/http/identity.js'
+import { openBackend } from '../dist/backend/open-backend.js'
+import { median, option, printIfMain, row } from './measure.mjs'
+
+export async function measure({ viewers = option('viewers', 200), rounds = option('rounds', 60) } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
+  const backend = await aBackend(folder)
+  try {
+    const agentId = await anAgent(backend)
+    const heard = counter(viewers)
+    const sockets = []
+    // A few users: one may not ask that often.
+    const cookies = await Promise.all(Array.from({ length: Math.ceil(viewers / 50) }, () => aSession(backend)))
+    for (let n = 0; n < viewers; n++)
+      sockets.push(await aViewer(backend, { agentId, cookie: cookies[n % cookies.length], heard }))
+    // The first ones also make the program fast.
+    const times = []
+    for (let seq = 1; seq <= rounds + 10; seq++) times.push(await happen(backend, { agentId, seq, heard }))
+    const burst = await happen(backend, { agentId, seq: rounds + 11, heard, howMany: 50 })
+    for (const socket of sockets) socket.destroy()
+    const measured = times.slice(10).toSorted((a, b) => a - b)
+    return [
+      row(`SSE, stored to the last of ${viewers} viewers, median`, median(measured), 'ms', { atMost: 50 }),
+      row(`SSE, stored to the last of ${viewers} viewers, p95`, measured[Math.floor(measured.length * 0.95)], 'ms'),
+      row(`SSE, fan-out of 50 events to ${viewers} viewers`, (50 * viewers) / (burst / 1000), 'frames/s'),
+    ]
+  } finally {
+    await backend.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function aBackend(folder) {
+  writeFileSync(join(folder, 'index.html'), '<!doctype html>')
+  return openBackend({
+    host: '127.0.0.1',
+    port: 0,
+    place: { dataFolder: join(folder, 'data') },
+    migrations: fileURLToPath(new URL('../assets/migrations', import.meta.url)),
+    page: folder,
+    version: 'bench',
+    userName: 'bench',
+    compiling: { readWorkflow: () => undefined },
+    log: () => {},
+    onLost: () => {},
+  })
+}
+
+async function anAgent({ database: { db } }) {
+  const [machineId, id] = [randomUUID(), randomUUID()]
+  await db.insert(machines).values({ id: machineId, name: 'm', status: 'active', createdAt: 1 })
+  const workspace = { kind: 'folder', path: '/' }
+  const agent = { id, name: 'a', machineId, workspace, program: 'claude', account: 'a', state: 'idle', createdAt: 1 }
+  await db.insert(agents).values(agent)
+  return id
+}
+
+async function aSession({ database }) {
+  const id = randomUUID()
+  await database.db.insert(users).values({ id, name: id, role: 'admin', createdAt: 1, subject: id })
+  return `ralph-session=${await people(database, Date.now).begin(id, 'oidc')}`
+}
+
+/** Resolves when its stream is open. Counts the frames that hold the event which is waited for. */
+function aViewer({ origin }, { agentId, cookie, heard }) {
+  const { hostname, port, host } = new URL(origin)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('a viewer was cut off')))
+    socket.once('data', (head) =>
+      String(head).includes(' 200 ') ? resolve(socket) : reject(new Error(String(head).slice(0, 200))),
+    )
+    socket.on('data', (bytes) => heard(bytes))
+    socket.write(`GET /api/events?agentId=${agentId} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${cookie}\r\n\r\n`)
+  })
+}
+
+const mark = Buffer.from('"what-everybody-waits-for"')
+
+/** `waitFor(n)` resolves when every viewer has had n frames with the mark more. */
+function counter(viewers) {
+  let left = 0
+  let done = () => {}
+  const heard = (bytes) => {
+    for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + 1)) left--
+    if (left <= 0) done()
+  }
+  heard.waitFor = (frames) =>
+    new Promise((resolve) => {
+      left = frames * viewers
+      done = resolve
+    })
+  return heard
+}
+
+/** As machines report: rows, then the signal. In ms from the end of the insert. */
+async function happen({ database }, { agentId, seq, heard, howMany = 1 }) {
+  const all = heard.waitFor(howMany)
+  const payload = { type: 'note', level: 'info', text: 'what-everybody-waits-for' }
+  const rows = Array.from({ length: howMany }, (_, n) => ({
+    kind: 'event',
+    agentId,
+    seq: seq * 1000 + n,
+    at: Date.now(),
+    payload,
+  }))
+  await database.db.insert(events).values(rows)
+  const begun = performance.now()
+  database.signals.give(eventsTopic, '')
+  await Promise.race([all, tooLong()])
+  return performance.now() - begun
+}
+
+async function tooLong() {
+  await new Promise((resolve) => setTimeout(resolve, 60_000).unref())
+  throw new Error('a viewer has not heard of an event within a minute')
+}
+
+await printIfMain(import.meta.url, measure)

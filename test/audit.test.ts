@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { aFolder } from './support/folder.ts'
+import { root } from './support/paths.ts'
+
+it('refuses a known hole of a high degree, and names the package', async () => {
+  const advisory = { id: 1, url: 'https://example.org/1', title: 'a hole', severity: 'high', vulnerable_versions: '<2' }
+  const registry = await aRegistry(200, { leaky: [{ ...advisory, cwe: [], cvss: { score: 8, vectorString: null } }] })
+
+  expect(await audit(registry)).toEqual({
+    status: 1,
+    stdout: expect.stringMatching(/^npm audit: high: leaky .*\nnpm audit: 1 known, 1 of them high or critical\n$/),
+  })
+})
+
+it('takes what has no known hole', async () => {
+  expect(await audit(await aRegistry(200, {}))).toEqual({
+    status: 0,
+    stdout: 'npm audit: 0 known, 0 of them high or critical\n',
+  })
+})
+
+it('says that nothing was checked where the registry does not answer such questions', async () => {
+  expect(await audit(await aRegistry(405, {}))).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^npm audit: NOT CHECKED, the registry gave no answer \(405 Method Not Allowed/),
+  })
+})
+
+/** One that knows what is wrong with packages, and that `leaky` has one version. */
+async function aRegistry(status: number, advisories: unknown): Promise<string> {
+  const leaky = { name: 'leaky', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': { version: '1.0.0' } } }
+  const server = createServer((request, response) => {
+    const isQuestion = request.method === 'POST'
+    response.writeHead(isQuestion ? status : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isQuestion ? advisories : leaky))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has one
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+async function audit(registry: string) {
+  const cwd = aFolder()
+  const one = { version: '1.0.0', resolved: `${registry}leaky.tgz` }
+  const packages = { '': { name: 'p', dependencies: { leaky: '1.0.0' } }, 'node_modules/leaky': one }
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ name: 'p', dependencies: { leaky: '1.0.0' } }))
+  writeFileSync(join(cwd, 'package-lock.json'), JSON.stringify({ name: 'p', lockfileVersion: 3, packages }))
+  const env = { ...process.env, npm_config_registry: registry, npm_config_cache: join(cwd, 'cache') }
+  const child = spawn(process.execPath, [join(root, 'scripts/audit.mjs')], { cwd, env })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  const [status] = await once(child, 'close')
+  return { status, stdout }
+}
