@@ -5,6 +5,9 @@ alter table agent add column labels jsonb not null default '[]';
 -- Somebody looks for another machine for it.
 alter table agent add column moving_until timestamptz(3);
 
+-- The slots that the machine itself has named last; `slots` is what counts, and an admin may change it.
+alter table machine add column offers int;
+
 -- The commit with its files as they are now, if its machine has pushed them.
 alter table sprint add column pushed text;
 

@@ -101,14 +101,7 @@ export async function takeInventory(
   machineId: string,
   inventory: Inventory,
 ): Promise<ReportReply<'inventory'>> {
-  const { version, platform, programs, roots, diskFreeBytes, at } = inventory
-  const now = fleet.clock.now()
-  await fleet.database.transaction(async (tx) => {
-    const known = { version, platform, roots, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
-    const seen = { ...known, ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
-    await tx.db.update(machines).set(seen).where(eq(machines.id, machineId))
-    await announce(fleet, tx, { kind: 'machine', machineId })
-  })
+  await noteInventory(fleet, machineId, inventory)
   const own = await fleet.database.db.select().from(agents).where(eq(agents.machineId, machineId))
   for (const { id } of own) {
     const said = inventory.agents.find(({ agentId }) => agentId === id)
@@ -120,6 +113,23 @@ export async function takeInventory(
   const moved = await movedFrom(fleet, machineId, inventory)
   const stored = own.filter(({ id }) => !moved.includes(id)).map(({ id, eventsSeq }) => [id, eventsSeq] as const)
   return { success: true, stored: Object.fromEntries(stored), ...(moved.length > 0 && { moved }) }
+}
+
+/** What a machine says of itself, besides its agents. */
+export async function noteInventory(fleet: Fleet, machineId: string, inventory: Inventory): Promise<void> {
+  const { version, platform, programs, roots, diskFreeBytes, at, slots: offers } = inventory
+  const now = fleet.clock.now()
+  await fleet.database.transaction(async (tx) => {
+    const known = { version, platform, roots, offers, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
+    // Whoever has spoken last is right: the machine, or the admin who has changed it since.
+    const slots = sql`case when ${machines.offers} is distinct from ${offers} then ${offers} else ${machines.slots} end`
+    const given = { ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
+    await tx.db
+      .update(machines)
+      .set({ ...known, ...given, slots })
+      .where(eq(machines.id, machineId))
+    await announce(fleet, tx, { kind: 'machine', machineId })
+  })
 }
 
 /** Agents that it still has, and another one has taken over. */
