@@ -81,9 +81,12 @@ export async function portsFor(options: PortOptions): Promise<Ports> {
   }
 }
 
+/** A sprint whose first checkpoint was made. */
+export const begunFile = (sprintDir: string): string => join(sprintDir, 'begun')
+
 /** Checkpoint 0: the files as they are before the first iteration. */
 async function begin(sprintDir: string, workspace: Ports['workspace']): Promise<void> {
-  const begun = join(sprintDir, 'begun')
+  const begun = begunFile(sprintDir)
   await makeFolder(sprintDir)
   if (exists(begun)) return
   // A repository in trouble costs the checkpoint, not the sprint.

@@ -237,9 +237,16 @@ async function reconcile(line: Line, parts: Parts): Promise<void> {
     const about = { ...parts, bootEpoch: folder.bootEpoch, waiting: mailbox.waiting, programs: () => programs.found }
     const inventory = await takeInventory(about)
     const reply = await line.call('inventory', encodeReport('inventory', { inventory }), 30_000)
-    return decodeReportReply('inventory', reply).stored
+    return decodeReportReply('inventory', reply)
   }
-  parts.uploader.begin(line, await tell())
+  const { stored, moved = [] } = await tell()
+  // Before anything is begun: it would be done twice.
+  for (const agentId of moved) {
+    parts.jobs.interrupt({ agentId, when: 'now' })
+    await parts.agents.letGo(agentId)
+  }
+  if (moved.length > 0) parts.log('agents were taken over by other machines', { moved })
+  parts.uploader.begin(line, stored)
   parts.lease.reconciled(true)
   parts.onLine?.(line)
   parts.log('connected')

@@ -7,7 +7,8 @@ import { exists, isFolder, listFolder, makeFolder, readTextIfThere, realPath } f
 import { openConversations, type Conversations } from './conversations.ts'
 import { openEventJournal, type EventJournal } from './event-journal.ts'
 import { notesFolder } from './notes.ts'
-import { openAgentWorkspace, removeAgentWorkspace, type WorkspacePlaces } from './workspaces.ts'
+import { goOnFrom } from './pushing.ts'
+import { openAgentWorkspace, pushAddress, removeAgentWorkspace, type WorkspacePlaces } from './workspaces.ts'
 
 const AgentFile = z.object({
   agentId: z.uuid(),
@@ -16,6 +17,8 @@ const AgentFile = z.object({
   /** Where the agent works, without links. */
   folder: z.string(),
   archived: z.boolean(),
+  /** The commit that was taken over from another machine. */
+  from: z.string().optional(),
 })
 type AgentFile = z.output<typeof AgentFile>
 
@@ -26,14 +29,21 @@ export interface LocalAgent extends AgentFile {
   readonly notes: string
   readonly events: EventJournal
   readonly conversations: Conversations
+  /** Where its files are pushed; throws WORKSPACE_REFUSED. */
+  readonly pushAddress: () => string | undefined
 }
+
+export type TakenOver = { readonly sprintId: string; readonly commit: string }
 
 export interface LocalAgents {
   readonly find: (agentId: string) => LocalAgent | undefined
   /** Throws WORKSPACE_NOT_FOUND if there is no such agent, or its folder is gone or another one. */
   readonly ready: (agentId: string) => LocalAgent
   readonly all: () => readonly LocalAgent[]
-  readonly create: (agentId: string, name: string, workspace: Workspace) => Promise<LocalAgent>
+  /** `from`: what another machine has pushed, which is lost. */
+  readonly create: (made: Pick<AgentFile, 'agentId' | 'name' | 'workspace'>, from?: TakenOver) => Promise<LocalAgent>
+  /** Another machine has taken it over: nothing is begun here any more, and the files stay. */
+  readonly letGo: (agentId: string) => Promise<void>
   readonly archive: (agentId: string) => Promise<string | undefined>
   readonly onNew: (hear: (agent: LocalAgent) => void) => void
   readonly close: () => Promise<void>
@@ -53,7 +63,9 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
     const before = known.get(file.agentId)
     const events = before?.events ?? (await openEventJournal(join(home, 'events')))
     const conversations = before?.conversations ?? (await openConversations(join(home, 'conversations.json')))
-    const agent = { ...file, home, notes: notesFolder(places.notes, readableId(file)), events, conversations }
+    const notes = notesFolder(places.notes, readableId(file))
+    const address = () => pushAddress(file.workspace, places)
+    const agent = { ...file, home, notes, events, conversations, pushAddress: address }
     known.set(file.agentId, agent)
     return agent
   }
@@ -71,13 +83,21 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
     find: (agentId) => known.get(agentId),
     ready: (agentId) => readyAgent(agentId, known.get(agentId)),
     all: () => [...known.values()],
-    create: async (agentId, name, workspace) => {
+    create: async ({ agentId, name, workspace }, from) => {
       const there = known.get(agentId)
-      if (there && !there.archived) return there
+      if (there && !there.archived && (!from || there.from === from.commit)) return there
       const folder = await openAgentWorkspace(agentId, workspace, places)
-      const agent = await save({ agentId, name, workspace, folder, archived: false })
+      const file = { agentId, name, workspace, folder, archived: false, ...(from && { from: from.commit }) }
+      if (from) await goOnFrom(await open(file), from)
+      const agent = await save(file)
       for (const hear of hearing) hear(agent)
       return agent
+    },
+    letGo: async (agentId) => {
+      const agent = known.get(agentId)
+      if (!agent || agent.archived) return
+      const { name, workspace, folder } = agent
+      await save({ agentId, name, workspace, folder, archived: true })
     },
     archive: async (agentId) => {
       const agent = known.get(agentId)

@@ -29,8 +29,8 @@ const success = { success: true } as const
 export function commandsOf(parts: CommandParts): Commands {
   const { agents, jobs, now } = parts
   return {
-    'create-workspace': async ({ agentId, name, workspace }) => {
-      const { folder } = await agents.create(agentId, name, workspace)
+    'create-workspace': async ({ agentId, name, workspace, from }) => {
+      const { folder } = await agents.create({ agentId, name, workspace }, from)
       parts.changed()
       return { ...success, folder }
     },

@@ -15,6 +15,7 @@ import type { LocalAgent, LocalAgents } from './agents.ts'
 import { portsFor, sprintFolder, type Environment } from './agent-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { lockFor } from './notes.ts'
+import { pushWork } from './pushing.ts'
 import { runText, textAttempt } from './text-prompt.ts'
 
 export type JobParts = {
@@ -54,6 +55,8 @@ export interface Jobs {
 /** Hooks that may run at the same time. */
 const hookSlots = 4
 const retryMs = 2000
+/** Of backends that do not say it. */
+const usualLeaseMs = 600_000
 
 export function openJobs(parts: JobParts): Jobs {
   const jobs = new Map<string, Job>()
@@ -114,34 +117,43 @@ type Shared = JobParts & {
 
 async function runPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<void> {
   const { promptId, agentId } = body
-  const end = await parts.promptSlots(() => endOfPrompt(job, body, parts))
+  const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
   const isNotes = body.asked.kind === 'order' && body.asked.protocol === 'notes'
   const lock = agent && isNotes ? { lock: await lockFor(agent.notes) } : {}
-  const report = encodeReport('prompt-ended', { promptId, agentId, endedAt: Date.now(), end, ...lock })
+  const told = {
+    promptId,
+    agentId,
+    endedAt: Date.now(),
+    end: ended.end,
+    ...(pushed !== undefined && { pushed }),
+    ...lock,
+  }
+  const report = encodeReport('prompt-ended', told)
   await sendForSure({ id: `prompt-ended:${promptId}`, type: 'prompt-ended', body: report }, job.messageId, parts)
 }
 
 type PromptEnd = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
+type Ended = { readonly end: PromptEnd; readonly pushed?: string }
 
-async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<PromptEnd> {
+async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<Ended> {
   const { signal } = job.controller
   try {
     // What was begun before a restart runs, whether the backend is there or not: it is watched again, and ended properly.
     const known = parts.agents.find(body.agentId)
     const begun = known !== undefined && hasBegun(known, body)
     if (!begun) await parts.leased(body.leaseMs, signal)
-    if (signal.aborted && !begun) return { kind: 'cancelled' }
-    if (begun && wasAborted(known, body)) return abortedEnd(body)
+    if (signal.aborted && !begun) return { end: { kind: 'cancelled' } }
+    if (begun && wasAborted(known, body)) return { end: abortedEnd(body) }
     const agent = parts.agents.ready(body.agentId)
     job.startedAt = Date.now()
     parts.changed()
     if (body.asked.kind === 'text')
-      return { kind: 'outcome', outcome: await runText(agent, body, { ...parts, signal }) }
+      return { end: { kind: 'outcome', outcome: await runText(agent, body, { ...parts, signal }) } }
     return await runAsked(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
     parts.log('a prompt could not be begun', { promptId: body.promptId, why: messageOf(error) })
-    return { kind: 'refused', reason: messageOf(error) }
+    return { end: { kind: 'refused', reason: messageOf(error) } }
   }
 }
 
@@ -152,7 +164,7 @@ async function runAsked(
   agent: LocalAgent,
   { sprintId, order, progress }: AskedOrder,
   parts: Shared & { readonly program: string },
-): Promise<PromptEnd> {
+): Promise<Ended> {
   const attempt = attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`)
   const { promptId } = job
   let messages = 0
@@ -165,7 +177,8 @@ async function runAsked(
   const startedAt = job.startedAt ?? Date.now()
   const said = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
   await agent.conversations.add({ ...said, transcript: `${attempt}/transcript.jsonl` })
-  return fact ? { kind: 'fact', fact: machineFact(fact) } : { kind: 'cancelled' }
+  const kept = await pushWork(agent, sprintId, observe)
+  return { end: fact ? { kind: 'fact', fact: machineFact(fact) } : { kind: 'cancelled' }, ...kept }
 }
 
 /** Within the agent's folder. */
@@ -199,9 +212,12 @@ function abortedEnd({ asked }: RequestBody<'prompt'>): PromptEnd {
 }
 
 async function runOrder(job: Job, body: RequestBody<'carry-out'>, parts: Shared): Promise<void> {
-  const { orderId, agentId } = body
+  const { orderId, agentId, leaseMs = usualLeaseMs } = body
+  await parts.leased(leaseMs, job.controller.signal)
   job.startedAt = Date.now()
-  const done = await carryOut(job, body, parts).catch((error: unknown) => ({ reason: messageOf(error) }))
+  const done = job.controller.signal.aborted
+    ? { reason: 'it was called off' }
+    : await carryOut(job, body, parts).catch((error: unknown) => ({ reason: messageOf(error) }))
   const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
   await sendForSure({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
 }
@@ -215,7 +231,8 @@ async function carryOut(
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), sprintId, event })
   const ports = await portsFor({ ...parts, agent, sprintId, program, progress, observe })
   const fact = await perform(order, { progress, ports, signal: job.controller.signal })
-  return fact ? { fact: machineFact(fact) } : { reason: 'it was called off' }
+  const kept = await pushWork(agent, sprintId, observe)
+  return { ...(fact ? { fact: machineFact(fact) } : { reason: 'it was called off' }), ...kept }
 }
 
 /** Only facts that answer an order of a machine come out of `perform` for one. */

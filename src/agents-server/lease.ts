@@ -10,12 +10,17 @@ export interface Lease {
   readonly close: () => void
 }
 
-/** On the monotonic clock: nobody who sets the time of day begins old work by it. */
-export function openLease(now: () => number = () => performance.now()): Lease {
+/**
+ * By two clocks, and the longer time counts: nobody who sets the time of day back begins old work by it, and the monotonic
+ * clock stands still while the computer sleeps.
+ */
+export function openLease(clocks: readonly (() => number)[] = [() => performance.now(), Date.now]): Lease {
+  const now = () => clocks.map((clock) => clock())
   const waiting = new Set<() => void>()
   let isReconciled = false
   let isClosed = false
-  let lastHeard = -Infinity
+  let lastHeard: readonly number[] = clocks.map(() => -Infinity)
+  const silence = () => Math.max(...now().map((at, index) => at - (lastHeard[index] ?? -Infinity)))
   const look = () => {
     for (const check of waiting) check()
   }
@@ -29,7 +34,7 @@ export function openLease(now: () => number = () => performance.now()): Lease {
     wait: (leaseMs, signal) =>
       new Promise((resolve) => {
         const check = () => {
-          const isCurrent = !isClosed && (isReconciled || now() - lastHeard <= leaseMs)
+          const isCurrent = !isClosed && (isReconciled || silence() <= leaseMs)
           if (!signal.aborted && !isCurrent) return
           waiting.delete(check)
           signal.removeEventListener('abort', check)

@@ -59,6 +59,13 @@ function allowedFolder(path: string, { roots, home }: WorkspacePlaces): string {
   return real
 }
 
+/** Where the files of this workspace are to be pushed; undefined if nobody has said so. */
+export function pushAddress(workspace: Workspace, places: WorkspacePlaces): string | undefined {
+  if (workspace.kind !== 'clone' || workspace.push === undefined) return undefined
+  const address = workspace.push === 'origin' ? workspace.repository : workspace.push
+  return remote.test(address) ? address : allowedFolder(address, places)
+}
+
 export const isInside = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 

@@ -163,6 +163,7 @@ async function openLines(options: BackendOptions, base: Base & { readonly author
   const store = databaseStore(database, {
     now,
     newId: newUuid,
+    holder: () => fleet().engine.executorId,
     changed: async (machineId) => {
       await database.transaction(async (tx) => announce(fleet(), tx, { kind: 'machine', machineId }))
     },

@@ -25,10 +25,12 @@ export type GitOptions = {
   /** An index of our own: the user's is never touched. */
   readonly index?: string
   readonly input?: string
+  /** For what talks to other computers: it is ended then. */
+  readonly timeoutMs?: number
 }
 
 /** Resolves with what git printed, without the last newline; rejects with what it complained about. */
-export function git({ cwd, index, input }: GitOptions, ...args: readonly string[]): Promise<string> {
+export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: readonly string[]): Promise<string> {
   const env = {
     ...withoutGit(process.env),
     ...author,
@@ -39,9 +41,10 @@ export function git({ cwd, index, input }: GitOptions, ...args: readonly string[
     const child = execFile(
       'git',
       [...ours, ...args],
-      { cwd, env, maxBuffer: 256 * 1024 * 1024 },
+      { cwd, env, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
       (error, stdout, stderr) => {
-        if (error) reject(new Error(`git ${args[0]}: ${stderr.trim() || error.message}`, { cause: error }))
+        if (error?.killed) reject(new Error(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, { cause: error }))
+        else if (error) reject(new Error(`git ${args[0]}: ${stderr.trim() || error.message}`, { cause: error }))
         else resolve(stdout.replace(/\n$/, ''))
       },
     )

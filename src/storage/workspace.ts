@@ -37,6 +37,14 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
 }
 
+/** The repository that the project is, if it is one as a whole. */
+export async function onlyRepository(options: WorkspaceOptions): Promise<Repository> {
+  const [repository, ...more] = await findRepositories(options)
+  if (repository?.root !== options.project) throw new Error('it is not a repository')
+  if (more.length > 0) throw new Error(`it holds other repositories (${more.map(({ root }) => root).join(', ')})`)
+  return repository
+}
+
 async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptions): Promise<Repository[]> {
   const folders = [project, ...(await foldersBelow(project, searchDepth))]
   const roots = folders.filter((folder) => exists(join(folder, '.git')))
@@ -91,7 +99,7 @@ const headOf = ({ root }: Pick<Repository, 'root'>): Promise<string> =>
   git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
 
 /** The whole work tree as a tree object, through an index of our own. */
-async function treeOf({ root, index, excluded }: Repository): Promise<string> {
+export async function treeOf({ root, index, excluded }: Repository): Promise<string> {
   // Ours alone: a lock can only be left over from a run that was killed. The folder may have been cleaned away.
   await removeFile(`${index}.lock`)
   await makeFolder(dirname(index))

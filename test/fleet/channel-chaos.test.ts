@@ -110,7 +110,7 @@ it(
     for (const machine of machines) machine.start()
     const agents = await Promise.all(machines.map((machine) => machine.agent('one')))
     const sent = machines.map((): string[] => [])
-    const slowest: number[] = []
+    const healing: number[] = []
 
     for (let seed = 1; seed <= seeds; seed++) {
       const random = randomOf(seed)
@@ -135,16 +135,26 @@ it(
       const healed = performance.now()
       for (const { machineId } of machines)
         await expect.poll(() => backend.machines.isReachable(machineId), patience).toBe(true)
-      slowest.push(performance.now() - healed)
+      healing.push(performance.now() - healed)
       for (const [index, { machineId }] of machines.entries()) {
         const ends = () => sent[index]?.map((promptId) => backend.promptEnd(machineId, promptId)?.end.kind)
         await expect.poll(ends, patience).toEqual(sent[index]?.map(() => 'outcome'))
       }
+      if (seed % 25 === 0) console.log(`${seed} seeds, ${told(sent, machines, healing)}`)
     }
 
     expect(machines.map((machine) => machine.effects())).toEqual(sent.map((ids) => ids.toSorted()))
     await expect.poll(() => markedProcesses(folder), patience).toEqual([])
-    console.log(`reachable again after at most ${Math.round(Math.max(...slowest))} ms, ${seeds} seeds`)
+    console.log(`${seeds} seeds, ${told(sent, machines, healing)}, 0 processes left`)
   },
   60_000 + seeds * 60_000,
 )
+
+function told(sent: readonly (readonly string[])[], machines: readonly Remote[], healing: readonly number[]): string {
+  const effects = machines.flatMap((machine) => machine.effects())
+  const doubled = effects.length - new Set(effects).size
+  const lost = sent.flat().filter((id) => !effects.includes(id)).length
+  const sorted = healing.map(Math.round).toSorted((a, b) => a - b)
+  const healed = `${sorted[Math.floor(sorted.length / 2)]} ms (median), ${sorted.at(-1)} ms (slowest)`
+  return `${sent.flat().length} prompts, ${lost} lost, ${doubled} doubled; reconciled after ${healed}`
+}

@@ -29,6 +29,8 @@ export type Script = {
   readonly text?: (prompt: Prompt) => Outcome | Promise<Outcome>
   readonly carryOut?: (order: CarriedOut, number: number) => Partial<MachineFact> | Promise<Partial<MachineFact>>
   readonly ask?: (type: RequestType, body: unknown) => object | undefined
+  /** The commit that it has pushed before each report. */
+  readonly pushed?: string
   /** Each report is told so many times. */
   readonly reportsTimes?: number
 }
@@ -53,6 +55,7 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     epoch: 0,
     life: 1,
   }
+  const pushed = !script.pushed ? {} : { pushed: script.pushed }
   let reading = Promise.resolve()
   const read = () => (reading = reading.then(readOutbox).catch((error: unknown) => fleet.trouble(error, 'machine')))
   const off = fleet.database.signals.on(outboxTopic, (key) => void (key === machineId && read()))
@@ -93,7 +96,9 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     const end = await endOf(script, prompt, { aborted, number: state.prompts.length })
     if (life !== state.life) return
     state.running.delete(promptId)
-    await report(() => takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: fleet.clock.now(), end }))
+    await report(() =>
+      takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: fleet.clock.now(), end, ...pushed }),
+    )
   }
 
   const carryOut = async (body: RequestBody<'carry-out'>) => {
@@ -101,7 +106,9 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     state.orders.push(body)
     const said = (await script.carryOut?.(order, state.orders.length)) ?? {}
     const fact = { ...factOf(order, fleet.clock.now()), ...said } as MachineFact
-    await report(() => takeOrderEnded(fleet, machineId, { orderId, agentId, endedAt: fleet.clock.now(), fact }))
+    await report(() =>
+      takeOrderEnded(fleet, machineId, { orderId, agentId, endedAt: fleet.clock.now(), fact, ...pushed }),
+    )
   }
 
   const interrupt = ({ promptId, agentId }: RequestBody<'interrupt'>) => {
@@ -118,13 +125,19 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     }
   }
 
+  const inventory = async (): Promise<Inventory> => {
+    const [row] = await fleet.database.db.select().from(machines).where(eq(machines.id, machineId))
+    return { ...inventoryOf(state, fleet.clock.now()), slots: row?.slots ?? 4 }
+  }
+
   return {
     id: machineId,
     state,
     connect: async () => {
       state.epoch++
       state.isThere = true
-      await takeInventory(fleet, machineId, inventoryOf(state, fleet.clock.now()))
+      const { moved = [] } = await takeInventory(fleet, machineId, await inventory())
+      for (const agentId of moved) interrupt({ agentId, when: 'now' })
       await machineConnected(fleet, { machineId, executorId: 'test', epoch: state.epoch })
       await read()
     },

@@ -26,5 +26,7 @@ export const agentPrompts = pgTable('agent_prompt', {
   createdAt: moment('created_at').notNull(),
   startedAt: moment('started_at'),
   endedAt: moment('ended_at'),
+  /** Its machine was lost, and has told after all how it ended. */
+  lateAt: moment('late_at'),
 })
 export type PromptRow = typeof agentPrompts.$inferSelect

@@ -1,4 +1,4 @@
-import { boolean, integer, pgTable, jsonb, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, integer, pgTable, primaryKey, jsonb, text, uuid } from 'drizzle-orm/pg-core'
 import type { AgentState, Workspace } from '../../contract/fleet/agent.ts'
 import { count, moment } from './columns.ts'
 
@@ -24,10 +24,25 @@ export const agents = pgTable('agent', {
   inConversation: boolean('in_conversation').notNull().default(false),
   /** Up to where its events are stored. */
   eventsSeq: count('events_seq').notNull().default(0),
+  /** What a machine must have to take it. */
+  labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
+  /** Somebody looks for another machine for it. */
+  movingUntil: moment('moving_until'),
   createdAt: moment('created_at').notNull(),
   archivedAt: moment('archived_at'),
 })
 export type AgentRow = typeof agents.$inferSelect
+
+/** Machines that it was on before another one has taken it over. */
+export const placements = pgTable(
+  'placement',
+  {
+    agentId: uuid('agent_id').notNull(),
+    machineId: uuid('machine_id').notNull(),
+    endedAt: moment('ended_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.machineId] })],
+)
 
 export const conversations = pgTable('conversation', {
   id: uuid('id').primaryKey(),

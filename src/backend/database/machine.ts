@@ -11,6 +11,8 @@ export const machines = pgTable('machine', {
   platform: text('platform'),
   labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
   slots: integer('slots').notNull().default(4),
+  /** What the machine itself has said last. */
+  offers: integer('offers'),
   programs: jsonb('programs').$type<readonly Program[]>().notNull().default([]),
   roots: jsonb('roots').$type<readonly string[]>().notNull().default([]),
   diskFreeBytes: count('disk_free_bytes'),

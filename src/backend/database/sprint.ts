@@ -17,6 +17,8 @@ export const sprints = pgTable('sprint', {
   seq: integer('seq').notNull().default(0),
   diff: jsonb('diff').$type<{ added: number; removed: number }>(),
   branch: text('branch'),
+  /** The commit with its files as they are now, if its machine has pushed them. */
+  pushed: text('pushed'),
   startAt: moment('start_at'),
   startedBy: text('started_by'),
   lastEventAt: moment('last_event_at'),

@@ -7,6 +7,7 @@ import { access } from '../database/user.ts'
 import { machines } from '../database/machine.ts'
 import { announce } from './announce.ts'
 import { interrupt } from './give-orders.ts'
+import { accountOn } from './place.ts'
 import type { Asker, Fleet } from './ports.ts'
 import { lockAgent, notFound, runningPrompt, sprintIn } from './rows.ts'
 import { stop } from './sprints.ts'
@@ -19,17 +20,20 @@ export type NewAgent = {
   readonly model?: string | undefined
   /** Whose usage limit it shares; by default that of the program on its machine. */
   readonly account?: string | undefined
+  /** What a machine must have to take it over. */
+  readonly labels?: readonly string[] | undefined
 }
 
 /** Writes the agent down (`creating`), has its workspace made, and then it is `idle`, or `failed` with the reason. */
 export async function createAgent(fleet: Fleet, wanted: NewAgent, by: Asker): Promise<AgentRow> {
   const id = fleet.newId()
-  const { name, machineId, workspace, program, model = null, account = `${program}@${machineId}` } = wanted
+  const { name, machineId, workspace, program, model = null, labels = [] } = wanted
+  const { account = accountOn(program, machineId) } = wanted
   await fleet.database.transaction(async (tx) => {
     const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
     if (!machine) throw notFound('machine')
     if (machine.status !== 'active') throw new RalphError('NO_MACHINE', `the machine is ${machine.status}`)
-    const row = { id, name, machineId, workspace, program, model, account, createdAt: fleet.clock.now() }
+    const row = { id, name, machineId, workspace, program, model, account, labels, createdAt: fleet.clock.now() }
     await tx.db.insert(agents).values({ ...row, state: 'creating' })
     if (by.userId !== undefined) await tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
     await announce(fleet, tx, { kind: 'agent', agentId: id })

@@ -1,16 +1,17 @@
-import { and, eq, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
 import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import type { Tx } from '../database/database.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
-import { sprintOrders, sprints } from '../database/sprint.ts'
+import { sprintOrders } from '../database/sprint.ts'
 import { announce, appendEvents } from './announce.ts'
+import { appendToSprint } from './append-to-sprint.ts'
 import { interrupt } from './give-orders.ts'
 import type { Fleet, Machines } from './ports.ts'
 import { pump } from './pump.ts'
 import { lockAgent, runningPrompt } from './rows.ts'
-import { lockOwnAgent } from './take-report.ts'
+import { refuseStrangers } from './take-late.ts'
 
 /** The topic on which those listen who hold the connections; the key is the machine. */
 export const outboxTopic = 'outbox'
@@ -40,8 +41,20 @@ export async function machineConnected(fleet: Fleet, { machineId, executorId, ep
     const newer = and(eq(machines.id, machineId), sql`${machines.epoch} <= ${epoch}`)
     await tx.db.update(machines).set(here).where(newer)
     await announce(fleet, tx, { kind: 'machine', machineId })
+    await noLongerLost(fleet, tx, machineId)
   })
   await pumpMachine(fleet, machineId)
+}
+
+/** What was said of its agents while it was away. */
+async function noLongerLost(fleet: Fleet, tx: Tx, machineId: string): Promise<void> {
+  const said = and(
+    eq(agents.machineId, machineId),
+    isNotNull(agents.reason),
+    inArray(agents.state, ['idle', 'running']),
+  )
+  const freed = await tx.db.update(agents).set({ reason: null }).where(said).returning({ agentId: agents.id })
+  await announce(fleet, tx, ...freed.map(({ agentId }) => ({ kind: 'agent' as const, agentId })))
 }
 
 /** The connection has ended. If a newer one is there already, nothing has. What ran goes on; whether it does is not known. */
@@ -88,20 +101,44 @@ export async function takeInventory(
   machineId: string,
   inventory: Inventory,
 ): Promise<ReportReply<'inventory'>> {
-  const { version, platform, programs, roots, diskFreeBytes, at } = inventory
-  const now = fleet.clock.now()
-  await fleet.database.transaction(async (tx) => {
-    const known = { version, platform, roots, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
-    const seen = { ...known, ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
-    await tx.db.update(machines).set(seen).where(eq(machines.id, machineId))
-    await announce(fleet, tx, { kind: 'machine', machineId })
-  })
+  await noteInventory(fleet, machineId, inventory)
   const own = await fleet.database.db.select().from(agents).where(eq(agents.machineId, machineId))
   for (const { id } of own) {
     const said = inventory.agents.find(({ agentId }) => agentId === id)
-    await fleet.database.transaction(async (tx) => reconcile(fleet, tx, await lockAgent(tx, id), said))
+    await fleet.database.transaction(async (tx) => {
+      const agent = await lockAgent(tx, id)
+      if (agent.machineId === machineId) await reconcile(fleet, tx, agent, said)
+    })
   }
-  return { success: true, stored: Object.fromEntries(own.map(({ id, eventsSeq }) => [id, eventsSeq])) }
+  const moved = await movedFrom(fleet, machineId, inventory)
+  const stored = own.filter(({ id }) => !moved.includes(id)).map(({ id, eventsSeq }) => [id, eventsSeq] as const)
+  return { success: true, stored: Object.fromEntries(stored), ...(moved.length > 0 && { moved }) }
+}
+
+/** What a machine says of itself, besides its agents. */
+export async function noteInventory(fleet: Fleet, machineId: string, inventory: Inventory): Promise<void> {
+  const { version, platform, programs, roots, diskFreeBytes, at, slots: offers } = inventory
+  const now = fleet.clock.now()
+  await fleet.database.transaction(async (tx) => {
+    const known = { version, platform, roots, offers, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
+    // Whoever has spoken last is right: the machine, or the admin who has changed it since.
+    const slots = sql`case when ${machines.offers} is distinct from ${offers} then ${offers} else ${machines.slots} end`
+    const given = { ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
+    await tx.db
+      .update(machines)
+      .set({ ...known, ...given, slots })
+      .where(eq(machines.id, machineId))
+    await announce(fleet, tx, { kind: 'machine', machineId })
+  })
+}
+
+/** Agents that it still has, and another one has taken over. */
+async function movedFrom({ database }: Fleet, machineId: string, inventory: Inventory): Promise<string[]> {
+  const here = inventory.agents.filter(({ state }) => state !== 'archived').map(({ agentId }) => agentId)
+  if (here.length === 0) return []
+  const elsewhere = and(inArray(agents.id, here), ne(agents.machineId, machineId))
+  const rows = await database.db.select({ id: agents.id }).from(agents).where(elsewhere)
+  return rows.map(({ id }) => id)
 }
 
 async function reconcile(fleet: Fleet, tx: Tx, agent: AgentRow, said: InventoryAgent | undefined): Promise<void> {
@@ -139,7 +176,12 @@ export const takeEvents = (
   { agentId, events }: ReportBody<'events'>,
 ): Promise<ReportReply<'events'>> =>
   fleet.database.transaction(async (tx) => {
-    const agent = await lockOwnAgent(tx, machineId, agentId)
+    const agent = await lockAgent(tx, agentId)
+    if (agent.machineId !== machineId) {
+      await refuseStrangers(tx, agentId, machineId)
+      // Its transcripts have them.
+      return { success: true, stored: events.at(-1)?.seq ?? 0 }
+    }
     const fresh = events.filter(({ seq }) => seq > agent.eventsSeq)
     const stored = fresh.at(-1)?.seq ?? agent.eventsSeq
     if (fresh.length === 0) return { success: true, stored }
@@ -152,21 +194,6 @@ export const takeEvents = (
     }
     return { success: true, stored }
   })
-
-type Own = { readonly sprintId: string; readonly own: ReportBody<'events'>['events'] }
-
-/** Of a sprint that is gone, or is another agent's, nothing is kept. */
-async function appendToSprint(fleet: Fleet, tx: Tx, agentId: string, { sprintId, own }: Own): Promise<void> {
-  const [sprint] = await tx.db
-    .select({ seq: sprints.seq })
-    .from(sprints)
-    .where(and(eq(sprints.id, sprintId), eq(sprints.agentId, agentId)))
-  if (!sprint) return
-  const numbered = own.map((event, index) => ({ ...event, seq: sprint.seq + index + 1 }))
-  const counted = { seq: sprint.seq + own.length, lastEventAt: fleet.clock.now() }
-  await tx.db.update(sprints).set(counted).where(eq(sprints.id, sprintId))
-  await appendEvents(fleet, tx, { agentId, sprintId }, numbered)
-}
 
 /** Machines whose connection was held by a replica that is gone, and that have not come back. */
 export async function tellLostMachines(fleet: Fleet): Promise<void> {

@@ -11,6 +11,7 @@ import { pump } from './pump.ts'
 import { lockAgent, lockSprint, sprintIn } from './rows.ts'
 import { start } from './sprints.ts'
 import { takeFact } from './take-fact.ts'
+import { takeOverLost } from './take-over.ts'
 import { slotTopic } from './take-report.ts'
 
 export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
@@ -100,6 +101,10 @@ async function overdueWaits({ database, clock }: Fleet): Promise<string[]> {
 /** Agents that wait for a slot, prompts of machines that are silent, and whatever a process that died has left undone. */
 function sweepEvery(fleet: Fleet) {
   const { sweepMs } = fleet.settings
+  const since = fleet.clock.now()
+  let moving: Promise<void> | undefined
+  // Machines are asked for it, which takes its time.
+  const moveLost = () => takeOverLost(fleet, since).catch((error: unknown) => fleet.trouble(error, 'lost machines'))
   let running = Promise.resolve()
   const then = (run: () => Promise<void>, doing: string) =>
     (running = running.then(run).catch((error: unknown) => fleet.trouble(error, doing)))
@@ -108,6 +113,7 @@ function sweepEvery(fleet: Fleet) {
     for (const orderId of await overdueWaits(fleet)) await endWait(fleet, orderId)
     await tellLostMachines(fleet)
     await tellLostPrompts(fleet)
+    moving ??= moveLost().finally(() => (moving = undefined))
     await failUnmade(fleet)
   }
   const timer = setInterval(() => void then(sweep, 'sweep'), sweepMs)

@@ -92,8 +92,13 @@ async function carryOutOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<bo
 async function carryOut(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): Promise<void> {
   const { progress } = await sprintIn(tx, row.sprintId)
   const order = CarriedOut.parse(row.order)
+  const { leaseMs } = fleet.settings
   const body = { orderId: row.id, agentId: agent.id, program: agent.program, sprintId: row.sprintId, order }
-  const request = { id: `order:${row.id}`, type: 'carry-out' as const, body: { ...body, progress: trimmed(progress) } }
+  const request = {
+    id: `order:${row.id}`,
+    type: 'carry-out' as const,
+    body: { ...body, progress: trimmed(progress), leaseMs },
+  }
   await fleet.machines.send(tx, agent.machineId, request)
   await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
 }

@@ -13,15 +13,9 @@ import { giveOrders } from './give-orders.ts'
 import { noteLimit, usageRow } from './money.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
-import { type Held, lockAgent, notFound, sprintIn } from './rows.ts'
+import { type Held, lockAgent, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
-
-/** A machine may only speak of its own agents. */
-export async function lockOwnAgent(tx: Tx, machineId: string, agentId: string): Promise<AgentRow> {
-  const agent = await lockAgent(tx, agentId)
-  if (agent.machineId !== machineId) throw notFound('agent')
-  return agent
-}
+import { noteLate, refuseStrangers } from './take-late.ts'
 
 /**
  * A prompt is over. In this one transaction it is finished, the loop decides, and the agent's next prompt is on its way; the
@@ -32,16 +26,19 @@ export const takePromptEnded = (fleet: Fleet, machineId: string, report: ReportB
 
 async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> {
   const { promptId, agentId, end } = report
-  const agent = await lockOwnAgent(tx, machineId, agentId)
+  const agent = await lockAgent(tx, agentId)
+  const isLate = agent.machineId !== machineId
+  if (isLate) await refuseStrangers(tx, agentId, machineId)
   const [found] = await tx.db
     .select({ prompt: agentPrompts, sprint: sprints })
     .from(agentPrompts)
     .leftJoin(sprints, eq(sprints.id, agentPrompts.sprintId))
     .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
-  if (!found || found.prompt.endedAt !== null) return
+  if (!found || (found.prompt.endedAt !== null && !isLate)) return
   const { prompt, sprint } = found
   const fact = factOf(fleet, prompt, end)
   const ending = endOf(end, fact)
+  if (isLate) return noteLate(fleet, tx, agent, { machineId, prompt, ending, fact })
   await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
   const goOn = async (own: AgentRow, known?: SprintRow) => {
     const after = await pump(fleet, tx, own, known)
@@ -50,6 +47,7 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
   if (!fact || !sprint) return goOn(await endTalk(fleet, tx, agent, { prompt, ending }))
   await endAttempt(fleet, tx, agent, { prompt, ending, fact })
   await noteLimit(fleet, tx, agent, fact.end)
+  if (end.kind === 'fact') await notePushed(tx, sprint, report.pushed)
   const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
   await tryAgain(fleet, tx, held, fact)
   await goOn(held.agent, held.sprint)
@@ -58,12 +56,17 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
 const againMs = 2000
 
 /** Ended, though nobody here has asked for it: the machine was told to go down, or its lease was over. The loop waits for a word. */
-async function tryAgain(fleet: Fleet, tx: Tx, held: Held, { end, iteration }: AttemptEndedFact): Promise<void> {
+export async function tryAgain(fleet: Fleet, tx: Tx, held: Held, { end, iteration }: AttemptEndedFact): Promise<void> {
   const { status, progress } = held.sprint
   const waits = progress.live.some(({ number, stage }) => number === iteration && stage === 'waiting')
   if (end.kind !== 'aborted' || status !== 'in-progress' || !waits) return
   const wait = { type: 'wait' as const, iteration, until: fleet.clock.now() + againMs, reason: 'called off' }
   await giveOrders(fleet, tx, held, { orders: [wait], because: 'attempt-ended' })
+}
+
+/** What another machine could go on from; nothing if the last work was not pushed. */
+async function notePushed(tx: Tx, { id, pushed: before }: SprintRow, pushed: string | null = null): Promise<void> {
+  if (pushed !== before) await tx.db.update(sprints).set({ pushed }).where(eq(sprints.id, id))
 }
 
 /** A slot of that machine is free: others of its agents may wait for one. */
@@ -72,7 +75,11 @@ export const slotTopic = 'slot'
 type End = ReportBody<'prompt-ended'>['end']
 
 /** What the loop is told; nothing about a person's own prompt. Times are ours: clocks of machines are not to be trusted. */
-function factOf(fleet: Fleet, { sprintId, iteration, attempt }: PromptRow, end: End): AttemptEndedFact | undefined {
+export function factOf(
+  fleet: Fleet,
+  { sprintId, iteration, attempt }: PromptRow,
+  end: End,
+): AttemptEndedFact | undefined {
   if (sprintId === null || iteration === null) return undefined
   const at = fleet.clock.now()
   if (end.kind === 'fact') return end.fact.type === 'attempt-ended' ? { ...end.fact, at } : undefined
@@ -80,14 +87,14 @@ function factOf(fleet: Fleet, { sprintId, iteration, attempt }: PromptRow, end: 
   return { type: 'attempt-ended', at, iteration, attempt, end: attemptEndOf(end), ...nothing }
 }
 
-type AttemptEndedFact = Extract<Fact, { type: 'attempt-ended' }>
+export type AttemptEndedFact = Extract<Fact, { type: 'attempt-ended' }>
 
 function attemptEndOf(end: Exclude<End, { kind: 'fact' }>): AttemptEnd {
   if (end.kind === 'refused') return { kind: 'failed', class: 'not_found', reason: end.reason, retryable: false }
   return { kind: 'aborted' }
 }
 
-type PromptEnding = Partial<PromptRow> & { readonly status: PromptRow['status'] }
+export type PromptEnding = Partial<PromptRow> & { readonly status: PromptRow['status'] }
 
 function endOf(end: End, fact: AttemptEndedFact | undefined): PromptEnding {
   if (end.kind === 'cancelled') return { status: 'cancelled' }
@@ -119,7 +126,7 @@ type Ended = { readonly prompt: PromptRow; readonly ending: PromptEnding }
  * The prompt, its order, its conversation (each prompt of the loop is one of its own: it began with a fresh context, and is
  * archived when it ends) and what was used: one statement.
  */
-async function endAttempt(
+export async function endAttempt(
   fleet: Fleet,
   tx: Tx,
   agent: AgentRow,
@@ -142,14 +149,14 @@ async function endAttempt(
     ${usageRow(fleet, agent, fact)}`)
 }
 
-const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
+export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
   tx.db
     .update(sprintOrders)
     .set({ status: 'done', endedAt: fleet.clock.now() })
     .where(and(eq(sprintOrders.id, id), eq(sprintOrders.status, 'open')))
 
 /** A person's own prompt: the next one goes on in the same conversation, until somebody resets it. */
-async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {
+export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {
   const at = fleet.clock.now()
   const fields = { ...ending, endedAt: at, leaseUntil: null }
   await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
@@ -167,12 +174,15 @@ export const takeOrderEnded = (fleet: Fleet, machineId: string, report: ReportBo
 
 async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
   const { orderId, agentId, fact, reason } = report
-  const agent = await lockOwnAgent(tx, machineId, agentId)
+  const agent = await lockAgent(tx, agentId)
+  // Whoever has taken the agent over carries it out too.
+  if (agent.machineId !== machineId) return refuseStrangers(tx, agentId, machineId)
   const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
   const [order] = await tx.db.select().from(sprintOrders).where(own)
   if (!order || order.endedAt !== null) return
   await endOrder(fleet, tx, orderId)
   const sprint = await sprintIn(tx, order.sprintId)
+  if (fact) await notePushed(tx, sprint, report.pushed)
   const known = fact ?? (sprint.status === 'in-progress' ? failedFact(order.order, reason) : undefined)
   if (!known) return void (await pump(fleet, tx, agent))
   const told = { ...known, at: fleet.clock.now() }
@@ -182,7 +192,7 @@ async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repor
 }
 
 /** It could not be carried out at all, though nobody has called it off. */
-function failedFact(
+export function failedFact(
   order: typeof sprintOrders.$inferSelect.order,
   reason = 'it could not be carried out',
 ): MachineFact | undefined {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aDatabase } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
@@ -12,7 +13,7 @@ describe('what the line keeps in the database', () => {
   let now = 1000
   beforeAll(async () => {
     database = await aDatabase('postgres')
-    store = databaseStore(database, { now: () => now, newId: randomUUID, changed: async () => {} })
+    store = databaseStore(database, { now: () => now, newId: randomUUID, holder: () => 'us', changed: async () => {} })
   }, 120_000)
   afterAll(() => database?.close())
 
@@ -47,6 +48,21 @@ describe('what the line keeps in the database', () => {
 
     expect([sent.map(({ id }) => id), then.map(({ id }) => id)]).toEqual([['early'], ['late']])
     expect((await store.outbox(machineId).pending(0, 10)).map(({ id }) => id)).toEqual(['late'])
+  })
+
+  it('holds a connection again that was taken for lost, unless a newer one is there or the machine was revoked', async () => {
+    const machineId = await aMachine()
+    const epoch = await store.connect(machineId, { bootEpoch: 1, bootId: randomUUID(), version: '1', clockSkewMs: 0 })
+    const holder = async () => {
+      const [row] = await database.db.select().from(machines).where(eq(machines.id, machineId))
+      return row?.connectedTo
+    }
+    expect([await store.stillCounts(machineId, epoch - 1), await holder()]).toEqual([false, null])
+    expect([await store.stillCounts(machineId, epoch), await holder()]).toEqual([true, 'us'])
+    await database.db.update(machines).set({ connectedTo: 'others' }).where(eq(machines.id, machineId))
+    expect([await store.stillCounts(machineId, epoch), await holder()]).toEqual([true, 'others'])
+    await store.setStatus(machineId, 'revoked')
+    expect(await store.stillCounts(machineId, epoch)).toBe(false)
   })
 
   it('gives the same messages again until they are stored, and at most as many as were asked for', async () => {

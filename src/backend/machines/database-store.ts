@@ -8,6 +8,8 @@ import type { Admission, MachineStore, TokenUse } from './store.ts'
 export type StoreOptions = {
   readonly now: () => number
   readonly newId: () => string
+  /** This replica. */
+  readonly holder: () => string
   /** A row of a machine has changed. */
   readonly changed: (machineId: string) => Promise<void>
 }
@@ -34,9 +36,9 @@ export function databaseStore(database: Database, options: StoreOptions): Machin
     },
     stillCounts: async (machineId, epoch) => {
       const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), ne(machines.status, 'revoked'))
-      return (
-        (await db.update(machines).set({ lastSeenAt: now() }).where(same).returning({ id: machines.id })).length > 0
-      )
+      // While the database could not be reached, others may have taken its connection for lost.
+      const here = { lastSeenAt: now(), connectedTo: sql`coalesce(${machines.connectedTo}, ${options.holder()})` }
+      return (await db.update(machines).set(here).where(same).returning({ id: machines.id })).length > 0
     },
     disconnect: async (machineId, epoch) => {
       const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch))

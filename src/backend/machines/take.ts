@@ -1,10 +1,6 @@
-import { eq } from 'drizzle-orm'
 import { decodeReport } from '../../channel/message.ts'
 import { RalphError } from '../../contract/errors.ts'
-import type { Inventory } from '../../contract/fleet/channel.ts'
-import { machines } from '../database/machine.ts'
-import { announce } from '../fleet/announce.ts'
-import { machineConnected, machineSeen, takeEvents, takeInventory } from '../fleet/machines.ts'
+import { machineConnected, machineSeen, noteInventory, takeEvents, takeInventory } from '../fleet/machines.ts'
 import type { Fleet } from '../fleet/ports.ts'
 import { takeOrderEnded, takePromptEnded } from '../fleet/take-report.ts'
 import type { Asking } from './ask.ts'
@@ -51,15 +47,3 @@ export function machineHandlers({ fleet, asking, epochOf, log }: TakeParts): Mac
 }
 
 const neverGood: readonly string[] = ['NOT_FOUND', 'MESSAGE_INVALID', 'VERSION_UNKNOWN', 'FACT_ILLEGAL']
-
-/** What a machine says of itself while it is connected; its agents are known from their reports. */
-async function noteInventory(fleet: Fleet, machineId: string, inventory: Inventory): Promise<void> {
-  const { version, platform, programs, roots, diskFreeBytes, at } = inventory
-  const now = fleet.clock.now()
-  await fleet.database.transaction(async (tx) => {
-    const known = { version, platform, roots, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
-    const seen = { ...known, ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
-    await tx.db.update(machines).set(seen).where(eq(machines.id, machineId))
-    await announce(fleet, tx, { kind: 'machine', machineId })
-  })
-}

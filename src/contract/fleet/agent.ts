@@ -11,7 +11,19 @@ export type AgentState = z.infer<typeof AgentState>
 /** The folder an agent works in. */
 export const Workspace = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('folder'), path: z.string() }),
-  z.object({ kind: z.literal('clone'), repository: z.string(), branch: z.string().optional() }),
+  z.object({
+    kind: z.literal('clone'),
+    repository: z.string(),
+    branch: z.string().optional(),
+    push: z
+      .string()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe(
+        'Where the files and notes are pushed after each turn: `origin` or an address. If the machine is lost, another one goes on from there',
+      ),
+  }),
   z.object({ kind: z.literal('worktree'), path: z.string(), branch: z.string() }),
 ])
 export type Workspace = z.output<typeof Workspace>

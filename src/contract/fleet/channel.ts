@@ -110,14 +110,26 @@ export type Inventory = z.output<typeof Inventory>
 /** Where a file is looked for. Nothing outside can be read, links do not lead out. */
 const FileArea = z.enum(['workspace', 'agent', 'notes'])
 
-const end = { endedAt: Timestamp }
+const Commit = z.string().regex(/^[0-9a-f]{40,64}$/)
+
+/** `pushed`: the commit with the files as they are now, if the workspace says where to push and that went well. */
+const end = { endedAt: Timestamp, pushed: Commit.optional() }
 
 /**
  * What the backend asks of a machine. `kept`: it waits in the outbox until the machine has stored it, also over restarts of
  * both, and is acted upon once; sending the same id again changes nothing. The others need a machine that answers now.
  */
 export const requests = {
-  'create-workspace': kept({ ...agent, name: z.string(), workspace: Workspace }, { folder: z.string() }),
+  'create-workspace': kept(
+    {
+      ...agent,
+      name: z.string(),
+      workspace: Workspace,
+      /** What another machine, which is lost, has pushed last: the files become what they were then. */
+      from: z.object({ sprintId: Uuid, commit: Commit }).optional(),
+    },
+    { folder: z.string() },
+  ),
   'archive-workspace': kept({ ...agent }, {}),
   prompt: kept(
     {
@@ -139,6 +151,7 @@ export const requests = {
       sprintId: Uuid,
       order: CarriedOut,
       progress: Progress,
+      leaseMs: z.int().min(1000).optional(),
     },
     {},
   ),
@@ -211,7 +224,14 @@ export const reports = {
     {},
   ),
   /** On every connection before anything else, and on change. The answer says up to where each agent's events are stored. */
-  inventory: live({ inventory: Inventory }, { stored: z.record(z.string(), z.int()) }),
+  inventory: live(
+    { inventory: Inventory },
+    {
+      stored: z.record(z.string(), z.int()),
+      /** Agents that another machine has taken over meanwhile: what runs of them is ended, their files stay. */
+      moved: z.array(Uuid).optional(),
+    },
+  ),
   /** The next one of an agent is sent when this one is stored. */
   events: live({ ...agent, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
   renew: live({ csr: z.string().max(10_000) }, { certificate: z.string(), authorities: z.string() }),

@@ -2,16 +2,15 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { done } from '../../../contract/fleet/page.ts'
 import { agents } from '../../database/agent.ts'
-import { machines } from '../../database/machine.ts'
 import { archiveAgent, createAgent, resetAgent } from '../../fleet/agents.ts'
 import { announce } from '../../fleet/announce.ts'
+import { placeFor } from '../../fleet/place.ts'
 import type { Fleet } from '../../fleet/ports.ts'
 import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from '../../fleet/prompts.ts'
 import { startRalphMode, stopRalphMode } from '../../fleet/ralph-mode.ts'
 import { lockAgent } from '../../fleet/rows.ts'
 import { estimateOf, listAgents, listConversations, listPrompts, sharedRows } from '../../views/agents.ts'
-import { running } from '../../views/machines.ts'
-import { isReachable, showAgent, showPrompt } from '../../views/show.ts'
+import { showAgent, showPrompt } from '../../views/show.ts'
 import type { Handlers } from '../call.ts'
 import { askerOf, viewerOf } from './viewer.ts'
 
@@ -43,8 +42,8 @@ const managing = (fleet: Fleet): Managing => {
   return {
     listAgents: ({ query, who }) => listAgents(db, viewerOf(who), query, now()),
     createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...wanted }, who }) => {
-      const place = machineId ?? (await placeFor(fleet, { program, labels }))
-      return showAgent(await createAgent(fleet, { ...wanted, program, machineId: place }, askerOf(who)))
+      const place = machineId ?? (await placeFor(fleet, { program, labels })).id
+      return showAgent(await createAgent(fleet, { ...wanted, program, labels, machineId: place }, askerOf(who)))
     },
     getAgent: async ({ ids, level = 'read' }) => {
       const row = (await sharedRows(db, [ids.agentId], now())).get(ids.agentId)
@@ -66,27 +65,6 @@ const managing = (fleet: Fleet): Managing => {
     archiveAgent: async ({ ids }) => showAgent(await archiveAgent(fleet, ids.agentId)),
   }
 }
-
-type Wish = { readonly program: string; readonly labels: readonly string[] }
-
-/** The machine that takes a new agent: reachable, with the program and all labels, and the most slots free. */
-async function placeFor({ database: { db }, clock }: Fleet, { program, labels }: Wish): Promise<string> {
-  const rows = await db.select({ machine: machines, running }).from(machines).where(eq(machines.status, 'active'))
-  const fit = rows
-    .filter(
-      ({ machine }) => isReachable(machine, clock.now()) && labels.every((label) => machine.labels.includes(label)),
-    )
-    .filter(({ machine }) => program.includes(':') || program === 'scripted' || hasProgram(machine.programs, program))
-  const [best] = fit.toSorted((a, b) => b.machine.slots - b.running - (a.machine.slots - a.running))
-  if (best) return best.machine.id
-  const wanted = [program, ...labels.map((label) => `label ${label}`)].join(', ')
-  throw new RalphError('NO_MACHINE', `no machine that can be reached has ${wanted}`, {
-    hint: 'connect one with `ralph machine token`, or name a machine',
-  })
-}
-
-const hasProgram = (programs: (typeof machines.$inferSelect)['programs'], program: string): boolean =>
-  programs.some(({ name, problem }) => name === program && problem === undefined)
 
 const working = (fleet: Fleet): Working => ({
   startRalphMode: async ({ ids, body, who }) => {

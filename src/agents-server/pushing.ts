@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import type { SprintEvent } from '../contract/events.ts'
+import { writeFileAtomic } from '../platform/atomic-file.ts'
+import { adoptSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/pushed-snapshot.ts'
+import { begunFile, sprintFolder } from './agent-ports.ts'
+import type { LocalAgent, TakenOver } from './agents.ts'
+
+/**
+ * Pushes what the agent has done so far, if its workspace says where to. It costs a warning if that fails, not the sprint; but
+ * then no other machine can go on if this one is lost.
+ */
+export async function pushWork(
+  agent: LocalAgent,
+  sprintId: string,
+  observe: (event: SprintEvent) => void,
+): Promise<{ readonly pushed?: string }> {
+  try {
+    const remote = agent.pushAddress()
+    return remote === undefined ? {} : { pushed: await pushSnapshot(snapshotOf(agent, sprintId, remote)) }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    observe({ type: 'note', level: 'warning', text: `the files were not pushed: ${why}` })
+    return {}
+  }
+}
+
+/** The files, the notes and the checkpoints that another machine has pushed. */
+export async function goOnFrom(agent: LocalAgent, { sprintId, commit }: TakenOver): Promise<void> {
+  const remote = agent.pushAddress()
+  if (remote === undefined) throw new RalphError('WORKSPACE_REFUSED', 'this workspace is not pushed anywhere')
+  const options = snapshotOf(agent, sprintId, remote)
+  await adoptSnapshot(options, commit)
+  await writeFileAtomic(begunFile(options.sprintDir), '')
+}
+
+function snapshotOf(agent: LocalAgent, sprintId: string, remote: string): SnapshotOptions {
+  const sprintDir = sprintFolder(agent, sprintId)
+  const beside = [
+    { name: 'notes', folder: agent.notes },
+    { name: 'learned', folder: sprintDir, only: 'LEARNINGS.md' },
+  ]
+  const ours = join(agent.home, 'pushed', sprintId)
+  return { project: agent.folder, sprintDir, sprintId, remote, beside, ours }
+}

@@ -1,0 +1,65 @@
+import { gt } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import { formatTimestamp } from '../../contract/time.ts'
+import { machines, type MachineRow } from '../database/machine.ts'
+import { accountLimits } from '../database/usage.ts'
+import { isReachable } from '../views/show.ts'
+import { running } from '../views/machines.ts'
+import type { Fleet } from './ports.ts'
+
+export type Wish = {
+  readonly program: string
+  readonly labels: readonly string[]
+  /** Machines that must not be it. */
+  readonly not?: readonly string[]
+}
+
+/** Whose usage limit an agent shares, unless somebody says otherwise. */
+export const accountOn = (program: string, machineId: string): string => `${program}@${machineId}`
+
+const mostNamed = 5
+
+/**
+ * The machine that takes an agent: active, reachable, with all labels and the program. Of those the one whose account has no
+ * limit now, and with the most slots free; if all are at their limit or full, the agent waits on the best of them. Throws
+ * NO_MACHINE with what each of them lacks.
+ */
+export async function placeFor(fleet: Fleet, wish: Wish): Promise<MachineRow> {
+  const { db } = fleet.database
+  const now = fleet.clock.now()
+  const rows = await db.select({ machine: machines, running }).from(machines)
+  const limited = await db.select().from(accountLimits).where(gt(accountLimits.until, now))
+  const judged = rows.map((row) => ({ ...row, lacks: lackOf(row.machine, wish, now) }))
+  const limitOf = ({ machine }: { readonly machine: MachineRow }) =>
+    limited.find(({ account }) => account === accountOn(wish.program, machine.id))?.until ?? 0
+  const [best] = judged
+    .filter(({ lacks }) => lacks === undefined)
+    .toSorted((a, b) => limitOf(a) - limitOf(b) || b.machine.slots - b.running - (a.machine.slots - a.running))
+  if (best) return best.machine
+  const isThere = ({ machine }: { readonly machine: MachineRow }) => Number(isReachable(machine, now))
+  const known = judged.filter(({ machine }) => machine.status !== 'revoked')
+  const named = known.toSorted((a, b) => isThere(b) - isThere(a)).slice(0, mostNamed)
+  const why = named.map(({ machine, lacks }) => `${machine.name} ${lacks}`).join('; ')
+  throw new RalphError('NO_MACHINE', why === '' ? 'there is no machine' : `no machine takes it: ${why}`, {
+    hint: 'connect one with `ralph machine token`, or name a machine',
+  })
+}
+
+/** What keeps this machine from taking it, as the end of a sentence about it. */
+function lackOf(machine: MachineRow, { program, labels, not = [] }: Wish, now: number): string | undefined {
+  const { status, programs, lastSeenAt, slots } = machine
+  if (not.includes(machine.id)) return 'had it before'
+  if (status !== 'active') return `is ${status}`
+  if (!isReachable(machine, now)) {
+    return lastSeenAt === null ? 'was never heard of' : `was last heard of at ${formatTimestamp(lastSeenAt)}`
+  }
+  const label = labels.find((wanted) => !machine.labels.includes(wanted))
+  if (label !== undefined) return `has no label ${label}`
+  const found = programs.find(({ name }) => name === program)
+  if (isLookedFor(program) && !found) return `has no ${program}`
+  if (found?.problem !== undefined) return `cannot run ${program}: ${found.problem}`
+  return slots === 0 ? 'has no slots' : undefined
+}
+
+/** Machines look for the programs that have a driver of their own; a command is taken at its word. */
+const isLookedFor = (program: string): boolean => !program.includes(':') && program !== 'scripted'

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reported, type Script } from '../../../test/support/simulated-machine.ts'
+import { aDatabase, aFleet, anAgent, kinds, until, type World } from '../../../test/fleet/a-fleet.ts'
+import { RalphError } from '../../contract/errors.ts'
+import type { RequestType } from '../../contract/fleet/channel.ts'
+import type { Database } from '../database/database.ts'
+import { events } from '../database/event.ts'
+import { usage } from '../database/usage.ts'
+import { machineSeen } from './machines.ts'
+import { queuePrompt } from './prompts.ts'
+import { startSprint } from './sprints.ts'
+import { takePromptEnded } from './take-report.ts'
+
+const somebody = { name: 'somebody' }
+const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
+const workspace = { kind: 'clone' as const, repository: 'https://example.com/a.git', push: 'origin' }
+const commit = 'c'.repeat(40)
+const hour = 3_600_000
+const program = 'command:agent'
+const never = new Promise<never>(() => {})
+
+describe.each(kinds)('a machine that is gone for longer than its lease, on %s', (kind) => {
+  let database: Database
+  let world: World
+  let ask: Script['ask']
+  const asked: { readonly type: RequestType; readonly body: unknown }[] = []
+  beforeAll(async () => {
+    database = await aDatabase(kind)
+    world = await aFleet(database, {
+      ask: (type, body) => {
+        asked.push({ type, body })
+        return ask?.(type, body)
+      },
+    })
+  }, 120_000)
+  afterAll(() => world?.fleet.close(), 60_000)
+
+  const notesOf = async (sprintId: string) => {
+    const rows = await database.db.select().from(events).where(eq(events.sprintId, sprintId)).orderBy(events.seq)
+    return rows.flatMap(({ payload }) => (payload?.type === 'note' ? [payload.text] : []))
+  }
+
+  /** An agent whose first prompt is done and whose second one runs for ever; and another machine that could have it. */
+  async function aPair(given: Parameters<typeof anAgent>[2] = {}, script: Script = {}) {
+    const label = randomUUID()
+    const { fleet } = world
+    const attempt = (_: unknown, n: number) => (n === 1 ? reported() : never)
+    const own = { workspace, program, labels: [label], ...given }
+    const agent = await anAgent(fleet, { pushed: commit, attempt, ...script }, { ...own, machine: { name: 'first' } })
+    const goesOn = { attempt: () => reported({ status: 'goal-complete' as const }) }
+    const machine = { name: 'second', labels: [label], programs: [] }
+    const other = await anAgent(fleet, goesOn, { name: 'neighbour', machine })
+    const { id: sprintId } = await startSprint(fleet, agent.id, aGoal, somebody)
+    await until(
+      async () => agent.machine.state.prompts,
+      (all) => all.length === 2,
+    )
+    return { agent, other, sprintId }
+  }
+
+  /** Its machine falls silent, and the other ones do not. */
+  async function lose(machine: { readonly vanish: () => Promise<void> }, ...alive: readonly string[]) {
+    await machine.vanish()
+    world.pass(hour)
+    for (const id of alive) await machineSeen(world.fleet, id)
+  }
+
+  it('loses its sprint to another one, which goes on from what was pushed', async () => {
+    const { agent, other, sprintId } = await aPair()
+    const { notices } = world
+    await lose(agent.machine, other.machine.id)
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(sprint?.progress.iterations).toMatchObject([
+      { number: 1, verdict: 'continue', attempts: 1 },
+      { number: 2, verdict: 'accepted', attempts: 2 },
+    ])
+    expect(await agent.row()).toMatchObject({ machineId: other.machine.id, reason: null, account: expect.anything() })
+    const made = asked.findLast(({ type }) => type === 'create-workspace')
+    expect(made?.body).toMatchObject({ agentId: agent.id, workspace, from: { sprintId, commit } })
+    expect((await agent.prompts()).map(({ status, error }) => [status, error])).toEqual([
+      ['finished', null],
+      ['failed', 'its machine first was lost'],
+      ['finished', null],
+    ])
+    expect(other.machine.state.prompts).toHaveLength(1)
+    const text = 'its machine first was lost; second has taken over, from what was pushed last'
+    expect(await notesOf(sprintId)).toContain(text)
+    expect(notices.map((notice) => notice.text)).toContain(`an agent: ${text}`)
+
+    // It comes back, with what it has done meanwhile.
+    const { prompts } = agent.machine.state
+    const promptId = prompts.at(-1)?.promptId ?? ''
+    await agent.machine.connect()
+    const late = await until(agent.prompts, (all) => all.some(({ lateAt }) => lateAt !== null))
+    expect(late.map(({ status }) => status)).toEqual(['finished', 'failed', 'finished'])
+    expect(late.find(({ id }) => id === promptId)).toMatchObject({ costUsd: 0.01 })
+    expect(await notesOf(sprintId)).toContain(
+      'first is back: its prompt has ended there as cancelled, which does not count',
+    )
+    const counted = async () =>
+      (await database.db.select().from(usage).where(eq(usage.agentId, agent.id)))[0]?.inputTokens
+    const spent = await counted()
+    const end = { kind: 'cancelled' as const }
+    await takePromptEnded(world.fleet, agent.machine.id, { promptId, agentId: agent.id, endedAt: 0, end })
+    expect(await counted()).toBe(spent)
+    const [after] = await agent.sprints()
+    expect(after?.progress.iterations).toHaveLength(2)
+    for (const { machine } of [agent, other]) await machine.close()
+  })
+
+  it.each([
+    {
+      given: { workspace: { kind: 'folder' as const, path: '/p' } },
+      why: 'its files are in a folder of that machine alone',
+    },
+    { given: { workspace: { ...workspace, push: undefined } }, why: 'its workspace says nowhere to push to' },
+    { given: { labels: ['gpu'] }, why: /^no machine takes it: .*second has no label gpu/ },
+  ])('keeps it where nobody else could have it, and it says why: $why', async ({ given, why }) => {
+    const { agent, other, sprintId } = await aPair(given)
+    await lose(agent.machine, other.machine.id)
+    const row = await until(agent.row, (found) => found?.reason !== null)
+    const [, reason] = /^waits for its machine first, last heard of at [\dTZ:.-]+: (.*)$/.exec(row?.reason ?? '') ?? []
+    expect(reason).toEqual(typeof why === 'string' ? why : expect.stringMatching(why))
+    expect(await notesOf(sprintId)).toEqual([row?.reason])
+    expect((await agent.prompts()).at(-1)).toMatchObject({ status: 'running' })
+    await agent.machine.connect()
+    expect(await agent.row()).toMatchObject({ reason: null, machineId: agent.machine.id, state: 'running' })
+    for (const { machine } of [agent, other]) await machine.close()
+  })
+
+  it('keeps it if its last work was not pushed, or cannot be fetched', async () => {
+    const { agent, other } = await aPair({}, { pushed: '' })
+    await lose(agent.machine, other.machine.id)
+    expect((await until(agent.row, (row) => row?.reason !== null))?.reason).toContain('its last work was not pushed')
+
+    const second = await aPair()
+    ask = (type) => {
+      if (type === 'create-workspace') throw new RalphError('MACHINE_REFUSED', 'what was pushed cannot be fetched')
+      return undefined
+    }
+    await lose(second.agent.machine, second.other.machine.id)
+    const kept = await until(second.agent.row, (row) => row?.reason !== null)
+    expect(kept?.reason).toContain('what was pushed cannot be fetched')
+    ask = undefined
+    world.pass(60_001)
+    await machineSeen(world.fleet, second.other.machine.id)
+    await until(second.agent.sprints, ([row]) => row?.status === 'completed')
+    for (const { machine } of [agent, other, second.agent, second.other]) await machine.close()
+  })
+
+  it('that comes back while another one prepares has lost nothing', async () => {
+    const { agent, other } = await aPair()
+    let prepared = false
+    ask = (type) => {
+      if (type === 'archive-workspace') prepared = true
+      if (type === 'create-workspace') void agent.machine.connect()
+      return undefined
+    }
+    await lose(agent.machine, other.machine.id)
+    await until(
+      async () => prepared,
+      (done) => done,
+    )
+    ask = undefined
+    expect(await agent.row()).toMatchObject({ machineId: agent.machine.id, state: 'running' })
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished', 'running'])
+    expect(agent.machine.state.prompts).toHaveLength(2)
+    for (const { machine } of [agent, other]) await machine.close()
+  })
+
+  it('has its checks carried out by the other one, and no person’s own prompt is done a second time', async () => {
+    const { fleet } = world
+    const attempt = async (_: unknown, n: number) => {
+      if (n === 1) await queuePrompt(fleet, agent.id, { prompt: 'mine' }, somebody)
+      return reported()
+    }
+    const label = randomUUID()
+    const own = { workspace, program, labels: [label], machine: { name: 'first' } }
+    const agent = await anAgent(fleet, { pushed: commit, attempt, text: () => never }, own)
+    const claims = { pushed: commit, attempt: () => reported({ status: 'goal-complete' as const }) }
+    const stuck = { ...claims, carryOut: (_: unknown, n: number) => (n === 1 ? never : {}) }
+    const second = await anAgent(fleet, stuck, { name: 'b', machine: { name: 'second', labels: [label] } })
+    await startSprint(fleet, agent.id, { ...aGoal, doneWhen: [{ run: 'npm test' }] }, somebody)
+    await until(
+      async () => agent.machine.state.prompts,
+      (all) => all.some(({ asked: { kind: of } }) => of === 'text'),
+    )
+    await lose(agent.machine, second.machine.id)
+    await until(
+      async () => second.machine.state.orders,
+      ([order]) => order?.order.type === 'run-checks',
+    )
+    expect((await agent.prompts()).find(({ prompt }) => prompt === 'mine')).toMatchObject({
+      status: 'failed',
+      error: 'its machine first was lost',
+    })
+    const third = await anAgent(fleet, claims, { name: 'c', machine: { name: 'third', labels: [label] } })
+    await lose(second.machine, third.machine.id)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(third.machine.state.orders.map(({ order }) => order.type)).toEqual(['run-checks', 'make-checkpoint'])
+    expect([second, third].map(({ machine }) => machine.state.prompts.map(({ asked: { kind: of } }) => of))).toEqual([
+      ['order'],
+      [],
+    ])
+    for (const { machine } of [agent, second, third]) await machine.close()
+  })
+})

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
+import type { BackendOptions } from '../../src/backend/open-backend.ts'
+import { aFolder } from '../support/folder.ts'
+import { ralphProgram } from '../support/paths.ts'
+import { aBackend } from './a-backend.ts'
+import type { Kind } from './a-fleet.ts'
+
+export const patience = { timeout: 90_000, interval: 100 }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A backend that machines reach over TLS, and a folder that all their workspaces may lie in. */
+export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'] = {}) {
+  const folder = aFolder()
+  const backend = await aBackend(kind, { settings, machines: { host: '127.0.0.1', port: 0 } })
+  onTestFinished(() => backend.close(), 60_000)
+  const api = createClient({ baseUrl: backend.origin, token: await backend.commandToken() })
+  return {
+    folder,
+    api,
+    backend,
+    /** A machine that has joined, as a process of its own. */
+    machine: async (name: string, env: Environment = {}) => {
+      const home = join(folder, name)
+      mkdirSync(home)
+      const machine = aProcess({ ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), ...env })
+      const [, , , token = ''] = (await backend.joinCommand(name)).split(' ')
+      const where = ['--backend', `127.0.0.1:${backend.machinePort}`, '--roots', folder]
+      await machine.run('agents-server', 'join', token, ...where)
+      const start = async () => {
+        machine.start('agents-server', '--json')
+        await expect.poll(isReachable, patience).toBe(true)
+      }
+      const row = async () => (await api.listMachines({})).items.find((one) => one.name === name)
+      const isReachable = async () => (await row())?.reachable ?? false
+      await start()
+      return { id: (await row())?.id ?? '', home, row, start, kill: machine.kill }
+    },
+  }
+}
+
+/** `ralph`, to its end or until it is killed. */
+function aProcess(env: Environment) {
+  let running: ChildProcess | undefined
+  const kill = async () => {
+    const dying = running
+    if (!dying || dying.exitCode !== null || dying.signalCode !== null) return
+    const gone = new Promise((resolve) => dying.once('close', resolve))
+    dying.kill('SIGKILL')
+    await gone
+  }
+  onTestFinished(kill, 30_000)
+  return {
+    kill,
+    start: (...args: readonly string[]) =>
+      void (running = spawn(process.execPath, [ralphProgram, ...args], { env, stdio: 'ignore' })),
+    run: (...args: readonly string[]) =>
+      new Promise<void>((resolve, reject) => {
+        const child = spawn(process.execPath, [ralphProgram, ...args], { env })
+        let failed = ''
+        child.stderr.on('data', (text: Buffer) => (failed += text.toString()))
+        child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(failed))))
+      }),
+  }
+}
