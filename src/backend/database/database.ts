@@ -67,7 +67,7 @@ const statements = new Map<string, string>()
  * Most of what a statement costs in the embedded form is to understand it, again and again. With a name it is understood once
  * per connection. Whoever opens a connection there makes it forget the names of the one before: they share a session.
  */
-function remembering(client: PoolClient): PoolClient {
+export function remembering<T extends Pool | PoolClient>(client: T): T {
   const query = (config: unknown, values?: unknown[]) => {
     const text = isObject(config) && config['name'] === undefined ? config['text'] : undefined
     const name = typeof text === 'string' && values !== undefined && values.length > 0 ? nameOf(text) : undefined
