@@ -88,6 +88,14 @@ describe('a data folder', () => {
 })
 
 describe('a transaction', () => {
+  it('that can wait lets others pass that came later', async () => {
+    const { transaction, aside } = await aDatabase('embedded')
+    const order: string[] = []
+    const note = (name: string) => async () => void order.push(name)
+    await Promise.all([aside(note('one')), aside(note('two')), aside(note('three')), transaction(note('prompt'))])
+    expect(order).toEqual(['one', 'prompt', 'two', 'three'])
+  })
+
   it('is again tried when two got in each other’s way, and tells nobody before it is committed', async () => {
     const { transaction, db } = await aDatabase('embedded')
     const told: string[] = []

@@ -138,7 +138,7 @@ export const takeEvents = (
   machineId: string,
   { agentId, events }: ReportBody<'events'>,
 ): Promise<ReportReply<'events'>> =>
-  fleet.database.transaction(async (tx) => {
+  fleet.database.aside(async (tx) => {
     const agent = await lockOwnAgent(tx, machineId, agentId)
     const fresh = events.filter(({ seq }) => seq > agent.eventsSeq)
     const stored = fresh.at(-1)?.seq ?? agent.eventsSeq
