@@ -43,7 +43,9 @@ type Machine = {
 function machineRoom(ids: readonly string[], send: (replica: number, message: object) => boolean) {
   const room = new Map<string, Machine>()
   for (const id of ids) room.set(id, { id, epoch: 0, replica: -1, prompts: new Map(), reports: new Map() })
-  const seen = { prompts: 0, repeated: 0, overlaps: 0, longestIdleMs: 0 }
+  const seen = { prompts: 0, repeated: 0, overlaps: 0, longestIdleMs: 0, takeovers: 0, longestTakeoverMs: 0 }
+  /** When machines have lost their replica, and have not begun anything since. */
+  const lostSince = new Map<string, number>()
   const idleSince = new Map<string, number>()
   /** The iterations that each agent has begun. */
   const begun = new Map<string, number[]>()
@@ -58,6 +60,12 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     const { agentId } = body
     if ([...machine.prompts.values()].some((other) => other.agentId === agentId && other.isRunning)) seen.overlaps++
     seen.prompts++
+    const lost = lostSince.get(machine.id)
+    if (lost !== undefined) {
+      seen.takeovers++
+      seen.longestTakeoverMs = Math.max(seen.longestTakeoverMs, Date.now() - lost)
+      lostSince.delete(machine.id)
+    }
     const since = idleSince.get(agentId)
     if (since !== undefined) seen.longestIdleMs = Math.max(seen.longestIdleMs, Date.now() - since)
     const prompt = { agentId, isRunning: true }
@@ -97,6 +105,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
         if (from !== -1 && machine.replica !== from) continue
         machine.replica = to
         machine.epoch++
+        lostSince.set(machine.id, Date.now())
         send(to, { type: 'connect', machineId: machine.id, epoch: machine.epoch, inventory: inventoryOf(machine) })
         for (const [key, body] of machine.reports) {
           send(to, { type: 'report', machineId: machine.id, key, report: body })
