@@ -14,6 +14,7 @@ import { noteLimit, usageRow } from './money.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
 import { type Held, lockAgent, notFound, sprintIn } from './rows.ts'
+import { resumeIfAsked } from './sprints.ts'
 import { takeFact } from './take-fact.ts'
 
 /** A machine may only speak of its own agents. */
@@ -52,7 +53,8 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
   await noteLimit(fleet, tx, agent, fact.end)
   const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
   await tryAgain(fleet, tx, held, fact)
-  await goOn(held.agent, held.sprint)
+  const after = await resumeIfAsked(fleet, tx, held)
+  await goOn(after.agent, after.sprint)
 }
 
 const againMs = 2000
