@@ -1,174 +1,75 @@
 /**
- * How long an agent of the fleet is idle between two prompts, as far as the backend is to blame; how many agents it can serve;
- * how many events it takes. Machines are simulated in this process; everything else is real.
+ * How long an agent of the fleet is idle between two prompts, as far as the backend is to blame, and what a prompt costs: with
+ * 100 and with 1,000 agents that end as many prompts per second, and with 1,000 agents, 10,000 events per second and 200 people
+ * who look; on the embedded database and on a Postgres server.
  *
- *   node bench/backend.mjs [--agents 100] [--prompt-ms 2000] [--seconds 20] [--events]     embedded database
- *   DATABASE_URL=postgresql://… node bench/backend.mjs …                                    Postgres (an empty database)
+ *   node bench/backend.mjs [--seconds 20] [--rate 30] [--only embedded|postgres]        all of it
+ *   node --expose-gc bench/backend-run.mjs --agents 100 --prompt-ms 3000 …               one run; DATABASE_URL for a server
  */
-import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { asc, eq, inArray } from 'drizzle-orm'
-import { agents } from '../dist/backend/database/agent.js'
-import { machineOutbox, machines } from '../dist/backend/database/machine.js'
-import { openDatabase } from '../dist/backend/database/open-database.js'
-import { machineConnected, outbox, outboxTopic, takeEvents } from '../dist/backend/fleet/machines.js'
-import { notesProgress } from '../dist/backend/fleet/new-progress.js'
-import { openFleet } from '../dist/backend/fleet/open-fleet.js'
-import { beginSprint } from '../dist/backend/fleet/sprints.js'
-import { takePromptEnded } from '../dist/backend/fleet/take-report.js'
+import { startPostgres } from './backend-postgres.mjs'
 
 const { values } = parseArgs({
   options: {
-    agents: { type: 'string', default: '100' },
-    'prompt-ms': { type: 'string', default: '2000' },
     seconds: { type: 'string', default: '20' },
-    events: { type: 'boolean', default: false },
+    rate: { type: 'string', default: '30' },
+    only: { type: 'string' },
+    events: { type: 'string', default: '10000' },
+    viewers: { type: 'string', default: '200' },
   },
 })
-const count = Number(values.agents)
-const promptMs = Number(values['prompt-ms'])
-const perMachine = 25
+const rate = Number(values.rate)
+const script = new URL('backend-run.mjs', import.meta.url).pathname
+const load = ['--events', values.events, '--viewers', values.viewers]
+const runs = [
+  { name: '100 agents', agents: 100, more: [] },
+  { name: '1,000 agents', agents: 1000, more: [] },
+  { name: '1,000 agents, events, viewers', agents: 1000, more: load },
+]
 
-const folder = await mkdtemp(join(tmpdir(), 'ralph-bench-'))
-const place = process.env.DATABASE_URL ? { url: process.env.DATABASE_URL } : { dataFolder: folder }
-const migrations = new URL('../assets/migrations', import.meta.url).pathname
-const database = await openDatabase(place, { migrations })
-const clock = { now: () => Date.now() }
-const fleet = await openFleet({
-  database,
-  clock,
-  newId: randomUUID,
-  machines: { ...outbox({ database, clock }), ask: async () => ({ success: true }) },
-  notifications: { tell: async () => {} },
-  compiling: { readWorkflow: () => undefined },
-  trouble: (error, doing) => console.error(doing, error.message),
-  onLost: (reason) => console.error(reason),
-})
-
-const idleSince = new Map()
-const waits = []
-let prompts = 0
-let isOver = false
-const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
-const report = { status: 'continue', summary: 'did a part', completedStepIds: [], pendingSteps: [] }
-
-function work(machineId, { promptId, agentId, asked }) {
-  const since = idleSince.get(agentId)
-  if (since !== undefined) waits.push(performance.now() - since)
-  prompts++
-  const { iteration, attempt } = asked.order
-  const ended = { iteration, attempt, end: { kind: 'report', report }, usage, costUsd: 0, changed: true, random: 0 }
-  const end = { kind: 'fact', fact: { type: 'attempt-ended', at: 0, ...ended } }
-  setTimeout(
-    () => {
-      if (isOver) return
-      idleSince.set(agentId, performance.now())
-      takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: 0, end }).catch((error) => console.error(error))
-    },
-    promptMs * (0.75 + Math.random() / 2),
-  )
+function run({ agents, more }, url) {
+  const given = { agents, 'prompt-ms': Math.round((agents / rate) * 1000), seconds: values.seconds }
+  const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, `${value}`])
+  const env = { ...process.env, ...(url ? { DATABASE_URL: url } : { DATABASE_URL: '' }) }
+  const stdio = ['ignore', 'pipe', 'inherit']
+  const said = execFileSync(process.execPath, ['--expose-gc', script, ...args, ...more], {
+    env,
+    stdio,
+    encoding: 'utf8',
+  })
+  return JSON.parse(said.trim().split('\n').at(-1))
 }
 
-/** As the channel does: a signal, a look into the outbox, and the row goes once the machine has it. */
-const reading = new Map()
-async function read(machineId) {
-  const rows = await database.db
-    .select()
-    .from(machineOutbox)
-    .where(eq(machineOutbox.machineId, machineId))
-    .orderBy(asc(machineOutbox.id))
-    .limit(200)
-  const seen = reading.get(machineId).seen
-  const fresh = rows.filter(({ id }) => !seen.has(id))
-  for (const { id, message } of fresh) {
-    seen.add(id)
-    if (message.type === 'prompt') work(machineId, message.body)
-  }
-  if (fresh.length > 0)
-    await database.db.delete(machineOutbox).where(
-      inArray(
-        machineOutbox.id,
-        fresh.map(({ id }) => id),
-      ),
+const server = values.only === 'embedded' ? undefined : await startPostgres()
+try {
+  for (const database of ['embedded', 'postgres'].filter((kind) => !values.only || kind === values.only)) {
+    const figures = []
+    for (const [index, one] of runs.entries()) {
+      const url = database === 'postgres' ? server.url(await makeDatabase(`bench${index}`)) : undefined
+      figures.push(run(one, url))
+      console.log(
+        one.name,
+        JSON.stringify({ ...figures.at(-1), load: readFileSync('/proc/loadavg', 'utf8').slice(0, 4) }),
+      )
+    }
+    const [few, many] = figures
+    const ratio = Math.round((many.cpuMsPerPrompt / few.cpuMsPerPrompt) * 100) / 100
+    const kbPerAgent = Math.round(((many.heapMb - few.heapMb) * 1000) / (many.agents - few.agents))
+    console.log(
+      `${database}: a prompt with 1,000 agents costs ${ratio} times what it costs with 100; ${kbPerAgent} kB per agent`,
     )
-}
-database.signals.on(outboxTopic, async (machineId) => {
-  const here = isOver ? undefined : reading.get(machineId)
-  if (!here || here.busy) return void (here && (here.again = true))
-  here.busy = true
-  do {
-    here.again = false
-    await read(machineId)
-  } while (here.again)
-  here.busy = false
-})
-
-const machineIds = Array.from({ length: Math.ceil(count / perMachine) }, () => randomUUID())
-for (const id of machineIds) {
-  reading.set(id, { seen: new Set(), busy: false, again: false })
-  const machine = { id, name: 'm', status: 'active', slots: perMachine, createdAt: Date.now() }
-  await database.db.insert(machines).values(machine)
-  await machineConnected(fleet, { machineId: id, executorId: 'bench', epoch: 1 })
-}
-const agentIds = []
-for (let index = 0; index < count; index++) {
-  const id = randomUUID()
-  agentIds.push(id)
-  const machineId = machineIds[Math.floor(index / perMachine)]
-  const workspace = { kind: 'folder', path: '/' }
-  const agent = { id, name: 'a', machineId, workspace, program: 'claude', account: id, state: 'idle' }
-  await database.db.insert(agents).values({ ...agent, createdAt: Date.now() })
-  const sprintId = randomUUID()
-  const wanted = { taskDescription: 'work', ifBusy: 'queue', doneWhen: [], limits: {} }
-  const progress = { ...notesProgress(sprintId, wanted), checkpoint: false }
-  await beginSprint(fleet, id, { id: sprintId, progress, by: { name: 'bench' } })
+  }
+} finally {
+  await server?.stop()
 }
 
-await new Promise((resolve) => setTimeout(resolve, promptMs))
-waits.length = 0
-prompts = 0
-const cpu = process.cpuUsage()
-const from = performance.now()
-await new Promise((resolve) => setTimeout(resolve, Number(values.seconds) * 1000))
-const seconds = (performance.now() - from) / 1000
-const used = process.cpuUsage(cpu)
-const sorted = waits.toSorted((a, b) => a - b)
-const at = (share) => Math.round(sorted[Math.floor(sorted.length * share)] * 10) / 10
-console.log(
-  JSON.stringify({
-    database: database.kind,
-    agents: count,
-    promptMs,
-    promptsPerSecond: Math.round((prompts / seconds) * 10) / 10,
-    idleToNextPromptMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(0.9999) },
-    cpuMsPerPrompt: Math.round((used.user + used.system) / 1000 / prompts),
-    rssMb: Math.round(process.memoryUsage.rss() / 1e6),
-  }),
-)
-isOver = true
-await new Promise((resolve) => setTimeout(resolve, 500))
-
-if (values.events) {
-  const event = { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text: 'x'.repeat(200) } }
-  const begin = performance.now()
-  let stored = 0
-  await Promise.all(
-    agentIds.slice(0, 50).map(async (agentId, index) => {
-      const machineId = machineIds[Math.floor(index / perMachine)]
-      for (let batch = 0; batch < 10; batch++) {
-        const events = Array.from({ length: 200 }, (_, n) => ({ seq: batch * 200 + n + 1, at: Date.now(), event }))
-        await takeEvents(fleet, machineId, { agentId, events })
-        stored += events.length
-      }
-    }),
-  )
-  const perSecond = Math.round(stored / ((performance.now() - begin) / 1000))
-  console.log(JSON.stringify({ database: database.kind, events: stored, eventsPerSecond: perSecond }))
+async function makeDatabase(name) {
+  const { Client } = await import('pg').then(({ default: pg }) => pg)
+  const admin = new Client({ connectionString: server.url('postgres') })
+  await admin.connect()
+  await admin.query(`create database ${name}`)
+  await admin.end()
+  return name
 }
-await fleet.close()
-await database.close()
-await rm(folder, { recursive: true, force: true })
-process.exit(0)

@@ -13,7 +13,7 @@ const { openFleet } = await load('fleet/open-fleet.js')
 const { machineConnected, machineSeen, outbox, outboxTopic, takeInventory } = await load('fleet/machines.js')
 const { takePromptEnded, takeOrderEnded } = await load('fleet/take-report.js')
 
-const migrations = new URL('../../assets/migrations', import.meta.url).pathname
+const migrations = process.env.MIGRATIONS ?? new URL('../../assets/migrations', import.meta.url).pathname
 const clock = { now: () => Date.now() }
 const trouble = (error, doing) => process.send?.({ type: 'trouble', text: `${doing}: ${error?.message ?? error}` })
 const database = await openDatabase({ url: process.env.DATABASE_URL }, { migrations, onTrouble: () => {} })

@@ -1,5 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -43,7 +46,9 @@ type Machine = {
 function machineRoom(ids: readonly string[], send: (replica: number, message: object) => boolean) {
   const room = new Map<string, Machine>()
   for (const id of ids) room.set(id, { id, epoch: 0, replica: -1, prompts: new Map(), reports: new Map() })
-  const seen = { prompts: 0, repeated: 0, overlaps: 0, longestIdleMs: 0 }
+  const seen = { prompts: 0, repeated: 0, overlaps: 0, longestIdleMs: 0, takeovers: 0, longestTakeoverMs: 0 }
+  /** When machines have lost their replica, and have not begun anything since. */
+  const lostSince = new Map<string, number>()
   const idleSince = new Map<string, number>()
   /** The iterations that each agent has begun. */
   const begun = new Map<string, number[]>()
@@ -58,6 +63,12 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     const { agentId } = body
     if ([...machine.prompts.values()].some((other) => other.agentId === agentId && other.isRunning)) seen.overlaps++
     seen.prompts++
+    const lost = lostSince.get(machine.id)
+    if (lost !== undefined) {
+      seen.takeovers++
+      seen.longestTakeoverMs = Math.max(seen.longestTakeoverMs, Date.now() - lost)
+      lostSince.delete(machine.id)
+    }
     const since = idleSince.get(agentId)
     if (since !== undefined) seen.longestIdleMs = Math.max(seen.longestIdleMs, Date.now() - since)
     const prompt = { agentId, isRunning: true }
@@ -97,6 +108,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
         if (from !== -1 && machine.replica !== from) continue
         machine.replica = to
         machine.epoch++
+        lostSince.set(machine.id, Date.now())
         send(to, { type: 'connect', machineId: machine.id, epoch: machine.epoch, inventory: inventoryOf(machine) })
         for (const [key, body] of machine.reports) {
           send(to, { type: 'report', machineId: machine.id, key, report: body })
@@ -140,15 +152,34 @@ const inventoryOf = ({ prompts }: Machine) => {
 }
 
 type Hear = (replica: number, message: z.output<typeof Heard>) => void
+type Hearing = { readonly hear: Hear; readonly moved: (from: number, to: number) => void }
 
-/** Two processes, and somebody who starts a new one when one of them is gone: killed by us, or because it gave itself up. */
-function supervise(url: string, hear: Hear, moved: (from: number, to: number) => void) {
+/** What the next version brings: its database is used by both. */
+async function newerMigrations(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-newer-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await cp(migrations, folder, { recursive: true })
+  const number = `${(await readdir(folder)).length + 1}`.padStart(4, '0')
+  const step = `
+    create table mood (agent_id uuid primary key references agent on delete cascade, name text not null);
+    alter table agent_prompt add column mood text;
+    alter table sprint add column moods jsonb not null default '[]';
+    create index agent_prompt_mood on agent_prompt (mood) where mood is not null;`
+  await writeFile(join(folder, `${number}-mood.sql`), step)
+  return folder
+}
+
+/**
+ * Two processes, and somebody who starts a new one when one of them is gone: killed by us, or because it gave itself up. Every
+ * other one is of a newer version.
+ */
+function supervise(url: string, newer: string, { hear, moved }: Hearing) {
   const living = new Map<number, ChildProcess>()
   const state = { next: 0, isOver: false, gaveUp: 0 }
   const start = () =>
     new Promise<void>((resolve) => {
       const number = state.next++
-      const env = { ...process.env, DATABASE_URL: url }
+      const env = { ...process.env, DATABASE_URL: url, ...(number % 2 === 1 && { MIGRATIONS: newer }) }
       const child = fork(new URL('replica.mjs', import.meta.url), {
         env,
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -202,11 +233,13 @@ async function survive({ times, server, disturb }: Disturbance) {
     if (heard.type === 'taken') room.taken(heard.key)
     if (heard.type === 'message') room.hear(replica, heard)
   }
-  const processes = supervise(url, hear, room.move)
+  const processes = supervise(url, await newerMigrations(), { hear, moved: room.move })
   onTestFinished(processes.stop)
   const again = setInterval(room.tellAgain, 1000)
   onTestFinished(() => clearInterval(again))
-  await Promise.all([processes.start(), processes.start()])
+  await processes.start()
+  // The newer one changes the database while the older one is at work.
+  await processes.start()
   const goesOn = async (prompts: number) => {
     const goal = room.seen.prompts + prompts
     const look = async () => ({
@@ -242,7 +275,7 @@ const unharmed = { agents: count.agents, overlaps: 0, lostOrDoubled: [], stuck: 
 
 const times = (often: number) => (often === 1 ? 'once' : `${often} times`)
 
-it(`loses nothing and does nothing twice when one of two replicas is killed ${times(kills)}`, async () => {
+it(`loses nothing and does nothing twice when one of two replicas, of two versions, is killed ${times(kills)}`, async () => {
   const server = await startPostgres()
   const disturb: Disturbance['disturb'] = async ({ holder }) => void holder()?.kill('SIGKILL')
   expect(await survive({ times: kills, server, disturb })).toEqual(unharmed)

@@ -25,13 +25,35 @@ export interface Database {
   readonly signals: Signals
   /** Again, if the database says that two got in each other's way; so `run` must have no effect but through `tx`. */
   readonly transaction: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>
+  /** The same for what comes in masses and can wait: few at a time, so that the others find a connection. */
+  readonly aside: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
-export const databaseOn = (opened: Omit<Database, 'transaction'>): Database => ({
-  ...opened,
-  transaction: (run) => again(() => once(opened, run)),
-})
+export function databaseOn(opened: Omit<Database, 'transaction' | 'aside'>): Database {
+  const transaction: Database['transaction'] = (run) => again(() => once(opened, run))
+  const inTurn = turns(opened.kind === 'embedded' ? 1 : mostAside)
+  return { ...opened, transaction, aside: (run) => inTurn(() => transaction(run)) }
+}
+
+const mostAside = 4
+
+/** At most so many at once, first come, first served. */
+function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (run) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
 
 type Opened = Pick<Database, 'kind' | 'pool'>
 
@@ -67,7 +89,7 @@ const statements = new Map<string, string>()
  * Most of what a statement costs in the embedded form is to understand it, again and again. With a name it is understood once
  * per connection. Whoever opens a connection there makes it forget the names of the one before: they share a session.
  */
-function remembering(client: PoolClient): PoolClient {
+export function remembering<T extends Pool | PoolClient>(client: T): T {
   const query = (config: unknown, values?: unknown[]) => {
     const text = isObject(config) && config['name'] === undefined ? config['text'] : undefined
     const name = typeof text === 'string' && values !== undefined && values.length > 0 ? nameOf(text) : undefined

@@ -4,15 +4,22 @@ import { RalphError } from '../../contract/errors.ts'
 import { listFolder, readTextIfThere } from '../../platform/files.ts'
 import type { Database } from './database.ts'
 
-type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string }
-type Applied = { readonly number: number; readonly name: string; readonly checksum: string }
+type Applied = {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+  /** Versions that do not know it cannot work with the database any more. */
+  readonly breaking: boolean
+}
+type Migration = Applied & { readonly sql: string }
 
 /** Any number that nobody else takes: replicas that start at the same time wait for each other. */
 const lockNumber = 7_226_842_031
 
 /**
- * Applies the numbered SQL files that are missing, all or none. A file that was applied must not be changed afterwards; a
- * database of a newer version is left alone.
+ * Applies the numbered SQL files that are missing, all or none. A file that was applied must not be changed afterwards. Files
+ * only add, so a database of a newer version is good for older ones: both run side by side while one takes the other's place.
+ * A file that cannot be like that says so in its first line (`-- breaking: why`), and older versions refuse its database.
  */
 export async function migrate(database: Database, folder: string): Promise<void> {
   const known = await readMigrations(folder)
@@ -23,11 +30,19 @@ export async function migrate(database: Database, folder: string): Promise<void>
       `create table if not exists migration
          (number int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
     )
-    const { rows } = await client.query<Applied>('select number, name, checksum from migration order by number')
+    await client.query('alter table migration add column if not exists breaking boolean not null default false')
+    const { rows } = await client.query<Applied>(
+      'select number, name, checksum, breaking from migration order by number',
+    )
     refuseOthers(rows, known)
-    for (const { number, name, sql, checksum } of known.slice(rows.length)) {
+    for (const { number, name, sql, checksum, breaking } of known.slice(rows.length)) {
       await client.query(sql)
-      await client.query('insert into migration (number, name, checksum) values ($1, $2, $3)', [number, name, checksum])
+      await client.query('insert into migration (number, name, checksum, breaking) values ($1, $2, $3, $4)', [
+        number,
+        name,
+        checksum,
+        breaking,
+      ])
     }
     await client.query(restamp)
   })
@@ -40,13 +55,17 @@ export async function migrate(database: Database, folder: string): Promise<void>
 const restamp = `update event set tx = '0' where tx >= pg_snapshot_xmax(pg_current_snapshot())`
 
 function refuseOthers(applied: readonly Applied[], known: readonly Migration[]): void {
-  const newest = applied.at(-1)
-  if (newest && newest.number > known.length) {
-    throw new RalphError('DATABASE_NEWER', `the database is of a newer version (${newest.name})`, {
-      hint: 'use the version of ralph that wrote it, or a newer one',
-    })
+  const tooNew = applied.find(({ number, breaking }) => number > known.length && breaking)
+  if (tooNew) {
+    throw new RalphError(
+      'DATABASE_NEWER',
+      `the database is of a version that this one cannot work with (${tooNew.name})`,
+      {
+        hint: 'use the version of ralph that wrote it, or a newer one',
+      },
+    )
   }
-  const changed = applied.find(({ checksum }, index) => known[index]?.checksum !== checksum)
+  const changed = known.find(({ checksum }, index) => (applied[index]?.checksum ?? checksum) !== checksum)
   if (changed) throw new RalphError('DATABASE_NEWER', `${changed.name} is not what was applied to this database`)
 }
 
@@ -57,7 +76,8 @@ async function readMigrations(folder: string): Promise<Migration[]> {
       const number = Number(name.slice(0, 4))
       if (number !== index + 1) throw new RalphError('INTERNAL', `${name} should be migration ${index + 1}`)
       const sql = (await readTextIfThere(join(folder, name))) ?? ''
-      return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+      const checksum = createHash('sha256').update(sql).digest('hex')
+      return { number, name, sql, checksum, breaking: sql.startsWith('-- breaking:') }
     }),
   )
 }

@@ -3,8 +3,9 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool } from 'pg'
 import { RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/file-lock.ts'
-import { makePrivateFolder, makeTemporaryFolder, removeFile, removeFolder } from '../../platform/files.ts'
-import { databaseOn, type Database } from './database.ts'
+import { makePrivateFolder } from '../../platform/files.ts'
+import { databaseOn, remembering, type Database } from './database.ts'
+import { embeddedSession } from './embedded-session.ts'
 import { migrate } from './migrate.ts'
 import { localSignals, openSignals } from './signals.ts'
 
@@ -72,14 +73,9 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
   const lock = own(join(dataFolder, 'database.lock'))
   try {
     const { PGlite } = await import('@electric-sql/pglite')
-    const { PGLiteSocketServer } = await import('@electric-sql/pglite-socket')
     const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
     const lite = await PGlite.create({ dataDir: folder, startParams })
-    const socket = await socketFolder(dataFolder)
-    // A failed query costs the pool its connection, and the next one comes while the old one is still being closed.
-    const server = new PGLiteSocketServer({ db: lite, path: socketIn(socket.folder), maxConnections: 16 })
-    await server.start()
-    const pool = new Pool({ host: socket.folder, port: 5432, user: 'postgres', database: 'postgres', ...oneConnection })
+    const pool = new Pool({ user: 'postgres', database: 'postgres', stream: embeddedSession(lite), ...oneConnection })
     pool.on('error', onTrouble)
     pool.on('connect', (client) => {
       client.on('error', onTrouble)
@@ -88,18 +84,25 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
     })
     const close = async () => {
       await pool.end()
-      await server.stop()
       await lite.close()
-      await socket.remove()
       lock.release()
     }
-    const url = `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socket.folder)}`
-    return databaseOn({ kind: 'embedded', pool, db: drizzle(pool), url, signals: localSignals(), close })
+    return databaseOn({
+      kind: 'embedded',
+      pool,
+      db: drizzle(remembering(pool)),
+      url: nowhere,
+      signals: localSignals(),
+      close,
+    })
   } catch (error) {
     lock.release()
     throw error
   }
 }
+
+/** There is no address: whoever wants to talk to it uses the pool. */
+const nowhere = 'postgresql://postgres@localhost/postgres'
 
 const oneConnection = { max: 1, idleTimeoutMillis: 0 }
 
@@ -110,22 +113,6 @@ function own(path: string): FileLock {
     place: { file: path },
     hint: 'one backend at a time can use a data folder; stop the other one, or use a Postgres server (DATABASE_URL)',
   })
-}
-
-/** The kernel takes socket paths of up to 107 bytes. */
-const longestSocket = 107
-
-const socketIn = (folder: string): string => join(folder, '.s.PGSQL.5432')
-
-async function socketFolder(dataFolder: string) {
-  const near = join(dataFolder, 'run')
-  if (Buffer.byteLength(socketIn(near)) <= longestSocket) {
-    await makePrivateFolder(near)
-    await removeFile(socketIn(near))
-    return { folder: near, remove: () => removeFile(socketIn(near)) }
-  }
-  const folder = await makeTemporaryFolder('ralph-database')
-  return { folder, remove: () => removeFolder(folder) }
 }
 
 const ignore = () => {}

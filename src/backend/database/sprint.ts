@@ -21,6 +21,8 @@ export const sprints = pgTable('sprint', {
   pushed: text('pushed'),
   startAt: moment('start_at'),
   startedBy: text('started_by'),
+  /** It goes on as soon as the machine has confirmed that it has stopped. */
+  resumeAskedAt: moment('resume_asked_at'),
   lastEventAt: moment('last_event_at'),
   createdAt: moment('created_at').notNull(),
   updatedAt: moment('updated_at').notNull(),

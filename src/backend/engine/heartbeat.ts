@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
+import { holdLife, isAlive } from './life.ts'
 
 const beatMs = 1000
 /** Who was not seen for this long is dead, by the clock of the database. */
 const deadMs = 8000
+/** Who was seen within this time lives, also without the session that stands for its life: that may have to be made anew. */
+const seenMs = 2500
 
 type Heart = {
   readonly executorId: string
@@ -13,13 +16,15 @@ type Heart = {
 }
 
 /**
- * Says every second that this replica lives, and takes over the work of those that no longer say so. Whoever could not say it
- * for as long as that takes is out: others do its work already.
+ * Says every second that this replica lives, and takes over the work of those that are dead: whose session with the database
+ * is gone (a process that was killed), or who have said nothing for too long (one that hangs, a computer that is gone). Whoever
+ * could not say it for as long as that takes is out: others do its work already.
  */
 export async function startHeartbeat(database: Database, { executorId, recover, onLost, log }: Heart) {
   let last = performance.now()
   let lost = false
   let beating = Promise.resolve()
+  const life = await holdLife(database.url, executorId, (error) => log('warning', `heartbeat: ${error.message}`))
   const beat = async () => {
     await database.db.execute(sql`
       insert into executor (id, last_seen) values (${executorId}, clock_timestamp())
@@ -43,15 +48,18 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
       clearInterval(timer)
       await beating
       await database.db.execute(sql`delete from executor where id = ${executorId}`).catch(() => {})
+      await life.end()
     },
   }
 }
 
 /** Those who have begun something and are not there any more. */
-export async function deadExecutors(database: Database): Promise<string[]> {
-  const { rows } = await database.db.execute<{ id: string }>(sql`
+export async function deadExecutors({ db }: Database, limits = { deadMs, seenMs }): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(sql`
     select distinct executor_id as id from dbos.workflow_status
-    where status = 'PENDING' and executor_id not in
-      (select id from executor where last_seen > clock_timestamp() - make_interval(secs => ${deadMs / 1000}))`)
+    where status = 'PENDING' and executor_id not in (
+      select id from executor
+      where last_seen > clock_timestamp() - make_interval(secs => ${limits.deadMs / 1000})
+        and (last_seen > clock_timestamp() - make_interval(secs => ${limits.seenMs / 1000}) or ${isAlive(sql`executor.id`)}))`)
   return rows.map(({ id }) => id)
 }

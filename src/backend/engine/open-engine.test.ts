@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aDatabase, kinds, until } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine } from './engine.ts'
+import { deadExecutors } from './heartbeat.ts'
+import { holdLife } from './life.ts'
 import { openEngine } from './open-engine.ts'
 
 describe.each(kinds)('the engine on %s', (kind) => {
@@ -84,6 +86,28 @@ describe.each(kinds)('the engine on %s', (kind) => {
     await isDone(1)
     expect(done).toEqual([{ id: 'orphan' }])
   })
+
+  it.skipIf(kind === 'embedded')(
+    'knows that a process is dead when its session has ended, though it was seen',
+    async () => {
+      const life = await holdLife(database.url, 'another', () => {})
+      await enqueue('left', Date.now() + 3_600_000)
+      await database.db.execute(sql`
+      update dbos.workflow_status set status = 'PENDING', executor_id = 'another' where workflow_uuid = 'left'`)
+      const hour = 3_600_000
+      await database.db.execute(sql`
+      insert into executor (id, last_seen) values ('another', clock_timestamp() + interval '1 hour')`)
+      // Seen, but not so lately that nobody asks for its session.
+      const dead = () => deadExecutors(database, { deadMs: hour, seenMs: -2 * hour })
+      expect(await dead()).toEqual([])
+      await life.end()
+      await until(dead, (ids) => ids.includes('another'))
+      expect(await deadExecutors(database)).toEqual([])
+      await database.db.execute(sql`delete from executor where id = 'another'`)
+      await isDone(1)
+      expect(done).toEqual([{ id: 'left' }])
+    },
+  )
 
   it('goes on with its timers after a restart', async () => {
     await enqueue('survivor', Date.now() + 500)

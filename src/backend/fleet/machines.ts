@@ -175,7 +175,7 @@ export const takeEvents = (
   machineId: string,
   { agentId, events }: ReportBody<'events'>,
 ): Promise<ReportReply<'events'>> =>
-  fleet.database.transaction(async (tx) => {
+  fleet.database.aside(async (tx) => {
     const agent = await lockAgent(tx, agentId)
     if (agent.machineId !== machineId) {
       await refuseStrangers(tx, agentId, machineId)

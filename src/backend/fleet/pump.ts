@@ -20,12 +20,12 @@ import { takeFact } from './take-fact.ts'
  */
 export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
   if (agent.state !== 'idle' && agent.state !== 'running') return agent
-  const seen = await lookAt(fleet, tx, agent)
+  const first = await lookAt(fleet, tx, agent)
+  const seen = first.hasParked && (await unparkDue(fleet, tx, agent)) ? await lookAt(fleet, tx, agent) : first
   if (seen.isRunning) return withState(fleet, tx, agent, { state: 'running' })
   if (seen.hasOrders && (await carryOutOrders(fleet, tx, agent)))
     return withState(fleet, tx, agent, { state: 'running' })
-  const nextId = seen.hasParked ? await unparkDue(fleet, tx, agent) : seen.nextId
-  const [prompt] = nextId === null ? [] : await tx.db.select().from(agentPrompts).where(eq(agentPrompts.id, nextId))
+  const prompt = nextOf(seen)
   if (!prompt || !(await isFree(fleet, tx, { agent, prompt, seen })))
     return withState(fleet, tx, agent, { state: 'idle' })
   const { limitUntil: until, limitReason: reason } = seen
@@ -41,13 +41,17 @@ type Seen = {
   readonly hasOrders: boolean
   /** A person's prompt whose limit is over. */
   readonly hasParked: boolean
-  readonly nextId: string | null
   readonly isOpen: boolean
   readonly slots: number
   readonly taken: number
   readonly limitUntil: number | null
   readonly limitReason: string | null
-}
+} & (Next | { readonly [K in keyof Next]: null })
+
+/** The prompt that is at the head of the queue. */
+type Next = Pick<PromptRow, 'id' | 'sprintId' | 'iteration' | 'orderId' | 'attempt' | 'prompt' | 'model' | 'createdAt'>
+
+const nextOf = (seen: Seen): Next | undefined => (seen.id === null ? undefined : seen)
 
 /** All that decides what can begin, in one turn to the database. */
 async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<Seen> {
@@ -59,22 +63,25 @@ async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow
         and type not in ('wait', 'run-attempt')) as "hasOrders",
       exists (select 1 from agent_prompt where agent_id = ${id} and status = 'parked' and sprint_id is null
         and not_before <= ${now}) as "hasParked",
-      (${nextOf(id, now)}) as "nextId",
+      next.*,
       machine.connected_to is not null and machine.status in ('active', 'cordoned') as "isOpen",
       machine.slots,
       (${takenOf(machineId)}) as taken,
       (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
       account_limit.reason as "limitReason"
-    from machine left join account_limit on account_limit.account = ${account} and account_limit.until > ${now}
+    from machine
+    left join account_limit on account_limit.account = ${account} and account_limit.until > ${now}
+    left join (
+      select id, sprint_id as "sprintId", iteration, order_id as "orderId", attempt, prompt, model,
+        (extract(epoch from created_at) * 1000)::float8 as "createdAt"
+      from agent_prompt where agent_id = ${id} and status = 'queued' and (not_before is null or not_before <= ${now})
+      order by position limit 1
+    ) as next on true
     where machine.id = ${machineId}`)
   const [seen] = rows
   if (!seen) throw notFound('machine')
   return seen
 }
-
-const nextOf = (agentId: string, now: SQL): SQL => sql`
-  select id from agent_prompt where agent_id = ${agentId} and status = 'queued'
-    and (not_before is null or not_before <= ${now}) order by position limit 1`
 
 const takenOf = (machineId: string): SQL => sql`
   select count(*)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
@@ -110,22 +117,22 @@ const trimmed = (progress: Progress): Progress => ({
   hookTasks: progress.hookTasks.filter(({ status }) => status === 'running'),
 })
 
-async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<string | null> {
+/** True: some are in the queue again. */
+async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolean> {
   const now = fleet.clock.now()
   const isDue = and(isNull(agentPrompts.sprintId), eq(agentPrompts.status, 'parked'), lte(agentPrompts.notBefore, now))
   const again = { status: 'queued' as const, notBefore: null, error: null }
-  await tx.db
+  const { rowCount } = await tx.db
     .update(agentPrompts)
     .set(again)
     .where(and(eq(agentPrompts.agentId, id), isDue))
-  const { rows } = await tx.db.execute<{ id: string }>(nextOf(id, moment.of(now)))
-  return rows[0]?.id ?? null
+  return rowCount !== 0
 }
 
 /** So many transactions can believe at the same time that a slot is theirs. */
 const manySlots = 32
 
-type Wanting = { readonly agent: AgentRow; readonly prompt: PromptRow; readonly seen: Seen }
+type Wanting = { readonly agent: AgentRow; readonly prompt: Next; readonly seen: Seen }
 
 /**
  * Its machine can be reached, takes new work, and has a slot. The last ones are given out one by one, and to those who have
@@ -136,9 +143,11 @@ async function isFree(fleet: Fleet, tx: Tx, { agent, prompt, seen }: Wanting): P
   if (!isOpen || taken >= slots) return false
   if (slots - taken > manySlots) return true
   const { id, machineId } = agent
-  await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
+  // The embedded database has one connection: nobody else is in a transaction.
+  const isAlone = fleet.database.kind === 'embedded'
+  if (!isAlone) await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
   const { rows } = await tx.db.execute<{ taken: number; waiting: number }>(sql`
-    select (${takenOf(machineId)}) as taken, (
+    select ${isAlone ? sql`${taken}::int` : sql`(${takenOf(machineId)})`} as taken, (
       select count(distinct agent.id)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
       where agent.machine_id = ${machineId} and agent.id <> ${id} and agent.state = 'idle'
         and agent_prompt.status = 'queued' and agent_prompt.created_at < ${moment.of(prompt.createdAt)}
@@ -154,7 +163,7 @@ async function park(
   fleet: Fleet,
   tx: Tx,
   agent: AgentRow,
-  { prompt, until, reason }: Limit & { readonly prompt: PromptRow },
+  { prompt, until, reason }: Limit & { readonly prompt: Next },
 ): Promise<AgentRow> {
   const parked = { status: 'parked' as const, notBefore: until, error: reason }
   await tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))
@@ -175,7 +184,7 @@ async function park(
 type Free = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
 
 /** From here on it is the machine's: the prompt waits in its outbox and is begun once, whatever happens to us. */
-async function begin(fleet: Fleet, tx: Tx, { agent, sprint }: Free, prompt: PromptRow): Promise<AgentRow> {
+async function begin(fleet: Fleet, tx: Tx, { agent, sprint }: Free, prompt: Next): Promise<AgentRow> {
   const now = fleet.clock.now()
   const { leaseMs } = fleet.settings
   const { asked, text } = askedOf({ agent, sprint }, prompt)
@@ -197,7 +206,7 @@ async function begin(fleet: Fleet, tx: Tx, { agent, sprint }: Free, prompt: Prom
   return { ...agent, state: 'running', ralphModeLastPromptAt }
 }
 
-function askedOf({ agent, sprint }: Free, { sprintId, iteration, attempt, prompt, model }: PromptRow) {
+function askedOf({ agent, sprint }: Free, { sprintId, iteration, attempt, prompt, model }: Next) {
   if (sprintId === null || iteration === null || !sprint) {
     const resume = agent.inConversation
     return { text: prompt, asked: { kind: 'text' as const, text: prompt, resume, ...(model !== null && { model }) } }

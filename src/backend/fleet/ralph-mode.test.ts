@@ -191,6 +191,39 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
+  it.each([
+    { asked: ['resume'] as const, ends: 'completed' },
+    { asked: ['resume', 'stop'] as const, ends: 'interrupted' },
+  ])(
+    'does what was asked last ($asked) once the machine has confirmed that it has stopped',
+    async ({ asked, ends }) => {
+      const { fleet } = world
+      const never = held()
+      const agent = await anAgent(fleet, {
+        attempt: async (prompt, number) => {
+          if (number === 1) await never.released
+          return doneIn(2)(prompt, number)
+        },
+      })
+      const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
+      await until(
+        async () => agent.machine.state.prompts.length,
+        (count) => count === 1,
+      )
+      agent.machine.state.isThere = false
+      await stopRalphMode(fleet, agent.id, 'now')
+      const wish = { resume: () => resumeSprint(fleet, sprintId), stop: () => stopRalphMode(fleet, agent.id, 'now') }
+      for (const verb of asked) await wish[verb]()
+      expect((await agent.sprints())[0]?.status).toBe('interrupted')
+      await agent.machine.connect()
+      await until(agent.prompts, (rows) => rows[0]?.status === 'cancelled')
+      const [sprint] = await until(agent.sprints, ([row]) => row?.status === ends)
+      expect(sprint?.resumeAskedAt).toBeNull()
+      expect(agent.machine.state.overlaps).toBe(0)
+      await agent.machine.close()
+    },
+  )
+
   it('keeps the minimum interval between its prompts', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, { attempt: doneIn(2) })

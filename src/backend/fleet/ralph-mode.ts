@@ -42,9 +42,9 @@ export async function startRalphMode(
 export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
   await fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
-    if (!agent.inRalphMode || agent.sprintId === null)
-      throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
-    const sprint = await sprintIn(tx, agent.sprintId)
+    const sprint = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
+    const isOn = agent.inRalphMode || (sprint?.protocol === 'notes' && sprint.resumeAskedAt !== null)
+    if (!sprint || !isOn) throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
     const held = await stop(fleet, tx, { agent, sprint }, { as: 'interrupted', when })
     await pump(fleet, tx, held.agent)
   })

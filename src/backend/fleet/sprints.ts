@@ -175,10 +175,10 @@ export async function stop(fleet: Fleet, tx: Tx, held: Held, { as, when }: Stop)
   const begun = await tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
   const isAtWork = begun.some(({ type }) => type !== 'wait')
   const fact = stopFact(fleet, as, isAtWork ? when : 'now')
-  return takeFact(fleet, tx, held, { id: fleet.newId(), fact })
+  return takeFact(fleet, tx, await askResume(fleet, tx, held, null), { id: fleet.newId(), fact })
 }
 
-/** Goes on with the next number. */
+/** Goes on with the next number; if the machine is still to confirm that the agent has stopped, as soon as it has. */
 export const resumeSprint = (fleet: Fleet, sprintId: string): Promise<SprintRow> =>
   change(fleet, sprintId, { asked: { type: 'resume' } }, (tx, held) => resume(fleet, tx, held))
 
@@ -188,10 +188,26 @@ async function resume(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
   if (sprint.status === 'completed') throw new RalphError('NOT_RUNNING', 'the sprint is completed')
   if (sprint.status === 'needs-human') throw new RalphError('NOT_RUNNING', 'the sprint waits for an answer')
   const running = await runningPrompt(tx, agent.id)
-  if (running?.sprintId === sprint.id) throw new RalphError('AGENT_BUSY', 'the agent is still being stopped')
+  if (running?.sprintId === sprint.id) return askResume(fleet, tx, await takeOver(fleet, tx, held), fleet.clock.now())
   const taken = await takeOver(fleet, tx, held)
   const fact = startedFact(fleet.clock.now(), sprint.progress.agent?.[0] ?? agent.program)
   return takeFact(fleet, tx, taken, { id: fleet.newId(), fact })
+}
+
+async function askResume(fleet: Fleet, tx: Tx, { agent, sprint }: Held, resumeAskedAt: number | null): Promise<Held> {
+  if (sprint.resumeAskedAt === resumeAskedAt) return { agent, sprint }
+  await tx.db.update(sprints).set({ resumeAskedAt }).where(eq(sprints.id, sprint.id))
+  await announce(fleet, tx, { kind: 'sprint', agentId: agent.id, sprintId: sprint.id })
+  return { agent, sprint: { ...sprint, resumeAskedAt } }
+}
+
+/** The machine has confirmed that the agent has stopped: what somebody has asked for meanwhile is done. */
+export async function resumeIfAsked(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
+  const { resumeAskedAt, status, id } = held.sprint
+  if (resumeAskedAt === null) return held
+  const quiet = await askResume(fleet, tx, held, null)
+  const isStopped = status === 'interrupted' || status === 'paused'
+  return isStopped && held.agent.sprintId === id ? resume(fleet, tx, quiet) : quiet
 }
 
 /** It is the agent's sprint again. Another one that is under way is not pushed aside. */

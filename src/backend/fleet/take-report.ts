@@ -14,6 +14,7 @@ import { noteLimit, usageRow } from './money.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
 import { type Held, lockAgent, sprintIn } from './rows.ts'
+import { resumeIfAsked } from './sprints.ts'
 import { takeFact } from './take-fact.ts'
 import { noteLate, refuseStrangers } from './take-late.ts'
 
@@ -50,7 +51,8 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
   if (end.kind === 'fact') await notePushed(tx, sprint, report.pushed)
   const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
   await tryAgain(fleet, tx, held, fact)
-  await goOn(held.agent, held.sprint)
+  const after = await resumeIfAsked(fleet, tx, held)
+  await goOn(after.agent, after.sprint)
 }
 
 const againMs = 2000

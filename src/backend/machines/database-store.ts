@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, ne, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import { encodeRequest, isRequestType } from '../../channel/message.ts'
 import type { RequestBody, RequestType } from '../../contract/fleet/channel.ts'
 import type { Database } from '../database/database.ts'
@@ -76,7 +76,10 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
           .select()
           .from(machineOutbox)
           .where(
-            and(eq(machineOutbox.machineId, machineId), ids.length > 0 ? notInArray(machineOutbox.id, ids) : undefined),
+            and(
+              eq(machineOutbox.machineId, machineId),
+              ids.length > 0 ? sql`${machineOutbox.id} <> all(${sql.param(ids)})` : undefined,
+            ),
           )
           .orderBy(asc(machineOutbox.id))
           .limit(most - known.length)
@@ -90,7 +93,7 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
     acked: async (upTo) => {
       const ids = waiting.filter(({ position }) => position <= upTo).map(({ row }) => row.id)
       waiting = waiting.filter(({ position }) => position > upTo)
-      if (ids.length > 0) await db.delete(machineOutbox).where(inArray(machineOutbox.id, ids))
+      if (ids.length > 0) await db.delete(machineOutbox).where(sql`${machineOutbox.id} = any(${sql.param(ids)})`)
     },
   }
 }

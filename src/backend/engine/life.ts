@@ -1,0 +1,47 @@
+import { sql, type SQL } from 'drizzle-orm'
+import { Client } from 'pg'
+
+/** Any number that nobody else takes for locks. */
+const lifeClass = 722_684_203
+const reconnectMs = 500
+
+/**
+ * A session with the server that stands for the life of this process: it holds a lock. When the process is gone, however it
+ * went, the server ends the session and the lock is free, at once. A session that is lost for another reason is made anew.
+ */
+export async function holdLife(url: string, executorId: string, onTrouble: (error: Error) => void) {
+  let ended = false
+  let held: Client | undefined
+  const hold = async (): Promise<void> => {
+    const client = new Client({ connectionString: url, keepAlive: true, application_name: 'ralph life' })
+    held = client
+    const lost = (error: Error) => {
+      if (ended || held !== client) return
+      held = undefined
+      onTrouble(error)
+      client.end().catch(() => {})
+      setTimeout(() => void hold(), reconnectMs).unref()
+    }
+    client.on('error', lost)
+    client.on('end', () => lost(new Error('the session that stands for this process has ended')))
+    try {
+      await client.connect()
+      await client.query('select pg_advisory_lock($1, hashtext($2))', [lifeClass, executorId])
+    } catch (error) {
+      lost(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  await hold()
+  return {
+    end: async () => {
+      ended = true
+      await held?.end().catch(() => {})
+    },
+  }
+}
+
+/** Whether somebody holds the lock of this executor now. */
+export const isAlive = (id: SQL): SQL => sql`exists (
+  select 1 from pg_locks where locktype = 'advisory' and granted and classid = ${lifeClass}::oid and objsubid = 2
+    and database = (select oid from pg_database where datname = current_database())
+    and objid::bigint = hashtext(${id})::bigint & 4294967295)`
