@@ -11,7 +11,7 @@ import { aBackend, aSession, aUser, giveAccess, things } from './a-backend.ts'
 import { until } from './a-fleet.ts'
 
 /** How many do not read. `SSE_CLIENTS=1000` for what the issue asks for. */
-const count = Number(process.env['SSE_CLIENTS'] ?? 300)
+const count = Number(process.env['SSE_CLIENTS'] ?? 100)
 const times = { beatMs: 1500, recheckMs: 300 }
 
 let backend: Backend
