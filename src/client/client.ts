@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, type ErrorCode } from '../contract/errors.ts'
 import { errorOf, Problem } from '../contract/fleet/problem.ts'
 import { pathWith, type IdsIn, type Route } from '../contract/fleet/route.ts'
 import { routes, type RouteName, type Routes } from '../contract/fleet/routes.ts'
@@ -96,7 +96,16 @@ function unreachable(cause: unknown): never {
   throw new RalphError('BACKEND_UNREACHABLE', 'the backend cannot be reached', { cause })
 }
 
+/** What a proxy says when the backend behind it does not answer. */
+const codes = new Map<number, ErrorCode>([
+  [429, 'RATE_LIMITED'],
+  [502, 'BACKEND_UNREACHABLE'],
+  [503, 'BACKEND_UNREACHABLE'],
+  [504, 'BACKEND_UNREACHABLE'],
+])
+
 function problemIn(json: unknown, status: number): RalphError {
   const problem = Problem.safeParse(json)
-  return problem.success ? errorOf(problem.data) : new RalphError('INTERNAL', `the backend answered ${status}`)
+  if (problem.success) return errorOf(problem.data)
+  return new RalphError(codes.get(status) ?? 'INTERNAL', `the backend answered ${status}`)
 }

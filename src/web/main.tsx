@@ -8,14 +8,6 @@ import { createRoot } from 'react-dom/client'
 import { queryClient } from './data/api.ts'
 import { router } from './routes.tsx'
 
-// A page that stayed open over an upgrade asks for parts that are gone: it is loaded anew, once.
-window.addEventListener('vite:preloadError', (event) => {
-  if (sessionStorage.getItem('ralph.reloaded') === location.href) return
-  sessionStorage.setItem('ralph.reloaded', location.href)
-  event.preventDefault()
-  location.reload()
-})
-
 const place = document.querySelector('#page')
 if (place)
   createRoot(place).render(

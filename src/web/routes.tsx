@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { z } from 'zod'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { part } from './part.ts'
 import { Crashed } from './shell/crashed.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -22,14 +23,14 @@ const fleetRoute = createRoute({
     show: maybe(z.enum(['running', 'needs-you', 'parked', 'failed', 'resting'])),
     q: maybe(z.string()),
   }),
-  component: lazyRouteComponent(() => import('./pages/fleet.tsx'), 'FleetPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/fleet.tsx')), 'FleetPage'),
 })
 
 const agentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/$agentId',
   validateSearch: z.object({ tab: maybe(z.enum(['queue', 'sprints', 'conversations', 'notes', 'access'])) }),
-  component: lazyRouteComponent(() => import('./pages/agent.tsx'), 'AgentPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/agent.tsx')), 'AgentPage'),
 })
 
 const sprintRoute = createRoute({
@@ -44,39 +45,39 @@ const sprintRoute = createRoute({
     from: maybe(z.int()),
     file: maybe(z.string()),
   }),
-  component: lazyRouteComponent(() => import('./pages/sprint.tsx'), 'SprintPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/sprint.tsx')), 'SprintPage'),
 })
 
 const inboxRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/needs-you',
   validateSearch: z.object({ question: maybe(z.string()) }),
-  component: lazyRouteComponent(() => import('./pages/inbox.tsx'), 'InboxPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/inbox.tsx')), 'InboxPage'),
 })
 
 const machinesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/machines',
-  component: lazyRouteComponent(() => import('./pages/machines.tsx'), 'MachinesPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/machines.tsx')), 'MachinesPage'),
 })
 
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
-  component: lazyRouteComponent(() => import('./pages/usage.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/usage.tsx')), 'UsagePage'),
 })
 
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: z.object({ tab: maybe(z.enum(['you', 'people', 'webhooks', 'deliveries', 'audit'])) }),
-  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/settings.tsx')), 'SettingsPage'),
 })
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => part(() => import('./pages/sign-in.tsx')), 'SignInPage'),
 })
 
 export const router = createRouter({

@@ -332,9 +332,10 @@ async function listenTo(origin: string, token: string, path: string, after?: str
     }
   }
   void read().catch(() => {})
+  const changed = () => frames.filter(({ change }) => change.type !== 'here')
   return {
-    changes: () => frames.map(({ change }) => change),
-    ids: () => frames.map(({ id }) => id),
+    changes: () => changed().map(({ change }) => change),
+    ids: () => changed().map(({ id }) => id),
     close: () => stop.abort(),
   }
 }

@@ -24,7 +24,8 @@ export type Complaints = { readonly lines: string[] }
 export async function watchPage(page: Page): Promise<Complaints> {
   const lines: string[] = []
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') lines.push(`${message.type()}: ${message.text()}`)
+    if (message.type() === 'error' || message.type() === 'warning')
+      lines.push(`${message.type()}: ${message.text()} ${message.location().url}`)
   })
   page.on('pageerror', (error) => lines.push(`exception: ${error.message}`))
   await page.exposeFunction('ralphViolation', (text: string) => lines.push(`policy: ${text}`))

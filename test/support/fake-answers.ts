@@ -6,7 +6,11 @@ import type { Sprint } from '../../src/contract/fleet/sprint.ts'
 import type { SprintStatus } from '../../src/contract/progress.ts'
 import { aGlance, aMachine, anAgentRow, aPrompt, aSprint, type Fleet, idOf, listed } from './fake-fleet.ts'
 
-export type FakeState = { readonly fleet: Fleet; readonly push: (change: Change) => void }
+export type FakeState = {
+  readonly fleet: Fleet
+  readonly push: (change: Change) => void
+  readonly version: () => string
+}
 
 /** What was given by the route's own schemas: ids, query and body. */
 type Given = Record<string, string | number | null | undefined>
@@ -42,7 +46,7 @@ const sprintIn = ({ fleet }: FakeState, id: unknown): Sprint =>
   fleet.sprints.find((sprint) => sprint.id === id) ?? notThere()
 
 const reads: Partial<Record<RouteName, Answer>> = {
-  me: () => ({ user: ada, signedInBy: 'local', version: '0.2.0' }),
+  me: (_, { version }) => ({ user: ada, signedInBy: 'local', version: version() }),
   listUsers: () => ({
     items: [
       ada,
@@ -235,7 +239,7 @@ function changed({ fleet, push }: FakeState, sprint: Sprint, progress: Partial<S
 }
 
 const writes: Partial<Record<RouteName, Answer>> = {
-  signIn: () => ({ user: ada, signedInBy: 'local', version: '0.2.0' }),
+  signIn: (_, { version }) => ({ user: ada, signedInBy: 'local', version: version() }),
   signOut: () => ({ success: true }),
   pauseSprint: changeStatus('pauseSprint'),
   resumeSprint: changeStatus('resumeSprint'),

@@ -19,7 +19,16 @@ export type FakeApi = {
   readonly push: (change: Change) => void
   /** The connections of all pages end; new ones are refused while `refusing`. */
   readonly cutOff: () => void
+  /** All connections end, also of calls that wait for an answer. */
+  readonly closeConnections: () => void
   refusing: boolean
+  /** Answers every call like a proxy with no backend behind it; it has the files of the page. */
+  proxyStatus: number | undefined
+  version: string
+  /** What pages have asked the stream of changes for, in order. */
+  readonly streams: string[]
+  /** How many streams are open. */
+  readonly watching: () => number
   /** Fails every call of this route. */
   readonly failing: Map<RouteName, RalphError>
   readonly delays: Map<RouteName, number>
@@ -31,26 +40,37 @@ export type FakeApi = {
 /** A backend without a backend: the routes of the contract, answered from memory and checked by the same schemas. */
 export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   const streams = new Map<ServerResponse, string | null>()
-  let position = 0
+  const pushed: Change[] = []
   const push = (change: Change): void => {
-    const data = JSON.stringify(z.encode(Change, change))
-    position += 1
-    for (const [stream, sprintId] of streams) {
-      if (change.type === 'event' && change.event.sprintId !== sprintId) continue
-      stream.write(`id: ${position}\nevent: ${change.type}\ndata: ${data}\n\n`)
-    }
+    pushed.push(change)
+    for (const [stream, sprintId] of streams) if (wants(sprintId, change)) write(stream, pushed.length, change)
   }
-  const state: FakeState = { fleet, push }
+  const openStream = (response: ServerResponse, url: URL): void => {
+    fake.streams.push(url.search)
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    response.on('close', () => streams.delete(response))
+    const sprintId = url.searchParams.get('sprintId')
+    const after = Number(url.searchParams.get('after') ?? pushed.length)
+    for (const [at, change] of pushed.entries())
+      if (at >= after && wants(sprintId, change)) write(response, at + 1, change)
+    streams.set(response, sprintId)
+    write(response, pushed.length, { type: 'here' })
+  }
+  const state: FakeState = { fleet, push, version: () => fake.version }
   const server = createServer((request, response) => {
     void handle(request, response).catch((error: unknown) => refuse(response, error))
   })
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://fake')
     if (fake.refusing) return void response.destroy()
+    const isPage = !/^\/(api\/|healthz$)/.test(url.pathname)
+    if (fake.proxyStatus !== undefined && !isPage) return void response.writeHead(fake.proxyStatus).end('<h1>No</h1>')
+    if (url.pathname === '/healthz') return void response.writeHead(200).end('{}')
     if (url.pathname === '/api/events') {
-      openStream(response, () => streams.delete(response))
-      streams.set(response, url.searchParams.get('sprintId'))
-      return
+      await pause(fake.delays.get('events') ?? 0)
+      const failure = fake.failing.get('events')
+      if (failure) throw failure
+      return openStream(response, url)
     }
     const found = routeFor(request.method ?? 'GET', url.pathname)
     if (!found)
@@ -79,7 +99,12 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
     fleet,
     push,
     cutOff,
+    closeConnections: () => server.closeAllConnections(),
     refusing: false,
+    proxyStatus: undefined,
+    streams: [],
+    version: '0.2.0',
+    watching: () => streams.size,
     failing: new Map(),
     delays: new Map(),
     sent: [],
@@ -118,10 +143,11 @@ function routeFor(
 }
 
 /** Like the backend: what happens inside a sprint is sent only to those who ask for it. */
-function openStream(response: ServerResponse, onClose: () => void): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-  response.write('retry: 300\n\n')
-  response.on('close', onClose)
+const wants = (sprintId: string | null, change: Change): boolean =>
+  change.type !== 'event' || change.event.sprintId === sprintId
+
+function write(stream: ServerResponse, id: number, change: Change): void {
+  stream.write(`id: ${id}\nevent: ${change.type}\ndata: ${JSON.stringify(z.encode(Change, change))}\n\n`)
 }
 
 /** By its name: who loads this file by other means has another class of that name. */

@@ -1,29 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { SprintEvent } from '../../src/contract/events.ts'
-import { type Complaints, launchBrowser, watchPage } from '../support/browser.ts'
-import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
 import { busyFleet } from '../support/fake-busy.ts'
 import { aMachine, type Fleet, listed } from '../support/fake-fleet.ts'
 import { longTranscript } from '../support/fake-transcript.ts'
-import { buildPage, seriousIssues } from '../support/page.ts'
+import { seriousIssues } from '../support/page.ts'
+import { aPage } from './a-page.ts'
 import { payloads } from './payloads.ts'
 
-let browser: Browser
-let fake: FakeApi
-let page: Page
-let complaints: Complaints
-
-beforeAll(async () => {
-  buildPage()
-  browser = await launchBrowser()
-}, 180_000)
-afterAll(() => browser.close())
-afterEach(async () => {
-  await page.close()
-  await fake.close()
-})
+const { page, fake, complaints, open, go, see } = aPage()
 
 const contrast = ['color-contrast']
 
@@ -37,18 +22,8 @@ const empty = (): Fleet => ({
   questions: [],
 })
 
-async function open(path: string, fleet = busyFleet(), options: Parameters<Browser['newPage']>[0] = {}): Promise<void> {
-  fake = await startFakeApi(fleet)
-  page = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options })
-  page.setDefaultTimeout(30_000)
-  complaints = await watchPage(page)
-  await page.goto(fake.url + path)
-}
-
-const theSprint = (): string => `/sprints/${fake.fleet.sprints[0]?.id}`
-const theAgent = (): string => `/agents/${fake.fleet.sprints[0]?.agentId}`
-const go = (path: string) => page.goto(fake.url + path)
-const see = (text: string | RegExp) => page.getByText(text).first().waitFor()
+const theSprint = (): string => `/sprints/${fake().fleet.sprints[0]?.id}`
+const theAgent = (): string => `/agents/${fake().fleet.sprints[0]?.agentId}`
 
 describe('every page', () => {
   const texts = {
@@ -68,7 +43,7 @@ describe('every page', () => {
   const look = async (path: keyof typeof texts, rules?: readonly string[]): Promise<string[]> => {
     await go(path.replace('SPRINT', theSprint()).replace('AGENT', theAgent()))
     await see(texts[path])
-    return (await seriousIssues(page, rules)).map((issue) => `${path}: ${issue}`)
+    return (await seriousIssues(page(), rules)).map((issue) => `${path}: ${issue}`)
   }
 
   it('has no serious accessibility issue, no error and no violation of the policy', async () => {
@@ -76,7 +51,7 @@ describe('every page', () => {
     const issues: string[] = []
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table are its names
     for (const path of Object.keys(texts) as (keyof typeof texts)[]) issues.push(...(await look(path)))
-    expect({ issues, complaints: complaints.lines }).toEqual({ issues: [], complaints: [] })
+    expect({ issues, complaints: complaints() }).toEqual({ issues: [], complaints: [] })
   })
 
   it('has enough contrast in the dark too', async () => {
@@ -92,24 +67,24 @@ describe('every page', () => {
   it('says what is not there yet instead of showing nothing', async () => {
     await open('/', empty())
     await see('Connect a machine to begin')
-    await page.getByRole('button', { name: 'Make a join token' }).click()
+    await page().getByRole('button', { name: 'Make a join token' }).click()
     await see('ralph agents-server --join')
-    fake.fleet.machines.push(aMachine('vm-1'))
-    fake.push({ type: 'machine', machine: aMachine('vm-1') })
+    fake().fleet.machines.push(aMachine('vm-1'))
+    fake().push({ type: 'machine', machine: aMachine('vm-1') })
     await see('No agent yet')
     await go('/needs-you')
     await see('Nobody waits for you')
-    expect(complaints.lines).toEqual([])
+    expect(complaints()).toEqual([])
   })
 
   it('shows the same for what is unknown and for what is forbidden', async () => {
     await open('/sprints/0198b6a0-0000-7000-8000-00000000dead')
     await see('There is nothing here for you')
-    const unknown = await page.locator('main').innerText()
-    fake.failing.set('getSprint', new RalphError('FORBIDDEN', 'you may not'))
+    const unknown = await page().locator('main').innerText()
+    fake().failing.set('getSprint', new RalphError('FORBIDDEN', 'you may not'))
     await go(theSprint())
     await see('There is nothing here for you')
-    expect(await page.locator('main').innerText()).toBe(unknown)
+    expect(await page().locator('main').innerText()).toBe(unknown)
   })
 })
 
@@ -119,29 +94,29 @@ describe('a hostile transcript', () => {
     const fleet = busyFleet()
     hostile(fleet)
     const requests: string[] = []
-    fake = await startFakeApi(fleet)
-    page = await browser.newPage()
-    page.setDefaultTimeout(30_000)
+    await open('/sign-in', fleet)
     let hits = 0
-    await page.exposeFunction('ralphHit', () => (hits += 1))
-    page.on('dialog', (dialog) => void dialog.dismiss())
-    page.on('request', (request) => {
+    await page().exposeFunction('ralphHit', () => (hits += 1))
+    page().on('dialog', (dialog) => void dialog.dismiss())
+    page().on('request', (request) => {
       const { origin, pathname } = new URL(request.url())
-      if (origin !== fake.url || !/^\/(api|assets)\/|^\/(begin\.js|icon\.svg)?$|^\/(sprints|needs-you)/.test(pathname))
+      if (
+        origin !== fake().url ||
+        !/^\/(api|assets)\/|^\/(begin\.js|icon\.svg)?$|^\/(sprints|needs-you)/.test(pathname)
+      )
         requests.push(request.url())
     })
-    complaints = await watchPage(page)
     const seen = new Set<string>()
     await go(theSprint())
-    await page.locator('[role=log] [data-index]').first().waitFor()
+    await page().locator('[role=log] [data-index]').first().waitFor()
     for (let up = 0; up < 60; up += 1) {
-      for (const text of await page.locator('[role=log] [data-index]').allInnerTexts()) seen.add(text)
-      if ((await page.locator('[role=log] [data-index="0"]').count()) > 0) break
-      await page.locator('[role=log]').hover()
-      await page.mouse.wheel(0, -700)
-      await page.waitForTimeout(30)
+      for (const text of await page().locator('[role=log] [data-index]').allInnerTexts()) seen.add(text)
+      if ((await page().locator('[role=log] [data-index="0"]').count()) > 0) break
+      await page().locator('[role=log]').hover()
+      await page().mouse.wheel(0, -700)
+      await page().waitForTimeout(30)
     }
-    await page
+    await page()
       .getByRole('button', { name: /ralphHit/ })
       .last()
       .click()
@@ -149,8 +124,8 @@ describe('a hostile transcript', () => {
     await see('Needs you')
     await go('/')
     await see('ralphHit')
-    const dangerous = await page.locator('[href^="javascript:"],[src^="javascript:"],[onerror],[onload]').count()
-    expect({ hits, requests, dangerous, complaints: complaints.lines }).toEqual({
+    const dangerous = await page().locator('[href^="javascript:"],[src^="javascript:"],[onerror],[onload]').count()
+    expect({ hits, requests, dangerous, complaints: complaints() }).toEqual({
       hits: 0,
       requests: [],
       dangerous: 0,
@@ -207,23 +182,23 @@ describe('a long transcript', () => {
     fleet.events.set(sprint.id, longTranscript(sprint, 100_000))
     await open('/', fleet)
     let pages = 0
-    page.on('request', (request) => (pages += /sprints\/[^/]+\/events\?/.test(request.url()) ? 1 : 0))
+    page().on('request', (request) => (pages += /sprints\/[^/]+\/events\?/.test(request.url()) ? 1 : 0))
     await go(theSprint())
-    await page.getByText('part-49999').waitFor()
+    await page().getByText('part-49999').waitFor()
     const first = pages
-    await page.locator('[role=log]').hover()
+    await page().locator('[role=log]').hover()
     for (let step = 0; step < 60; step += 1) {
-      await page.mouse.wheel(0, -2500)
-      await page.waitForTimeout(15)
+      await page().mouse.wheel(0, -2500)
+      await page().waitForTimeout(15)
     }
     await expect.poll(() => pages, { timeout: 60_000 }).toBeGreaterThan(5)
-    const session = await page.context().newCDPSession(page)
+    const session = await page().context().newCDPSession(page())
     await session.send('HeapProfiler.collectGarbage')
     const { usedSize } = await session.send('Runtime.getHeapUsage')
-    const rows = await page.locator('[role=log] [data-index]').count()
-    await page.getByRole('button', { name: 'Newest' }).click()
-    await page.getByText('part-49999').waitFor()
-    expect({ first: first <= 2, rows: rows < 80, megabytes: usedSize < 150e6, complaints: complaints.lines }).toEqual({
+    const rows = await page().locator('[role=log] [data-index]').count()
+    await page().getByRole('button', { name: 'Newest' }).click()
+    await page().getByText('part-49999').waitFor()
+    expect({ first: first <= 2, rows: rows < 80, megabytes: usedSize < 150e6, complaints: complaints() }).toEqual({
       first: true,
       rows: true,
       megabytes: true,
@@ -235,10 +210,10 @@ describe('a long transcript', () => {
     await open('/')
     await go(theSprint())
     await see('npm test -- logout')
-    const [sprint] = fake.fleet.sprints
+    const [sprint] = fake().fleet.sprints
     if (!sprint) throw new Error('no sprint')
     const say = (seq: number): void =>
-      fake.push({
+      fake().push({
         type: 'event',
         event: {
           id: `new-${seq}`,
@@ -250,18 +225,18 @@ describe('a long transcript', () => {
         },
       })
     for (let seq = 900; seq < 910; seq += 1) say(seq)
-    await page.getByText('Live thought 909').waitFor()
-    expect(await page.getByText('Live thought 909').isVisible()).toBe(true)
-    await page.locator('[role=log]').hover()
-    await page.mouse.wheel(0, -600)
-    await page.getByRole('button', { name: 'Newest' }).waitFor()
-    const top = () => page.evaluate<number>(`document.querySelector('[role=log]').scrollTop`)
+    await page().getByText('Live thought 909').waitFor()
+    expect(await page().getByText('Live thought 909').isVisible()).toBe(true)
+    await page().locator('[role=log]').hover()
+    await page().mouse.wheel(0, -600)
+    await page().getByRole('button', { name: 'Newest' }).waitFor()
+    const top = () => page().evaluate<number>(`document.querySelector('[role=log]').scrollTop`)
     const before = await top()
     for (let seq = 910; seq < 920; seq += 1) say(seq)
-    await page.waitForTimeout(500)
+    await page().waitForTimeout(500)
     expect(Math.abs((await top()) - before)).toBeLessThan(5)
-    await page.getByRole('button', { name: 'Newest' }).click()
-    await page.getByText('Live thought 919').waitFor()
+    await page().getByRole('button', { name: 'Newest' }).click()
+    await page().getByText('Live thought 919').waitFor()
   })
 
   it('loads the rest of a clipped output in parts', async () => {
@@ -279,55 +254,11 @@ describe('a long transcript', () => {
       listed([{ id: '5', agentId: sprint.agentId, sprintId: sprint.id, seq: 0, at: Date.now(), event, clipped: true }]),
     )
     await open(`/sprints/${sprint.id}`, fleet)
-    await page.locator('[role=log] button').first().click()
+    await page().locator('[role=log] button').first().click()
     await see('the beginning')
-    await page.getByRole('button', { name: 'Load the whole output' }).click()
+    await page().getByRole('button', { name: 'Load the whole output' }).click()
     await see('the whole output')
-    expect(complaints.lines).toEqual([])
-  })
-})
-
-describe('when the connection is lost', () => {
-  it('says since when, keeps what is known, and is right again afterwards', async () => {
-    await open('/')
-    await see('Postgres or Redis?')
-    fake.refusing = true
-    fake.cutOff()
-    await see(/Live updates lost .* Showing what was known at \d\d:\d\d:\d\d/)
-    expect(await page.getByText('Postgres or Redis?').isVisible()).toBe(true)
-    fake.refusing = false
-    await page.getByText(/Live updates lost/).waitFor({ state: 'hidden' })
-    const [row] = fake.fleet.agents
-    if (row) fake.push({ type: 'agent', row: { ...row, agent: { ...row.agent, name: 'renamed' } } })
-    await see('renamed')
-  })
-
-  it('leads somebody whose access was taken away to the sign-in page', async () => {
-    await open('/')
-    await see('Postgres or Redis?')
-    const gone = new RalphError('UNAUTHENTICATED', 'who are you?')
-    for (const name of ['me', 'getSprint', 'listIterations', 'listEvents', 'listAgents', 'getAgent'] as const)
-      fake.failing.set(name, gone)
-    fake.push({ type: 'start-over' })
-    await see('Sign in to Ralph')
-    fake.failing.clear()
-    await page.goto(`${fake.url}/sign-in#one-time-ticket`)
-    await see('Postgres or Redis?')
-    expect(page.url()).toBe(`${fake.url}/`)
-    expect(fake.sent).toContainEqual({ name: 'signIn', given: { ticket: 'one-time-ticket' } })
-  })
-
-  it('loads itself anew when the parts that it needs are gone after an upgrade', async () => {
-    await open('/')
-    await see('Postgres or Redis?')
-    let refused = 0
-    await page.route(/assets\/machines-/, async (route) => {
-      refused += 1
-      await (refused === 1 ? route.abort() : route.continue())
-    })
-    await page.getByRole('link', { name: 'Machines' }).click()
-    await see('Connect a machine')
-    expect(refused).toBeGreaterThan(1)
+    expect(complaints()).toEqual([])
   })
 })
 
@@ -335,28 +266,30 @@ describe('by keyboard', () => {
   it('opens the palette, goes to places, keeps a draft, and starts', async () => {
     await open('/')
     await see('Postgres or Redis?')
-    await page.keyboard.press('Control+k')
-    await page.getByPlaceholder(/Go to an agent/).fill('machi')
-    await page.keyboard.press('Enter')
+    await page().keyboard.press('Control+k')
+    await page()
+      .getByPlaceholder(/Go to an agent/)
+      .fill('machi')
+    await page().keyboard.press('Enter')
     await see('Connect a machine')
-    await page.keyboard.press('g')
-    await page.keyboard.press('f')
+    await page().keyboard.press('g')
+    await page().keyboard.press('f')
     await see('spent today')
-    await page.keyboard.press('n')
-    await page.getByLabel('Task').fill('Make it faster')
-    await page.keyboard.press('Escape')
-    await page.getByLabel('Task').waitFor({ state: 'hidden' })
-    await page.keyboard.press('n')
-    expect(await page.getByLabel('Task').inputValue()).toBe('Make it faster')
-    await page.getByLabel('npm test').waitFor()
-    await page.getByLabel('Task').press('Control+Enter')
-    await page.getByRole('heading', { name: 'Make it faster' }).waitFor()
-    expect(fake.sent.find(({ name }) => name === 'startRalphMode')?.given).toMatchObject({
+    await page().keyboard.press('n')
+    await page().getByLabel('Task').fill('Make it faster')
+    await page().keyboard.press('Escape')
+    await page().getByLabel('Task').waitFor({ state: 'hidden' })
+    await page().keyboard.press('n')
+    expect(await page().getByLabel('Task').inputValue()).toBe('Make it faster')
+    await page().getByLabel('npm test').waitFor()
+    await page().getByLabel('Task').press('Control+Enter')
+    await page().getByRole('heading', { name: 'Make it faster' }).waitFor()
+    expect(fake().sent.find(({ name }) => name === 'startRalphMode')?.given).toMatchObject({
       taskDescription: 'Make it faster',
       limits: { iterations: 40, usd: 10, noProgress: 5 },
       ifBusy: 'refuse',
     })
-    expect(complaints.lines).toEqual([])
+    expect(complaints()).toEqual([])
   })
 })
 
@@ -376,9 +309,9 @@ describe('on a phone', () => {
       '/usage',
     ]) {
       await go(path)
-      await page.locator('main').waitFor()
-      await page.locator('[aria-label=Loading]').first().waitFor({ state: 'detached' })
-      widths[path] = await page.evaluate<number>('document.documentElement.scrollWidth')
+      await page().locator('main').waitFor()
+      await page().locator('[aria-label=Loading]').first().waitFor({ state: 'detached' })
+      widths[path] = await page().evaluate<number>('document.documentElement.scrollWidth')
     }
     expect(Object.values(widths).filter((width) => width > 390)).toEqual([])
   })

@@ -71,8 +71,8 @@ export function createApp(deps: AppDeps): Hono {
   app.get(routes.events.path, async (c) => {
     const who = await whoIs(c, deps)
     deps.pace(who.user.id, false)
-    const query = parsed(routes.events.query, c.req.query(), 'query')
-    const after = c.req.header('last-event-id')
+    const { after: asked, ...query } = parsed(routes.events.query, c.req.query(), 'query')
+    const after = c.req.header('last-event-id') ?? asked
     const whoNow = () => recognised(c, deps)
     return deps.events.stream({ who, whoNow, query, after, signal: c.req.raw.signal, cut: () => cut(c) })
   })

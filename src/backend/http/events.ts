@@ -10,7 +10,7 @@ export type EventsRequest = {
   /** Looked at again and again; undefined if they are not let in any more. */
   readonly whoNow: () => Promise<Who | undefined>
   readonly query: Filter
-  /** Last-Event-ID. */
+  /** Where they were. */
   readonly after: string | undefined
   readonly signal: AbortSignal
   /** Ends the connection at once, with all that was not yet read. */
@@ -78,8 +78,8 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
     }
   }
   const stopFeed = feed.listen((told) => viewers.forEach((viewer) => hear(viewer, told)))
-  const beat = setInterval(() => viewers.forEach(beatOf), beatMs)
-  const recheck = repeatedly(recheckMs, () => checkAll(viewers, levels).catch(log))
+  const beat = setInterval(() => viewers.forEach((viewer) => beatOf(viewer, feed)), beatMs)
+  const recheck = repeatedly(recheckMs, () => checkAll(viewers, { levels, feed }).catch(log))
 
   return {
     viewers: () => viewers.size,
@@ -109,21 +109,33 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
       line.send(hello)
       if (!signal.aborted) viewers.add(viewer)
       signal.addEventListener('abort', () => line.end(), { once: true })
-      if (after !== undefined) fallBehind(viewer, after)
+      if (after === undefined) sayHere(viewer, feed)
+      else fallBehind(viewer, after)
       return new Response(line.stream, { headers })
     },
   }
 }
 
 /** One after the other, so that those who wait for the database meanwhile wait for one question only. */
-async function checkAll(viewers: ReadonlySet<Viewer>, levels: EventsDeps['levels']): Promise<void> {
+async function checkAll(
+  viewers: ReadonlySet<Viewer>,
+  { levels, feed }: Pick<EventsDeps, 'levels' | 'feed'>,
+): Promise<void> {
   for (const viewer of viewers) {
     const who = await viewer.whoNow()
     const now = who && (await levels(who))
-    if (!who || !now) viewer.cut()
-    else Object.assign(viewer, { who, levels: now })
+    if (!who || !now) {
+      viewer.cut()
+      continue
+    }
+    const mayTheSame = who.user.role === viewer.who.user.role && areSame(now, viewer.levels)
+    Object.assign(viewer, { who, levels: now })
+    if (!mayTheSame) viewer.line.send(frame({ id: whereIs(viewer, feed), change: { type: 'start-over' } }))
   }
 }
+
+const areSame = (a: Viewer['levels'], b: Viewer['levels']): boolean =>
+  a.size === b.size && [...a].every(([agentId, level]) => b.get(agentId) === level)
 
 function repeatedly(pauseMs: number, run: () => Promise<void>): { readonly stop: () => void } {
   let isRunning = false
@@ -135,11 +147,22 @@ function repeatedly(pauseMs: number, run: () => Promise<void>): { readonly stop:
   return { stop: () => clearInterval(timer) }
 }
 
-function beatOf(viewer: Viewer): void {
+function beatOf(viewer: Viewer, feed: Feed): void {
   const { line } = viewer
   if (line.waiting() > 0 && line.taken() === viewer.takenAtBeat) return viewer.cut()
   viewer.takenAtBeat = line.taken()
-  line.send(heartbeat)
+  if (viewer.isBehind) line.send(heartbeat)
+  else sayHere(viewer, feed)
+}
+
+const sayHere = (viewer: Viewer, feed: Feed): void =>
+  viewer.line.send(frame({ id: whereIs(viewer, feed), change: { type: 'here' } }))
+
+/** Up to here they were told everything. Who is behind is where the last thing was that they were told. */
+function whereIs({ isBehind, knows }: Viewer, feed: Feed): string | undefined {
+  if (isBehind) return undefined
+  const heard = feed.position()
+  return heard === undefined || (knows !== undefined && isLater(knows, heard)) ? knows : heard
 }
 
 /**
@@ -159,16 +182,20 @@ async function catchUp(viewer: Viewer, after: string, feed: Feed): Promise<void>
     viewer.held = held
     const { told, upTo } = await feed.since(at, query)
     viewer.held = undefined
-    if (upTo === at) return goOn(viewer, at, held)
+    if (upTo === at) return goOn(viewer, { knows: at, held, feed })
     at = upTo
     for (const one of told) tell(viewer, one)
     await line.drained()
   }
 }
 
-function goOn(viewer: Viewer, knows: string, held: readonly Told[]): void {
+function goOn(
+  viewer: Viewer,
+  { knows, held, feed }: { readonly knows: string; readonly held: readonly Told[]; readonly feed: Feed },
+): void {
   Object.assign(viewer, { knows, isBehind: false })
   for (const one of held) tell(viewer, one)
+  sayHere(viewer, feed)
 }
 
 function tell(viewer: Viewer, told: Told): void {

@@ -22,12 +22,14 @@ export type Told = {
   readonly frame: (level?: AccessLevel) => Uint8Array
 }
 
-/** With an agent or a sprint everything that happens in it; without one only rows that have changed. */
+/** Rows that have changed, of one agent or of all, and what happens inside the agent or the sprint if one is named. */
 export type Filter = { readonly agentId?: string | undefined; readonly sprintId?: string | undefined }
 
 export interface Feed {
   /** Calls with what is new, in order. Returns how to stop. */
   readonly listen: (hear: (told: readonly Told[]) => void) => () => void
+  /** Up to here everything was told to those who listen; undefined before the first look. */
+  readonly position: () => string | undefined
   /** The next part of what came after this position; `upTo` is where it goes on, and the same if there is nothing more. */
   readonly since: (id: string, filter: Filter) => Promise<Missed>
   /** Whether so much came after this position that it is better to ask for everything again. Then: where to go on. */
@@ -97,14 +99,17 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
       void look()
       return () => void listeners.delete(hear)
     },
+    position: () => idOf(at),
     since: async (id, filter) => {
       const rows = await after(db, positionIn(id) ?? start, part, wantedBy(filter))
       return { told: await toldBy(db, rows, now()), upTo: idOf(rows.at(-1)) ?? id }
     },
     startOver: async (id, filter) => {
       const position = positionIn(id)
-      const isTooMuch = !position || (await missesTooMuch(db, position, filter))
-      return isTooMuch ? idOf(await newest(db)) : undefined
+      const last = idOf(await newest(db))
+      // A position that is yet to come is one of another database: of the one that was here before a backup was restored.
+      const isTooMuch = !position || isLater(id, last) || (await missesTooMuch(db, position, filter))
+      return isTooMuch ? last : undefined
     },
   }
 }
@@ -132,17 +137,17 @@ const after = (db: Queries, position: Position, limit: number, wanted = sql`true
 
 /** The same as `wants`, for rows. */
 const wantedBy = ({ agentId, sprintId }: Filter): SQL => {
-  if (agentId === undefined && sprintId === undefined) return sql`${events.kind} <> 'event'`
   const ofAgent = agentId === undefined ? sql`true` : sql`${events.agentId} = ${agentId}`
-  const ofSprint = sprintId === undefined ? sql`true` : sql`coalesce(${events.sprintId}, ${sprintId}) = ${sprintId}`
-  return sql`${ofAgent} and ${ofSprint}`
+  const isRow = sql`${events.kind} <> 'event'`
+  if (sprintId !== undefined) return sql`${ofAgent} and (${isRow} or ${events.sprintId} = ${sprintId})`
+  return agentId === undefined ? isRow : ofAgent
 }
 
 /** Whether somebody with this filter is told about it. */
 export function wants({ agentId, sprintId }: Filter, told: Told): boolean {
   if (agentId !== undefined && told.agentId !== agentId) return false
-  if (sprintId !== undefined && told.sprintId !== undefined && told.sprintId !== sprintId) return false
-  return told.change.type !== 'event' || agentId !== undefined || sprintId !== undefined
+  if (told.change.type !== 'event') return true
+  return sprintId === undefined ? agentId !== undefined : told.sprintId === sprintId
 }
 
 async function missesTooMuch(db: Queries, position: Position, filter: Filter): Promise<boolean> {

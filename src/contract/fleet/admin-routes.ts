@@ -5,6 +5,15 @@ import { ApiToken, AuditEntry, Me, TokenScope, User, UserRole } from './user.ts'
 import { Delivery, Webhook, WebhookEvent } from './webhook.ts'
 import type { Route } from './route.ts'
 
+const EventsQuery = z.strictObject({
+  /** Only what concerns this agent, with all that happens inside it. */
+  agentId: Uuid.optional(),
+  /** Also what happens inside this sprint. */
+  sprintId: Uuid.optional(),
+  /** The id of the last frame that was seen, for those who cannot say it as `Last-Event-ID`, which is worth more. */
+  after: z.string().max(60).optional(),
+})
+
 export const adminRoutes = {
   me: { method: 'GET', path: '/api/me', needs: 'signed-in', summary: 'Who is asking', response: Me },
   signIn: {
@@ -139,8 +148,8 @@ export const adminRoutes = {
     method: 'GET',
     path: '/api/events',
     needs: 'signed-in',
-    summary: 'Server-sent events; with Last-Event-ID everything that was missed',
-    query: z.strictObject({ agentId: Uuid.optional(), sprintId: Uuid.optional() }),
+    summary: 'Server-sent events: rows that change, and what happens inside; with Last-Event-ID what was missed first',
+    query: EventsQuery,
     response: Change,
   },
 } as const satisfies Record<string, Route>

@@ -32,7 +32,9 @@ export const Change = z.discriminatedUnion('type', [
   z.object({ type: z.literal('question'), question: Question }),
   /** The sprint has a new revision; who shows it asks for it. */
   z.object({ type: z.literal('sprint'), sprintId: Uuid, agentId: Uuid, rev: z.int() }),
-  /** Too much was missed: ask for everything again. */
+  /** Nothing has changed; the id of this frame says where you are. Comes when you are up to date, and every 15 s. */
+  z.object({ type: z.literal('here') }),
+  /** Too much was missed, or you may see other things than before: ask for everything again. */
   z.object({ type: z.literal('start-over') }),
 ])
 export type Change = z.output<typeof Change>

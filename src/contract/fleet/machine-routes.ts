@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { JoinToken, Machine, Preflight } from './machine.ts'
-import { name, nothing } from './page.ts'
+import { name, nothing, program } from './page.ts'
 import type { Route } from './route.ts'
 
 export const machineRoutes = {
@@ -49,7 +49,7 @@ export const machineRoutes = {
     path: '/api/machines/{machineId}/preflight',
     needs: 'signed-in',
     summary: 'Whether an agent program could start there now',
-    body: z.strictObject({ program: name }),
+    body: z.strictObject({ program }),
     response: Preflight,
   },
 } as const satisfies Record<string, Route>

@@ -5,13 +5,14 @@ import type { Machine } from '../../contract/fleet/machine.ts'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import type { Question } from '../../contract/fleet/question.ts'
 import type { Sprint } from '../../contract/fleet/sprint.ts'
+import { askAgain } from './ask-again.ts'
 import { keys } from './queries.ts'
 import { appended, type Scope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Puts what changed where the pages look for it. What no page has asked for yet is left alone: it will come whole. */
 export function applyChanges(cache: QueryClient, changes: readonly Change[]): void {
   if (changes.some(({ type }) => type === 'start-over')) {
-    void cache.invalidateQueries()
+    askAgain(cache, () => true)
     return
   }
   for (const change of changes) if (change.type !== 'event') applyOne(cache, change)
@@ -56,6 +57,7 @@ function applyOne(cache: QueryClient, change: Exclude<Change, { type: 'event' }>
     case 'sprint':
       refreshSprint(cache, change)
       break
+    case 'here':
     case 'start-over':
       break
   }

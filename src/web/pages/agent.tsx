@@ -14,7 +14,7 @@ import { useTitle } from '../shell/title.ts'
 import { Card } from '../ui/card.tsx'
 import { Problem, Skeleton, SkeletonRows } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { told } from '../data/api.ts'
+import { isUnknown, told } from '../data/api.ts'
 import { NotesCard } from './notes-card.tsx'
 
 const route = getRouteApi('/agents/$agentId')
@@ -25,7 +25,8 @@ export function AgentPage() {
   const agent = useQuery(agentQuery(agentId))
   useTitle(agent.data?.agent.name ?? 'Agent')
   if (agent.isPending) return <Loading />
-  if (agent.isError) return <Crashed error={agent.error} reset={() => void agent.refetch()} />
+  if (agent.isLoadingError || isUnknown(agent.error))
+    return <Crashed error={agent.error} reset={() => void agent.refetch()} />
   return <Whole key={agentId} row={agent.data} />
 }
 
@@ -73,7 +74,7 @@ function Whole({ row }: { row: AgentRow }) {
 function Queue({ row, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
   const prompts = useQuery(promptsQuery(row.agent.id))
   if (prompts.isPending) return <SkeletonRows rows={3} height="h-14" />
-  if (prompts.isError) return <Problem {...told(prompts.error)} onRetry={() => void prompts.refetch()} />
+  if (prompts.isLoadingError) return <Problem {...told(prompts.error)} onRetry={() => void prompts.refetch()} />
   return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={whyItWaits(row)} />
 }
 

@@ -34,7 +34,7 @@ export function FleetPage() {
       resetScroll: false,
     })
   if (agents.isPending) return <Loading />
-  if (agents.isError)
+  if (agents.isLoadingError)
     return (
       <Card>
         <Problem {...told(agents.error)} onRetry={() => void agents.refetch()} />

@@ -19,7 +19,7 @@ export function InboxPage() {
   const questions = useQuery(questionsQuery)
   const { question: focused } = route.useSearch()
   if (questions.isPending) return <Skeleton className="mx-auto h-40 max-w-4xl rounded-[10px]" />
-  if (questions.isError)
+  if (questions.isLoadingError)
     return (
       <Card>
         <Problem {...told(questions.error)} onRetry={() => void questions.refetch()} />

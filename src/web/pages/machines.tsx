@@ -18,7 +18,7 @@ export function MachinesPage() {
   const [connecting, setConnecting] = useState(false)
   const admin = me.data?.user.role === 'admin'
   if (machines.isPending) return <Skeleton className="mx-auto h-48 max-w-5xl rounded-[10px]" />
-  if (machines.isError)
+  if (machines.isLoadingError)
     return (
       <Card>
         <Problem {...told(machines.error)} onRetry={() => void machines.refetch()} />

@@ -7,7 +7,7 @@ import { Skeleton } from '../ui/states.tsx'
 
 /** What the agent has written down for its next self. The lock says that it is not done. */
 export function NotesCard({ agentId }: { agentId: string }) {
-  const { data, isPending, isError } = useQuery({ ...notesQuery(agentId), staleTime: 15_000 })
+  const { data, isPending, isLoadingError } = useQuery({ ...notesQuery(agentId), staleTime: 15_000 })
   return (
     <Card label="Notes">
       <CardHead
@@ -20,7 +20,7 @@ export function NotesCard({ agentId }: { agentId: string }) {
         Notes
       </CardHead>
       {isPending && <Skeleton className="m-3.5 h-16" />}
-      {isError && <p className="px-3.5 py-3 text-dim">The notes cannot be read now.</p>}
+      {isLoadingError && <p className="px-3.5 py-3 text-dim">The notes cannot be read now.</p>}
       {data?.notes.length === 0 && <p className="px-3.5 py-3 text-dim">Nothing is written down yet.</p>}
       {data?.notes.map((note, index) => (
         <details key={note.name} open={index === 0} className="border-b border-line last:border-0">

@@ -63,7 +63,7 @@ const mostFiles = 8
 function Files({ sprint, number, scoped, set }: FilesProps) {
   const range = scoped && number !== undefined ? { from: number - 1, to: number } : { from: 0 }
   const diff = useQuery({ ...diffQuery(sprint.id, range), enabled: number !== undefined, retry: false })
-  if (number === undefined || diff.isError) return null
+  if (number === undefined || diff.isLoadingError) return null
   const files = diff.data?.files ?? []
   return (
     <Card label="Files changed">

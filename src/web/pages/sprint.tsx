@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
 import type { Sprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import { watchSprint } from '../data/live.ts'
+import { isUnknown } from '../data/api.ts'
 import { useNow } from '../data/now.ts'
 import { agentQuery, iterationsQuery, questionsQuery, sprintQuery } from '../data/queries.ts'
 import { QuestionCard } from '../features/questions/question-card.tsx'
@@ -29,10 +29,9 @@ export function SprintPage() {
   const { sprintId } = route.useParams()
   const sprint = useQuery(sprintQuery(sprintId))
   const iterations = useQuery(iterationsQuery(sprintId))
-  const known = sprint.data !== undefined
-  useEffect(() => (known ? watchSprint(sprintId) : undefined), [known, sprintId])
   if (sprint.isPending) return <Loading />
-  if (sprint.isError) return <Crashed error={sprint.error} reset={() => void sprint.refetch()} />
+  if (sprint.isLoadingError || isUnknown(sprint.error))
+    return <Crashed error={sprint.error} reset={() => void sprint.refetch()} />
   return <Whole key={sprintId} sprint={sprint.data} iterations={iterations.data ?? sprint.data.progress.iterations} />
 }
 

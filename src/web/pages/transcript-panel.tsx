@@ -40,14 +40,14 @@ export function TranscriptPanel({
   onFollow,
 }: Props) {
   const [following, setFollowing] = useState(true)
-  const { data, isPending, isError, error, refetch, loadOlder } = transcript
+  const { data, isPending, isLoadingError, error, refetch, loadOlder } = transcript
   useKeys({ f: onFollow })
   return (
     <>
       <Toolbar scope={scope} set={set} following={following} onFollow={onFollow} />
       {scope.iteration !== undefined && data && <Lanes sprint={sprint} transcript={transcript} />}
       {isPending && <SkeletonRows rows={7} height="h-9" />}
-      {isError && <Problem {...told(error)} onRetry={() => void refetch()} />}
+      {isLoadingError && <Problem {...told(error)} onRetry={() => void refetch()} />}
       {data?.events.length === 0 && <Nothing scope={scope} sprint={sprint} />}
       {data && data.events.length > 0 && (
         <Transcript

@@ -14,7 +14,7 @@ export function UsagePage() {
   useTitle('Spend')
   const usage = useQuery(usageQuery)
   if (usage.isPending) return <Skeleton className="mx-auto h-64 max-w-5xl rounded-[10px]" />
-  if (usage.isError)
+  if (usage.isLoadingError)
     return (
       <Card>
         <Problem {...told(usage.error)} onRetry={() => void usage.refetch()} />

@@ -9,7 +9,9 @@ export function LiveBanner() {
   if (state !== 'lost') return null
   return (
     <p role="status" className="border-b border-line bg-warn-bg px-5 py-1.5 text-center text-warn">
-      Live updates lost {roughly(now - at)} ago. Showing what was known at {exactTime(at)}; trying to connect again.
+      {at === undefined
+        ? 'The backend cannot be reached; trying to connect again.'
+        : `Live updates lost ${roughly(now - at)} ago. Showing what was known at ${exactTime(at)}; trying to connect again.`}
     </p>
   )
 }

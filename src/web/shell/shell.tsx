@@ -1,18 +1,23 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { Outlet, useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { Uuid } from '../../contract/fleet/page.ts'
 import { isSignedOut } from '../data/api.ts'
-import { startLive } from '../data/live.ts'
+import { useLiveUpdates } from '../data/live.ts'
 import { meQuery, questionsQuery } from '../data/queries.ts'
+import { part } from '../part.ts'
 import { Toaster } from '../ui/toast.tsx'
 import { Header } from './header.tsx'
 import { LiveBanner } from './live-banner.tsx'
+import { VersionBanner } from './version-banner.tsx'
 import { useNotifications } from '../data/notifications.ts'
 import { useKeys } from './shortcuts.ts'
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
-const StartDialog = lazy(async () => ({ default: (await import('../features/start/start-dialog.tsx')).StartDialog }))
-const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }))
+const Palette = lazy(async () => ({ default: (await part(() => import('./palette.tsx'))).Palette }))
+const StartDialog = lazy(async () => ({
+  default: (await part(() => import('../features/start/start-dialog.tsx'))).StartDialog,
+}))
+const Help = lazy(async () => ({ default: (await part(() => import('./help.tsx'))).Help }))
 
 /** What surrounds every page. */
 export function Shell() {
@@ -31,9 +36,9 @@ export function Shell() {
 
 function SignedIn() {
   const me = useQuery(meQuery)
+  useQuery(questionsQuery)
   useSignInWhenNeeded(me.error)
-  useLiveWhile(me.isSuccess)
-  useQuery({ ...questionsQuery, enabled: me.isSuccess })
+  useLiveUpdates(useSprintInAddress())
   useNotifications()
   const [open, setOpen] = useState<'palette' | 'help' | undefined>()
   useGlobalKeys(setOpen)
@@ -41,6 +46,7 @@ function SignedIn() {
     <>
       <Header onSearch={() => setOpen('palette')} />
       <LiveBanner />
+      <VersionBanner />
       <main id="content" tabIndex={-1} className="mx-auto max-w-[1400px] px-5 py-4.5 outline-none max-sm:px-3">
         <Outlet />
       </main>
@@ -100,6 +106,7 @@ function useSignInWhenNeeded(error: unknown): void {
   )
 }
 
-function useLiveWhile(signedIn: boolean): void {
-  useEffect(() => (signedIn ? startLive() : undefined), [signedIn])
+function useSprintInAddress(): string | undefined {
+  const { sprintId } = useParams({ strict: false })
+  return Uuid.safeParse(sprintId).data
 }

@@ -24,7 +24,7 @@ export function AccessList({ agentId }: { agentId: string }) {
     onDone: ({ items }) => cache.setQueryData(accessQuery(agentId).queryKey, items),
   })
   if (access.isPending || users.isPending) return <SkeletonRows rows={2} height="h-12" />
-  if (access.isError || users.isError)
+  if (access.isLoadingError || users.isLoadingError)
     return <Problem {...told(access.error ?? users.error)} onRetry={() => void access.refetch()} />
   return (
     <ul className="divide-y divide-line">

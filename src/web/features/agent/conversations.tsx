@@ -9,9 +9,9 @@ import { duration, plural, timeOfDay } from '../../words/numbers.ts'
 /** What was said before each reset. Those of a sprint lead to its transcript. */
 export function Conversations({ agentId }: { agentId: string }) {
   const now = useNow()
-  const { data, isPending, isError, error, refetch } = useQuery(conversationsQuery(agentId))
+  const { data, isPending, isLoadingError, error, refetch } = useQuery(conversationsQuery(agentId))
   if (isPending) return <SkeletonRows rows={3} height="h-12" />
-  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   if (data.length === 0)
     return (
       <Empty title="No conversation was put away yet">

@@ -11,9 +11,9 @@ import { statusTone, statusWord } from '../../words/situation.ts'
 /** Every sprint of this agent, newest first. */
 export function SprintList({ agentId }: { agentId: string }) {
   const now = useNow()
-  const { data, isPending, isError, error, refetch } = useQuery(sprintsQuery(agentId))
+  const { data, isPending, isLoadingError, error, refetch } = useQuery(sprintsQuery(agentId))
   if (isPending) return <SkeletonRows rows={3} height="h-14" />
-  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   if (data.length === 0) return <Empty title="No sprint yet" />
   return (
     <ul className="divide-y divide-line">

@@ -4,7 +4,7 @@ import type { AgentRow } from '../../../contract/fleet/agent.ts'
 import { classes } from '../../ui/classes.ts'
 import { Dot } from '../../ui/dot.tsx'
 import type { Tone } from '../../ui/tone.ts'
-import { cap, money, roughly } from '../../words/numbers.ts'
+import { money, roughly } from '../../words/numbers.ts'
 import { type Group, situationOf } from '../../words/situation.ts'
 
 type Props = {
@@ -34,17 +34,10 @@ export function Counters({ rows, now, shown, todayUsd }: Props) {
       />
       <Link to="/usage" className={box(false, false)}>
         <Value>{todayUsd === undefined ? '–' : money(todayUsd)}</Value>
-        <span className="text-dim">spent today{capOf(rows)}</span>
+        <span className="text-dim">spent today</span>
       </Link>
     </div>
   )
-}
-
-/** The sum of what the sprints under way may still come to, if each of them has a limit. */
-function capOf(rows: readonly AgentRow[]): string {
-  const caps = rows.flatMap(({ sprint }) => (sprint?.status === 'in-progress' ? [sprint.capUsd] : []))
-  const known = caps.filter((value) => value !== undefined)
-  return caps.length > 0 && known.length === caps.length ? ` · caps ${cap(known.reduce((a, b) => a + b, 0))}` : ''
 }
 
 function parkedLabel(rows: readonly AgentRow[], now: number): string {

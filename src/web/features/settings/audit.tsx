@@ -7,10 +7,10 @@ import { fullTime } from '../../words/numbers.ts'
 
 /** Who did what, newest first. */
 export function Audit() {
-  const { data, isPending, isError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+  const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(auditQuery)
   if (isPending) return <SkeletonRows rows={6} height="h-9" />
-  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   const items = data.pages.flatMap((page) => page.items)
   if (items.length === 0) return <Empty title="Nothing was done yet" />
   return (

@@ -19,10 +19,10 @@ const tones: Readonly<Record<Delivery['status'], Tone>> = {
 
 /** What was told to whom, and whether it arrived. */
 export function Deliveries() {
-  const { data, isPending, isError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+  const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(deliveriesQuery)
   if (isPending) return <SkeletonRows rows={4} height="h-12" />
-  if (isError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   const items = data.pages.flatMap((page) => page.items)
   if (items.length === 0) return <Empty title="Nothing was told to anybody yet" />
   return (

@@ -20,7 +20,7 @@ export function People({ admin, myId }: { admin: boolean; myId: string }) {
     onDone: () => void cache.invalidateQueries({ queryKey: usersQuery.queryKey }),
   })
   if (users.isPending) return <SkeletonRows rows={3} height="h-12" />
-  if (users.isError) return <Problem {...told(users.error)} onRetry={() => void users.refetch()} />
+  if (users.isLoadingError) return <Problem {...told(users.error)} onRetry={() => void users.refetch()} />
   return (
     <ul className="divide-y divide-line">
       {users.data.map(({ id: userId, name, email, role, disabledAt }) => (

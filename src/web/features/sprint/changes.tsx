@@ -50,7 +50,7 @@ export function Changes({ sprintId, range, iterations, file, onRange, onFile }: 
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {diff.isPending && <SkeletonRows rows={4} height="h-9" />}
-        {diff.isError && <Problem {...told(diff.error)} onRetry={() => void diff.refetch()} />}
+        {diff.isLoadingError && <Problem {...told(diff.error)} onRetry={() => void diff.refetch()} />}
         {diff.data?.files.length === 0 && <Empty title="Nothing changed between these two" />}
         {diff.data?.files.map((each) => (
           <File key={each.path} file={each} open={(file ?? diff.data.files[0]?.path) === each.path} onOpen={onFile} />

@@ -1,5 +1,6 @@
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
+import { RalphError } from '../../../contract/errors.ts'
 import type { Sprint } from '../../../contract/fleet/sprint.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
@@ -42,7 +43,7 @@ export function RestoreButton({ sprint, iteration }: Props) {
             disabled={restore.busy}
             onClick={() => restore.run({ sprintId: sprint.id, iteration })}
           >
-            Restore to iteration {iteration}
+            {restore.busy ? 'Restoring…' : `Restore to iteration ${iteration}`}
           </Button>
         </DialogFoot>
       </Dialog>
@@ -50,8 +51,25 @@ export function RestoreButton({ sprint, iteration }: Props) {
   )
 }
 
-/** The page may be a moment behind; what is asked for is right in any state in which nothing works in the files. */
+/** A program that was told to end may take this long, and its sprint is stopped already. */
+const patienceMs = 45_000
+
+/**
+ * The page may be a moment behind; what is asked for is right in any state in which nothing works in the files. So it is asked
+ * for again while the agent of a stopped sprint ends, and when the sprint has moved between the question and the request.
+ */
 const restoreFiles: typeof api.restoreSprint = async (given, options) => {
-  const { rev } = await api.getSprint(given)
-  return api.restoreSprint(given, { ...options, revision: rev })
+  for (const until = Date.now() + patienceMs; ; await pause(500)) {
+    const { agentId, rev, progress, observed } = await api.getSprint(given)
+    const ends = progress.status !== 'in-progress' && Date.now() < until
+    if (ends && !observed && (await api.getAgent({ agentId })).agent.state === 'running') continue
+    try {
+      return await api.restoreSprint(given, { ...options, revision: rev })
+    } catch (error) {
+      const passes = error instanceof RalphError && (error.code === 'AGENT_BUSY' || error.code === 'REVISION_STALE')
+      if (!passes || !ends) throw error
+    }
+  }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX } from 'lucide-react'
 import type { AgentRow } from '../../../contract/fleet/agent.ts'
 import type { Preflight } from '../../../contract/fleet/machine.ts'
+import { told } from '../../data/api.ts'
 import { useNow } from '../../data/now.ts'
 import { machinesQuery, preflightQuery } from '../../data/queries.ts'
 import { Input, Select } from '../../ui/field.tsx'
@@ -49,6 +50,9 @@ export function ProgramFields({ draft, change, row, making }: Props) {
       </div>
       {machine && !machine.reachable && (
         <Line bad>{machine.name} does not answer now; the sprint starts when it is back.</Line>
+      )}
+      {preflight.isLoadingError && (
+        <Line bad>Whether it could start there is not known: {told(preflight.error).title.toLowerCase()}.</Line>
       )}
       {preflight.data && <PreflightLines preflight={preflight.data} machine={machine?.name ?? ''} />}
     </div>

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Change } from '../contract/fleet/event.ts'
+import { followChanges, type Source } from './changes.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const sprintId = '0197a000-0000-7000-8000-000000000001'
+const gone: Change = { type: 'agent-gone', agentId: sprintId }
+
+/** Connections that were opened, in order, and what was told. */
+function aFollower() {
+  const sources: { url: string; open: boolean; say: (change: Change, id?: string) => void; fail: () => void }[] = []
+  const told: string[] = []
+  const open = (url: string): Source => {
+    const target = new EventTarget()
+    const source = {
+      url,
+      open: true,
+      say: (change: Change, id = '') =>
+        target.dispatchEvent(new MessageEvent(change.type, { data: JSON.stringify(change), lastEventId: id })),
+      fail: () => target.dispatchEvent(new Event('error')),
+    }
+    sources.push(source)
+    return { addEventListener: target.addEventListener.bind(target), close: () => void (source.open = false) }
+  }
+  const following = followChanges(
+    { onChange: ({ type }) => void told.push(type), onState: (state) => void told.push(state) },
+    { open },
+  )
+  const last = () => {
+    const source = sources.at(-1)
+    if (!source) throw new Error('no connection')
+    return source
+  }
+  return { sources, told, following, last }
+}
+
+it('begins by asking for everything, and goes on from where it was', () => {
+  const { sources, told, last } = aFollower()
+  last().say({ type: 'here' }, '1-1')
+  last().say(gone, '1-2')
+  last().fail()
+  vi.advanceTimersByTime(1000)
+  last().say(gone, '1-3')
+  last().say({ type: 'here' }, '1-4')
+  expect(told).toEqual(['start-over', 'live', 'agent-gone', 'lost', 'agent-gone', 'live'])
+  expect(sources.map(({ url, open }) => [url, open])).toEqual([
+    ['/api/events', false],
+    ['/api/events?after=1-2', true],
+  ])
+})
+
+it('never gives up, and waits longer and longer', () => {
+  const { sources, told, last, following } = aFollower()
+  const waits: number[] = []
+  for (let attempt = 0; attempt < 9; attempt += 1) {
+    const before = sources.length
+    last().fail()
+    let waited = 0
+    for (; sources.length === before; waited += 100) vi.advanceTimersByTime(100)
+    waits.push(waited)
+  }
+  const most = [1, 2, 4, 8, 16, 30, 30, 30, 30].map((seconds) => seconds * 1000 + 100)
+  expect(waits.filter((waited, at) => waited > (most[at] ?? 0) || waited < (most[at] ?? 0) / 2 - 100)).toEqual([])
+  last().say({ type: 'here' }, '1-1')
+  last().fail()
+  vi.advanceTimersByTime(1000)
+  expect(sources.length).toBe(11)
+  expect(told.slice(-3)).toEqual(['start-over', 'live', 'lost'])
+  last().fail()
+  following.hurry()
+  expect(sources.length).toBe(12)
+})
+
+it('does not believe in a connection that says nothing at all', () => {
+  const { sources, told, last } = aFollower()
+  last().say({ type: 'here' }, '1-1')
+  vi.advanceTimersByTime(39_000)
+  last().say({ type: 'here' }, '1-1')
+  vi.advanceTimersByTime(39_000)
+  expect(told).toEqual(['start-over', 'live', 'live'])
+  vi.advanceTimersByTime(2000)
+  expect(told.at(-1)).toBe('lost')
+  expect(sources.map(({ open }) => open)).toEqual([false, true])
+})
+
+it('looks inside another sprint from where it is, over one connection', () => {
+  const { sources, told, last, following } = aFollower()
+  last().say({ type: 'here' }, '1-1')
+  following.lookInside({ sprintId })
+  following.lookInside({ sprintId })
+  sources[0]?.say(gone, '1-2')
+  last().fail()
+  following.lookInside({})
+  vi.advanceTimersByTime(1000)
+  following.end()
+  vi.advanceTimersByTime(100_000)
+  expect(told).toEqual(['start-over', 'live', 'lost'])
+  expect(sources.map(({ url, open }) => [url, open])).toEqual([
+    ['/api/events', false],
+    [`/api/events?sprintId=${sprintId}&after=1-1`, false],
+    ['/api/events?after=1-1', false],
+  ])
+})

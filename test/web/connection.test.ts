@@ -1,0 +1,171 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { RalphError } from '../../src/contract/errors.ts'
+import { aPage } from './a-page.ts'
+
+const { page, fake, complaints, open, go, see } = aPage()
+
+describe('when the connection is lost', () => {
+  const renamed = (name: string): void => {
+    const [row] = fake().fleet.agents
+    if (!row) throw new Error('no agent')
+    fake().fleet.agents[0] = { ...row, agent: { ...row.agent, name } }
+    fake().push({ type: 'agent', row: { ...row, agent: { ...row.agent, name } } })
+  }
+  const isWatched = async () => await expect.poll(() => fake().watching(), { timeout: 30_000 }).toBe(1)
+
+  it('says since when, keeps what is known, and is right again afterwards', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    await isWatched()
+    fake().refusing = true
+    fake().cutOff()
+    await see(/Live updates lost .* Showing what was known at \d\d:\d\d:\d\d/)
+    expect(await page().getByText('Postgres or Redis?').isVisible()).toBe(true)
+    renamed('missed')
+    fake().refusing = false
+    await page()
+      .getByText(/Live updates lost/)
+      .waitFor({ state: 'hidden' })
+    await see('missed')
+    renamed('renamed')
+    await see('renamed')
+  })
+
+  it.each<['me' | 'events']>([['me'], ['events']])(
+    'is right again when it was lost before the answer of “%s” had come',
+    async (slow) => {
+      await open('/sign-in')
+      fake().delays.set(slow, 3_600_000)
+      await go('/')
+      await see('Postgres or Redis?')
+      fake().refusing = true
+      fake().closeConnections()
+      fake().delays.clear()
+      await see(/Live updates lost|cannot be reached/)
+      expect(await page().getByText('Postgres or Redis?').isVisible()).toBe(true)
+      fake().refusing = false
+      await page()
+        .getByText(/Live updates lost|cannot be reached/)
+        .waitFor({ state: 'hidden' })
+      renamed('renamed')
+      await see('renamed')
+    },
+  )
+
+  it('comes by itself once the backend is there, although a proxy answered in its place', async () => {
+    await open('/sign-in')
+    fake().proxyStatus = 502
+    await go('/')
+    await page().getByRole('alert').getByText('The backend cannot be reached').waitFor()
+    await see('The backend cannot be reached; trying to connect again.')
+    const loads = loadsOf(page())
+    fake().proxyStatus = undefined
+    await see('Postgres or Redis?')
+    await page().getByText('trying to connect again').waitFor({ state: 'hidden' })
+    await isWatched()
+    fake().proxyStatus = 503
+    fake().cutOff()
+    await see(/Live updates lost/)
+    fake().proxyStatus = undefined
+    await page()
+      .getByText(/Live updates lost/)
+      .waitFor({ state: 'hidden' })
+    renamed('renamed')
+    await see('renamed')
+    expect(loads()).toBe(0)
+  })
+
+  it('leads somebody whose access was taken away to the sign-in page', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    await isWatched()
+    const gone = new RalphError('UNAUTHENTICATED', 'who are you?')
+    for (const name of ['me', 'events'] as const) fake().failing.set(name, gone)
+    fake().cutOff()
+    await see('Sign in to Ralph')
+    fake().failing.clear()
+    await page().goto(`${fake().url}/sign-in#one-time-ticket`)
+    await see('Postgres or Redis?')
+    expect(page().url()).toBe(`${fake().url}/`)
+    expect(fake().sent).toContainEqual({ name: 'signIn', given: { ticket: 'one-time-ticket' } })
+  })
+
+  it('says that it is of an older version after an upgrade, and throws nothing away', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    await isWatched()
+    fake().version = '0.3.0'
+    const loads = loadsOf(page())
+    fake().cutOff()
+    await see('Ralph is 0.3.0 now, this page is of 0.2.0.')
+    expect(loads()).toBe(0)
+    await page().getByRole('button', { name: 'Load the new one' }).click()
+    await page().getByText('this page is of').waitFor({ state: 'hidden' })
+    await see('Postgres or Redis?')
+  })
+
+  it('loads itself anew when the parts that it needs are gone after an upgrade, but not for an error of the browser', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    let refused = 0
+    await page().route(/assets\/machines-/, async (route) => {
+      refused += 1
+      await (refused === 1 ? route.abort() : route.continue())
+    })
+    fake().proxyStatus = 502
+    const loads = loadsOf(page())
+    const asked = page().waitForResponse(/healthz/)
+    await page().getByRole('link', { name: 'Machines' }).click()
+    await asked
+    expect([refused, loads()]).toEqual([1, 0])
+    await see('Postgres or Redis?')
+    fake().proxyStatus = undefined
+    await see('Connect a machine')
+    expect([refused, loads()]).toEqual([2, 1])
+  })
+})
+
+function loadsOf(of: Page): () => number {
+  let loads = 0
+  of.on('load', () => (loads += 1))
+  return () => loads
+}
+
+describe('the stream of changes', () => {
+  it('is one, whatever is looked at, and loses nothing when something else is', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    const [sprint] = fake().fleet.sprints
+    if (!sprint) throw new Error('no sprint')
+    const happen = (seq: number): void => {
+      const text = `Live thought ${seq}.`
+      const event = {
+        type: 'agent',
+        iteration: 9,
+        attempt: 1,
+        event: { kind: 'text', text },
+      } as const
+      const stored = { id: `${seq}`, agentId: sprint.agentId, sprintId: sprint.id, seq, at: Date.now(), event }
+      fake().push({ type: 'event', event: stored })
+    }
+    const toSprint = () => page().locator(`a[href^="/sprints/${sprint.id}"]`).first().click()
+    await expect.poll(() => fake().streams, { timeout: 30_000 }).toEqual([''])
+    await toSprint()
+    await see('npm test -- logout')
+    await expect.poll(() => fake().streams.length, { timeout: 30_000 }).toBe(2)
+    for (let seq = 900; seq < 905; seq += 1) happen(seq)
+    await see('Live thought 904.')
+    await page().getByRole('link', { name: 'Fleet' }).click()
+    await see('Postgres or Redis?')
+    await expect.poll(() => fake().streams.length, { timeout: 30_000 }).toBe(3)
+    // Between the stream that knows nothing of the sprint and the one that does.
+    fake().delays.set('events', 500)
+    await toSprint()
+    happen(905)
+    await see('Live thought 905.')
+    expect(fake().streams).toEqual(['', `?sprintId=${sprint.id}&after=0`, '?after=5', `?sprintId=${sprint.id}&after=5`])
+    await expect.poll(() => fake().watching(), { timeout: 30_000 }).toBe(1)
+    expect(complaints()).toEqual([])
+  })
+})
