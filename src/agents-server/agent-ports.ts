@@ -1,9 +1,9 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Driver } from '../agents/driver.ts'
 import { accountOf } from '../agents/environment.ts'
 import { driverNamed } from '../agents/registry.ts'
-import { probeSandbox, type Capability } from '../agents/sandbox/probe.ts'
-import { bubblewrapSandbox, type Sandbox } from '../agents/sandbox/sandbox.ts'
+import { protectionFor } from '../agents/sandbox/protection.ts'
+import type { Sandbox } from '../agents/sandbox/sandbox.ts'
 import { superviseShell } from '../agents/shell.ts'
 import { superviseAgent } from '../agents/supervisor.ts'
 import { RalphError } from '../contract/errors.ts'
@@ -32,7 +32,8 @@ export type PortOptions = {
   readonly program: string
   readonly progress: Progress
   readonly env: Environment
-  readonly home: string
+  /** Ralph's own folders, which no agent is to see. */
+  readonly ralphHomes: readonly string[]
   readonly limits: AccountLimits
   readonly hookSlots: Ports['hookSlots']
   readonly observe: (event: SprintEvent) => void
@@ -94,21 +95,16 @@ async function begin(sprintDir: string, workspace: Ports['workspace']): Promise<
   await writeFileAtomic(begun, '')
 }
 
-let capability: Promise<Capability> | undefined
-
-/** As `ralph run` does it. Notes lie where a sandboxed agent cannot write, so the notes protocol has none yet. */
-async function sandboxFor({ agent, progress, env, home }: PortOptions): Promise<Sandbox | undefined> {
-  const { sandbox: wanted = 'auto', protocol } = progress
-  if (wanted === 'off' || (wanted === 'auto' && (env['IS_SANDBOX'] || protocol === 'notes'))) return undefined
-  if (protocol === 'notes') throw unavailable('an agent in a sandbox could not write its notes')
-  capability ??= probeSandbox({ platform: process.platform, path: env['PATH'] ?? '', cwd: agent.folder })
-  const found = await capability
-  if (found.kind === 'bubblewrap') {
-    return bubblewrapSandbox(found, { ralphHome: home, asRoot: process.getuid?.() === 0 })
-  }
-  if (wanted === 'auto') return undefined
-  throw unavailable(found.reason)
+/** As `ralph run` has it; the notes, which lie elsewhere, can be written too. What protects it is told once. */
+async function sandboxFor(options: PortOptions): Promise<Sandbox | undefined> {
+  const { agent, progress, env, ralphHomes, observe, sprintId } = options
+  const alsoWritable = progress.protocol === 'notes' ? [agent.notes] : []
+  const { sandbox: wanted } = progress
+  const { sandbox, text } = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
+  const told = join(agent.home, 'protection', sprintId)
+  if ((await readTextIfThere(told)) === text) return sandbox
+  observe({ type: 'note', level: 'info', text: `sandbox: ${text}` })
+  await makeFolder(dirname(told))
+  await writeFileAtomic(told, text)
+  return sandbox
 }
-
-const unavailable = (why: string): RalphError =>
-  new RalphError('SANDBOX_UNAVAILABLE', `the sprint requires a sandbox: ${why}`)

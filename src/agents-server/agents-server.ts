@@ -29,6 +29,8 @@ export type AgentsServerOptions = {
   readonly env: Environment
   /** Where the usage limits of accounts are kept, for all of this user's Ralphs; the data folder if nothing is said. */
   readonly limitsHome?: string
+  /** Folders of Ralph that no agent is to see, besides these two. */
+  readonly alsoHidden?: readonly string[]
   readonly machineId: string
   readonly version: string
   readonly settings: MachineSettings
@@ -98,7 +100,12 @@ async function openParts(options: AgentsServerOptions): Promise<Parts> {
   const changed = () => changes.tell()
   const limits = limitsOf(options.limitsHome ?? home, env)
   const { slots } = settings
-  const jobs = openJobs({ agents, mailbox, home, env, limits, slots, leased: lease.wait, changed, log })
+  const ralphHomes = [
+    home,
+    ...(options.limitsHome === undefined ? [] : [options.limitsHome]),
+    ...(options.alsoHidden ?? []),
+  ]
+  const jobs = openJobs({ agents, mailbox, ralphHomes, env, limits, slots, leased: lease.wait, changed, log })
   const current: Parts['current'] = {}
   mailbox.onSend(() => current.line?.wake())
   for (const agent of agents.all()) uploader.add(agent)

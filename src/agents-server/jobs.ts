@@ -21,7 +21,8 @@ import { runText, textAttempt } from './text-prompt.ts'
 export type JobParts = {
   readonly agents: LocalAgents
   readonly mailbox: DiskMailbox
-  readonly home: string
+  /** Ralph's own folders. */
+  readonly ralphHomes: readonly string[]
   readonly env: Environment
   readonly limits: Ports['limits']
   /** So many prompts at once on this machine. */

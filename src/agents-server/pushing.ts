@@ -39,6 +39,7 @@ function snapshotOf(agent: LocalAgent, sprintId: string, remote: string): Snapsh
   const beside = [
     { name: 'notes', folder: agent.notes },
     { name: 'learned', folder: sprintDir, only: 'LEARNINGS.md' },
+    { name: 'protected', folder: join(sprintDir, 'protected') },
   ]
   const ours = join(agent.home, 'pushed', sprintId)
   return { project: agent.folder, sprintDir, sprintId, remote, beside, ours }

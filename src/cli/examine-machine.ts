@@ -6,7 +6,8 @@ import { diskOf } from '../storage/disk.ts'
 import { realDrivers } from './choose-agent.ts'
 import { inspectorFor } from './inspector.ts'
 import type { Io } from './io.ts'
-import { capabilityText, sandboxCapability } from './protection.ts'
+import { capabilityText } from '../agents/sandbox/protection.ts'
+import { sandboxCapability } from './protection.ts'
 
 /** What was found on this machine. Nothing of it is ever more than a warning. */
 export type Observation = { readonly name: string; readonly ok: boolean; readonly text: string }

@@ -35,8 +35,10 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"one","usag
 }
 
 it('is replaced by another machine, which goes on from what was pushed; what it tells later is noted and does not count', async () => {
-  const { folder, api, machine } = await aRealFleet('embedded', { leaseMs: 1000, silentMs: 8000, sweepMs: 200 })
-  const [first, second] = [await machine('first'), await machine('second')]
+  const { folder, api, machine } = await aRealFleet('postgres', { leaseMs: 1000, silentMs: 8000, sweepMs: 200 })
+  // The agent writes outside of its project, which a sandbox would not let it.
+  const env = { IS_SANDBOX: '1' }
+  const [first, second] = [await machine('first', env), await machine('second', env)]
   const workspace = { kind: 'clone' as const, repository: aRepository(folder), push: 'origin' }
   const program = anAgent(folder)
   const { id: agentId } = await api.createAgent({ name: 'Counter', machineId: first.id, workspace, program })
@@ -67,7 +69,8 @@ it('is replaced by another machine, which goes on from what was pushed; what it 
   expect([unitsOn(first), unitsOn(second)]).toEqual([3, 4])
   expect((await row()).agent).toMatchObject({ machineId: second.id, state: 'idle', inRalphMode: false })
   const { items } = await api.listEvents({ sprintId, limit: 200 })
-  expect(items.toReversed().flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))).toEqual([
+  const texts = items.toReversed().flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
+  expect(texts.filter((text) => text.includes('first'))).toEqual([
     'its machine first was lost; second has taken over, from what was pushed last',
     'first is back: its prompt has ended there as cancelled, which does not count',
   ])

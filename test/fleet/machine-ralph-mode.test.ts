@@ -8,14 +8,20 @@ import { createClient } from '../../src/client/client.ts'
 import { randomOf } from '../simulation/random.ts'
 import { aFolder } from '../support/folder.ts'
 import { ralphProgram, root } from '../support/paths.ts'
+import { testPostgres } from '../support/postgres.ts'
 import { markedProcesses } from '../support/processes.ts'
+
+/** `FLEET_DATABASE=postgres` has the backend on a Postgres server. */
+const databaseUrl =
+  process.env['FLEET_DATABASE'] === 'postgres' ? await (await testPostgres()).makeDatabase() : undefined
 
 const patience = { timeout: 60_000, interval: 100 }
 
 /** `ralph` with a home of its own, as a process that can be killed and started again. */
 function aProgram(home: string, ...args: readonly string[]) {
+  const DATABASE_URL = databaseUrl
   let running: ChildProcess | undefined
-  const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL: undefined }
+  const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL }
   const kill = async () => {
     const dying = running
     if (!dying || dying.exitCode !== null || dying.signalCode !== null) return

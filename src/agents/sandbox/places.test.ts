@@ -24,7 +24,7 @@ async function places(root: string, cwd = 'project') {
     told: join(root, 'project/s/attempts/1-1/told'),
     env: { HOME: join(root, 'home'), PATH: `${join(root, 'bin')}:relative:` },
     programs: [join(root, 'tools')],
-    ralphHome: join(root, 'home/.ralph'),
+    ralphHomes: [join(root, 'home/.ralph')],
     asRoot: false,
   })
   const short = (paths: readonly string[]) => paths.map((path) => path.replace(`${root}/`, ''))
@@ -92,8 +92,9 @@ it('finds the repository around a project, and the one that a worktree shares', 
   expect(readOnly).toContain('main/.git/config')
 })
 
-it('does not hide the folder that the agent works in', async () => {
+it('hides Ralph’s folder also from an agent that works in it, but for its work', async () => {
   const root = aMachine({ ...usual, 'home/.ralph/work/x': '' })
 
-  expect((await places(root, 'home/.ralph/work')).hidden).toEqual([])
+  const { hidden, writable } = await places(root, 'home/.ralph/work')
+  expect([hidden, writable]).toEqual([['home/.ralph'], ['home/.ralph/work', 'project/s']])
 })

@@ -23,8 +23,10 @@ export type SandboxRequest = {
   readonly env: Readonly<Record<string, string>>
   /** Folders that hold programs of ours and of the agent. */
   readonly programs: readonly string[]
-  /** Ralph's own folder of the user. */
-  readonly ralphHome: string
+  /** What the agent is to write besides its work: its notes. */
+  readonly alsoWritable?: readonly string[]
+  /** Ralph's own folders. */
+  readonly ralphHomes: readonly string[]
   readonly asRoot: boolean
 }
 
@@ -59,13 +61,14 @@ export async function placesFor(request: SandboxRequest): Promise<SandboxProfile
     writable: [
       cwd,
       sprint,
+      ...there(request.alsoWritable ?? []),
       ...there([...stateOf(driver, env), ...caches.map((path) => join(home, path)), ...git.writable]),
     ],
     readOnly: [
       ...there([...ralphsOwn, ...ralphsFiles].map((name) => join(sprint, name))),
       ...there([join(cwd, '.claude', 'workflows'), ...git.readOnly]),
     ].filter((path) => !isWithin(cwd, path)),
-    hidden: there([request.ralphHome]).filter((path) => !isWithin(cwd, path) && !isWithin(sprint, path)),
+    hidden: there(request.ralphHomes).filter((path) => path !== cwd),
     told: join(sprint, relative(sprintDir, request.told)),
     asRoot: request.asRoot,
   }

@@ -30,6 +30,12 @@ it('mounts from the outside in: what is mounted later covers what is there', () 
   )
 })
 
+it('lets what is writable be seen in what is hidden', () => {
+  const notes = '/home/me/.ralph/notes/one'
+  const words = bubblewrapArguments({ ...profile, writable: [...profile.writable, notes] }).join(' ')
+  expect(words).toContain(`--tmpfs /home/me/.ralph --bind ${notes} ${notes} --ro-bind`)
+})
+
 it('gives no part of the environment away in its arguments', () => {
   expect(bubblewrapArguments(profile)).not.toContain('--setenv')
 })

@@ -8,7 +8,7 @@ export type SandboxProfile = {
   readonly writable: readonly string[]
   /** Inside of what is writable, but not to be changed. */
   readonly readOnly: readonly string[]
-  /** Not even to be read. */
+  /** Not even to be read, but for what is writable in it. */
   readonly hidden: readonly string[]
   /** A folder inside of what is read-only for what the program has to tell us. Made when the attempt begins. */
   readonly told: string
@@ -30,6 +30,7 @@ const rootsCapabilities = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER', 'CAP_S
  */
 export function bubblewrapArguments(profile: SandboxProfile): string[] {
   const { cwd, temporary, told, asRoot } = profile
+  const isHidden = (path: string) => profile.hidden.some((folder) => isWithin(path, folder))
   const capabilities = asRoot ? rootsCapabilities.flatMap((name) => ['--cap-add', name]) : []
   const mounts: Mount[] = [
     ['--ro-bind', '/', '/'],
@@ -37,8 +38,9 @@ export function bubblewrapArguments(profile: SandboxProfile): string[] {
     ['--proc', '/proc'],
     ...temporaryFolders.map((path): Mount => ['--bind', temporary, path]),
     ...outsideIn(profile.readable.filter(isTemporary)).map((path): Mount => ['--ro-bind', path, path]),
-    ...outsideIn(profile.writable).map((path): Mount => ['--bind', path, path]),
+    ...outsideIn(profile.writable.filter((path) => !isHidden(path))).map((path): Mount => ['--bind', path, path]),
     ...outsideIn(profile.hidden).map((path): Mount => ['--tmpfs', path]),
+    ...outsideIn(profile.writable.filter(isHidden)).map((path): Mount => ['--bind', path, path]),
     ...outsideIn(profile.readOnly).map((path): Mount => ['--ro-bind', path, path]),
     ['--bind', told, told],
   ]

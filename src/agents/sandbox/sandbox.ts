@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { exists, makeFolder, makePrivateFolder, realPath, removeFolder, writeNewFile } from '../../platform/files.ts'
 import type { Driver } from '../driver.ts'
-import { placesFor, sprintFoldersOf, stateOf } from './places.ts'
+import { placesFor, sprintFoldersOf, stateOf, type SandboxRequest } from './places.ts'
 import type { Capability } from './probe.ts'
 import { bubblewrapArguments, sandboxVariable } from './profile.ts'
 
@@ -38,7 +38,7 @@ const wrapper = 'trap "" TERM INT HUP; mkdir -p -m 700 "$1" || exit 126; shift; 
 const wrapperWithoutWarning = 'mkdir -p -m 700 "$1" || exit 126; shift; exec "$@"'
 const signalsBack = ['env', '--default-signal=TERM,INT,HUP']
 
-type Options = { readonly ralphHome: string; readonly asRoot: boolean }
+type Options = Pick<SandboxRequest, 'ralphHomes' | 'alsoWritable' | 'asRoot'>
 
 export function bubblewrapSandbox(
   { file, canWarn }: Extract<Capability, { kind: 'bubblewrap' }>,
@@ -48,7 +48,7 @@ export function bubblewrapSandbox(
     async around(program, { driver, folder, sprintDir, cwd }) {
       const temporary = temporaryOf(sprintDir, folder)
       const told = toldFolder(folder)
-      for (const path of sprintFoldersOf(sprintDir)) await makeFolder(path)
+      for (const path of [...sprintFoldersOf(sprintDir), ...(options.alsoWritable ?? [])]) await makeFolder(path)
       await makePrivateFolder(temporary)
       for (const path of stateOf(driver, program.env)) await makeState(path)
       const env = { ...program.env, ...cachesElsewhere(program.env), TMPDIR: '/tmp', [sandboxVariable]: 'bubblewrap' }

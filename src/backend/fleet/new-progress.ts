@@ -7,7 +7,7 @@ import { schemaVersion, unlimitedIterations, type Progress } from '../../contrac
 import { type Check, defaultLimits, defaultTimeouts } from '../../contract/settings.ts'
 import type { Fleet } from './ports.ts'
 
-type Wanted = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'model'>
+type Wanted = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'model' | 'sandbox'>
 
 /** Ralph Mode: no steps and no report; the agent keeps notes, and deletes its lock when it is done. */
 export function notesProgress(sprintId: string, wanted: StartRalphMode): Progress {
@@ -87,7 +87,7 @@ function refuseUnhonoured({ notify = [], worktree }: Progress): void {
   }
 }
 
-function withWanted(progress: Progress, { doneWhen, limits = {}, program, model }: Wanted): Progress {
+function withWanted(progress: Progress, { doneWhen, limits = {}, program, model, sandbox }: Wanted): Progress {
   const { iterations, usd, tokens, durationMs, noProgress } = limits
   const own = { iterations, usd, tokens, duration: durationMs, noProgress }
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
@@ -98,6 +98,7 @@ function withWanted(progress: Progress, { doneWhen, limits = {}, program, model 
     ...(checks && { doneWhen: checks }),
     ...(program !== undefined && { agent: [program] }),
     ...(model !== undefined && { model }),
+    ...(sandbox !== undefined && { sandbox }),
   }
 }
 

@@ -8,7 +8,8 @@ import { inspectorFor } from '../inspector.ts'
 import type { Io } from '../io.ts'
 import { outcomeJson } from '../outcome-json.ts'
 import { clip, humanDuration, oneLine, paintFor } from '../paint.ts'
-import { capabilityText, sandboxCapability } from '../protection.ts'
+import { capabilityText } from '../../agents/sandbox/protection.ts'
+import { sandboxCapability } from '../protection.ts'
 import { tryAgent, type Trial } from '../try-agent.ts'
 
 export const agents = command({

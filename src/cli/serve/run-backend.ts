@@ -81,6 +81,8 @@ async function localMachine(
     connect,
     version: packageVersion(),
     limitsHome: ralphHome(io),
+    // The database and the token of the page are in it.
+    alsoHidden: [dataFolder],
     settings: {
       ...usual,
       roots: [...new Set([...usual.roots, io.cwd])],

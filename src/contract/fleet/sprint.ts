@@ -41,6 +41,7 @@ const common = {
   limits: StartLimits.optional(),
   program: z.string().max(200).optional(),
   model: z.string().max(200).optional(),
+  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('Not given: auto, or what the sprintYaml says'),
   /** What to do if the agent is at work: refuse, wait for its turn, or interrupt it. The seed interrupts. */
   ifBusy: z.enum(['refuse', 'queue', 'interrupt']).default('interrupt'),
   startAt: Timestamp.optional(),
