@@ -93,8 +93,8 @@ it('finds the repository around a project, and the one that a worktree shares', 
 })
 
 it('hides Ralph’s folder also from an agent that works in it, but for its work', async () => {
-  const root = aMachine({ ...usual, 'home/.ralph/work/x': '' })
+  const root = aMachine({ ...usual, 'home/.ralph/work/.git': null })
 
   const { hidden, writable } = await places(root, 'home/.ralph/work')
-  expect([hidden, writable]).toEqual([['home/.ralph'], ['home/.ralph/work', 'project/s']])
+  expect([hidden, writable]).toEqual([['home/.ralph'], ['home/.ralph/work', 'project/s', 'home/.ralph/work/.git']])
 })

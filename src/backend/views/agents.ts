@@ -60,8 +60,17 @@ function shared({ agent, machine, sprint, glimpse: part, question, queued }: Fou
     machine: { id, name, reachable: isReachable(machine, now), ...(lastSeenAt !== null && { lastSeenAt }) },
     ...(sprint && { sprint: showGlance({ ...sprint, glimpse: part, question }) }),
     queued,
+    ...(queued > 0 && agent.state === 'idle' && waitsFor(machine, now)),
     ...(sprint?.lastEventAt && { lastEventAt: sprint.lastEventAt }),
   }
+}
+
+function waitsFor(machine: Found['machine'], now: number): { readonly waits?: string } {
+  const { name, status, slots } = machine
+  if (status === 'draining') return { waits: `${name} is draining: it begins nothing new` }
+  if (status === 'revoked') return { waits: `${name} was revoked` }
+  if (!isReachable(machine, now)) return { waits: `${name} cannot be reached` }
+  return slots === 0 ? { waits: `${name} has no slots` } : {}
 }
 
 /** The fleet as one person sees it. */

@@ -78,6 +78,7 @@ export const AgentRow = z.object({
   machine: z.object({ id: Uuid, name: z.string(), reachable: z.boolean(), lastSeenAt: Timestamp.optional() }),
   sprint: SprintGlance.optional(),
   queued: z.int(),
+  waits: z.string().optional().describe('Why what is queued is not begun, if that is because of the machine'),
   lastEventAt: Timestamp.optional(),
   /** What the one who asks may do with it. */
   access: AccessLevel,

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { anOutcome } from '../../../test/support/virtual.ts'
+import { aDatabase, aFleet, anAgent, until, type World } from '../../../test/fleet/a-fleet.ts'
+import type { Database } from '../database/database.ts'
+import { machines, type MachineRow } from '../database/machine.ts'
+import { accountLimits } from '../database/usage.ts'
+import { sharedRows } from '../views/agents.ts'
+import { createAgent } from './agents.ts'
+import { pumpMachine, takeInventory } from './machines.ts'
+import { placeFor } from './place.ts'
+import { queuePrompt } from './prompts.ts'
+
+const somebody = { name: 'somebody' }
+const claude = { name: 'claude', loggedIn: 'yes' as const }
+
+describe('placement', () => {
+  let database: Database
+  let world: World
+  beforeAll(async () => {
+    database = await aDatabase('embedded')
+    world = await aFleet(database)
+  }, 120_000)
+  afterAll(() => world?.fleet.close(), 60_000)
+  // Machines of the tests before are out of the question.
+  beforeEach(() => database.db.update(machines).set({ status: 'revoked' }))
+
+  /** A machine that takes everything, unless it is said to be another one. */
+  async function aMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
+    const id = randomUUID()
+    const here = { connectedTo: 'us', lastSeenAt: Date.now(), programs: [claude], createdAt: 1 }
+    await database.db.insert(machines).values({ id, name, status: 'active', ...here, ...given })
+    return id
+  }
+  const wish = { program: 'claude', labels: ['gpu'] }
+
+  it.each<{ readonly given: Partial<MachineRow>; readonly lacks: string }>([
+    { given: { status: 'pending' }, lacks: 'is pending' },
+    { given: { status: 'cordoned' }, lacks: 'is cordoned' },
+    { given: { status: 'draining' }, lacks: 'is draining' },
+    { given: { connectedTo: null }, lacks: 'was last heard of at 1970-01-01T00:00:05.000Z' },
+    { given: { lastSeenAt: null, connectedTo: null }, lacks: 'was never heard of' },
+    { given: { labels: ['linux'] }, lacks: 'has no label gpu' },
+    { given: { programs: [] }, lacks: 'has no claude' },
+    { given: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
+    { given: { slots: 0 }, lacks: 'has no slots' },
+  ])('takes a machine that has everything, and says of another one that it $lacks', async ({ given, lacks }) => {
+    await aMachine('build-1', { labels: ['gpu'], ...(given.connectedTo === null && { lastSeenAt: 5000 }), ...given })
+    const message = `no machine takes it: build-1 ${lacks}`
+    await expect(placeFor(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
+    const good = await aMachine('build-2', { labels: ['gpu', 'linux'] })
+    expect((await placeFor(world.fleet, wish)).id).toBe(good)
+  })
+
+  it('says that there is no machine, and does not name those that were revoked', async () => {
+    await expect(placeFor(world.fleet, wish)).rejects.toMatchObject({ message: 'there is no machine' })
+  })
+
+  it('takes the one with the most free slots, and one whose account is at its limit last', async () => {
+    const [small, large] = [await aMachine('small', { slots: 1 }), await aMachine('large', { slots: 3 })]
+    const place = async () => (await placeFor(world.fleet, { program: 'claude', labels: [] })).id
+    expect(await place()).toBe(large)
+    const limit = { until: Date.now() + 60_000, reason: 'five hours are over', notedAt: 0 }
+    await database.db.insert(accountLimits).values({ account: `claude@${large}`, ...limit })
+    expect(await place()).toBe(small)
+    await database.db.insert(accountLimits).values({ account: `claude@${small}`, ...limit, until: limit.until + 1000 })
+    expect(await place()).toBe(large)
+  })
+
+  it('lets agents of a cordoned machine work on, and makes no new ones there', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, {}, { machine: { status: 'cordoned' } })
+    await queuePrompt(fleet, agent.id, { prompt: 'go on' }, somebody)
+    await until(agent.prompts, ([row]) => row?.status === 'finished')
+    const workspace = { kind: 'folder' as const, path: '/p' }
+    const wanted = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
+    const refused = { code: 'NO_MACHINE', message: 'the machine is cordoned' }
+    await expect(createAgent(fleet, wanted, somebody)).rejects.toMatchObject(refused)
+    await agent.machine.close()
+  })
+
+  it('lets a draining machine end what runs and begin nothing, says so, and goes on when it is active again', async () => {
+    const { fleet } = world
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const agent = await anAgent(fleet, { text: () => released.then(() => anOutcome()) })
+    const set = (status: MachineRow['status']) =>
+      database.db.update(machines).set({ status }).where(eq(machines.id, agent.machine.id))
+    for (const prompt of ['one', 'two']) await queuePrompt(fleet, agent.id, { prompt }, somebody)
+    await set('draining')
+    release()
+    await until(agent.prompts, ([row]) => row?.status === 'finished')
+    await pumpMachine(fleet, agent.machine.id)
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished', 'queued'])
+    const waits = async () => (await sharedRows(database.db, [agent.id], Date.now())).get(agent.id)?.waits
+    expect(await waits()).toBe('a machine is draining: it begins nothing new')
+    await set('active')
+    await pumpMachine(fleet, agent.machine.id)
+    await until(agent.prompts, (all) => all.every(({ status }) => status === 'finished'))
+    expect(await waits()).toBeUndefined()
+    await agent.machine.close()
+  })
+
+  it('goes by the slots that a machine names itself, until an admin changes them, until it names others', async () => {
+    const id = await aMachine('vm')
+    const slots = async () => (await database.db.select().from(machines).where(eq(machines.id, id)))[0]?.slots
+    const about = { version: '1', platform: 'p', bootEpoch: 1, at: 0, name: 'vm', labels: [], roots: [] }
+    const says = (offered: number) =>
+      takeInventory(world.fleet, id, { ...about, slots: offered, agents: [], waiting: 0 })
+    await says(2)
+    expect(await slots()).toBe(2)
+    await database.db.update(machines).set({ slots: 7 }).where(eq(machines.id, id))
+    await says(2)
+    expect(await slots()).toBe(7)
+    await says(3)
+    expect(await slots()).toBe(3)
+  })
+})
