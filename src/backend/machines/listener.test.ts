@@ -16,6 +16,7 @@ import { askToJoin } from '../../channel/join.ts'
 import { openLine } from '../../channel/line.ts'
 import { decodeReportReply, decodeRequest, encodeReport, encodeReply } from '../../channel/message.ts'
 import { sealWith } from '../../channel/seal.ts'
+import { RalphError } from '../../contract/errors.ts'
 import type { Arrived } from '../../channel/session.ts'
 import { dial } from '../../channel/web-socket.ts'
 import { makeJoinToken } from './admission.ts'
@@ -80,6 +81,19 @@ async function attempt(credentials: Credentials, hello: Hello): Promise<string> 
   }
 }
 
+const anInventory = {
+  version: '0.1.0',
+  platform: 'linux',
+  bootEpoch: 1,
+  at: Date.now(),
+  name: 'm',
+  labels: [],
+  slots: 1,
+  roots: [],
+  agents: [],
+  waiting: 0,
+}
+
 /** The machine's end of a line that is let in. */
 async function connected(
   machineId: string,
@@ -98,19 +112,7 @@ async function connected(
     received: (message) => void received.push(message),
     answer: answer ?? (async () => ({})),
   })
-  const inventory = {
-    version: '0.1.0',
-    platform: 'linux',
-    bootEpoch: 1,
-    at: Date.now(),
-    name: 'm',
-    labels: [],
-    slots: 1,
-    roots: [],
-    agents: [],
-    waiting: 0,
-  }
-  await line.call('inventory', encodeReport('inventory', { inventory }), 5000)
+  await line.call('inventory', encodeReport('inventory', { inventory: anInventory }), 5000)
   return { line, received }
 }
 
@@ -179,6 +181,23 @@ describe('the port for machines', () => {
       'JOIN_PENDING: an admin has not approved this machine yet',
       'VERSION_UNKNOWN: ralph 0.1.0 does not understand ralph 9.0.0; update one of them',
     ])
+  })
+
+  it('talks with a machine of the next version that still speaks ours, in ours, whatever else it has to say', async () => {
+    const id = memory.add('newer')
+    const { line, received } = await connected(id, { speaks: { oldest: 1, newest: 2 }, version: '0.2.0' }, async () => {
+      throw new RalphError('VERSION_UNKNOWN', 'not any more')
+    })
+    const wire: { inventory: object } = JSON.parse(
+      JSON.stringify(encodeReport('inventory', { inventory: anInventory })),
+    )
+    const more = { inventory: { ...wire.inventory, moods: ['fine'] }, since: 'the next version' }
+    expect(await line.call('inventory', more, 5000)).toMatchObject({ success: true })
+    await expect(line.call('weather', {}, 5000)).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
+    const asked = machines.call(id, 'claude-state', { agentId: randomUUID() })
+    await expect(asked).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
+    expect(received).toEqual([])
+    line.close('done')
   })
 
   it('is refused by a machine that trusts another authority', async () => {
