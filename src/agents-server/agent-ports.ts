@@ -35,6 +35,7 @@ export type PortOptions = {
   /** Ralph's own folders, which no agent is to see. */
   readonly ralphHomes: readonly string[]
   readonly limits: AccountLimits
+  readonly disk?: typeof diskOf | undefined
   readonly hookSlots: Ports['hookSlots']
   readonly observe: (event: SprintEvent) => void
 }
@@ -76,7 +77,7 @@ export async function portsFor(options: PortOptions): Promise<Ports> {
       throw new RalphError('NOT_SUPPORTED', 'people are told by the backend')
     },
     clock: systemClock,
-    disk: diskOf(sprintDir),
+    disk: (options.disk ?? diskOf)(sprintDir),
     random: Math.random,
     observe,
   }

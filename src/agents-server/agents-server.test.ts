@@ -7,13 +7,13 @@ import { aLive, aProgress } from '../../test/support/builders.ts'
 import { aFolder } from '../../test/support/folder.ts'
 import { root } from '../../test/support/paths.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
-import { startAgentsServer } from './agents-server.ts'
+import { startAgentsServer, type AgentsServerOptions } from './agents-server.ts'
 
 const patience = { timeout: 20_000, interval: 20 }
 const agentScript = join(root, 'test/fleet/machine-agent.sh')
 
 /** A backend in memory and one machine on it, in this process, over the same frames as on a wire. */
-async function aMachine() {
+async function aMachine(disk?: AgentsServerOptions['disk']) {
   const folder = aFolder()
   const [home, project] = [join(folder, 'home'), join(folder, 'projects', 'one')]
   mkdirSync(project, { recursive: true })
@@ -26,6 +26,7 @@ async function aMachine() {
       env: process.env,
       machineId,
       version: '0.1.0',
+      disk,
       settings: {
         name: 'here',
         labels: [],
@@ -95,6 +96,23 @@ describe('an agents-server', () => {
     expect(effects()).toEqual(['one'])
     const state = () => backend.machines.call(machineId, 'claude-state', { agentId })
     await expect.poll(state, patience).toMatchObject({ success: true, isReady: true })
+  })
+
+  it('begins nothing while its disk is full, says so, and goes on by itself when there is room', async () => {
+    let shortage: string | undefined = '3 MB free on the disk'
+    const { backend, agentId, text, prompt, ended, effects } = await aMachine(() => ({
+      shortage: async () => shortage,
+    }))
+    const body = text('effect one\nsay hello there')
+    prompt(body)
+    const notes = () => backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
+    const paused = 'paused: disk-full: 3 MB free on the disk; it goes on by itself when there is room'
+    await expect.poll(notes, patience).toEqual([paused])
+    expect(ended(body.promptId)).toBeUndefined()
+    shortage = undefined
+    await expect.poll(() => ended(body.promptId), patience).toMatchObject({ outcome: { status: 'ok' } })
+    expect(effects()).toEqual(['one'])
+    await expect.poll(notes, patience).toEqual([paused, 'there is room again; it goes on'])
   })
 
   it('runs the attempts and checks of a sprint with the runtime of the file form', async () => {

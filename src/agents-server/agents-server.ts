@@ -17,7 +17,7 @@ import { answerRequest, answersOf } from './answers.ts'
 import { carryOutCommand, commandsOf, type Command } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
 import { takeInventory, type MachineSettings } from './inventory.ts'
-import { openJobs, type Jobs } from './jobs.ts'
+import { openJobs, type JobParts, type Jobs } from './jobs.ts'
 import { openLease, type Lease } from './lease.ts'
 import { takeFolder, type OwnedFolder } from './machine-folder.ts'
 import { findPrograms } from './programs.ts'
@@ -29,6 +29,7 @@ export type AgentsServerOptions = {
   readonly env: Environment
   /** Where the usage limits of accounts are kept, for all of this user's Ralphs; the data folder if nothing is said. */
   readonly limitsHome?: string
+  readonly disk?: JobParts['disk']
   /** Folders of Ralph that no agent is to see, besides these two. */
   readonly alsoHidden?: readonly string[]
   readonly machineId: string
@@ -105,7 +106,18 @@ async function openParts(options: AgentsServerOptions): Promise<Parts> {
     ...(options.limitsHome === undefined ? [] : [options.limitsHome]),
     ...(options.alsoHidden ?? []),
   ]
-  const jobs = openJobs({ agents, mailbox, ralphHomes, env, limits, slots, leased: lease.wait, changed, log })
+  const jobs = openJobs({
+    agents,
+    mailbox,
+    ralphHomes,
+    env,
+    limits,
+    slots,
+    disk: options.disk,
+    leased: lease.wait,
+    changed,
+    log,
+  })
   const current: Parts['current'] = {}
   mailbox.onSend(() => current.line?.wake())
   for (const agent of agents.all()) uploader.add(agent)

@@ -7,10 +7,13 @@ import type { SprintEvent } from '../contract/events.ts'
 import type { Fact } from '../loop/fact.ts'
 import { noUsage } from '../contract/outcome.ts'
 import { attemptState } from '../platform/attempt-folder.ts'
+import { systemClock } from '../platform/clock.ts'
 import { exists } from '../platform/files.ts'
 import { perform } from '../runtime/perform.ts'
+import { withRoom } from '../runtime/room.ts'
 import type { Ports } from '../runtime/ports.ts'
 import { slots } from '../runtime/slots.ts'
+import { diskOf } from '../storage/disk.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
 import { portsFor, sprintFolder, type Environment } from './agent-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
@@ -30,6 +33,8 @@ export type JobParts = {
   /** Resolves as soon as something may be begun whose lease is this long, or `signal` aborts. */
   readonly leased: (leaseMs: number, signal: AbortSignal) => Promise<void>
   readonly changed: () => void
+  /** The disk that a folder is on, if it is not to be asked itself. */
+  readonly disk?: typeof diskOf | undefined
   readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
 }
 
@@ -149,14 +154,32 @@ async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared)
     const agent = parts.agents.ready(body.agentId)
     job.startedAt = Date.now()
     parts.changed()
-    if (body.asked.kind === 'text')
-      return { end: { kind: 'outcome', outcome: await runText(agent, body, { ...parts, signal }) } }
+    if (body.asked.kind === 'text') return await runOwn(agent, body, { ...parts, signal })
     return await runAsked(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
     parts.log('a prompt could not be begun', { promptId: body.promptId, why: messageOf(error) })
     return { end: { kind: 'refused', reason: messageOf(error) } }
   }
 }
+
+/** A person's own prompt. */
+async function runOwn(
+  agent: LocalAgent,
+  body: RequestBody<'prompt'>,
+  parts: Shared & { readonly signal: AbortSignal },
+): Promise<Ended> {
+  const { promptId } = body
+  const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), promptId, event })
+  const outcome = await withRoom(() => runText(agent, body, parts), roomOf(agent, observe, parts), parts.signal)
+  return { end: 'aborted' in outcome ? { kind: 'cancelled' } : { kind: 'outcome', outcome } }
+}
+
+/** What is to be written before the runtime itself looks whether there is room. */
+const roomOf = ({ home }: LocalAgent, observe: (event: SprintEvent) => void, { disk = diskOf }: JobParts) => ({
+  disk: disk(home),
+  clock: systemClock,
+  observe,
+})
 
 type AskedOrder = Extract<RequestBody<'prompt'>['asked'], { kind: 'order' }>
 
@@ -173,8 +196,11 @@ async function runAsked(
     if (event.type === 'agent' && event.event.kind === 'text') messages++
     agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt })
   }
-  const ports = await portsFor({ ...parts, agent, sprintId, progress, observe })
-  const fact = await perform(order, { progress, ports, signal: job.controller.signal })
+  const { signal } = job.controller
+  const open = () => portsFor({ ...parts, agent, sprintId, progress, observe })
+  const ports = await withRoom(open, roomOf(agent, observe, parts), signal)
+  if ('aborted' in ports) return { end: { kind: 'cancelled' } }
+  const fact = await perform(order, { progress, ports, signal })
   const startedAt = job.startedAt ?? Date.now()
   const said = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
   await agent.conversations.add({ ...said, transcript: `${attempt}/transcript.jsonl` })
@@ -230,8 +256,11 @@ async function carryOut(
 ) {
   const agent = parts.agents.ready(agentId)
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), sprintId, event })
-  const ports = await portsFor({ ...parts, agent, sprintId, program, progress, observe })
-  const fact = await perform(order, { progress, ports, signal: job.controller.signal })
+  const { signal } = job.controller
+  const open = () => portsFor({ ...parts, agent, sprintId, program, progress, observe })
+  const ports = await withRoom(open, roomOf(agent, observe, parts), signal)
+  if ('aborted' in ports) return { reason: 'it was called off' }
+  const fact = await perform(order, { progress, ports, signal })
   const kept = await pushWork(agent, sprintId, observe)
   return { ...(fact ? { fact: machineFact(fact) } : { reason: 'it was called off' }), ...kept }
 }

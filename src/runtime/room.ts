@@ -16,11 +16,13 @@ export const unlessDiskFull =
 
 type Aborted = { readonly aborted: true }
 
+type Room = Pick<Ports, 'disk' | 'clock' | 'observe'>
+
 /**
  * Does what needs room on the disk. While there is too little, it is held; if the disk is full in the middle of it, it is done
  * again. Nothing is done any more once `signal` aborts.
  */
-export async function withRoom<T>(work: () => Promise<T>, ports: Ports, signal: AbortSignal): Promise<T | Aborted> {
+export async function withRoom<T>(work: () => Promise<T>, ports: Room, signal: AbortSignal): Promise<T | Aborted> {
   const pause = pausing(ports)
   for (;;) {
     const short = await shortage(ports)
@@ -69,11 +71,11 @@ export function patientSaving(ports: Ports) {
 }
 
 /** A disk that cannot be asked is tried. */
-const shortage = (ports: Ports): Promise<string | undefined> =>
+const shortage = (ports: Room): Promise<string | undefined> =>
   ports.disk?.shortage().catch(() => undefined) ?? Promise.resolve(undefined)
 
 /** Says once that it is held, and once that it goes on. */
-function pausing({ observe }: Ports) {
+function pausing({ observe }: Room) {
   let paused = false
   return {
     because: (why: string) => {
