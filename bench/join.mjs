@@ -21,6 +21,7 @@ const started = []
 const start = (home, ...args) =>
   started.push(spawn(process.execPath, [ralph, ...args], { env: envOf(home), stdio: 'ignore' }))
 const run = (home, ...args) => spawnSync(process.execPath, [ralph, ...args], { env: envOf(home), encoding: 'utf8' })
+const ms = (from, to) => Math.round(to - from)
 async function until(look) {
   for (;;) {
     const found = await look().catch(() => undefined)
@@ -54,7 +55,6 @@ try {
   await post(`/api/agents/${id}/prompts`, { prompt: 'hello' })
   await until(async () => (await get(`/api/agents/${id}/prompts`)).items.some(({ status }) => status === 'finished'))
   const ended = performance.now()
-  const ms = (from, to) => Math.round(to - from)
   console.log(
     JSON.stringify({
       joinMs: ms(begun, joined),
