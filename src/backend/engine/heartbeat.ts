@@ -3,8 +3,11 @@ import type { Database } from '../database/database.ts'
 import { holdLife, isAlive } from './life.ts'
 
 const beatMs = 1000
-/** Who was not seen for this long is dead, by the clock of the database. */
-const deadMs = 8000
+/**
+ * Who was not seen for this long is dead, by the clock of the database, whatever its session says. Long, since a computer that
+ * has too much to do is not dead, and giving up makes it worse; those that were killed are known by their session.
+ */
+const deadMs = 20_000
 /** Who was seen within this time lives, also without the session that stands for its life: that may have to be made anew. */
 const seenMs = 2500
 
