@@ -85,8 +85,8 @@ async function another(wanted: Parameters<typeof startPostgres>[0] = {}): Promis
   return server
 }
 
-it('goes on with the files of a server that was stopped, on another server', async () => {
-  const server = await another()
+it('goes on with the files of a server that was cut off, on another server', async () => {
+  const server = await another({ isDurable: true })
   const url = await server.makeDatabase()
   const { database, fleet, machineId } = await anAgentAtWork(url)
   await fleet.close()
