@@ -47,7 +47,7 @@ const backend = await openBackend({
 const { fleet, database } = backend
 const store = databaseStore(database, { now: Date.now, newId: randomUUID, changed: async () => {} })
 
-const seen = { prompts: 0, waits: [], isOver: false }
+const seen = { prompts: 0, waits: [], refused: 0, isOver: false }
 const idleSince = new Map()
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const report = { status: 'continue', summary: 'did a part', completedStepIds: [], pendingSteps: [] }
@@ -64,11 +64,19 @@ function work(machineId, { promptId, agentId, asked }) {
   setTimeout(() => {
     if (seen.isOver) return
     idleSince.set(agentId, performance.now())
-    takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: 0, end }).catch(
-      (error) => seen.isOver || console.error(error),
-    )
+    void untilTaken(() => takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: 0, end }))
   }, ms)
 }
+
+/** A machine keeps a report until it is stored. */
+const untilTaken = (tell) =>
+  tell().catch(async (error) => {
+    if (seen.isOver) return
+    seen.refused++
+    if (seen.refused < 5) console.error(error.message)
+    await pause(200)
+    return untilTaken(tell)
+  })
 
 const lines = new Map()
 async function deliver(machineId) {
@@ -174,6 +182,7 @@ console.log(
     max: at(0.9999),
     cpuMsPerPrompt: Math.round(((used.user + used.system) / 1000 / seen.prompts) * 10) / 10,
     cpuShare: Math.round(((used.user + used.system) / 1e6 / seconds) * 100) / 100,
+    ...(seen.refused > 0 && { refused: seen.refused }),
     eventsPerSecond: Math.round(stored / seconds),
     ...(viewed && { viewers: option.viewers, framesPerViewer: viewed.frames }),
     rssMb: Math.round(memory.rss / 1e6),

@@ -3,7 +3,7 @@
  * 100 and with 1,000 agents that end as many prompts per second, and with 1,000 agents, 10,000 events per second and 200 people
  * who look; on the embedded database and on a Postgres server.
  *
- *   node bench/backend.mjs [--seconds 20] [--rate 30] [--only embedded|postgres]        all of it
+ *   node bench/backend.mjs [--seconds 20] [--rate 30] [--only embedded|postgres] [--json]     all of it
  *   node --expose-gc bench/backend-run.mjs --agents 100 --prompt-ms 3000 …               one run; DATABASE_URL for a server
  */
 import { execFileSync } from 'node:child_process'
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '20' },
     rate: { type: 'string', default: '30' },
     only: { type: 'string' },
+    json: { type: 'boolean', default: false },
     events: { type: 'string', default: '10000' },
     viewers: { type: 'string', default: '200' },
   },
@@ -48,21 +49,26 @@ try {
     const figures = []
     for (const [index, one] of runs.entries()) {
       const url = database === 'postgres' ? server.url(await makeDatabase(`bench${index}`)) : undefined
-      figures.push(run(one, url))
-      console.log(
-        one.name,
-        JSON.stringify({ ...figures.at(-1), load: readFileSync('/proc/loadavg', 'utf8').slice(0, 4) }),
-      )
+      const found = { name: one.name, ...run(one, url) }
+      figures.push(found)
+      tell({ ...found, load: readFileSync('/proc/loadavg', 'utf8').slice(0, 4) })
     }
     const [few, many] = figures
     const ratio = Math.round((many.cpuMsPerPrompt / few.cpuMsPerPrompt) * 100) / 100
     const kbPerAgent = Math.round(((many.heapMb - few.heapMb) * 1000) / (many.agents - few.agents))
-    console.log(
-      `${database}: a prompt with 1,000 agents costs ${ratio} times what it costs with 100; ${kbPerAgent} kB per agent`,
-    )
+    tell({ database, ratio, kbPerAgent })
   }
 } finally {
   await server?.stop()
+}
+
+function tell(found) {
+  if (values.json) return console.log(JSON.stringify(found))
+  console.log(
+    Object.entries(found)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(' · '),
+  )
 }
 
 async function makeDatabase(name) {

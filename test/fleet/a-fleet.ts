@@ -12,6 +12,7 @@ import type { Database } from '../../src/backend/database/database.ts'
 import { machines } from '../../src/backend/database/machine.ts'
 import { openDatabase } from '../../src/backend/database/open-database.ts'
 import { sprints } from '../../src/backend/database/sprint.ts'
+import { openEngine } from '../../src/backend/engine/open-engine.ts'
 import { openFleet, type OpenFleet } from '../../src/backend/fleet/open-fleet.ts'
 import type { Fleet, Notice } from '../../src/backend/fleet/ports.ts'
 import { simulatedMachine, simulatedMachines, type Script } from '../support/simulated-machine.ts'
@@ -38,10 +39,14 @@ export async function dataFolder(): Promise<string> {
   afterAll(() => rm(folder, { recursive: true, force: true }))
   const hash = createHash('sha256')
   for (const name of readdirSync(migrations).toSorted()) hash.update(readFileSync(join(migrations, name)))
-  const template = join(tmpdir(), `ralph-data-template-${hash.digest('hex').slice(0, 16)}`)
+  const template = join(tmpdir(), `ralph-data-template-ready-${hash.digest('hex').slice(0, 16)}`)
   if (!existsSync(template)) {
     const made = await mkdtemp(join(tmpdir(), 'ralph-data-template-'))
-    await (await openDatabase({ dataFolder: made }, { migrations })).close()
+    const database = await openDatabase({ dataFolder: made }, { migrations })
+    // The ninety migrations of the engine take longer than ours. There is one per process: then they are not in it.
+    const engine = await openEngine(database, { handlers: {}, onLost: () => {} }).catch(() => undefined)
+    await engine?.close()
+    await database.close()
     await rename(made, template).catch(() => rm(made, { recursive: true, force: true }))
   }
   await cp(template, folder, { recursive: true })

@@ -4,7 +4,7 @@ import type { Backend } from '../../src/backend/open-backend.ts'
 import { idsIn, pathWith, type Needs, type Route } from '../../src/contract/fleet/route.ts'
 import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
 import { aBackend, aSession, asking, aUser, giveAccess, things, type Things } from './a-backend.ts'
-import { kinds } from './a-fleet.ts'
+import { kinds, until } from './a-fleet.ts'
 
 type Asked = Record<string, string | undefined>
 
@@ -218,5 +218,19 @@ describe.each(kinds)('the roles on %s', (kind) => {
     expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(200)
     expect((await admin('PATCH', `/api/users/${id}`, { disabled: true })).status).toBe(200)
     expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(401)
+  })
+
+  it('slows down who asks too often, says for how long, and answers then', async () => {
+    const cookie = await aSession(backend, await aUser(backend))
+    const mine = asking(backend.origin, { cookie })
+    const flood = () => Promise.all(Array.from({ length: 50 }, () => mine('GET', '/api/me')))
+    const refused = await until(flood, (answers) => answers.some(({ status }) => status === 429), 120_000)
+    const slowed = refused.find(({ status }) => status === 429)
+    expect(slowed?.body).toMatchObject({ code: 'RATE_LIMITED', status: 429, hint: 'wait 1 s' })
+    const seconds = Number(slowed?.headers.get('retry-after'))
+    expect(seconds).toBe(1)
+    expect((await asking(backend.origin, { cookie: cookies.admin })('GET', '/api/me')).status).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    expect((await mine('GET', '/api/me')).status).toBe(200)
   })
 })

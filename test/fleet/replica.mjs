@@ -74,12 +74,12 @@ const told = {
     const { machineId, epoch, inventory } = message
     try {
       await takeInventory(fleet, machineId, inventory)
+      connected.set(machineId, { sent: new Set(), busy: false, again: false })
+      await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })
     } catch (error) {
       trouble(error, 'connect')
       return void setTimeout(() => void told.connect(message).catch((again) => trouble(again, 'connect')), 500)
     }
-    connected.set(machineId, { sent: new Set(), busy: false, again: false })
-    await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })
     await deliver(machineId)
   },
   stored: ({ machineId, rows }) =>

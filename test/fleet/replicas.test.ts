@@ -258,8 +258,8 @@ async function survive({ times, server, disturb }: Disturbance) {
   const stuck = () => [...room.begun].filter(([agentId, all]) => all.length < (before.get(agentId) ?? 0) + 2)
   await until(
     async () => stuck().length,
-    (some) => some === 0,
-    60_000,
+    (some) => some === 0 && room.begun.size === count.agents,
+    120_000,
   ).catch(() => {})
   const begun = [...room.begun.values()]
   console.log(JSON.stringify({ times, agents: begun.length, ...room.seen, ...processes.state }))

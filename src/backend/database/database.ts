@@ -30,8 +30,14 @@ export interface Database {
   readonly close: () => Promise<void>
 }
 
-export function databaseOn(opened: Omit<Database, 'transaction' | 'aside'>): Database {
-  const transaction: Database['transaction'] = (run) => again(() => once(opened, run))
+type Place = Omit<Database, 'transaction' | 'aside'>
+
+/** `mustHaveRoom` rejects when nothing more should be written. */
+export function databaseOn(opened: Place, mustHaveRoom: () => Promise<void> = async () => {}): Database {
+  const transaction: Database['transaction'] = async (run) => {
+    await mustHaveRoom()
+    return again(() => once(opened, run))
+  }
   const inTurn = turns(opened.kind === 'embedded' ? 1 : mostAside)
   return { ...opened, transaction, aside: (run) => inTurn(() => transaction(run)) }
 }

@@ -21,6 +21,7 @@ export function embeddedSession(lite: PGlite): () => Duplex {
     const kept = lite.execProtocolRawStream(question, { onRawData: (part) => void parts.push(Buffer.from(part)) })
     holder = lite.isInTransaction() ? connection : undefined
     await kept
+    if (parts.length === 0) throw new Error('the embedded database does not answer any more')
     // In a turn of its own: many statements in a row must not keep everybody else from theirs.
     setImmediate(() => {
       if (!connection.destroyed) connection.push(Buffer.concat(parts))

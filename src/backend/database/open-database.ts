@@ -7,6 +7,7 @@ import { makePrivateFolder } from '../../platform/files.ts'
 import { databaseOn, remembering, type Database } from './database.ts'
 import { embeddedSession } from './embedded-session.ts'
 import { migrate } from './migrate.ts'
+import { roomIn } from './room.ts'
 import { localSignals, openSignals } from './signals.ts'
 
 /** A folder of ours (one process, nothing to set up), or a Postgres server that any number of replicas share. */
@@ -71,7 +72,9 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
   const folder = join(dataFolder, 'database')
   await makePrivateFolder(folder)
   const lock = own(join(dataFolder, 'database.lock'))
+  const mustHaveRoom = roomIn(folder)
   try {
+    await mustHaveRoom()
     const { PGlite } = await import('@electric-sql/pglite')
     const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
     const lite = await PGlite.create({ dataDir: folder, startParams })
@@ -87,14 +90,8 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
       await lite.close()
       lock.release()
     }
-    return databaseOn({
-      kind: 'embedded',
-      pool,
-      db: drizzle(remembering(pool)),
-      url: nowhere,
-      signals: localSignals(),
-      close,
-    })
+    const place = { pool, db: drizzle(remembering(pool)), url: nowhere, signals: localSignals(), close }
+    return databaseOn({ kind: 'embedded', ...place }, mustHaveRoom)
   } catch (error) {
     lock.release()
     throw error

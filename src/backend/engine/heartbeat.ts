@@ -1,10 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
+import { isDatabaseGone } from '../database/database-gone.ts'
 import { holdLife, isAlive } from './life.ts'
 
 const beatMs = 1000
-/** Who was not seen for this long is dead, by the clock of the database. */
-const deadMs = 8000
+/**
+ * Who was not seen for this long is dead, by the clock of the database, whatever its session says. Long, since a computer that
+ * has too much to do is not dead, and giving up makes it worse; those that were killed are known by their session.
+ */
+const deadMs = 20_000
 /** Who was seen within this time lives, also without the session that stands for its life: that may have to be made anew. */
 const seenMs = 2500
 
@@ -23,6 +27,8 @@ type Heart = {
 export async function startHeartbeat(database: Database, { executorId, recover, onLost, log }: Heart) {
   let last = performance.now()
   let lost = false
+  /** Nobody can take anything over while the database is away. */
+  let isAway = false
   let beating = Promise.resolve()
   const life = await holdLife(database.url, executorId, (error) => log('warning', `heartbeat: ${error.message}`))
   const beat = async () => {
@@ -30,6 +36,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
       insert into executor (id, last_seen) values (${executorId}, clock_timestamp())
       on conflict (id) do update set last_seen = excluded.last_seen`)
     last = performance.now()
+    isAway = false
     const taken = await recover()
     if (taken > 0) log('warning', `took over ${taken} of a replica that is gone`)
   }
@@ -37,11 +44,14 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   await beat()
   const timer = setInterval(() => {
     const silentMs = performance.now() - last
-    if (silentMs > deadMs && !lost) {
+    if (silentMs > deadMs && !lost && !isAway) {
       lost = true
       onLost(`no heartbeat for ${Math.round(silentMs)} ms`)
     }
-    beating = beating.then(beat).catch((error: unknown) => log('warning', `heartbeat: ${String(error)}`))
+    beating = beating.then(beat).catch((error: unknown) => {
+      isAway = isDatabaseGone(error)
+      log('warning', `heartbeat: ${String(error)}`)
+    })
   }, beatMs)
   return {
     stop: async () => {

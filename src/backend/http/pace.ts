@@ -26,7 +26,10 @@ export function pace(now: () => number): Pace {
     bucket.at = at
     buckets.set(who, bucket)
     const price = changes ? priceOfChange : 1
-    if (bucket.tokens < price) throw new RalphError('RATE_LIMITED', 'too many requests', { hint: 'wait some seconds' })
+    if (bucket.tokens < price) {
+      const seconds = Math.ceil((price - bucket.tokens) / perSecond)
+      throw new RalphError('RATE_LIMITED', 'too many requests', { hint: `wait ${seconds} s` })
+    }
     bucket.tokens -= price
   }
 }

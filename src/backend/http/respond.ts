@@ -22,7 +22,18 @@ export const jsonResponse = (value: unknown, headers: Readonly<Record<string, st
 
 export function problemResponse(body: Problem): Response {
   const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
-  return new Response(JSON.stringify(body), { status: body.status, headers })
+  const later = againAfter[body.code]
+  return new Response(JSON.stringify(body), {
+    status: body.status,
+    headers: { ...headers, ...(later !== undefined && { 'retry-after': later }) },
+  })
+}
+
+/** Seconds after which the same call may go well. A bucket that is empty has enough for one call again after one. */
+const againAfter: Readonly<Record<string, string>> = {
+  RATE_LIMITED: '1',
+  DATABASE_UNAVAILABLE: '5',
+  MACHINE_UNREACHABLE: '5',
 }
 
 type FieldError = { readonly path: string; readonly message: string }

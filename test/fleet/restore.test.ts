@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'drizzle-orm'
+import { expect, it, onTestFinished } from 'vitest'
+import type { Database } from '../../src/backend/database/database.ts'
+import { openDatabase } from '../../src/backend/database/open-database.ts'
+import { queuePrompt } from '../../src/backend/fleet/prompts.ts'
+import { startRalphMode } from '../../src/backend/fleet/ralph-mode.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { locked, simulatedMachine } from '../support/simulated-machine.ts'
+import { aFleet, anAgent, migrations, until } from './a-fleet.ts'
+
+const run = promisify(execFile)
+const somebody = { name: 'somebody' }
+/** Of the programs on this machine; they refuse servers that are newer. */
+const dumpVersion = await run('pg_dump', ['--version']).then(
+  ({ stdout }) => Number(/\d+/.exec(stdout)?.[0]),
+  () => 0,
+)
+
+const opened = async (url: string): Promise<Database> => {
+  const database = await openDatabase({ url }, { migrations })
+  onTestFinished(() => database.close(), 60_000)
+  return database
+}
+
+/** In its second prompt when the backup is made; somebody's own prompt waits behind it. */
+async function anAgentAtWork(url: string) {
+  const database = await opened(url)
+  const { fleet } = await aFleet(database)
+  const never = new Promise<never>(() => {})
+  const agent = await anAgent(fleet, { attempt: (_, number) => (number === 2 ? never : locked({ exists: true })) })
+  await startRalphMode(fleet, agent.id, { taskDescription: 'Ship it', ifBusy: 'interrupt' }, somebody)
+  await until(
+    agent.prompts,
+    (rows) => rows.filter(({ status }) => status === 'running').length === 1 && rows.length === 2,
+  )
+  await queuePrompt(fleet, agent.id, { prompt: 'And the docs?' }, somebody)
+  await agent.machine.close()
+  return { database, fleet, machineId: agent.machine.id, agentId: agent.id }
+}
+
+/** How many rows every table has; those of the machine room change with every start. */
+async function counts({ db }: Database): Promise<Record<string, number>> {
+  const { rows } = await db.execute<{ name: string }>(sql`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_name not in ('executor', 'migration') order by 1`)
+  const counted = rows.map(async ({ name }) => {
+    const { rows: found } = await db.execute<{ count: number }>(sql`select count(*)::int from ${sql.identifier(name)}`)
+    return [name, found[0]?.count ?? -1] as const
+  })
+  return Object.fromEntries(await Promise.all(counted))
+}
+
+/** On the copy everything is there, and the agent goes on where it was: its machine is given what it does not know of. */
+async function goesOn(url: string, before: Record<string, number>, machineId: string) {
+  const database = await opened(url)
+  expect(await counts(database)).toEqual(before)
+  const { fleet } = await aFleet(database)
+  onTestFinished(fleet.close, 60_000)
+  const done = simulatedMachine(fleet, machineId, { attempt: () => locked({ exists: false, outcome: 'done' }) })
+  await done.connect()
+  const look = async () => {
+    const { rows } = await database.db.execute<{ by: string; status: string }>(sql`
+      select by, status from agent_prompt order by created_at, iteration`)
+    return rows
+  }
+  const rows = await until(look, (all) => all.every(({ status }) => status === 'finished'))
+  expect(rows.map(({ by }) => by)).toEqual(['ralph', 'ralph', 'somebody'])
+  const { rows: sprints } = await database.db.execute(sql`select status from sprint`)
+  expect(sprints).toEqual([{ status: 'completed' }])
+  // Nothing of the time before the backup hides what happens now from those who look.
+  const { rows: hidden } = await database.db.execute(sql`
+    select 1 from event where tx >= pg_snapshot_xmax(pg_current_snapshot())`)
+  expect(hidden).toEqual([])
+  await done.close()
+}
+
+async function another(wanted: Parameters<typeof startPostgres>[0] = {}): Promise<TestPostgres> {
+  const server = await startPostgres(wanted)
+  onTestFinished(server.stop, 60_000)
+  return server
+}
+
+it('goes on with the files of a server that was cut off, on another server', async () => {
+  const server = await another({ isDurable: true })
+  const url = await server.makeDatabase()
+  const { database, fleet, machineId } = await anAgentAtWork(url)
+  await fleet.close()
+  const before = await counts(database)
+  await server.crash()
+  const restored = await another({ copyOf: server.data })
+  await goesOn(restored.url(url), before, machineId)
+}, 240_000)
+
+it('goes on with a dump that was made while it was at work, on another server', async ({ skip }) => {
+  const server = await another()
+  const url = await server.makeDatabase()
+  const { database, fleet, machineId } = await anAgentAtWork(url)
+  const { rows } = await database.db.execute<{ version: number }>(sql`
+    select current_setting('server_version_num')::int / 10000 as version`)
+  if (dumpVersion < (rows[0]?.version ?? 0)) {
+    await fleet.close()
+    skip('there is no pg_dump for this server')
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-dump-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'dump.sql')
+  // Numbers of transactions are far ahead of those of the new server.
+  for (let time = 0; time < 50; time++) await database.db.execute(sql`select pg_current_xact_id()`)
+  const before = await counts(database)
+  await run('pg_dump', ['--no-owner', '-f', file, url])
+  await fleet.close()
+  const fresh = await another()
+  const restored = await fresh.makeDatabase()
+  await run('psql', ['-q', '-v', 'ON_ERROR_STOP=1', '-f', file, restored])
+  await goesOn(restored, before, machineId)
+}, 240_000)
