@@ -109,13 +109,13 @@ async function output(file, args) {
   return { ...said, exit }
 }
 
-function page(rows) {
+function page(rows, on) {
   const missed = rows.filter(({ ok }) => ok === false).length
   const targets = rows.filter(({ target }) => target !== undefined).length
   return `## Our own figures
 
 Written by \`npm run bench -- --write\` on ${today()}; do not edit. ${versions()}.
-${machine()}. Targets are for an idle machine; CPU times and their ratios hardly depend on what else it does.
+${on} at the start. Targets are for an idle machine; CPU times and their ratios hardly depend on what else it does.
 ${targets - missed} of ${targets} targets met.
 
 ${tableOf(rows)}
@@ -139,7 +139,7 @@ if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   }
   const on = machine()
   const rows = await measureAll(names, { isLong: values.long })
-  if (values.write && values.only === undefined) writePart('own', page(rows))
+  if (values.write && values.only === undefined) writePart('own', page(rows, on))
   console.log(
     values.json ? JSON.stringify({ date: today(), machine: on, rows }, undefined, 2) : `${tableOf(rows)}\n\n${on}`,
   )

@@ -1,5 +1,5 @@
-// Compares the sturdy figures with those of bench/baseline.json: none may be more than twice as large. Half a minute.
-// Usage: npm run bench:guard [-- --write] [-- --only start,compile] [-- --baseline FILE] [-- --iterations 100] [-- --rounds 3]
+// Compares the sturdy figures with those of bench/baseline.json: none may be much larger. Half a minute.
+// Usage: npm run bench:guard [-- --write] [-- --only start,compile] [-- --baseline FILE] [-- --iterations 200] [-- --rounds 3]
 //   --write makes what is measured now the baseline: on a quiet machine, please
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,8 +10,8 @@ import { measure as overhead } from './overhead.mjs'
 import { measure as parse } from './parse.mjs'
 import { measure as start } from './start.mjs'
 
-/** Wide: a machine that is busy with other things must not refuse a change. What is worse by an order of magnitude is seen. */
-const tolerance = 2
+/** Wide: a machine that is busy with other things must not refuse a change. */
+const tolerance = 2.5
 
 const parts = {
   start: () => start({ rounds: 4 }),
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
     only: { type: 'string', default: Object.keys(parts).join() },
-    iterations: { type: 'string', default: '100' },
+    iterations: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '3' },
     baseline: { type: 'string', default: fileURLToPath(new URL('baseline.json', import.meta.url)) },
   },
@@ -36,9 +36,10 @@ const known = values.write ? {} : JSON.parse(readFileSync(values.baseline, 'utf8
 const found = []
 for (const name of names) {
   const rows = await sturdy(name)
-  // Once more, if it looks worse: the lesser one is nearer to the truth.
+  // Once more, if it looks worse: the lesser one is nearer to the truth. A baseline is the greater one: it must not refuse by chance.
   const again = values.write || rows.some(isWorse) ? await sturdy(name) : rows
-  found.push(...rows.map((row, index) => (again[index].value < row.value ? again[index] : row)))
+  const pick = values.write ? Math.max : Math.min
+  found.push(...rows.map((row, index) => ({ ...row, value: pick(row.value, again[index].value) })))
 }
 if (values.write) writeBaseline(found)
 else compare(found)

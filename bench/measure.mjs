@@ -20,7 +20,7 @@ export function row(name, value, unit, { atMost, atLeast, sturdy = false } = {})
 
 /** Prints the rows of a bench that was started by itself. */
 export async function printIfMain(url, measure) {
-  if (realpathSync(process.argv[1]) !== fileURLToPath(url)) return
+  if (!process.argv[1] || realpathSync(process.argv[1]) !== fileURLToPath(url)) return
   const rows = await measure()
   console.log(process.argv.includes('--json') ? JSON.stringify(rows) : tableOf(rows))
   process.exit(rows.every(({ ok }) => ok !== false) ? 0 : 1)

@@ -52,7 +52,8 @@ async function audit(registry: string) {
   const packages = { '': { name: 'p', dependencies: { leaky: '1.0.0' } }, 'node_modules/leaky': one }
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ name: 'p', dependencies: { leaky: '1.0.0' } }))
   writeFileSync(join(cwd, 'package-lock.json'), JSON.stringify({ name: 'p', lockfileVersion: 3, packages }))
-  const env = { ...process.env, npm_config_registry: registry, npm_config_cache: join(cwd, 'cache') }
+  const own = { npm_config_registry: registry, npm_config_cache: join(cwd, 'cache'), npm_config_noproxy: '127.0.0.1' }
+  const env = { ...process.env, ...own, NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' }
   const child = spawn(process.execPath, [join(root, 'scripts/audit.mjs')], { cwd, env })
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))

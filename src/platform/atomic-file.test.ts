@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { aFolder } from '../../test/support/folder.ts'
 import { removeForGood, replaceUntouched, writeFileAtomic } from './atomic-file.ts'
 import { fileSignature } from './files.ts'
@@ -13,6 +14,22 @@ it('replaces a file and leaves nothing else behind', async () => {
 
   expect(readFileSync(join(folder, 'f'), 'utf8')).toBe('two')
   expect(readdirSync(folder)).toEqual(['f'])
+})
+
+it('syncs the file and then its folder: without the folder a power cut could bring back the old one', async () => {
+  const folder = aFolder()
+  const some = await open(folder, 'r')
+  const handles: FileHandle = Object.getPrototypeOf(some)
+  const synced: string[] = []
+  const spy = vi.spyOn(handles, 'sync').mockImplementation(async function (this: FileHandle) {
+    synced.push((await this.stat()).isDirectory() ? 'folder' : 'file')
+  })
+  onTestFinished(() => spy.mockRestore())
+
+  await writeFileAtomic(join(folder, 'f'), 'one')
+
+  expect(synced).toEqual(['file', 'folder'])
+  await some.close()
 })
 
 it('leaves the old text and no draft when it cannot be replaced', async () => {

@@ -175,6 +175,13 @@ describe('an internal address', () => {
     expect(isInternal(address)).toBe(false)
   })
 
+  it.each(['::ffff:127.0.0.1', '::ffff:169.254.169.254', '::FFFF:10.0.0.1'])(
+    'is %s, as a name server may say it',
+    (address) => {
+      expect(isInternal(address)).toBe(true)
+    },
+  )
+
   it('is anything that is no address', () => {
     expect(isInternal('example.com')).toBe(true)
   })

@@ -1,98 +1,43 @@
 // Plants one defect after the other into a copy of the tree and shows which test sees it. A defect that no test sees is a hole.
-// Usage: npm run test:planted [-- <part of a name> …]
+// Usage: npm run test:planted [-- <part of a name> …] [-- --write]     --write: all of them, and docs/planted.md
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { defects } from './defects.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `find` stands in the file once; a defect that no longer fits must be planted anew, not skipped. */
-const defects = [
-  {
-    name: 'a tree is not killed',
-    file: 'src/platform/supervised-process.ts',
-    find: 'if (id) await endTree(id, job)',
-    put: 'if (id && job === undefined) await endTree(id, job)',
-    tests: 'src/platform/supervised-process.test.ts',
-  },
-  {
-    name: 'the journal is not synced',
-    file: 'src/platform/append-file.ts',
-    find: 'await file.datasync()',
-    put: 'await Promise.resolve()',
-    tests: 'src/platform/append-file.test.ts',
-  },
-  {
-    name: 'a red check does not stop a claim',
-    file: 'src/loop/checks.ts',
-    find: 'if (live.goalCompleteSummary === undefined || red.length === 0) return',
-    put: 'if (live.goalCompleteSummary === undefined || red.length >= 0) return',
-    tests: 'src/loop',
-  },
-  {
-    name: 'known secrets are not redacted',
-    file: 'src/contract/redact.ts',
-    find: 'const names = formsOf(secrets)',
-    put: 'const names = formsOf(secrets.slice(secrets.length))',
-    tests: 'src/contract/redact.test.ts',
-  },
-  {
-    name: 'the Host header is not looked at',
-    file: 'src/backend/http/guard.ts',
-    find: 'asked.host === undefined || !hosts.has(asked.host.toLowerCase())',
-    put: 'hosts.size === 0',
-    tests: 'src/backend/http/guard.test.ts',
-  },
-  {
-    name: 'two prompts of an agent may run at once',
-    file: 'assets/migrations/0001-fleet.sql',
-    find: "create unique index agent_prompt_running on agent_prompt (agent_id) where status = 'running';",
-    put: "create index agent_prompt_running on agent_prompt (agent_id) where status = 'running';",
-    tests: 'src/backend/fleet/prompts.test.ts src/backend/database',
-  },
-  {
-    name: 'a message is acknowledged before it is stored',
-    file: 'src/channel/session.ts',
-    find: "outputs: [{ type: 'store', seq: frame.seq, message: arrived(frame, assembled.body) }]",
-    put: "outputs: [control({ ...received, storedSeq: expected }, lineTypes.ack), { type: 'store', seq: frame.seq, message: arrived(frame, assembled.body) }]",
-    tests: 'src/channel',
-  },
-  {
-    name: 'frames of another connection are taken',
-    file: 'src/channel/session.ts',
-    find: 'if (frame.epoch !== session.epoch)',
-    put: 'if (frame.epoch !== frame.epoch)',
-    tests: 'src/channel',
-  },
-]
-
-const wanted = process.argv.slice(2)
+const isWriting = process.argv.includes('--write')
+const wanted = isWriting ? [] : process.argv.slice(2)
 const chosen = defects.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+const config = {
+  test: { include: ['src/**/*.test.ts', 'test/hostile/*.test.ts'], testTimeout: 60_000, maxWorkers: 2 },
+}
 const copy = mkdtempSync(join(tmpdir(), 'ralph-planted-'))
 try {
-  for (const name of [
-    'src',
-    'test',
-    'assets',
-    'schemas',
-    'package.json',
-    'vitest.config.ts',
-    'tsconfig.json',
-    'tsconfig.base.json',
-  ])
+  for (const name of ['src', 'test', 'assets', 'schemas', 'package.json', 'tsconfig.json', 'tsconfig.base.json'])
     cpSync(join(root, name), join(copy, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  const seen = chosen.map((defect) => ({ ...defect, failed: plant(defect) }))
-  for (const { name, failed } of seen)
-    console.log(`${failed.length > 0 ? '✓' : '✗ NOT SEEN'} ${name}: ${failed.join(' · ')}`)
+  writeFileSync(join(copy, 'vitest.config.mjs'), `export default ${JSON.stringify(config)}\n`)
+  const before = failures([...new Set(chosen.flatMap(({ tests }) => tests.split(' ')))])
+  if (before.length > 0) throw new Error(`without any defect there fails: ${before.join(', ')}`)
+  const seen = chosen.map((defect) => told({ ...defect, failed: plant(defect) }))
+  console.log(`${seen.filter(({ failed }) => failed.length > 0).length} of ${seen.length} are seen`)
+  if (isWriting) writePage(seen)
   process.exitCode = seen.every(({ failed }) => failed.length > 0) ? 0 : 1
 } finally {
   rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** The titles of up to three tests that fail with it. */
+function told(defect) {
+  const { name, failed } = defect
+  console.log(`${failed.length > 0 ? '✓' : '✗ NOT SEEN'} ${name}: ${failed.slice(0, 3).join(' · ')}`)
+  return defect
+}
+
+/** The titles of the tests that fail with it. */
 function plant({ name, file, find, put, tests }) {
   const path = join(copy, file)
   const text = readFileSync(path, 'utf8')
@@ -101,16 +46,42 @@ function plant({ name, file, find, put, tests }) {
     path,
     text.replace(find, () => put),
   )
+  const failed = failures(tests.split(' '))
+  writeFileSync(path, text)
+  return failed
+}
+
+function failures(tests) {
   const output = join(copy, 'result.json')
   rmSync(output, { force: true })
-  const args = ['run', '--project', 'unit', '--reporter=json', `--outputFile=${output}`, ...tests.split(' ')]
+  const args = ['run', '--config', 'vitest.config.mjs', '--reporter=json', `--outputFile=${output}`, ...tests]
   spawnSync(process.execPath, [join(copy, 'node_modules/vitest/vitest.mjs'), ...args], { cwd: copy, stdio: 'ignore' })
-  writeFileSync(path, text)
   const { testResults } = JSON.parse(readFileSync(output, 'utf8'))
   const results = testResults.flatMap(({ assertionResults }) => assertionResults)
-  if (results.length === 0) throw new Error(`${name}: no test ran`)
-  return results
-    .filter(({ status }) => status === 'failed')
-    .map(({ fullName }) => fullName)
-    .slice(0, 3)
+  if (results.length === 0) throw new Error(`no test ran of ${tests.join(' ')}`)
+  return results.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+}
+
+function writePage(seen) {
+  const cell = (text) =>
+    text
+      .replaceAll('|', String.raw`\|`)
+      .replaceAll('<', '&lt;')
+      .replaceAll('\n', ' ')
+  const rows = seen.map(({ name, file, failed }) => {
+    const more = failed.length > 1 ? ` and ${failed.length - 1} more` : ''
+    return `| ${name} | \`${file}\` | ${failed.length === 0 ? '**none**' : `${cell(failed[0])}${more}`} |`
+  })
+  const page = join(root, 'docs/planted.md')
+  const text = `# Planted defects
+
+Written by \`npm run test:planted -- --write\`; do not edit. Each row spoils one line of the product, in a copy, and runs tests that pass without
+it. A guard that can be taken out without a test failing is none.
+
+| the defect | planted in | the test that sees it |
+| --- | --- | --- |
+${rows.join('\n')}
+`
+  writeFileSync(page, text)
+  spawnSync(process.execPath, [join(root, 'node_modules/oxfmt/bin/oxfmt'), page], { stdio: 'ignore' })
 }
