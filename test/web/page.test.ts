@@ -262,6 +262,17 @@ describe('a long transcript', () => {
   })
 })
 
+describe('a prompt of a person', () => {
+  it('shows what happened during it, and what went into a tool and came out', async () => {
+    await open('/sign-in')
+    await go(theAgent())
+    await page().getByText('What happened').first().click()
+    await page().getByRole('button', { name: 'npm test -- logout' }).click()
+    await page().getByRole('button', { name: 'Close' }).waitFor()
+    expect(complaints()).toEqual([])
+  })
+})
+
 describe('by keyboard', () => {
   it('opens the palette, goes to places, keeps a draft, and starts', async () => {
     await open('/')

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
 
 /** Keys under which answers are kept. `live.ts` writes to the same ones. */
@@ -26,6 +27,17 @@ export const agentsQuery = queryOptions({
 
 export const agentQuery = (agentId: string) =>
   queryOptions({ queryKey: keys.agent(agentId), queryFn: ({ signal }) => api.getAgent({ agentId }, { signal }) })
+
+export const waysToSignInQuery = queryOptions({
+  queryKey: ['ways-to-sign-in'],
+  queryFn: ({ signal }) => api.waysToSignIn({}, { signal }),
+})
+
+export const promptEventsQuery = ({ agentId, id: promptId }: Pick<AgentPrompt, 'agentId' | 'id'>) =>
+  queryOptions({
+    queryKey: ['prompt-events', agentId, promptId],
+    queryFn: ({ signal }) => api.listPromptEvents({ agentId, promptId, limit: 200 }, { signal }),
+  })
 
 export const promptsQuery = (agentId: string) =>
   queryOptions({
