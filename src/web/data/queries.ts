@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
+import { opened, type Scope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Keys under which answers are kept. `live.ts` writes to the same ones. */
 export const keys = {
@@ -96,6 +97,18 @@ export const iterationsQuery = (sprintId: string) =>
     queryKey: keys.iterations(sprintId),
     queryFn: async ({ signal }) =>
       (await everyPage((cursor) => api.listIterations({ sprintId, cursor, limit: 200 }, { signal }))).toReversed(),
+  })
+
+export const eventsAtOnce = 200
+
+/** The newest part of what happened, as much of it as is asked for. */
+export const transcriptQuery = (sprintId: string, scope: Scope) =>
+  queryOptions({
+    queryKey: [...keys.events(sprintId), scope],
+    queryFn: async ({ signal }): Promise<TranscriptWindow> =>
+      opened(await api.listEvents({ sprintId, ...scope, limit: eventsAtOnce }, { signal })),
+    structuralSharing: false,
+    gcTime: 60_000,
   })
 
 export const diffQuery = (sprintId: string, range: { readonly from?: number; readonly to?: number }) =>
