@@ -71,6 +71,12 @@ function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call:
       >
         {whole.text.slice(0, shown) || <span className="text-faint">no output</span>}
       </pre>
+      {call.clippedIn !== undefined && whole.size === undefined && (
+        <p className="px-3.5 pb-2 text-sm text-faint">
+          The middle was too long to be sent along. The machine has the transcript of this attempt as the program
+          printed it.
+        </p>
+      )}
       <div className="flex gap-2 px-3 pb-2">
         {whole.text.length > shown && (
           <Button size="small" onClick={() => setShown(shown + 10 * atOnce)}>
@@ -79,7 +85,7 @@ function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call:
         )}
         {whole.more && (
           <Button size="small" disabled={whole.busy} onClick={() => void whole.load()}>
-            {whole.size === undefined ? 'Load the whole output' : 'Load more'}
+            {whole.size === undefined ? 'Read it in the raw transcript' : 'Load more'}
           </Button>
         )}
       </div>
@@ -87,7 +93,7 @@ function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call:
   )
 }
 
-/** A long output comes clipped; the rest is fetched part by part, on request. */
+/** A long output comes clipped; what the machine has is fetched part by part, on request. */
 function useWholeOutput(sprintId: string | undefined, call: ToolCall) {
   const [parts, setParts] = useState<{ text: string; next: number | undefined; size: number } | undefined>()
   const [busy, setBusy] = useState(false)
