@@ -1,5 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { z } from 'zod'
+import { queryClient } from './data/api.ts'
+import { agentsQuery, iterationsQuery, sprintQuery, transcriptQuery, usageQuery } from './data/queries.ts'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { part } from './part.ts'
 import { Crashed } from './shell/crashed.tsx'
@@ -23,6 +25,10 @@ const fleetRoute = createRoute({
     show: maybe(z.enum(['running', 'needs-you', 'parked', 'failed', 'resting'])),
     q: maybe(z.string()),
   }),
+  loader: () => {
+    void queryClient.prefetchQuery(agentsQuery)
+    void queryClient.prefetchQuery(usageQuery)
+  },
   component: lazyRouteComponent(() => part(() => import('./pages/fleet.tsx')), 'FleetPage'),
 })
 
@@ -45,6 +51,13 @@ const sprintRoute = createRoute({
     from: maybe(z.int()),
     file: maybe(z.string()),
   }),
+  // Asked for while the page itself is still on its way, and by nobody waited for.
+  loaderDeps: ({ search: { i: iteration, q: search, kind } }) => ({ iteration, search, kind }),
+  loader: ({ params: { sprintId }, deps: scope }) => {
+    void queryClient.prefetchQuery(sprintQuery(sprintId))
+    void queryClient.prefetchQuery(transcriptQuery(sprintId, scope))
+    void queryClient.prefetchQuery(iterationsQuery(sprintId))
+  },
   component: lazyRouteComponent(() => part(() => import('./pages/sprint.tsx')), 'SprintPage'),
 })
 

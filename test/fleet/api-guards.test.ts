@@ -78,7 +78,7 @@ describe('every route', () => {
 
   it('wants to know who asks', async () => {
     const strangers = [{}, { token: `ralph_${'x'.repeat(43)}` }, { cookie: `ralph-session=${'x'.repeat(43)}` }]
-    const open: RouteName[] = ['signIn', 'signOut']
+    const open: RouteName[] = ['signIn', 'signOut', 'waysToSignIn']
     for (const who of strangers) {
       const ask = asking(backend.origin, who)
       const got = await Promise.all(

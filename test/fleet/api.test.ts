@@ -167,6 +167,16 @@ describe.each(kinds)('the API on %s', (kind) => {
       ['ralph', 'finished'],
       ['third', 'cancelled'],
     ])
+    const { items: happened } = await until(
+      () => api.listPromptEvents({ agentId: id, promptId: first.id }),
+      (page) => page.items.length > 0,
+    )
+    expect(new Set(happened.map(({ promptId, sprintId }) => [promptId, sprintId].join(' ')))).toEqual(
+      new Set([`${first.id} `]),
+    )
+    expect(happened.some(({ event }) => event.type === 'agent')).toBe(true)
+    const { id: other } = await anAgent('work')
+    await expect(api.listPromptEvents({ agentId: other, promptId: first.id })).resolves.toEqual({ items: [] })
   }, 120_000)
 
   it('stops now: the agent is ended, the queue is empty, the lock is gone', async () => {

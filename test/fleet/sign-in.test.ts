@@ -134,6 +134,10 @@ describe('signing in with an identity provider', () => {
   }
   const me = async (cookie: string) => (await asking(backend.origin, { cookie })('GET', '/api/me')).body
 
+  it('says to strangers that there is this way', async () => {
+    expect(await (await fetch(`${backend.origin}/api/sign-in`)).json()).toEqual({ organisation: true })
+  })
+
   it('makes the first one the admin, and others members', async () => {
     person = { sub: 'a', email: 'ada@example.com', name: 'Ada' }
     const ada = await me((await signIn()).cookie)

@@ -46,6 +46,8 @@ const sprintIn = ({ fleet }: FakeState, id: unknown): Sprint =>
   fleet.sprints.find((sprint) => sprint.id === id) ?? notThere()
 
 const reads: Partial<Record<RouteName, Answer>> = {
+  waysToSignIn: () => ({ organisation: true }),
+  listPromptEvents: (_, { fleet }) => eventsPage({ sprintId: fleet.sprints[0]?.id ?? '', limit: 12 }, fleet),
   me: (_, { version }) => ({ user: ada, signedInBy: 'local', version: version() }),
   listUsers: () => ({
     items: [

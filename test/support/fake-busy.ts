@@ -138,7 +138,7 @@ const checks = (npmTest: boolean, tsc = true) => [
 ]
 
 const at = (number: number, parked = 0): { startedAt: number; endedAt: number } => {
-  const startedAt = Date.now() - 98 * minute + (number - 1) * 6 * minute + parked
+  const startedAt = Date.now() - 90 * minute + (number - 1) * 6 * minute + parked
   return { startedAt, endedAt: startedAt + 5.4 * minute }
 }
 
@@ -237,7 +237,7 @@ function authSprint(agentId: string): Sprint {
       iterations,
       refusedBy: [{ ...green('npm test'), passed: false, exitCode: 1, output: '2 failed: logout revokes the family' }],
       stats: {
-        startedAt: Date.now() - 98 * minute,
+        startedAt: Date.now() - 90 * minute,
         currentIteration: 9,
         maxIterations: 40,
         totalSteps: 8,

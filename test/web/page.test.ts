@@ -239,7 +239,7 @@ describe('a long transcript', () => {
     await page().getByText('Live thought 919').waitFor()
   })
 
-  it('loads the rest of a clipped output in parts', async () => {
+  it('leads from a clipped output to the transcript as the program printed it', async () => {
     const fleet = busyFleet()
     const [sprint] = fleet.sprints
     if (!sprint) throw new Error('no sprint')
@@ -256,8 +256,19 @@ describe('a long transcript', () => {
     await open(`/sprints/${sprint.id}`, fleet)
     await page().locator('[role=log] button').first().click()
     await see('the beginning')
-    await page().getByRole('button', { name: 'Load the whole output' }).click()
+    await page().getByRole('button', { name: 'Read it in the raw transcript' }).click()
     await see('the whole output')
+    expect(complaints()).toEqual([])
+  })
+})
+
+describe('a prompt of a person', () => {
+  it('shows what happened during it, and what went into a tool and came out', async () => {
+    await open('/sign-in')
+    await go(theAgent())
+    await page().getByText('What happened').first().click()
+    await page().getByRole('button', { name: 'npm test -- logout' }).click()
+    await page().getByRole('button', { name: 'Close' }).waitFor()
     expect(complaints()).toEqual([])
   })
 })

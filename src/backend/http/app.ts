@@ -67,6 +67,10 @@ export function createApp(deps: AppDeps): Hono {
   })
   app.get('/api/openapi.json', (c) => c.json(openApi(deps.version)))
   app.post(routes.signIn.path, (c) => signIn(c, deps))
+  app.get(routes.waysToSignIn.path, () => {
+    deps.pace('nobody', false)
+    return jsonResponse(z.encode(routes.waysToSignIn.response, { organisation: deps.addRoutes !== undefined }))
+  })
   app.post(routes.signOut.path, (c) => signOut(c, deps))
   app.get(routes.events.path, async (c) => {
     const who = await whoIs(c, deps)
@@ -89,7 +93,7 @@ export function createApp(deps: AppDeps): Hono {
 
 type Answered = keyof Handlers
 const tableRoutes = Object.keys(routes).filter(
-  (name): name is Answered => name !== 'signIn' && name !== 'signOut' && name !== 'events',
+  (name): name is Answered => !['signIn', 'signOut', 'waysToSignIn', 'events'].includes(name),
 )
 
 /** Recognise, allow, parse, call, answer. */

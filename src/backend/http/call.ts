@@ -31,4 +31,6 @@ export type Call<N extends RouteName> = {
 export type Handler<N extends RouteName> = (call: Call<N>) => Promise<z.output<Routes[N]['response']>>
 
 /** What answers each route; signing in, signing out and the stream of events are the app's own. */
-export type Handlers = { readonly [N in Exclude<RouteName, 'signIn' | 'signOut' | 'events'>]: Handler<N> }
+export type Handlers = {
+  readonly [N in Exclude<RouteName, 'signIn' | 'signOut' | 'waysToSignIn' | 'events'>]: Handler<N>
+}

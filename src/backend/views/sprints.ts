@@ -67,10 +67,18 @@ export type EventsQuery = PageQuery & {
   readonly kind?: 'text' | 'tool' | 'other' | undefined
 }
 
+/** Whose events: a sprint's, or those of a prompt that belongs to none. */
+export type EventsOf = { readonly sprintId: string } | { readonly agentId: string; readonly promptId: string }
+
+const isOf = (of: EventsOf): SQL | undefined =>
+  'sprintId' in of
+    ? eq(events.sprintId, of.sprintId)
+    : and(eq(events.promptId, of.promptId), eq(events.agentId, of.agentId))
+
 /** What happened, newest first: what a page shows is what it asks for. */
 export async function listEvents(
   db: Queries,
-  sprintId: string,
+  of: EventsOf,
   { cursor, limit, iteration, search, kind }: EventsQuery,
 ): Promise<Page<StoredEvent>> {
   const after = decodeCursor(cursor)
@@ -79,7 +87,7 @@ export async function listEvents(
     .from(events)
     .where(
       and(
-        eq(events.sprintId, sprintId),
+        isOf(of),
         eq(events.kind, 'event'),
         isNotNull(events.payload),
         after && lt(events.seq, after.at),

@@ -24,6 +24,13 @@ export const adminRoutes = {
     body: z.strictObject({ ticket: z.string().max(200) }),
     response: Me,
   },
+  waysToSignIn: {
+    method: 'GET',
+    path: '/api/sign-in',
+    needs: 'nobody',
+    summary: 'Which ways to sign in there are besides a ticket',
+    response: z.object({ organisation: z.boolean() }),
+  },
   makeTicket: {
     method: 'POST',
     path: '/api/tickets',

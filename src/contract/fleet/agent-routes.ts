@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Agent, AgentRow, Conversation, Estimate, Note, Workspace } from './agent.ts'
+import { StoredEvent } from './event.ts'
 import { Done, PageQuery, pageOf, Uuid, name, nothing, program, someText } from './page.ts'
 import { AgentPrompt } from './prompt.ts'
 import { StartRalphMode, StopWhen } from './sprint.ts'
@@ -140,6 +141,14 @@ export const promptRoutes = {
     summary: 'The queue: running, queued in order, then ended ones, newest first',
     query: PageQuery,
     response: pageOf(AgentPrompt),
+  },
+  listPromptEvents: {
+    method: 'GET',
+    path: '/api/agents/{agentId}/prompts/{promptId}/events',
+    needs: 'read',
+    summary: 'What happened during a prompt, newest first',
+    query: PageQuery,
+    response: pageOf(StoredEvent),
   },
   queuePrompt: {
     method: 'POST',

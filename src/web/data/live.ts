@@ -72,10 +72,14 @@ const hurry = (): void => {
   if (!document.hidden) following?.hurry()
 }
 
-/** What happens inside a sprint is sent only to those who look at it, so what is known of it is asked for again. */
+/**
+ * What happens inside a sprint is sent only to those who look at it, so what is known of it is asked for again. Before there
+ * is a connection that is not needed: it begins by asking for everything again.
+ */
 function lookInside(next: Inside): void {
   inside = next
-  following?.lookInside(next)
+  if (!following) return
+  following.lookInside(next)
   const { sprintId } = next
   if (sprintId !== undefined) askAgain(queryClient, ({ queryKey }) => isOf(queryKey, keys.events(sprintId)))
 }

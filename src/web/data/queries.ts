@@ -1,5 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
+import { opened, type Scope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Keys under which answers are kept. `live.ts` writes to the same ones. */
 export const keys = {
@@ -26,6 +28,17 @@ export const agentsQuery = queryOptions({
 
 export const agentQuery = (agentId: string) =>
   queryOptions({ queryKey: keys.agent(agentId), queryFn: ({ signal }) => api.getAgent({ agentId }, { signal }) })
+
+export const waysToSignInQuery = queryOptions({
+  queryKey: ['ways-to-sign-in'],
+  queryFn: ({ signal }) => api.waysToSignIn({}, { signal }),
+})
+
+export const promptEventsQuery = ({ agentId, id: promptId }: Pick<AgentPrompt, 'agentId' | 'id'>) =>
+  queryOptions({
+    queryKey: ['prompt-events', agentId, promptId],
+    queryFn: ({ signal }) => api.listPromptEvents({ agentId, promptId, limit: 200 }, { signal }),
+  })
 
 export const promptsQuery = (agentId: string) =>
   queryOptions({
@@ -84,6 +97,18 @@ export const iterationsQuery = (sprintId: string) =>
     queryKey: keys.iterations(sprintId),
     queryFn: async ({ signal }) =>
       (await everyPage((cursor) => api.listIterations({ sprintId, cursor, limit: 200 }, { signal }))).toReversed(),
+  })
+
+export const eventsAtOnce = 200
+
+/** The newest part of what happened, as much of it as is asked for. */
+export const transcriptQuery = (sprintId: string, scope: Scope) =>
+  queryOptions({
+    queryKey: [...keys.events(sprintId), scope],
+    queryFn: async ({ signal }): Promise<TranscriptWindow> =>
+      opened(await api.listEvents({ sprintId, ...scope, limit: eventsAtOnce }, { signal })),
+    structuralSharing: false,
+    gcTime: 60_000,
   })
 
 export const diffQuery = (sprintId: string, range: { readonly from?: number; readonly to?: number }) =>

@@ -14,6 +14,7 @@ import { useTitle } from '../shell/title.ts'
 import { Card } from '../ui/card.tsx'
 import { Problem, Skeleton, SkeletonRows } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
+import { PromptTranscript } from './prompt-transcript.tsx'
 import { isUnknown, told } from '../data/api.ts'
 import { NotesCard } from './notes-card.tsx'
 
@@ -75,7 +76,14 @@ function Queue({ row, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
   const prompts = useQuery(promptsQuery(row.agent.id))
   if (prompts.isPending) return <SkeletonRows rows={3} height="h-14" />
   if (prompts.isLoadingError) return <Problem {...told(prompts.error)} onRetry={() => void prompts.refetch()} />
-  return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={whyItWaits(row)} />
+  return (
+    <PromptQueue
+      prompts={prompts.data}
+      mayWrite={mayWrite}
+      why={whyItWaits(row)}
+      transcriptOf={(prompt) => <PromptTranscript prompt={prompt} />}
+    />
+  )
 }
 
 /** A prompt that waits says for what. */

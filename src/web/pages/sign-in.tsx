@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { api, type Told, told } from '../data/api.ts'
-import { keys } from '../data/queries.ts'
+import { keys, waysToSignInQuery } from '../data/queries.ts'
 import { useTitle } from '../shell/title.ts'
 import { Input } from '../ui/field.tsx'
 import { Button } from '../ui/button.tsx'
@@ -12,6 +12,7 @@ export function SignInPage() {
   useTitle('Sign in')
   const [problem, setProblem] = useState<Told>()
   const [ticket, setTicket] = useState('')
+  const ways = useQuery(waysToSignInQuery)
   const signIn = useSignIn(setProblem)
   useTicketInAddress(signIn)
   return (
@@ -45,13 +46,15 @@ export function SignInPage() {
           Sign in
         </Button>
       </form>
-      <p className="text-sm text-dim">
-        Or{' '}
-        <a href="/auth/start" className="underline underline-offset-2">
-          sign in with your organisation
-        </a>
-        , where that is set up.
-      </p>
+      {ways.data?.organisation === true && (
+        <p className="text-sm text-dim">
+          Or{' '}
+          <a href="/auth/start" className="underline underline-offset-2">
+            sign in with your organisation
+          </a>
+          .
+        </p>
+      )}
     </main>
   )
 }

@@ -10,6 +10,7 @@ import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from '../../fle
 import { startRalphMode, stopRalphMode } from '../../fleet/ralph-mode.ts'
 import { lockAgent } from '../../fleet/rows.ts'
 import { estimateOf, listAgents, listConversations, listPrompts, sharedRows } from '../../views/agents.ts'
+import { listEvents } from '../../views/sprints.ts'
 import { showAgent, showPrompt } from '../../views/show.ts'
 import type { Handlers } from '../call.ts'
 import { askerOf, viewerOf } from './viewer.ts'
@@ -22,6 +23,7 @@ type Working = Pick<
   | 'interruptAgent'
   | 'resetAgent'
   | 'listPrompts'
+  | 'listPromptEvents'
   | 'queuePrompt'
   | 'cancelPrompt'
   | 'movePrompt'
@@ -84,6 +86,7 @@ const working = (fleet: Fleet): Working => ({
     return done
   },
   listPrompts: ({ ids, query }) => listPrompts(fleet.database.db, ids.agentId, query),
+  listPromptEvents: ({ ids, query }) => listEvents(fleet.database.db, ids, query),
   queuePrompt: async ({ ids, body, who }) => showPrompt(await queuePrompt(fleet, ids.agentId, body, askerOf(who))),
   cancelPrompt: async ({ ids }) => showPrompt(await cancelPrompt(fleet, ids.agentId, ids.promptId)),
   movePrompt: async ({ ids, body }) => showPrompt(await movePrompt(fleet, ids.agentId, ids.promptId, body.before)),

@@ -102,7 +102,7 @@ const reads = (
     listSprints: ({ query, who }) => listSprints(db, viewerOf(who), query),
     getSprint: ({ ids }) => getSprint(db, ids.sprintId),
     listIterations: ({ ids, query }) => listIterations(db, ids.sprintId, query),
-    listEvents: ({ ids, query }) => listEvents(db, ids.sprintId, query),
+    listEvents: ({ ids, query }) => listEvents(db, ids, query),
     usage: ({ query, who }) =>
       usageOf(db, viewerOf(who), { days: query.days, today: formatTimestamp(fleet.clock.now()).slice(0, 10) }),
     readOutput: async ({ ids, query: { offset } }) => {

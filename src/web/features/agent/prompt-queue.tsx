@@ -1,4 +1,6 @@
+import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, X } from 'lucide-react'
+import { useState } from 'react'
 import type { AgentPrompt } from '../../../contract/fleet/prompt.ts'
 import { api } from '../../data/api.ts'
 import { useNow } from '../../data/now.ts'
@@ -11,16 +13,22 @@ import type { Tone } from '../../ui/tone.ts'
 import { ago, duration, money } from '../../words/numbers.ts'
 import { beforeWhich, ordered } from './queue-order.ts'
 
-type Props = { readonly prompts: readonly AgentPrompt[]; readonly mayWrite: boolean; readonly why: string | undefined }
+type Props = {
+  readonly prompts: readonly AgentPrompt[]
+  readonly mayWrite: boolean
+  readonly why: string | undefined
+  /** What happened during a prompt that belongs to no sprint; it is asked for when somebody wants to see it. */
+  readonly transcriptOf: (prompt: AgentPrompt) => React.ReactNode
+}
 
-export function PromptQueue({ prompts, mayWrite, why }: Props) {
+export function PromptQueue({ prompts, mayWrite, why, transcriptOf }: Props) {
   const { running, queued, ended } = ordered(prompts)
   if (prompts.length === 0)
     return <Empty title="Nothing was asked yet">Send a prompt, or start Ralph Mode from the modes above.</Empty>
   return (
     <ul className="divide-y divide-line">
       {running.map((prompt) => (
-        <Item key={prompt.id} prompt={prompt} />
+        <Item key={prompt.id} prompt={prompt} transcriptOf={transcriptOf} />
       ))}
       {queued.map((prompt) => (
         <Item
@@ -31,7 +39,7 @@ export function PromptQueue({ prompts, mayWrite, why }: Props) {
         />
       ))}
       {ended.map((prompt) => (
-        <Item key={prompt.id} prompt={prompt} />
+        <Item key={prompt.id} prompt={prompt} transcriptOf={transcriptOf} />
       ))}
     </ul>
   )
@@ -50,8 +58,10 @@ function Item({
   prompt,
   note,
   actions,
+  transcriptOf,
 }: {
   prompt: AgentPrompt
+  transcriptOf?: Props['transcriptOf']
   note?: string | undefined
   actions?: React.ReactNode
 }) {
@@ -78,10 +88,32 @@ function Item({
               </div>
             </details>
           )}
+          {transcriptOf && prompt.startedAt !== undefined && <Happened prompt={prompt} transcriptOf={transcriptOf} />}
         </div>
         {actions}
       </div>
     </li>
+  )
+}
+
+function Happened({ prompt, transcriptOf }: { prompt: AgentPrompt } & Pick<Props, 'transcriptOf'>) {
+  const [open, setOpen] = useState(false)
+  if (prompt.sprintId !== undefined)
+    return (
+      <Link
+        to="/sprints/$sprintId"
+        params={{ sprintId: prompt.sprintId }}
+        search={{ i: prompt.iteration }}
+        className="text-sm text-dim underline-offset-2 hover:underline"
+      >
+        Its iteration in the sprint
+      </Link>
+    )
+  return (
+    <details className="mt-1" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="text-sm text-dim">What happened</summary>
+      {open && transcriptOf(prompt)}
+    </details>
   )
 }
 

@@ -33,7 +33,7 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
       )}
     >
       <div className="flex items-start gap-4 max-md:flex-col">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 max-md:self-stretch">
           {children}
           <h2 className="font-semibold">{question.reason}</h2>
           {question.details !== '' && (

@@ -60,9 +60,11 @@ const patienceMs = 45_000
  */
 const restoreFiles: typeof api.restoreSprint = async (given, options) => {
   for (const until = Date.now() + patienceMs; ; await pause(500)) {
-    const { agentId, rev, progress, observed } = await api.getSprint(given)
+    const { agentId, progress, observed } = await api.getSprint(given)
     const ends = progress.status !== 'in-progress' && Date.now() < until
     if (ends && !observed && (await api.getAgent({ agentId })).agent.state === 'running') continue
+    // Only now: the end of its agent is a revision of its own.
+    const { rev } = await api.getSprint(given)
     try {
       return await api.restoreSprint(given, { ...options, revision: rev })
     } catch (error) {

@@ -16,7 +16,8 @@ type Props = {
   readonly onStartNew: () => void
 }
 
-const resumable = new Set<Sprint['progress']['status']>([
+/** Those that go on when a person says so. */
+export const resumable = new Set<Sprint['progress']['status']>([
   'paused',
   'paused-at-breakpoint',
   'interrupted',
@@ -42,7 +43,7 @@ export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: Props)
           <MessageSquare aria-hidden className="size-3.5" /> Message
         </Button>
       )}
-      {mayWrite && resumable.has(status) && <Resume sprint={sprint} />}
+      {mayWrite && resumable.has(status) && !sprint.observed && <Resume sprint={sprint} />}
       {mayWrite && running && <StopMenus sprint={sprint} />}
       <Menu size="icon" label="More" entries={more}>
         <Ellipsis aria-hidden className="size-4" />

@@ -10,6 +10,7 @@ import { Ago } from '../../ui/moment.tsx'
 import { textOf } from '../../ui/tone.ts'
 import { cap, count, duration, money, roughly, timeOfDay } from '../../words/numbers.ts'
 import { programName, statusTone, statusWord } from '../../words/situation.ts'
+import { resumable } from './sprint-actions.tsx'
 import { stageWords } from './strip.ts'
 
 type Props = { readonly sprint: Sprint; readonly row: AgentRow | undefined; readonly actions: ReactNode }
@@ -76,6 +77,12 @@ function Next({ sprint: { progress, observed } }: { sprint: Sprint }) {
       <span className={textOf.warn}>
         · {progress.parked.reason}, resumes {timeOfDay(progress.parked.until, now)} in{' '}
         {roughly(progress.parked.until - now)}
+      </span>
+    )
+  if (observed && resumable.has(progress.status))
+    return (
+      <span className="text-dim">
+        · it was started in a terminal; go on there with <code className="font-mono text-sm">ralph resume</code>
       </span>
     )
   if (progress.reason !== undefined && progress.status !== 'in-progress')

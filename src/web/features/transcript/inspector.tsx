@@ -11,7 +11,8 @@ import { bytes, duration } from '../../words/numbers.ts'
 import { X } from 'lucide-react'
 import { changesOf, commandOf, exitOf, isShell, type ToolCall } from './tool-call.ts'
 
-type Props = { readonly sprintId: string; readonly call: ToolCall; readonly onClose: () => void }
+/** Without a sprint the rest of a clipped output stays where it is. */
+type Props = { readonly sprintId: string | undefined; readonly call: ToolCall; readonly onClose: () => void }
 
 /** What went into a tool and what came out, each as what it is: a diff, a terminal, or data. */
 export function Inspector({ sprintId, call, onClose }: Props) {
@@ -49,7 +50,7 @@ const Input = ({ call }: { call: ToolCall }) =>
 /** At most this much is made into text at once. */
 const atOnce = 60_000
 
-function Output({ sprintId, call, quiet }: { sprintId: string; call: ToolCall; quiet: boolean }) {
+function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call: ToolCall; quiet: boolean }) {
   const whole = useWholeOutput(sprintId, call)
   const [shown, setShown] = useState(atOnce)
   if (quiet) return null
@@ -70,6 +71,12 @@ function Output({ sprintId, call, quiet }: { sprintId: string; call: ToolCall; q
       >
         {whole.text.slice(0, shown) || <span className="text-faint">no output</span>}
       </pre>
+      {call.clippedIn !== undefined && whole.size === undefined && (
+        <p className="px-3.5 pb-2 text-sm text-faint">
+          The middle was too long to be sent along. The machine has the transcript of this attempt as the program
+          printed it.
+        </p>
+      )}
       <div className="flex gap-2 px-3 pb-2">
         {whole.text.length > shown && (
           <Button size="small" onClick={() => setShown(shown + 10 * atOnce)}>
@@ -78,7 +85,7 @@ function Output({ sprintId, call, quiet }: { sprintId: string; call: ToolCall; q
         )}
         {whole.more && (
           <Button size="small" disabled={whole.busy} onClick={() => void whole.load()}>
-            {whole.size === undefined ? 'Load the whole output' : 'Load more'}
+            {whole.size === undefined ? 'Read it in the raw transcript' : 'Load more'}
           </Button>
         )}
       </div>
@@ -86,12 +93,12 @@ function Output({ sprintId, call, quiet }: { sprintId: string; call: ToolCall; q
   )
 }
 
-/** A long output comes clipped; the rest is fetched part by part, on request. */
-function useWholeOutput(sprintId: string, call: ToolCall) {
+/** A long output comes clipped; what the machine has is fetched part by part, on request. */
+function useWholeOutput(sprintId: string | undefined, call: ToolCall) {
   const [parts, setParts] = useState<{ text: string; next: number | undefined; size: number } | undefined>()
   const [busy, setBusy] = useState(false)
   const load = async (): Promise<void> => {
-    if (call.clippedIn === undefined) return
+    if (call.clippedIn === undefined || sprintId === undefined) return
     setBusy(true)
     try {
       const part = await api.readOutput({ sprintId, eventId: call.clippedIn, offset: parts?.next ?? 0 })
@@ -102,6 +109,7 @@ function useWholeOutput(sprintId: string, call: ToolCall) {
       setBusy(false)
     }
   }
-  const more = call.clippedIn !== undefined && (parts === undefined || parts.next !== undefined)
+  const more =
+    sprintId !== undefined && call.clippedIn !== undefined && (parts === undefined || parts.next !== undefined)
   return { text: parts?.text ?? call.output ?? '', size: parts?.size, more, busy, load }
 }
