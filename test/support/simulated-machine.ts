@@ -28,7 +28,7 @@ export type Script = {
   readonly attempt?: (prompt: Prompt, number: number) => AttemptEnd | Promise<AttemptEnd>
   readonly text?: (prompt: Prompt) => Outcome | Promise<Outcome>
   readonly carryOut?: (order: CarriedOut, number: number) => Partial<MachineFact> | Promise<Partial<MachineFact>>
-  readonly ask?: (type: RequestType, body: unknown) => object | undefined
+  readonly ask?: (type: RequestType, body: unknown) => object | undefined | Promise<undefined>
   /** The commit that it has pushed before each report. */
   readonly pushed?: string
   /** Each report is told so many times. */
@@ -240,7 +240,7 @@ export function simulatedMachines(parts: Pick<Fleet, 'database' | 'clock'>, scri
       const own = eq(machines.id, machineId)
       const [machine] = await parts.database.db.select().from(machines).where(own)
       if (!machine || machine.connectedTo === null) throw new RalphError('MACHINE_UNREACHABLE', 'it is not connected')
-      const said = script.ask?.(type, body) ?? answers[type] ?? {}
+      const said = (await script.ask?.(type, body)) ?? answers[type] ?? {}
       return { success: true, ...said } as RequestReply<T>
     },
   }

@@ -153,9 +153,9 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
   it('that comes back while another one prepares has lost nothing', async () => {
     const { agent, other } = await aPair()
     let prepared = false
-    ask = (type) => {
+    ask = async (type) => {
       if (type === 'archive-workspace') prepared = true
-      if (type === 'create-workspace') void agent.machine.connect()
+      if (type === 'create-workspace') await agent.machine.connect()
       return undefined
     }
     await lose(agent.machine, other.machine.id)
