@@ -35,7 +35,10 @@ export async function migrate(database: Database, folder: string): Promise<void>
       'select number, name, checksum, breaking from migration order by number',
     )
     refuseOthers(rows, known)
-    for (const { number, name, sql, checksum, breaking } of known.slice(rows.length)) {
+    const missing = known.slice(rows.length)
+    // Others are at work, and whatever they do begins with an agent: they wait there, and not in a circle.
+    if (rows.length > 0 && missing.length > 0) await client.query('lock table agent in access exclusive mode')
+    for (const { number, name, sql, checksum, breaking } of missing) {
       await client.query(sql)
       await client.query('insert into migration (number, name, checksum, breaking) values ($1, $2, $3, $4)', [
         number,

@@ -19,7 +19,7 @@ export async function holdLife(url: string, executorId: string, onTrouble: (erro
       if (ended || held !== client) return
       held = undefined
       onTrouble(error)
-      client.end().catch(() => {})
+      void quit(client)
       setTimeout(() => void hold(), reconnectMs).unref()
     }
     client.on('error', lost)
@@ -35,10 +35,12 @@ export async function holdLife(url: string, executorId: string, onTrouble: (erro
   return {
     end: async () => {
       ended = true
-      await held?.end().catch(() => {})
+      await quit(held)
     },
   }
 }
+
+const quit = (client: Client | undefined): Promise<void> | undefined => client?.end().catch(() => {})
 
 /** Whether somebody holds the lock of this executor now. */
 export const isAlive = (id: SQL): SQL => sql`exists (
