@@ -76,14 +76,7 @@ function Queue({ row, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
   const prompts = useQuery(promptsQuery(row.agent.id))
   if (prompts.isPending) return <SkeletonRows rows={3} height="h-14" />
   if (prompts.isLoadingError) return <Problem {...told(prompts.error)} onRetry={() => void prompts.refetch()} />
-  return (
-    <PromptQueue
-      prompts={prompts.data}
-      mayWrite={mayWrite}
-      why={whyItWaits(row)}
-      transcriptOf={(prompt) => <PromptTranscript prompt={prompt} />}
-    />
-  )
+  return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={whyItWaits(row)} Transcript={PromptTranscript} />
 }
 
 /** A prompt that waits says for what. */

@@ -18,17 +18,17 @@ type Props = {
   readonly mayWrite: boolean
   readonly why: string | undefined
   /** What happened during a prompt that belongs to no sprint; it is asked for when somebody wants to see it. */
-  readonly transcriptOf: (prompt: AgentPrompt) => React.ReactNode
+  readonly Transcript: React.ComponentType<{ readonly prompt: AgentPrompt }>
 }
 
-export function PromptQueue({ prompts, mayWrite, why, transcriptOf }: Props) {
+export function PromptQueue({ prompts, mayWrite, why, Transcript }: Props) {
   const { running, queued, ended } = ordered(prompts)
   if (prompts.length === 0)
     return <Empty title="Nothing was asked yet">Send a prompt, or start Ralph Mode from the modes above.</Empty>
   return (
     <ul className="divide-y divide-line">
       {running.map((prompt) => (
-        <Item key={prompt.id} prompt={prompt} transcriptOf={transcriptOf} />
+        <Item key={prompt.id} prompt={prompt} Transcript={Transcript} />
       ))}
       {queued.map((prompt) => (
         <Item
@@ -39,7 +39,7 @@ export function PromptQueue({ prompts, mayWrite, why, transcriptOf }: Props) {
         />
       ))}
       {ended.map((prompt) => (
-        <Item key={prompt.id} prompt={prompt} transcriptOf={transcriptOf} />
+        <Item key={prompt.id} prompt={prompt} Transcript={Transcript} />
       ))}
     </ul>
   )
@@ -58,10 +58,10 @@ function Item({
   prompt,
   note,
   actions,
-  transcriptOf,
+  Transcript,
 }: {
   prompt: AgentPrompt
-  transcriptOf?: Props['transcriptOf']
+  Transcript?: Props['Transcript']
   note?: string | undefined
   actions?: React.ReactNode
 }) {
@@ -88,7 +88,7 @@ function Item({
               </div>
             </details>
           )}
-          {transcriptOf && prompt.startedAt !== undefined && <Happened prompt={prompt} transcriptOf={transcriptOf} />}
+          {Transcript && prompt.startedAt !== undefined && <Happened prompt={prompt} Transcript={Transcript} />}
         </div>
         {actions}
       </div>
@@ -96,7 +96,7 @@ function Item({
   )
 }
 
-function Happened({ prompt, transcriptOf }: { prompt: AgentPrompt } & Pick<Props, 'transcriptOf'>) {
+function Happened({ prompt, Transcript }: { prompt: AgentPrompt } & Pick<Props, 'Transcript'>) {
   const [open, setOpen] = useState(false)
   if (prompt.sprintId !== undefined)
     return (
@@ -112,7 +112,7 @@ function Happened({ prompt, transcriptOf }: { prompt: AgentPrompt } & Pick<Props
   return (
     <details className="mt-1" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="text-sm text-dim">What happened</summary>
-      {open && transcriptOf(prompt)}
+      {open && <Transcript prompt={prompt} />}
     </details>
   )
 }
