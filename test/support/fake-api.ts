@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { z } from 'zod'
 import { errorCodes, RalphError } from '../../src/contract/errors.ts'
-import { Change } from '../../src/contract/fleet/event.ts'
+import { Change, type StoredEvent } from '../../src/contract/fleet/event.ts'
 import { idsIn, type Route } from '../../src/contract/fleet/route.ts'
 import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
 import { safeHeaders } from '../../src/backend/http/headers.ts'
@@ -43,6 +43,7 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   const pushed: Change[] = []
   const push = (change: Change): void => {
     pushed.push(change)
+    if (change.type === 'event') keep(fleet, change.event)
     for (const [stream, sprintId] of streams) if (wants(sprintId, change)) write(stream, pushed.length, change)
   }
   const openStream = (response: ServerResponse, url: URL): void => {
@@ -140,6 +141,16 @@ function routeFor(
     return { name, route, ids: Object.fromEntries(idsIn(route.path).map((id, n) => [id, match[n + 1] ?? ''])) }
   }
   return undefined
+}
+
+/** Like the backend: who asks after it was told finds it too. */
+function keep({ events }: Fleet, event: StoredEvent): void {
+  const before = events.get(event.sprintId ?? '')
+  if (before && event.sprintId !== undefined)
+    events.set(event.sprintId, {
+      count: before.count + 1,
+      at: (seq) => (seq === before.count ? event : before.at(seq)),
+    })
 }
 
 /** Like the backend: what happens inside a sprint is sent only to those who ask for it. */
