@@ -7,7 +7,7 @@ import { root } from './support/paths.ts'
 it('the guard refuses an iteration that has become slow', () => {
   const plant = `--require ${JSON.stringify(join(root, 'test/fixtures/slow-lines.cjs'))}`
 
-  const { stdout, status } = node('bench/guard.mjs', '--only overhead --iterations 25 --rounds 1'.split(' '), {
+  const { stdout, status } = node('bench/guard.mjs', '--only overhead --iterations 15 --rounds 1'.split(' '), {
     NODE_OPTIONS: plant,
   })
 

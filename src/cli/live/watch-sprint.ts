@@ -10,7 +10,7 @@ import { postRequest, type Request } from '../../storage/requests.ts'
 import { ownerOf } from '../../storage/sprint-lock.ts'
 import { journalReader } from './watch-journal.ts'
 import { seeRecord } from './watch-events.ts'
-import { transcriptWatch } from './watch-transcript.ts'
+import { atWork, transcriptWatch } from './watch-transcript.ts'
 
 const lookEveryMs = 250
 /** Looks at the files for each look at the lock. */
@@ -41,8 +41,8 @@ export async function watchSprint(watching: Watching): Promise<Watched> {
       const seen = seeRecord(progress, record)
       if (!seen) continue
       const tell = seen.progress.rev > watching.progress.rev
-      // Before the events: what the agent still said belongs before the end of its attempt.
-      if (tell && seen.events.length > 0) await transcripts.look(progress)
+      // What an agent still said belongs before what came of it; afterwards nobody looks for it any more.
+      if (tell && (seen.events.length > 0 || isOver(progress, seen.progress))) await transcripts.look(progress)
       progress = seen.progress
       onProgress(progress)
       if (tell) for (const event of seen.events) show(event, seen.at)
@@ -60,6 +60,12 @@ export async function watchSprint(watching: Watching): Promise<Watched> {
   } finally {
     await transcripts.close()
   }
+}
+
+/** An attempt that is at work in the one and not in the other. */
+function isOver(before: Progress, after: Progress): boolean {
+  const still = new Set(atWork(after).map(({ number, attempt }) => `${number}-${attempt}`))
+  return atWork(before).some(({ number, attempt }) => !still.has(`${number}-${attempt}`))
 }
 
 /** An agent may have cleaned the lock away with everything else: a sprint at work without one is still at work. */

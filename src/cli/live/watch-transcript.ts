@@ -23,7 +23,7 @@ export function transcriptWatch(sprintDir: string, redact: Redact, show: (event:
   }
   return {
     async look(progress: Progress): Promise<void> {
-      const working = progress.live.filter(({ stage, attempt }) => stage === 'agent' && attempt > 0)
+      const working = atWork(progress)
       for (const iteration of open.keys()) {
         if (!working.some(({ number }) => number === iteration)) await close(iteration)
       }
@@ -42,6 +42,10 @@ export function transcriptWatch(sprintDir: string, redact: Redact, show: (event:
     },
   }
 }
+
+/** Attempts whose agent works now. */
+export const atWork = ({ live }: Progress): Progress['live'] =>
+  live.filter(({ stage, attempt }) => stage === 'agent' && attempt > 0)
 
 /** The transcript of an attempt, once it has begun; until then the link still leads to the attempt before. */
 function transcriptOf(sprintDir: string, iteration: number, attempt: number): string | undefined {

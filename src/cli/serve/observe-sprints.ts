@@ -8,6 +8,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { fileSignature, isFolder, listFolder } from '../../platform/files.ts'
 import { journalFolder } from '../../storage/journal.ts'
 import { progressPath } from '../../storage/sprint-folder.ts'
+import { ownerOf } from '../../storage/sprint-lock.ts'
 import type { Io } from '../io.ts'
 import { watchSprint } from '../live/watch-sprint.ts'
 import { redactFor } from '../secrets.ts'
@@ -68,7 +69,10 @@ export function observeSprints(observing: Observing): Observer {
     folderOf: (sprintId) => known.get(sprintId)?.folder,
     look: async (sprintId) => {
       const sprint = known.get(sprintId)
-      if (sprint && !sprint.following) await look(sprint)
+      if (!sprint) return
+      // Whoever ran it is gone, and that is about to be noticed.
+      if (ownerOf(sprint.folder) === undefined) await sprint.following
+      if (!sprint.following) await look(sprint)
     },
     close: async () => {
       leaving.abort()
