@@ -3,8 +3,8 @@ import { closingLine } from './test/support/closing-line.ts'
 
 export default defineConfig({
   test: {
-    // The default leaves one of two cores to nobody; the end-to-end tests mostly wait for other processes.
-    maxWorkers: 2,
+    // More than the cores of the machine that CI has: the end-to-end tests wait for other processes a third of their time.
+    maxWorkers: 3,
     reporters: ['default', closingLine()],
     projects: [
       // Property tests run for seconds, and for many seconds on a machine that is busy with something else.
