@@ -169,8 +169,8 @@ function takingUp(parts: Parts): (message: IncomingMessage) => void {
     const command = type as Command
     return carryOutCommand(commands, command, decodeRequest(command, body))
   }
-  const inLine = (message: IncomingMessage) => {
-    const next = (lines.get(agentOf(message)) ?? Promise.resolve())
+  const inLine = (message: IncomingMessage, after?: Promise<void>) => {
+    const next = Promise.all([lines.get(agentOf(message)), after])
       .then(() => answer(message))
       .catch((error: unknown) => log('an answer cannot be kept', { id: message.id, why: String(error) }))
     lines.set(agentOf(message), next)
@@ -183,6 +183,8 @@ function takingUp(parts: Parts): (message: IncomingMessage) => void {
       else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body), before)
       // At once: what is to be ended may be what the others wait for.
       else if (type === 'interrupt') void answer(message)
+      // Whoever is being ended may still be about to begin, and would put the lock back.
+      else if (type === 'ralph-mode-end') inLine(message, jobs.turn(agentOf(message)))
       else inLine(message)
     } catch (error) {
       log('a message cannot be understood', { id, type, why: error instanceof Error ? error.message : '' })

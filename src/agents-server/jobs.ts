@@ -55,6 +55,8 @@ export interface Jobs {
   readonly order: (messageId: string, body: RequestBody<'carry-out'>, after: Promise<void>) => void
   /** Ends what runs or waits; true if there was anything. `turn`: what runs goes on to its end, what waits is called off. */
   readonly interrupt: (body: RequestBody<'interrupt'>) => boolean
+  /** Until all prompts of the agent that are known by now are over. */
+  readonly turn: (agentId: string) => Promise<void>
   readonly of: (agentId: string) => readonly Job[]
 }
 
@@ -106,6 +108,7 @@ export function openJobs(parts: JobParts): Jobs {
       for (const { controller } of ended) controller.abort()
       return ended.length > 0
     },
+    turn: (agentId) => turns.get(agentId) ?? Promise.resolve(),
     of: (agentId) => [...jobs.values()].filter((job) => job.agentId === agentId),
   }
 }

@@ -111,6 +111,7 @@ it('starts Ralph Mode from the dropdown, watches, answers, pauses, resumes, stop
   await page.getByRole('button', { name: 'Restore to 1' }).click()
   await page.getByRole('button', { name: 'Restore to iteration 1' }).click()
   await expect.poll(() => readFileSync(join(project, 'counter.txt'), 'utf8'), { timeout: 60_000 }).toBe('1\n')
+  await page.getByText('Restore the files to iteration 1?').waitFor({ state: 'hidden' })
 
   // A restore may come too early while the agent ends; it is asked for again, but the browser has told of it.
   const unexpected = complaints.lines.filter((line) => !/ (409|412) .*\/restore$/.test(line))
