@@ -253,6 +253,46 @@ describe('an agents-server', () => {
     expect(await look()).toMatchObject({ exists: true })
   })
 
+  it('takes the lock away after an agent that is stopped while it begins, which still puts it there', async () => {
+    let letGo = () => {}
+    const held = new Promise<undefined>((resolve) => (letGo = () => resolve(undefined)))
+    let asked = 0
+    const { backend, machineId, agentId, program, prompt, ended } = await aMachine(() => ({
+      shortage: () => {
+        asked += 1
+        return held
+      },
+    }))
+    const progress = aProgress({
+      status: 'in-progress',
+      protocol: 'notes',
+      sandbox: 'off',
+      live: [aLive({ number: 1, attempt: 1 })],
+    })
+    const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
+    const promptId = randomUUID()
+    const sprintId = randomUUID()
+    prompt({
+      promptId,
+      agentId,
+      program,
+      leaseMs: 60_000,
+      asked: { kind: 'order', sprintId, protocol: 'notes', order, progress },
+    })
+    await expect.poll(() => asked, patience).toBe(1)
+    const interrupted = backend.send(machineId, 'interrupt', { agentId, promptId, when: 'now' })
+    const end = backend.send(machineId, 'ralph-mode-end', { agentId })
+    await expect
+      .poll(() => backend.reply(machineId, 'interrupt', interrupted), patience)
+      .toMatchObject({ success: true })
+    letGo()
+
+    await expect.poll(() => backend.reply(machineId, 'ralph-mode-end', end), patience).toEqual({ success: true })
+    expect(ended(promptId)).toBeDefined()
+    const lock = await backend.machines.call(machineId, 'ralph-mode-check-lock', { agentId })
+    expect(lock).toMatchObject({ success: true, exists: false })
+  })
+
   it('refuses folders outside of its roots, also through a link, and reads nothing there', async () => {
     const { backend, machineId, agentId, folder, project, home } = await aMachine()
     const secret = join(folder, 'secret')
