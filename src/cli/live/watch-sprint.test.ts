@@ -16,6 +16,7 @@ import {
 } from '../../../test/support/builders.ts'
 import { aFolder } from '../../../test/support/folder.ts'
 import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
 import { watchRequests, type Request } from '../../storage/requests.ts'
 import { openSprintStore } from '../../storage/sprint-store.ts'
 import { keyboard } from './keys.ts'
@@ -33,9 +34,9 @@ const lines = [
 ].map((line) => `${JSON.stringify(line)}\n`)
 
 /** A sprint that this process owns, as another one would; what it would tell its own observers is kept. */
-async function aRunningSprint() {
+async function aRunningSprint(given: Partial<Progress> = {}) {
   const dir = aFolder()
-  const first = aProgress({ doneWhen: [aCheck()] })
+  const first = aProgress({ doneWhen: [aCheck()], ...given })
   const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
   if (!opened) throw new Error('not opened')
   onTestFinished(() => opened.store.close().catch(() => {}))
@@ -102,6 +103,21 @@ it('shows what is told from then on as the owner tells it, and what the agent sa
       { type: 'check-ended', iteration: 1, result: green() },
     ]),
   )
+})
+
+it('shows what an agent said whose attempt began and ended between two looks', async () => {
+  const sprint = await aRunningSprint({ checkpoint: true })
+  const before = sprint.progress()
+  await sprint.play(started({ agents: ['claude'] }))
+  sprint.transcript(lines.join(''))
+  const told = sprint.events.length
+  await sprint.play(reports())
+  expect(sprint.events.slice(told)).toEqual([])
+  const watcher = watching({ ...sprint, progress: () => before })
+
+  await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
+  watcher.leave()
+  await watcher.done
 })
 
 it('says when things happened, not when they were seen', async () => {
