@@ -110,9 +110,9 @@ it('shows what an agent said whose attempt began and ended between two looks', a
   const before = sprint.progress()
   await sprint.play(started({ agents: ['claude'] }))
   sprint.transcript(lines.join(''))
-  const told = sprint.events.length
+  const toldBefore = sprint.events.length
   await sprint.play(reports())
-  expect(sprint.events.slice(told)).toEqual([])
+  expect(sprint.events.slice(toldBefore)).toEqual([])
   const watcher = watching({ ...sprint, progress: () => before })
 
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
