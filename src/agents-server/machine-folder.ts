@@ -5,8 +5,8 @@ import type { Credentials } from '../channel/authority.ts'
 import { RalphError } from '../contract/errors.ts'
 import { writeFileAtomic } from '../platform/atomic-file.ts'
 import { lockFile } from '../platform/file-lock.ts'
-import { readTextIfThere } from '../platform/files.ts'
-import { makePrivateFolder, writePrivateFile } from '../platform/private-file.ts'
+import { makePrivateFolder, readTextIfThere } from '../platform/files.ts'
+import { writePrivateFile } from '../platform/private-file.ts'
 
 /** Who this machine is, and to whom. Only its owner can read it. */
 const Identity = z.object({

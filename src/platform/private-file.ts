@@ -1,10 +1,4 @@
-import { chmod, mkdir, open, rename, stat } from 'node:fs/promises'
-
-/** A folder that nobody else on this computer can look into. */
-export async function makePrivateFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  await chmod(path, 0o700)
-}
+import { open, rename, stat } from 'node:fs/promises'
 
 /** Replaces a file that nobody else may read, so that it is there whole or not at all. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
