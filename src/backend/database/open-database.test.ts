@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile, cp } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile, cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
@@ -62,6 +62,15 @@ describe('a data folder', () => {
     await opened(place, { migrations })
     expect((await stat(join(place.dataFolder, 'database'))).mode & 0o777).toBe(0o700)
   })
+
+  it('is made whole, whatever a first start that was killed has left there', async () => {
+    const place = await folder()
+    for (const name of ['database', 'database.new']) await mkdir(join(place, name))
+    await writeFile(join(place, 'database.new', 'PG_VERSION'), '18')
+    const { db } = await opened({ dataFolder: place }, { migrations })
+    expect((await db.execute('select count(*)::int from agent')).rows).toEqual([{ count: 0 }])
+    expect((await readdir(place)).toSorted()).toEqual(['database', 'database.lock'])
+  }, 120_000)
 
   it('of a newer version is good for older ones, unless it says that it is not', async () => {
     const place = { dataFolder: await dataFolder() }

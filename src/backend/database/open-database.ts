@@ -6,9 +6,11 @@ import { type FileLock, lockFile } from '../../platform/file-lock.ts'
 import { makePrivateFolder } from '../../platform/files.ts'
 import { databaseOn, remembering, type Database } from './database.ts'
 import { embeddedSession } from './embedded-session.ts'
+import { makeEmbedded } from './make-embedded.ts'
 import { migrate } from './migrate.ts'
 import { roomIn } from './room.ts'
 import { localSignals, openSignals } from './signals.ts'
+import { tidyEvery } from './tidy.ts'
 
 /** A folder of ours (one process, nothing to set up), or a Postgres server that any number of replicas share. */
 export type DatabasePlace = { readonly dataFolder: string } | { readonly url: string }
@@ -51,7 +53,7 @@ async function openServer(url: string, { connections = 12, onTrouble = ignore }:
       await signals.close()
       await pool.end()
     }
-    return databaseOn({ kind: 'postgres', pool, db: drizzle(pool), url, signals, close })
+    return databaseOn({ kind: 'postgres', pool, db: drizzle(remembering(pool)), url, signals, close })
   } catch (error) {
     await pool.end()
     throw error instanceof RalphError ? error : unavailable(error)
@@ -70,14 +72,14 @@ const unavailable = (cause: unknown): RalphError =>
 async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
   const dataFolder = resolve(given)
   const folder = join(dataFolder, 'database')
-  await makePrivateFolder(folder)
+  await makePrivateFolder(dataFolder)
   const lock = own(join(dataFolder, 'database.lock'))
-  const mustHaveRoom = roomIn(folder)
+  const mustHaveRoom = roomIn(dataFolder)
   try {
     await mustHaveRoom()
+    await makeEmbedded(folder)
     const { PGlite } = await import('@electric-sql/pglite')
-    const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
-    const lite = await PGlite.create({ dataDir: folder, startParams })
+    const lite = await PGlite.create({ dataDir: folder, startParams: [...PGlite.defaultStartParams, ...settings] })
     const pool = new Pool({ user: 'postgres', database: 'postgres', stream: embeddedSession(lite), ...oneConnection })
     pool.on('error', onTrouble)
     pool.on('connect', (client) => {
@@ -85,7 +87,9 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
       // The session is the same for all connections, and so are the names of its statements.
       client.query('deallocate all').catch(onTrouble)
     })
+    const tidying = tidyEvery(pool, onTrouble)
     const close = async () => {
+      await tidying.stop()
       await pool.end()
       await lite.close()
       lock.release()
@@ -97,6 +101,9 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
     throw error
   }
 }
+
+/** Statements are planned once and kept, some of them while the tables are small: a plan must not read a whole table for that. */
+const settings = ['-c', 'shared_buffers=16MB', '-c', 'enable_seqscan=off']
 
 /** There is no address: whoever wants to talk to it uses the pool. */
 const nowhere = 'postgresql://postgres@localhost/postgres'
