@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type Column, type SQL } from 'drizzle-orm'
 import { bigint, customType } from 'drizzle-orm/pg-core'
 
 const timestamp = customType<{ data: number; driverData: string | Date }>({
@@ -14,6 +14,10 @@ export const moment = Object.assign((name: string) => timestamp(name), {
 
 /** A value as JSON in a statement. */
 export const json = (value: unknown): SQL => sql`${JSON.stringify(value)}::jsonb`
+
+/** One statement, however many there are: each number of parameters would be another one. */
+export const isAny = (column: Column, values: readonly unknown[]): SQL =>
+  sql`${column} = any(${sql.param([...values])})`
 
 export const count = (name: string) => bigint(name, { mode: 'number' })
 

@@ -61,9 +61,9 @@ function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   }
 }
 
-type Opened = Pick<Database, 'kind' | 'pool'>
+type Opened = Pick<Database, 'pool'>
 
-async function once<T>({ kind, pool }: Opened, run: (tx: Tx) => Promise<T>): Promise<T> {
+async function once<T>({ pool }: Opened, run: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   const before: (() => Promise<void>)[] = []
   const after: (() => void)[] = []
@@ -72,7 +72,7 @@ async function once<T>({ kind, pool }: Opened, run: (tx: Tx) => Promise<T>): Pro
     await client.query('begin')
     const beforeCommit = (then: () => Promise<void>) => void before.push(then)
     const afterCommit = (then: () => void) => void after.push(then)
-    const db = drizzle(kind === 'embedded' ? remembering(client) : client)
+    const db = queriesOn(client)
     const result = await run({ db, client, beforeCommit, afterCommit })
     for (const then of before) await then()
     await client.query('commit')
@@ -88,12 +88,20 @@ async function once<T>({ kind, pool }: Opened, run: (tx: Tx) => Promise<T>): Pro
   }
 }
 
+const queriesOfClient = new WeakMap<PoolClient, Queries>()
+
+function queriesOn(client: PoolClient): Queries {
+  const queries = queriesOfClient.get(client) ?? drizzle(remembering(client))
+  queriesOfClient.set(client, queries)
+  return queries
+}
+
 const mostStatements = 300
 const statements = new Map<string, string>()
 
 /**
- * Most of what a statement costs in the embedded form is to understand it, again and again. With a name it is understood once
- * per connection. Whoever opens a connection there makes it forget the names of the one before: they share a session.
+ * Most of what a statement costs is to understand and to plan it, again and again. With a name that is done once per connection.
+ * Whoever opens a connection to the embedded form makes it forget the names of the one before: they share a session.
  */
 export function remembering<T extends Pool | PoolClient>(client: T): T {
   const query = (config: unknown, values?: unknown[]) => {

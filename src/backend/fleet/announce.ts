@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm'
 import type { SprintEvent } from '../../contract/events.ts'
-import { json } from '../database/columns.ts'
+import { json, moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
-import { events, type EventKind } from '../database/event.ts'
+import type { EventKind } from '../database/event.ts'
 import type { Fleet } from './ports.ts'
 
 /** Which row has changed. */
@@ -27,13 +27,17 @@ function gather(fleet: Fleet, tx: Tx): Map<string, Changed> {
   const changes = new Map<string, Changed>()
   gathered.set(tx, changes)
   tx.beforeCommit(async () => {
-    const at = fleet.clock.now()
-    const rows = [...changes.values()].map((change) => ({ ...change, at }))
-    if (rows.length > 0) await tx.db.insert(events).values(rows)
+    if (changes.size > 0) await tx.db.execute(changeRows([...changes.values()], fleet.clock.now()))
     wake(fleet, tx)
   })
   return changes
 }
+
+const changeRows = (changes: readonly Changed[], at: number): SQL => sql`
+  insert into event (kind, agent_id, sprint_id, prompt_id, machine_id, question_id, at)
+  select kind, "agentId", "sprintId", "promptId", "machineId", "questionId", ${moment.of(at)}
+  from jsonb_to_recordset(${json(changes)})
+    as row (kind text, "agentId" uuid, "sprintId" uuid, "promptId" uuid, "machineId" uuid, "questionId" uuid)`
 
 const keyOf = ({
   kind,

@@ -107,9 +107,10 @@ async function unpark(
   return row?.id
 }
 
-/** Behind all others of the agent. */
-export const endOfQueue = (agentId: string): SQL<number> =>
-  sql<number>`(select coalesce(max(position), 0) + 1 from agent_prompt where agent_id = ${agentId})`
+/** Behind all others of the agent that are not over: its history must not be read for it. */
+export const endOfQueue = (agentId: string): SQL<number> => sql<number>`(1 + greatest(0,
+  (select max(position) from agent_prompt where agent_id = ${agentId} and status in ('queued', 'parked')),
+  (select position from agent_prompt where agent_id = ${agentId} and status = 'running')))`
 
 /** The minimum interval of Ralph Mode. */
 function soonest(agent: Held['agent'], { protocol }: Held['sprint'], at: number): number | null {

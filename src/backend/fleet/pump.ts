@@ -43,6 +43,8 @@ type Seen = {
   readonly hasParked: boolean
   readonly isOpen: boolean
   readonly slots: number
+  /** It has more agents than slots: only then do they stand in each other's way. */
+  readonly isCrowded: boolean
   readonly taken: number
   readonly limitUntil: number | null
   readonly limitReason: string | null
@@ -66,10 +68,14 @@ async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow
       next.*,
       machine.connected_to is not null and machine.status in ('active', 'cordoned') as "isOpen",
       machine.slots,
-      (${takenOf(machineId)}) as taken,
+      room.*,
+      case when room."isCrowded" then (${takenOf(machineId)}) else 0 end as taken,
       (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
       account_limit.reason as "limitReason"
     from machine
+    cross join lateral (
+      select exists (select 1 from agent where machine_id = machine.id and archived_at is null offset machine.slots) as "isCrowded"
+    ) as room
     left join account_limit on account_limit.account = ${account} and account_limit.until > ${now}
     left join (
       select id, sprint_id as "sprintId", iteration, order_id as "orderId", attempt, prompt, model,
@@ -139,9 +145,9 @@ type Wanting = { readonly agent: AgentRow; readonly prompt: Next; readonly seen:
  * waited longest: an agent in a loop would otherwise never let go of its own.
  */
 async function isFree(fleet: Fleet, tx: Tx, { agent, prompt, seen }: Wanting): Promise<boolean> {
-  const { isOpen, slots, taken } = seen
+  const { isOpen, isCrowded, slots, taken } = seen
   if (!isOpen || taken >= slots) return false
-  if (slots - taken > manySlots) return true
+  if (!isCrowded || slots - taken > manySlots) return true
   const { id, machineId } = agent
   // The embedded database has one connection: nobody else is in a transaction.
   const isAlone = fleet.database.kind === 'embedded'

@@ -77,7 +77,10 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
       if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, viewer.knows ?? one.id)
     }
   }
-  const stopFeed = feed.listen((told) => viewers.forEach((viewer) => hear(viewer, told)))
+  const stopFeed = feed.listen({
+    hear: (told) => viewers.forEach((viewer) => hear(viewer, told)),
+    filters: () => [...viewers].map(({ query }) => query),
+  })
   const beat = setInterval(() => viewers.forEach((viewer) => beatOf(viewer, feed)), beatMs)
   const recheck = repeatedly(recheckMs, () => checkAll(viewers, { levels, feed }).catch(log))
 

@@ -1,7 +1,9 @@
-import { inArray, sql, type SQL } from 'drizzle-orm'
+import { setTimeout } from 'node:timers/promises'
+import { sql, type SQL } from 'drizzle-orm'
 import type { Change } from '../../contract/fleet/event.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
+import { isAny } from '../database/columns.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { events, type EventRow } from '../database/event.ts'
 import { sprints } from '../database/sprint.ts'
@@ -26,14 +28,20 @@ export type Told = {
 export type Filter = { readonly agentId?: string | undefined; readonly sprintId?: string | undefined }
 
 export interface Feed {
-  /** Calls with what is new, in order. Returns how to stop. */
-  readonly listen: (hear: (told: readonly Told[]) => void) => () => void
+  /** Calls with what is new and what somebody wants of it, in order. Returns how to stop. */
+  readonly listen: (listener: Listener) => () => void
   /** Up to here everything was told to those who listen; undefined before the first look. */
   readonly position: () => string | undefined
   /** The next part of what came after this position; `upTo` is where it goes on, and the same if there is nothing more. */
   readonly since: (id: string, filter: Filter) => Promise<Missed>
   /** Whether so much came after this position that it is better to ask for everything again. Then: where to go on. */
   readonly startOver: (id: string, filter: Filter) => Promise<string | undefined>
+}
+
+export type Listener = {
+  readonly hear: (told: readonly Told[]) => void
+  /** Those of all who listen now. One that is new is heard from the position of that moment on. */
+  readonly filters: () => readonly Filter[]
 }
 
 export type Missed = { readonly told: readonly Told[]; readonly upTo: string }
@@ -50,54 +58,45 @@ const batch = 1000
 const part = 100
 /** Signals may be lost; the feed is looked at by itself now and then. */
 const lookMs = 1000
+/** After a look there is a rest: what comes meanwhile is read at once. */
+const restMs = 10
 
 /** Reads the table of events once for everybody in this process. */
 export function createFeed(database: Database, { now, log }: FeedOptions): Feed & { readonly close: () => void } {
   const { db, signals } = database
-  const listeners = new Set<(told: readonly Told[]) => void>()
+  const listeners = new Set<Listener>()
+  const interest = () => interestOf([...listeners].flatMap(({ filters }) => filters()))
   let at: Position | undefined
-  let looking = false
-  let again = false
 
-  const look = async (): Promise<void> => {
-    if (listeners.size === 0) return
-    if (looking) {
-      again = true
-      return
-    }
-    looking = true
-    try {
-      at ??= await newest(db)
-      const rows = await after(db, at, batch)
-      const last = rows.at(-1)
-      if (last) {
-        const told = await toldBy(db, rows, now())
-        at = { tx: last.tx, id: last.id }
-        for (const hear of listeners) hear(told)
-        again ||= rows.length === batch
-      }
-    } catch (error) {
-      log(error)
-    } finally {
-      looking = false
-    }
-    if (again) {
-      again = false
-      void look()
-    }
+  /** True: there is more. */
+  const lookOnce = async (): Promise<boolean> => {
+    if (listeners.size === 0) return false
+    const from = (at ??= await newest(db))
+    const upTo = await newest(db)
+    if (idOf(upTo) === idOf(from)) return false
+    const wanted = interest()
+    const rows = await after(db, from, batch, sql`${isUpTo(upTo)} and ${wantedByAny(wanted)}`)
+    const told = await toldBy(db, rows, now())
+    // Somebody has come who wants more.
+    if (!covers(wanted, interest())) return true
+    const isAll = rows.length < batch
+    at = isAll ? upTo : (rows.at(-1) ?? upTo)
+    if (told.length > 0) for (const { hear } of listeners) hear(told)
+    return !isAll
   }
-
-  const quiet = signals.on(eventsTopic, () => void look())
-  const timer = setInterval(() => void look(), lookMs)
+  const look = whenAsked(lookOnce, log)
+  const quiet = signals.on(eventsTopic, look)
+  const timer = setInterval(look, lookMs)
   return {
     close: () => {
       quiet()
       clearInterval(timer)
+      listeners.clear()
     },
-    listen: (hear) => {
-      listeners.add(hear)
-      void look()
-      return () => void listeners.delete(hear)
+    listen: (listener) => {
+      listeners.add(listener)
+      look()
+      return () => void listeners.delete(listener)
     },
     position: () => idOf(at),
     since: async (id, filter) => {
@@ -114,6 +113,27 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
   }
 }
 
+/** Once for all who ask while it runs or rests; again at once if it says so. */
+function whenAsked(run: () => Promise<boolean>, log: (error: unknown) => void): () => void {
+  let isAsked = false
+  let isRunning = false
+  const goOn = async () => {
+    while (isAsked) {
+      isAsked = false
+      const hasMore = await run().catch(log)
+      if (hasMore) isAsked = true
+      else await setTimeout(restMs)
+    }
+    isRunning = false
+  }
+  return () => {
+    isAsked = true
+    if (isRunning) return
+    isRunning = true
+    void goOn()
+  }
+}
+
 const start: Position = { tx: '0', id: 0 }
 
 function idOf(position: Position): string
@@ -126,6 +146,8 @@ function idOf(position: Position | undefined): string | undefined {
 const settled = sql`${events.tx} < pg_snapshot_xmin(pg_current_snapshot())`
 
 const isAfter = ({ tx, id }: Position): SQL => sql`(${events.tx}, ${events.id}) > (${tx}::xid8, ${id}) and ${settled}`
+
+const isUpTo = ({ tx, id }: Position): SQL => sql`(${events.tx}, ${events.id}) <= (${tx}::xid8, ${id})`
 
 const after = (db: Queries, position: Position, limit: number, wanted = sql`true`): Promise<EventRow[]> =>
   db
@@ -142,6 +164,21 @@ const wantedBy = ({ agentId, sprintId }: Filter): SQL => {
   if (sprintId !== undefined) return sql`${ofAgent} and (${isRow} or ${events.sprintId} = ${sprintId})`
   return agentId === undefined ? isRow : ofAgent
 }
+
+/** Whose events are wanted; rows that have changed always are. */
+type Interest = { readonly agentIds: ReadonlySet<string>; readonly sprintIds: ReadonlySet<string> }
+
+const interestOf = (filters: readonly Filter[]): Interest => ({
+  agentIds: new Set(filters.flatMap(({ agentId, sprintId }) => (sprintId === undefined ? (agentId ?? []) : []))),
+  sprintIds: new Set(filters.flatMap(({ sprintId }) => sprintId ?? [])),
+})
+
+const covers = (wide: Interest, { agentIds, sprintIds }: Interest): boolean =>
+  [...agentIds].every((id) => wide.agentIds.has(id)) && [...sprintIds].every((id) => wide.sprintIds.has(id))
+
+/** In a busy fleet most of what happens is looked at by nobody, and is not read again. */
+const wantedByAny = ({ agentIds, sprintIds }: Interest): SQL =>
+  sql`(${events.kind} <> 'event' or ${isAny(events.agentId, [...agentIds])} or ${isAny(events.sprintId, [...sprintIds])})`
 
 /** Whether somebody with this filter is told about it. */
 export function wants({ agentId, sprintId }: Filter, told: Told): boolean {
@@ -286,25 +323,13 @@ function changeOf(row: EventRow, found: Found): Change | undefined {
 }
 
 async function promptsById(db: Queries, ids: readonly string[]) {
-  const rows =
-    ids.length === 0
-      ? []
-      : await db
-          .select()
-          .from(agentPrompts)
-          .where(inArray(agentPrompts.id, [...ids]))
+  const rows = ids.length === 0 ? [] : await db.select().from(agentPrompts).where(isAny(agentPrompts.id, ids))
   return new Map(rows.map((row) => [row.id, showPrompt(row)]))
 }
 
 async function revsOf(db: Queries, ids: readonly string[]): Promise<Map<string, number>> {
   const fields = { id: sprints.id, rev: sprints.rev }
-  const rows =
-    ids.length === 0
-      ? []
-      : await db
-          .select(fields)
-          .from(sprints)
-          .where(inArray(sprints.id, [...ids]))
+  const rows = ids.length === 0 ? [] : await db.select(fields).from(sprints).where(isAny(sprints.id, ids))
   return new Map(rows.map(({ id, rev }) => [id, rev]))
 }
 

@@ -1,6 +1,7 @@
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, not, sql } from 'drizzle-orm'
 import { encodeRequest, isRequestType } from '../../channel/message.ts'
 import type { RequestBody, RequestType } from '../../contract/fleet/channel.ts'
+import { isAny } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { joinTokens, machineOutbox, machines } from '../database/machine.ts'
 import type { Admission, MachineStore, TokenUse } from './store.ts'
@@ -75,12 +76,7 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
         const fresh = await db
           .select()
           .from(machineOutbox)
-          .where(
-            and(
-              eq(machineOutbox.machineId, machineId),
-              ids.length > 0 ? sql`${machineOutbox.id} <> all(${sql.param(ids)})` : undefined,
-            ),
-          )
+          .where(and(eq(machineOutbox.machineId, machineId), not(isAny(machineOutbox.id, ids))))
           .orderBy(asc(machineOutbox.id))
           .limit(most - known.length)
         waiting = [...waiting, ...fresh.map((row) => ({ position: ++last, row }))]
@@ -93,7 +89,7 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
     acked: async (upTo) => {
       const ids = waiting.filter(({ position }) => position <= upTo).map(({ row }) => row.id)
       waiting = waiting.filter(({ position }) => position > upTo)
-      if (ids.length > 0) await db.delete(machineOutbox).where(sql`${machineOutbox.id} = any(${sql.param(ids)})`)
+      if (ids.length > 0) await db.delete(machineOutbox).where(isAny(machineOutbox.id, ids))
     },
   }
 }

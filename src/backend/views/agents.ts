@@ -5,6 +5,7 @@ import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { agents, conversations } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
+import { isAny } from '../database/columns.ts'
 import type { Queries } from '../database/database.ts'
 import { machines } from '../database/machine.ts'
 import { questions } from '../database/question.ts'
@@ -113,7 +114,7 @@ async function levelsOf(db: Queries, { userId, admin }: Viewer, found: readonly 
 /** Several rows at once, for those who are told of changes. */
 export async function sharedRows(db: Queries, ids: readonly string[], now: number): Promise<Map<string, SharedRow>> {
   if (ids.length === 0) return new Map()
-  const found = await rowsOf(db).where(inArray(agents.id, [...ids]))
+  const found = await rowsOf(db).where(isAny(agents.id, ids))
   return new Map(found.map((row) => [row.agent.id, shared(row, now)]))
 }
 

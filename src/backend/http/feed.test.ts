@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it, onTestFinished } from 'vitest'
+import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import { events } from '../database/event.ts'
+import { eventsTopic } from '../fleet/announce.ts'
+import { createFeed, type Filter } from './feed.ts'
+
+const patience = { timeout: 30_000 }
+const agentId = randomUUID()
+const said = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
+
+/** A feed with one listener; what it has heard, by the kind of change. */
+async function aFeed(filters: () => readonly Filter[]) {
+  const { db, signals, ...database } = await aDatabase('embedded')
+  const trouble: unknown[] = []
+  const feed = createFeed({ db, signals, ...database }, { now: Date.now, log: (error) => trouble.push(error) })
+  onTestFinished(() => feed.close())
+  const heard: string[] = []
+  feed.listen({ filters, hear: (told) => heard.push(...told.map(({ change }) => change.type)) })
+  await expect.poll(() => feed.position()).toBeDefined()
+  return {
+    heard,
+    trouble,
+    happens: async (kind: 'event' | 'agent-gone') => {
+      await db.insert(events).values({ kind, agentId, seq: 1, at: 0, ...(kind === 'event' && { payload: said }) })
+      signals.give(eventsTopic, '')
+    },
+  }
+}
+
+it('tells rows that have changed, and what agents say only if somebody listens to it', async () => {
+  const another = randomUUID()
+  const { heard, happens, trouble } = await aFeed(() => [{}, { agentId: another }])
+  await happens('event')
+  await happens('agent-gone')
+  await expect.poll(() => heard, patience).toEqual(['agent-gone'])
+  expect(trouble).toEqual([])
+})
+
+it('tells somebody who comes while it looks everything from then on', async () => {
+  let looks = 0
+  const { heard, happens } = await aFeed(() => (looks++ === 0 ? [] : [{ agentId }]))
+  await happens('event')
+  await expect.poll(() => heard, patience).toEqual(['event'])
+  expect(looks).toBeGreaterThan(2)
+})
