@@ -45,7 +45,7 @@ const backend = await openBackend({
   onLost: (reason) => console.error(reason),
 })
 const { fleet, database } = backend
-const store = databaseStore(database, { now: Date.now, newId: randomUUID, changed: async () => {} })
+const store = databaseStore(database, { now: Date.now, newId: randomUUID, holder: () => 'bench', changed: async () => {} })
 
 const seen = { prompts: 0, waits: [], refused: 0, isOver: false }
 const idleSince = new Map()
@@ -97,6 +97,9 @@ async function deliver(machineId) {
 }
 database.signals.on(outboxTopic, (machineId) => void deliver(machineId).catch((error) => console.error(error)))
 
+/** Who says nothing for long is taken for lost. */
+setInterval(() => lines.forEach((_, machineId) => void store.stillCounts(machineId, 1).catch(() => {})), 20_000).unref()
+
 const known = []
 for (let index = 0; index < option.agents; index++) {
   const isFirst = index % option.slots === 0
@@ -117,6 +120,8 @@ for (let index = 0; index < option.agents; index++) {
   const progress = { ...notesProgress(sprintId, wanted), checkpoint: false }
   await beginSprint(fleet, id, { id: sprintId, progress, by: { name: 'bench' } })
 }
+
+console.error(`    ${option.agents} agents after ${Math.round(performance.now() / 1000)} s`)
 
 const text = 'x'.repeat(200)
 const event = { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text } }
