@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
 import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
@@ -197,19 +197,36 @@ export const takeEvents = (
 
 /** Machines whose connection was held by a replica that is gone, and that have not come back. */
 export async function tellLostMachines(fleet: Fleet): Promise<void> {
-  const { database, clock, settings } = fleet
-  const isSilent = and(isNotNull(machines.connectedTo), lt(machines.lastSeenAt, clock.now() - settings.silentMs))
-  const silent = await database.db.select({ id: machines.id }).from(machines).where(isSilent).limit(100)
-  for (const { id: machineId } of silent) {
+  const { clock, settings, engine } = fleet
+  const isSilent = lt(machines.lastSeenAt, clock.now() - settings.silentMs)
+  await letGo(fleet, or(isSilent, not(engine.isAlive(sql`${machines.connectedTo}`))))
+}
+
+/**
+ * An embedded database has one process, and that has just begun: nobody can be connected. Who would be taken for connected
+ * would be asked, and those who ask would wait in vain.
+ */
+export async function forgetConnections(fleet: Fleet): Promise<void> {
+  if (fleet.database.kind === 'embedded') await letGo(fleet, sql`true`)
+}
+
+async function letGo(fleet: Fleet, isGone: SQL | undefined): Promise<void> {
+  const { database } = fleet
+  const isLost = and(isNotNull(machines.connectedTo), isGone)
+  const lost = await database.db.select({ id: machines.id }).from(machines).where(isLost).limit(mostLost)
+  for (const { id: machineId } of lost) {
     await database.transaction(async (tx) => {
       const { rowCount } = await tx.db
         .update(machines)
         .set({ connectedTo: null })
-        .where(and(isSilent, eq(machines.id, machineId)))
+        .where(and(isLost, eq(machines.id, machineId)))
       if (rowCount === 1) await announce(fleet, tx, { kind: 'machine', machineId })
     })
   }
+  if (lost.length === mostLost) await letGo(fleet, isGone)
 }
+
+const mostLost = 100
 
 /** Prompts whose machine has been silent for longer than their lease. Unknown is not dead: people are told, nothing is ended. */
 export async function tellLostPrompts(fleet: Fleet): Promise<void> {
