@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { ReportBody } from '../../contract/fleet/channel.ts'
 import type { MachineFact } from '../../contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
@@ -151,11 +151,12 @@ export async function endAttempt(
     ${usageRow(fleet, agent, fact)}`)
 }
 
+/** Also one that waits to be sent again: its machine has got it after all. */
 export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
   tx.db
     .update(sprintOrders)
     .set({ status: 'done', endedAt: fleet.clock.now() })
-    .where(and(eq(sprintOrders.id, id), eq(sprintOrders.status, 'open')))
+    .where(and(eq(sprintOrders.id, id), inArray(sprintOrders.status, ['queued', 'open'])))
 
 /** A person's own prompt: the next one goes on in the same conversation, until somebody resets it. */
 export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {
