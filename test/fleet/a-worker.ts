@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { root } from '../support/paths.ts'
+import { patience } from './real-machines.ts'
+import type { ServedFleet } from './served-fleet.ts'
+import { aViewer } from './viewer.ts'
+
+export type Worker = Awaited<ReturnType<typeof aWorker>>
+
+const program = `command:/bin/sh ${join(root, 'test/fleet/machine-notes-agent.sh')}`
+const units = 3
+
+/** An agent that counts in its project, one unit per prompt, and somebody who watches it all the time. */
+export async function aWorker(
+  { api, served }: ServedFleet,
+  at: { readonly machineId: string; readonly project: string },
+) {
+  const { machineId, project } = at
+  mkdirSync(project)
+  writeFileSync(join(project, 'enough'), `${units}`)
+  writeFileSync(join(project, 'pace'), '0.15')
+  const name = project.split('/').at(-1) ?? ''
+  const workspace = { kind: 'folder' as const, path: project }
+  const { id: agentId } = await api().createAgent({ name, machineId, workspace, program })
+  const lines = (file: string) =>
+    existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
+  const viewer = aViewer(agentId, served)
+  await expect.poll(() => viewer.seen.isLive, patience).toBe(true)
+  const row = () => api().getAgent({ agentId })
+  const stored = async (sprintId: string) => (await api().listEvents({ sprintId, limit: 200 })).items.toReversed()
+  await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
+  return {
+    agentId,
+    /** Starts Ralph Mode, over REST. Whoever gets no answer looks whether it was done. */
+    begin: async (taskDescription: string): Promise<string> => {
+      for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
+      const wanted = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
+      for (;;) {
+        const started = await api()
+          .startRalphMode(wanted)
+          .catch(() => undefined)
+        if (started) return started.sprintId
+        await sleep(200)
+        const sprint = (await row().catch(() => undefined))?.sprint
+        if (sprint?.goal === taskDescription) return sprint.id
+      }
+    },
+    /** What its prompts have done, each once. */
+    units: () => lines('units'),
+    attempts: (sprintId: string) => Array.from({ length: units }, (_, index) => `${sprintId}#${index + 1}-1`),
+    /** How many prompts are over, on the machine. */
+    ended: (sprintId: string) => lines('ended').filter((line) => line.startsWith(sprintId)).length,
+    state: async () => {
+      const found = await row().catch(() => undefined)
+      if (!found) return undefined
+      const { agent, sprint } = found
+      const { state, inRalphMode, ralphModeTaskDescription: task } = agent
+      const verdicts = sprint?.verdicts.map(({ verdict }) => verdict)
+      return { sprintId: sprint?.id, status: sprint?.status, verdicts, state, inRalphMode, task }
+    },
+    atRest: {
+      status: 'completed',
+      verdicts: [...Array.from({ length: units - 1 }, () => 'continue'), 'accepted'],
+      state: 'idle',
+      inRalphMode: false,
+      task: null,
+    },
+    /** What the one who watches was told: nothing twice, nothing left out, and never that it has to begin anew. */
+    watched: (sprintId: string) => {
+      viewer.hurry()
+      const events = viewer.of(sprintId)
+      return {
+        events: events.map(({ id, seq }) => `${seq}: ${id}`),
+        ...counted(events),
+        startOvers: viewer.seen.startOvers,
+      }
+    },
+    expected: async (sprintId: string) => {
+      const events = await stored(sprintId)
+      return {
+        events: events.map(({ id }, index) => `${index + 1}: ${id}`),
+        begun: units,
+        over: units,
+        startOvers: 1,
+      }
+    },
+  }
+}
+
+function counted(events: readonly { readonly event: { readonly type: string; readonly event?: unknown } }[]) {
+  const begun = events.filter(({ event }) => event.type === 'attempt-started').length
+  const over = events.filter(({ event: { event } }) => isTerminal(event)).length
+  return { begun, over }
+}
+
+const isTerminal = (event: unknown): boolean =>
+  typeof event === 'object' && event !== null && 'kind' in event && event.kind === 'terminal'
