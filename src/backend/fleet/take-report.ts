@@ -142,7 +142,7 @@ export async function endAttempt(
         ended_at = ${at}, lease_until = null
       where id = ${prompt.id}
     ), done as (
-      update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status = 'open'
+      update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status in ('queued', 'open')
     ), talk as (
       insert into conversation (id, agent_id, sprint_id, iteration, prompt_id, messages, started_at, ended_at)
       values (${fleet.newId()}, ${agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
