@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { RalphError } from '../../src/contract/errors.ts'
 import { root } from '../support/paths.ts'
 import { patience } from './real-machines.ts'
 import type { ServedFleet } from './served-fleet.ts'
@@ -19,8 +20,6 @@ export async function aWorker(
 ) {
   const { machineId, project } = at
   mkdirSync(project)
-  writeFileSync(join(project, 'enough'), `${units}`)
-  writeFileSync(join(project, 'pace'), '0.15')
   const name = project.split('/').at(-1) ?? ''
   const workspace = { kind: 'folder' as const, path: project }
   const { id: agentId } = await api().createAgent({ name, machineId, workspace, program })
@@ -34,8 +33,10 @@ export async function aWorker(
   return {
     agentId,
     /** Starts Ralph Mode, over REST. Whoever gets no answer looks whether it was done. */
-    begin: async (taskDescription: string): Promise<string> => {
+    begin: async (taskDescription: string, pace = 0.15): Promise<string> => {
       for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
+      writeFileSync(join(project, 'enough'), `${units}`)
+      writeFileSync(join(project, 'pace'), `${pace}`)
       const wanted = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
       for (;;) {
         const started = await api()
@@ -47,6 +48,18 @@ export async function aWorker(
         if (sprint?.goal === taskDescription) return sprint.id
       }
     },
+    /** A person ends it. Whoever gets no answer asks again. */
+    stop: async (): Promise<void> => {
+      const isStopped = () =>
+        api()
+          .stopRalphMode({ agentId, when: 'now' })
+          .then(
+            () => true,
+            (error: unknown) => error instanceof RalphError && error.code === 'NOT_RUNNING',
+          )
+      while (!(await isStopped())) await sleep(200)
+    },
+    lock: async () => (await api().listNotes({ agentId })).lock,
     /** What its prompts have done, each once. */
     units: () => lines('units'),
     attempts: (sprintId: string) => Array.from({ length: units }, (_, index) => `${sprintId}#${index + 1}-1`),
@@ -60,6 +73,7 @@ export async function aWorker(
       const verdicts = sprint?.verdicts.map(({ verdict }) => verdict)
       return { sprintId: sprint?.id, status: sprint?.status, verdicts, state, inRalphMode, task }
     },
+    stopped: { status: 'interrupted', state: 'idle', inRalphMode: false, task: null },
     atRest: {
       status: 'completed',
       verdicts: [...Array.from({ length: units - 1 }, () => 'continue'), 'accepted'],

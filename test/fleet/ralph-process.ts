@@ -8,8 +8,16 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export type RalphProcess = ReturnType<typeof aRalph>
 
-/** `ralph` with an environment of its own: to its end, or until it is killed. `log`: the file for what it prints. */
-export function aRalph(env: Environment, log?: string) {
+type How = {
+  /** The file for what it prints. */
+  readonly log?: string
+  /** Words before the command, that put it somewhere. */
+  readonly prefix?: readonly string[]
+}
+
+/** `ralph` with an environment of its own: to its end, or until it is killed. */
+export function aRalph(env: Environment, { log, prefix = [] }: How = {}) {
+  const [file, ...words] = [...prefix, process.execPath, ralphProgram]
   let running: ChildProcess | undefined
   const kill = async () => {
     const dying = running
@@ -23,12 +31,12 @@ export function aRalph(env: Environment, log?: string) {
     kill,
     start: (...args: readonly string[]) => {
       const told = log === undefined ? 'ignore' : openSync(log, 'a')
-      running = spawn(process.execPath, [ralphProgram, ...args], { env, stdio: ['ignore', told, told] })
+      running = spawn(file, [...words, ...args], { env, stdio: ['ignore', told, told] })
     },
     /** What it printed. */
     run: (...args: readonly string[]) =>
       new Promise<string>((resolve, reject) => {
-        const child = spawn(process.execPath, [ralphProgram, ...args], { env })
+        const child = spawn(file, [...words, ...args], { env })
         let [printed, failed] = ['', '']
         child.stdout.on('data', (text: Buffer) => (printed += text.toString()))
         child.stderr.on('data', (text: Buffer) => (failed += text.toString()))

@@ -11,6 +11,13 @@ import { patience } from './real-machines.ts'
 export type ServedFleet = Awaited<ReturnType<typeof aServedFleet>>
 export type ServedMachine = Awaited<ReturnType<ServedFleet['machine']>>
 
+type Where = {
+  /** The port that it finds the backend on. */
+  readonly through?: number
+  /** Puts the machine's folder somewhere else. */
+  readonly within?: (home: string) => Promise<{ readonly prefix: readonly string[] }>
+}
+
 /** `ralph serve` as a process of its own, which can be killed and comes back on the same ports; machines join it with a token. */
 export async function aServedFleet(folder: string, kind: Kind) {
   const data = await dataFolder()
@@ -18,7 +25,7 @@ export async function aServedFleet(folder: string, kind: Kind) {
   const home = join(folder, 'backend')
   mkdirSync(home, { recursive: true })
   const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL }
-  const program = aRalph(env, join(folder, 'backend.log'))
+  const program = aRalph(env, { log: join(folder, 'backend.log') })
   const [port, machinePort] = [await freePort(), await freePort()]
   const machines = ['--machines-port', `${machinePort}`, '--machines-host', '127.0.0.1', '--no-machine']
   const start = () => program.start('serve', '--port', `${port}`, '--data', data, ...machines, '--json')
@@ -33,13 +40,14 @@ export async function aServedFleet(folder: string, kind: Kind) {
     served,
     api,
     machinePort,
-    /** An agents-server as a process of its own, that has joined. `through`: the port that it finds the backend on. */
-    machine: async (name: string, through: number = machinePort) => {
+    /** An agents-server as a process of its own, that has joined. */
+    machine: async (name: string, { through = machinePort, within }: Where = {}) => {
       const own = join(folder, name)
       mkdirSync(own)
+      const { prefix = [] } = (await within?.(own)) ?? {}
       const machine = aRalph(
         { ...process.env, RALPH_HOME: join(own, '.ralph'), HOME: own },
-        join(folder, `${name}.log`),
+        { log: join(folder, `${name}.log`), prefix },
       )
       const { token } = await api().makeJoinToken({ name })
       const where = ['--backend', `127.0.0.1:${through}`, '--roots', folder, '--name', name, '--json']

@@ -30,7 +30,7 @@ const toxics: readonly [Toxic, ...Toxic[]] = [
 
 type Remote = ServedMachine & {
   readonly proxy: Awaited<ReturnType<typeof toxicProxy>>
-  readonly workers: readonly Worker[]
+  readonly workers: readonly [Worker, Worker]
 }
 type World = { readonly folder: string; readonly fleet: ServedFleet; readonly machines: readonly [Remote, Remote] }
 type Sprint = { readonly worker: Worker; readonly sprintId: string }
@@ -62,7 +62,7 @@ async function aWorld(kind: (typeof kinds)[number]): Promise<World> {
   const machine = async (name: string): Promise<Remote> => {
     const proxy = await toxicProxy(fleet.machinePort)
     onTestFinished(proxy.close)
-    const joined = await fleet.machine(name, proxy.port)
+    const joined = await fleet.machine(name, { through: proxy.port })
     const worker = (n: number) => aWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
     return { ...joined, proxy, workers: [await worker(1), await worker(2)] }
   }
@@ -75,15 +75,17 @@ type Count = Record<'seeds' | 'prompts' | 'lost' | 'doubled' | 'left' | 'events'
 
 async function underFire(world: World, seed: number, count: Count): Promise<void> {
   const random = randomOf(seed)
-  const workers = world.machines.flatMap(({ workers: [one, other] }) =>
-    [one, ...(random.chance(0.5) ? [other] : [])].flatMap((worker) => worker ?? []),
-  )
+  const others = world.machines.map(({ workers: [, other] }) => ({ worker: other, counts: random.chance(0.5) }))
+  const counting = others.flatMap(({ worker, counts }) => (counts ? [worker] : []))
+  const workers = [...world.machines.map(({ workers: [one] }) => one), ...counting]
+  const stopped = others.flatMap(({ worker, counts }) => (counts ? [] : [worker]))
   const sprints: Sprint[] = []
   const begin = async (worker: Worker, afterMs: number) => {
     await sleep(afterMs)
     sprints.push({ worker, sprintId: await worker.begin(`count to three (${seed})`) })
   }
   const begun = workers.map((worker) => begin(worker, random.chance(0.5) ? 0 : random.below(1500)))
+  const stopping = stopped.map((worker) => stop(worker, seed, random.below(3000)))
   await fire(world, seed, random)
   const healing = await reconciled(world, sprints)
   count.healing.push(healing)
@@ -99,11 +101,26 @@ async function underFire(world: World, seed: number, count: Count): Promise<void
     await expect.poll(() => worker.watched(sprintId), patient).toEqual(await worker.expected(sprintId))
     count.events += (await worker.expected(sprintId)).events.length
   }
+  for (const [index, worker] of stopped.entries()) {
+    const sprintId = await stopping[index]
+    await expect.poll(() => worker.state(), patient).toMatchObject({ sprintId, ...worker.stopped })
+    await expect.poll(() => worker.lock().catch(() => 'unknown'), patient).toBe(false)
+    count.prompts += worker.units().length
+    expect(worker.attempts(sprintId ?? '').slice(0, 1)).toEqual(expect.arrayContaining(worker.units()))
+  }
   await expect.poll(() => markedProcesses(world.folder), patient).toEqual([])
   count.left += markedProcesses(world.folder).length
   const { items } = await world.fleet.api().listAgents({})
   expect(items.map(({ agent }) => agent.state)).toEqual(['idle', 'idle', 'idle', 'idle'])
   count.seeds++
+}
+
+/** Somebody starts what would take a minute for each prompt, and ends it soon after. */
+async function stop(worker: Worker, seed: number, afterMs: number): Promise<string> {
+  const sprintId = await worker.begin(`count for ever (${seed})`, 60)
+  await sleep(afterMs)
+  await worker.stop()
+  return sprintId
 }
 
 /** Three to five things go wrong, some of them at the same time; then all is well again. */
@@ -141,7 +158,7 @@ async function reconciled({ fleet, machines }: World, sprints: readonly Sprint[]
   const healed = performance.now()
   const ended = sprints.map(({ worker, sprintId }) => ({ sprintId, count: worker.ended(sprintId) }))
   const answers = async ({ workers: [worker] }: Remote) =>
-    worker !== undefined && (await fleet.api().listNotes({ agentId: worker.agentId })).folder !== ''
+    (await fleet.api().listNotes({ agentId: worker.agentId })).folder !== ''
   const isKnown = async () => {
     for (const machine of machines) if (!(await answers(machine))) return false
     const { items } = await fleet.api().listAgents({})
