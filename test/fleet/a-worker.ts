@@ -6,14 +6,14 @@ import { RalphError } from '../../src/contract/errors.ts'
 import { root } from '../support/paths.ts'
 import { patience } from './real-machines.ts'
 import type { ServedFleet } from './served-fleet.ts'
-import { aViewer } from './viewer.ts'
+import { aViewer, type Viewer } from './viewer.ts'
 
 export type Worker = Awaited<ReturnType<typeof aWorker>>
 
 const program = `command:/bin/sh ${join(root, 'test/fleet/machine-notes-agent.sh')}`
 const units = 3
 
-/** An agent that counts in its project, one unit per prompt, and somebody who watches it all the time. */
+/** An agent that counts in its project, one unit per prompt, and can be watched. */
 export async function aWorker(
   { api, served }: ServedFleet,
   at: { readonly machineId: string; readonly project: string },
@@ -25,13 +25,18 @@ export async function aWorker(
   const { id: agentId } = await api().createAgent({ name, machineId, workspace, program })
   const lines = (file: string) =>
     existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
-  const viewer = aViewer(agentId, served)
-  await expect.poll(() => viewer.seen.isLive, patience).toBe(true)
+  let viewer: Viewer | undefined
   const row = () => api().getAgent({ agentId })
   const stored = async (sprintId: string) => (await api().listEvents({ sprintId, limit: 200 })).items.toReversed()
   await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
   return {
     agentId,
+    /** Somebody begins to. Once all agents are there: who may see another one is told to look at everything again. */
+    watch: async () => {
+      const watching = aViewer(agentId, served)
+      viewer = watching
+      await expect.poll(() => watching.seen.isLive, patience).toBe(true)
+    },
     /** Starts Ralph Mode, over REST. Whoever gets no answer looks whether it was done. */
     begin: async (taskDescription: string, pace = 0.15): Promise<string> => {
       for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
@@ -60,8 +65,8 @@ export async function aWorker(
       while (!(await isStopped())) await sleep(200)
     },
     lock: async () => (await api().listNotes({ agentId })).lock,
-    /** What its prompts have done, each once. */
-    units: () => lines('units'),
+    /** What its prompts have done, each once. One that was killed before its first word begins in another folder, `1-1.2`. */
+    units: () => lines('units').map((attempt) => attempt.replace(/\.\d+$/, '')),
     attempts: (sprintId: string) => Array.from({ length: units }, (_, index) => `${sprintId}#${index + 1}-1`),
     /** How many prompts are over, on the machine. */
     ended: (sprintId: string) => lines('ended').filter((line) => line.startsWith(sprintId)).length,
@@ -83,12 +88,12 @@ export async function aWorker(
     },
     /** What the one who watches was told: nothing twice, nothing left out, and never that it has to begin anew. */
     watched: (sprintId: string) => {
-      viewer.hurry()
-      const events = viewer.of(sprintId)
+      viewer?.hurry()
+      const events = viewer?.of(sprintId) ?? []
       return {
         events: events.map(({ id, seq }) => `${seq}: ${id}`),
         ...counted(events),
-        startOvers: viewer.seen.startOvers,
+        startOvers: viewer?.seen.startOvers,
       }
     },
     expected: async (sprintId: string) => {

@@ -66,7 +66,9 @@ async function aWorld(kind: (typeof kinds)[number]): Promise<World> {
     const worker = (n: number) => aWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
     return { ...joined, proxy, workers: [await worker(1), await worker(2)] }
   }
-  return { folder, fleet, machines: [await machine('m1'), await machine('m2')] }
+  const machines: World['machines'] = [await machine('m1'), await machine('m2')]
+  for (const { workers } of machines) for (const worker of workers) await worker.watch()
+  return { folder, fleet, machines }
 }
 
 type Count = Record<'seeds' | 'prompts' | 'lost' | 'doubled' | 'left' | 'events', number> & {
