@@ -27,7 +27,6 @@ export async function aWorker(
     existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
   let viewer: Viewer | undefined
   const row = () => api().getAgent({ agentId })
-  const stored = async (sprintId: string) => (await api().listEvents({ sprintId, limit: 200 })).items.toReversed()
   await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
   return {
     agentId,
@@ -86,25 +85,20 @@ export async function aWorker(
       inRalphMode: false,
       task: null,
     },
-    /** What the one who watches was told: nothing twice, nothing left out, and never that it has to begin anew. */
-    watched: (sprintId: string) => {
+    /** What the one who watches was told of a sprint, in order. */
+    watched: (sprintId: string) => viewer?.of(sprintId).map(({ id, seq }) => `${seq}: ${id}`) ?? [],
+    /** How that differs from what is stored, which is numbered without a gap. */
+    watching: async (sprintId: string) => {
       viewer?.hurry()
-      const events = viewer?.of(sprintId) ?? []
-      return {
-        events: events.map(({ id, seq }) => `${seq}: ${id}`),
-        ...counted(events),
-        startOvers: viewer?.seen.startOvers,
-      }
+      const { items } = await api().listEvents({ sprintId, limit: 200 })
+      const stored = items.toReversed().map(({ id }, index) => `${index + 1}: ${id}`)
+      const told = viewer?.of(sprintId) ?? []
+      const seen = told.map(({ id, seq }) => `${seq}: ${id}`)
+      const missed = stored.filter((one, index) => seen[index] !== one)
+      return { missed, more: seen.slice(stored.length), ...counted(told), startOvers: viewer?.seen.startOvers }
     },
-    expected: async (sprintId: string) => {
-      const events = await stored(sprintId)
-      return {
-        events: events.map(({ id }, index) => `${index + 1}: ${id}`),
-        begun: units,
-        over: units,
-        startOvers: 1,
-      }
-    },
+    /** Each prompt begins and ends once, and nobody was told to begin anew. */
+    all: { begun: units, over: units, startOvers: 1 },
   }
 }
 
