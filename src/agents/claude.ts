@@ -4,6 +4,7 @@ import { resetOf, terminalOf, troubleOfRetry } from './claude-failures.ts'
 import type { Driver, Reader } from './driver.ts'
 import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf, parseObject } from './json.ts'
 import { jsonLines } from './reader.ts'
+import { isSaidToBeSandbox } from './sandbox/said.ts'
 import { nothingSeen, type Seen } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 import { addUsage, sumUsage } from './usage.ts'
@@ -86,7 +87,7 @@ export const claude: Driver = {
     },
   },
   warn: ({ isRoot, sandboxed, env }) =>
-    isRoot && !sandboxed && !env['IS_SANDBOX']
+    isRoot && !sandboxed && !isSaidToBeSandbox(env)
       ? 'Claude Code refuses to work unattended as root: use another user or a sandbox, or set IS_SANDBOX=1 if this machine is one'
       : undefined,
   read: readClaude,

@@ -16,7 +16,7 @@ export type RunSpec = {
   readonly answer?: string
   /** The form of the answer, a JSON Schema; for programs that can be held to one. Given when nothing else is asked for. */
   readonly form?: Readonly<Record<string, unknown>>
-  /** Whether a sandbox of ours is around the program. */
+  /** Whether a sandbox is around the program: ours, or one that this machine is said to be. */
   readonly sandboxed?: boolean
 }
 

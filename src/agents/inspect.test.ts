@@ -87,10 +87,12 @@ describe('a warning before the first attempt', () => {
     expect(claude.warn?.(situation)).toContain('IS_SANDBOX=1')
     expect(claude.warn?.({ ...situation, sandboxed: true })).toBeUndefined()
     expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: '1' } })).toBeUndefined()
+    expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: 'yes' } })).toBeUndefined()
+    expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: '0' } })).toContain('IS_SANDBOX=1')
     expect(claude.warn?.({ ...situation, isRoot: false })).toBeUndefined()
   })
 
-  it('is not needed within our own sandbox, where the flag is set', () => {
+  it('is not needed within a sandbox, where the flag is set', () => {
     const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
 
     expect(claude.command({ ...spec, sandboxed: true }).env).toMatchObject({ IS_SANDBOX: '1' })

@@ -15,6 +15,7 @@ import { takeAttempt, type Place } from './attempt.ts'
 import type { Driver } from './driver.ts'
 import { agentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
+import { isSaidToBeSandbox } from './sandbox/said.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import { withToldReport } from './told-report.ts'
 import { wholeTexts } from './whole-texts.ts'
@@ -59,7 +60,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         ...(resume !== undefined && { resume }),
         ...(answer !== undefined && { answer }),
         ...(form !== undefined && { form }),
-        ...(sandbox && { sandboxed: true }),
+        ...((sandbox || isSaidToBeSandbox(options.env)) && { sandboxed: true }),
       })
       const { token, files } = newToken(folder)
       const env = agentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })

@@ -39,7 +39,7 @@ export type Refusal = z.output<typeof Refused>['refused']
 const Answer = z.union([Welcome, Refused])
 
 /** The first words on a line must come within this time. */
-const patienceMs = 10_000
+const patienceMs = 8000
 const mostCharacters = 10_000
 
 /** The machine's part. Rejects with MACHINE_REFUSED if there is no use in trying again, else with MACHINE_UNREACHABLE. */

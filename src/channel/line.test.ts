@@ -6,7 +6,7 @@ import { transportPair, type Transport } from './transport.ts'
 
 const secret = Buffer.alloc(32, 1)
 
-type Given = Partial<Pick<LineOptions, 'answer' | 'timing' | 'mailbox'>>
+type Given = Partial<Pick<LineOptions, 'answer' | 'timing' | 'mailbox' | 'transport'>>
 
 /** Both ends of a line in one process. */
 function aLine(backend: Given = {}, machine: Given = {}) {
@@ -62,6 +62,16 @@ describe('a line', () => {
     const timing = { pingMs: 10_000, silenceMs: 50, tickMs: 20 }
     const { machine } = aLine({}, { timing })
     expect(await machine.closed).toBe('nothing was heard for too long')
+  })
+
+  it('is not given up while a text arrives that takes longer than that', async () => {
+    const timing = { pingMs: 10_000, silenceMs: 50, tickMs: 20 }
+    const [near] = transportPair(secret)
+    let looks = 0
+    const slow = { ...near, receivedBytes: () => Math.min(++looks, 20) }
+    const { machine } = aLine({}, { timing, transport: slow })
+    await machine.closed
+    expect(looks).toBeGreaterThan(20)
   })
 
   it('empties an outbox of thousands in order, without taking all of it at once', async () => {

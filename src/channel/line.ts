@@ -22,7 +22,8 @@ export type LineOptions = {
 
 export type Timing = { readonly pingMs: number; readonly silenceMs: number; readonly tickMs: number }
 
-const usual: Timing = { pingMs: 5000, silenceMs: 15_000, tickMs: 1000 }
+/** Nobody tells of a link that a router has forgotten: 10 s after it is well again, machines are to be back. */
+const usual: Timing = { pingMs: 2500, silenceMs: 8000, tickMs: 1000 }
 /** A peer that sends so much nonsense is not worth a line. */
 const mostRefusals = 1000
 /** Above this, nothing new is taken from the outbox until the network has taken what it was given. */
@@ -60,6 +61,7 @@ export function openLine(options: LineOptions): Line {
   const answers = (withinMs: number) => call(lineTypes.ping, null, withinMs).then(yes, no)
 
   const ticking = setInterval(() => {
+    work.look()
     if (performance.now() - work.heardAt() > timing.silenceMs) return life.close('nothing was heard for too long')
     work.feed({ type: 'tick', at: performance.now() })
   }, timing.tickMs)
@@ -105,6 +107,7 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
   const storing = inTurn(broken)
   const wake = onceAtATime(fetch, broken)
   let heardAt = performance.now()
+  let receivedBytes = 0
   /** The outbox was not emptied for want of room. */
   let mayHaveMore = false
   let session = openSession(options.epoch, heardAt)
@@ -151,7 +154,13 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
     options.heard?.()
     feed({ type: 'frame', frame: opened.frame, at: heardAt })
   }
-  return { feed, say, wake, onText, counts, heardAt: () => heardAt }
+  /** On a slow link a long text is on its way for longer than silence may last. */
+  function look(): void {
+    const now = transport.receivedBytes()
+    if (now !== receivedBytes) heardAt = performance.now()
+    receivedBytes = now
+  }
+  return { feed, say, wake, look, onText, counts, heardAt: () => heardAt }
 }
 
 type Delivery = Pick<LineOptions, 'answer'> & {

@@ -3,6 +3,8 @@ export interface Transport {
   readonly send: (text: string) => void
   /** What was sent and has not left this process. */
   readonly unsentBytes: () => number
+  /** What has arrived, also of a text that is not complete yet. */
+  readonly receivedBytes: () => number
   /** One text, before `onText` is called for the rest. Rejects if the connection closes first. */
   readonly nextText: () => Promise<string>
   readonly onText: (handler: (text: string) => void) => void
@@ -20,6 +22,7 @@ export function transportPair(secret: Buffer): readonly [Transport, Transport] {
   const transport = (mine: Inbound, other: Inbound): Transport => ({
     send: (text) => void setImmediate(() => other.arrived(text)),
     unsentBytes: () => 0,
+    receivedBytes: () => 0,
     nextText: mine.nextText,
     onText: mine.onText,
     onClose: mine.onClose,

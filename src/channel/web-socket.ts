@@ -8,8 +8,7 @@ import { inbound, type Transport } from './transport.ts'
 export const linePath = '/line'
 
 /** Both ends of a TLS connection get the same bytes out of its handshake; nobody else can. */
-export const secretOf = (socket: TLSSocket): Buffer =>
-  socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
+const secretOf = (socket: TLSSocket): Buffer => socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
 
 export const webSocketLimits = { maxPayload: longestFrame, perMessageDeflate: false } as const
 
@@ -18,7 +17,8 @@ const reasonLength = 120
 const closeGraceMs = 1000
 
 /** An open WebSocket as a transport. */
-export function webSocketTransport(socket: WebSocket, secret: Buffer): Transport {
+export function webSocketTransport(socket: WebSocket, below: TLSSocket): Transport {
+  const secret = secretOf(below)
   const incoming = inbound()
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(1003, 'texts only')
@@ -31,6 +31,7 @@ export function webSocketTransport(socket: WebSocket, secret: Buffer): Transport
       if (socket.readyState === WebSocket.OPEN) socket.send(text, () => {})
     },
     unsentBytes: () => socket.bufferedAmount,
+    receivedBytes: () => below.bytesRead,
     nextText: incoming.nextText,
     onText: incoming.onText,
     onClose: incoming.onClose,
@@ -57,7 +58,7 @@ export type Dial = Address & {
 }
 
 /** Connects to a backend; rejects with MACHINE_UNREACHABLE, whoever is to blame. */
-export function dial({ host, port, credentials, authorities, timeoutMs = 10_000 }: Dial): Promise<Transport> {
+export function dial({ host, port, credentials, authorities, timeoutMs = 8000 }: Dial): Promise<Transport> {
   const options: ClientOptions & { readonly servername: string } = {
     ...webSocketLimits,
     ca: authorities,
@@ -69,17 +70,13 @@ export function dial({ host, port, credentials, authorities, timeoutMs = 10_000 
     handshakeTimeout: timeoutMs,
   }
   const socket = new WebSocket(`wss://${host.includes(':') ? `[${host}]` : host}:${port}${linePath}`, options)
-  let secret: Buffer | undefined
   return new Promise((resolve, reject) => {
-    socket.once('upgrade', ({ socket: below }) => {
-      if (below instanceof TLSSocket) secret = secretOf(below)
-    })
     const failed = (error: Error) => reject(new RalphError('MACHINE_UNREACHABLE', error.message, { cause: error }))
     socket.once('error', failed)
     // Set up before anything can arrive: the first frame may come in the same chunk as the end of the handshake.
-    socket.once('upgrade', () => {
-      if (!secret) return failed(new Error('the connection is not TLS'))
-      const transport = webSocketTransport(socket, secret)
+    socket.once('upgrade', ({ socket: below }) => {
+      if (!(below instanceof TLSSocket)) return failed(new Error('the connection is not TLS'))
+      const transport = webSocketTransport(socket, below)
       socket.once('open', () => {
         socket.off('error', failed)
         resolve(transport)

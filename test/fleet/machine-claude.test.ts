@@ -20,7 +20,7 @@ it('drives the real claude through the fleet: REST, mutual TLS, an agents-server
     writeFileSync(join(folder, 'claude-home', name), content)
   }
   const PATH = [programs, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
-  const env = { HOME: join(folder, 'claude-home'), PATH, IS_SANDBOX: '1', ...claude.env?.(model.url) }
+  const env = { HOME: join(folder, 'claude-home'), PATH, IS_SANDBOX: 'yes', ...claude.env?.(model.url) }
   const { id: machineId, row } = await machine('build-1', env)
   const names = async () => (await row())?.programs.map(({ name }) => name)
   await expect.poll(names, patience).toContain('claude')

@@ -14,6 +14,7 @@ export type Toxic =
 export async function toxicProxy(target: number) {
   let toxic: Toxic = { kind: 'pass' }
   const pairs = new Set<readonly [Socket, Socket]>()
+  const forgotten = new WeakSet<readonly [Socket, Socket]>()
   const server = createServer((near) => {
     near.on('error', () => {})
     if (toxic.kind === 'cut') return void near.destroy()
@@ -26,8 +27,9 @@ export async function toxicProxy(target: number) {
       far.destroy()
     }
     for (const socket of pair) socket.on('error', end).on('close', end)
-    near.pipe(poison(() => toxic)).pipe(far)
-    far.pipe(poison(() => toxic)).pipe(near)
+    const now = (): Toxic => (forgotten.has(pair) ? { kind: 'half-open' } : toxic)
+    near.pipe(poison(now)).pipe(far)
+    far.pipe(poison(now)).pipe(near)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const kill = () => {
@@ -42,6 +44,10 @@ export async function toxicProxy(target: number) {
     set: (next: Toxic) => {
       if (next.kind === 'cut' || toxic.kind === 'half-open') kill()
       toxic = next
+    },
+    /** As a router that was restarted: nothing comes through on connections of before, and nobody is told. New ones are fine. */
+    forget: () => {
+      for (const pair of pairs) forgotten.add(pair)
     },
     close: () => {
       kill()

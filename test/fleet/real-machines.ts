@@ -1,17 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { BackendOptions } from '../../src/backend/open-backend.ts'
 import { aFolder } from '../support/folder.ts'
-import { ralphProgram } from '../support/paths.ts'
 import { aBackend } from './a-backend.ts'
 import type { Kind } from './a-fleet.ts'
+import { aRalph, type Environment } from './ralph-process.ts'
 
 export const patience = { timeout: 90_000, interval: 100 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A backend that machines reach over TLS, and a folder that all their workspaces may lie in. */
 export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'] = {}) {
@@ -27,7 +24,7 @@ export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'
     machine: async (name: string, env: Environment = {}) => {
       const home = join(folder, name)
       mkdirSync(home)
-      const machine = aProcess({ ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), ...env })
+      const machine = aRalph({ ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), ...env })
       const [, , , token = ''] = (await backend.joinCommand(name)).split(' ')
       const where = ['--backend', `127.0.0.1:${backend.machinePort}`, '--roots', folder]
       await machine.run('agents-server', 'join', token, ...where)
@@ -40,30 +37,5 @@ export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'
       await start()
       return { id: (await row())?.id ?? '', home, row, start, kill: machine.kill }
     },
-  }
-}
-
-/** `ralph`, to its end or until it is killed. */
-function aProcess(env: Environment) {
-  let running: ChildProcess | undefined
-  const kill = async () => {
-    const dying = running
-    if (!dying || dying.exitCode !== null || dying.signalCode !== null) return
-    const gone = new Promise((resolve) => dying.once('close', resolve))
-    dying.kill('SIGKILL')
-    await gone
-  }
-  onTestFinished(kill, 30_000)
-  return {
-    kill,
-    start: (...args: readonly string[]) =>
-      void (running = spawn(process.execPath, [ralphProgram, ...args], { env, stdio: 'ignore' })),
-    run: (...args: readonly string[]) =>
-      new Promise<void>((resolve, reject) => {
-        const child = spawn(process.execPath, [ralphProgram, ...args], { env })
-        let failed = ''
-        child.stderr.on('data', (text: Buffer) => (failed += text.toString()))
-        child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(failed))))
-      }),
   }
 }

@@ -138,12 +138,12 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
       state.isThere = true
       const { moved = [] } = await takeInventory(fleet, machineId, await inventory())
       for (const agentId of moved) interrupt({ agentId, when: 'now' })
-      await machineConnected(fleet, { machineId, executorId: 'test', epoch: state.epoch })
+      await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
       await read()
     },
     vanish: async () => {
       state.isThere = false
-      await machineDisconnected(fleet, { machineId, executorId: 'test', epoch: state.epoch })
+      await machineDisconnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
     },
     /** Nothing of it is left: its disk was wiped. */
     forget: () => {

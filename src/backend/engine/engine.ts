@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm'
 import type { Tx } from '../database/database.ts'
 
 /** Something to be done, later or elsewhere, that must not be lost. */
@@ -26,6 +27,8 @@ export interface Engine {
   readonly enqueue: (tx: Tx, work: Work) => Promise<void>
   /** Nobody waits for it any more. If it has begun, it finds that out by itself. */
   readonly cancel: (tx: Tx, id: string) => void
+  /** Whether the executor with this id lives, as a condition. */
+  readonly isAlive: (executorId: SQL) => SQL
   /** Takes over what replicas have left behind that are dead; done by itself every second. */
   readonly recover: () => Promise<number>
   /** Waits a moment for what is being done. */

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
 import { isDatabaseGone } from '../database/database-gone.ts'
 import { holdLife, isAlive } from './life.ts'
@@ -64,12 +64,17 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
 }
 
 /** Those who have begun something and are not there any more. */
-export async function deadExecutors({ db }: Database, limits = { deadMs, seenMs }): Promise<string[]> {
+export async function deadExecutors({ db }: Database, limits?: Limits): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     select distinct executor_id as id from dbos.workflow_status
-    where status = 'PENDING' and executor_id not in (
-      select id from executor
-      where last_seen > clock_timestamp() - make_interval(secs => ${limits.deadMs / 1000})
-        and (last_seen > clock_timestamp() - make_interval(secs => ${limits.seenMs / 1000}) or ${isAlive(sql`executor.id`)}))`)
+    where status = 'PENDING' and not ${isLiving(sql`executor_id`, limits)}`)
   return rows.map(({ id }) => id)
 }
+
+type Limits = { readonly deadMs: number; readonly seenMs: number }
+
+/** Whether the executor of this id is there, as far as the database can tell. */
+export const isLiving = (id: SQL, limits: Limits = { deadMs, seenMs }): SQL => sql`(${id} in (
+  select id from executor
+  where last_seen > clock_timestamp() - make_interval(secs => ${limits.deadMs / 1000})
+    and (last_seen > clock_timestamp() - make_interval(secs => ${limits.seenMs / 1000}) or ${isAlive(sql`executor.id`)})))`

@@ -1,10 +1,11 @@
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
 import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor'
 import type { DLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs'
+import { sql } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine, Handler, Work } from './engine.ts'
-import { deadExecutors, startHeartbeat } from './heartbeat.ts'
+import { deadExecutors, isLiving, startHeartbeat } from './heartbeat.ts'
 
 export type EngineOptions = {
   readonly handlers: Readonly<Record<string, Handler>>
@@ -59,6 +60,7 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
       if (work.at === undefined) tx.afterCommit(startSoon)
     },
     cancel: (tx, id) => tx.afterCommit(() => void DBOS.cancelWorkflow(id).catch(() => {})),
+    isAlive: (id) => (database.kind === 'embedded' ? sql`(${id} = ${executorId})` : isLiving(id)),
     recover,
     close: async () => {
       clearInterval(cleaning)

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
 import type { Fact } from '../../loop/fact.ts'
 import type { Order } from '../../loop/order.ts'
 import { promptFor } from '../../loop/protocol.ts'
@@ -6,7 +6,7 @@ import { modelFor } from '../../loop/standard/choice.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { json, moment } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
-import { sprintOrders } from '../database/sprint.ts'
+import { sprintOrders, type OrderRow } from '../database/sprint.ts'
 import { announce } from './announce.ts'
 import type { Fleet } from './ports.ts'
 import { type Held, runningPrompt } from './rows.ts'
@@ -137,6 +137,7 @@ async function callOff(
   const dropped = what === 'attempts' ? [] : [...waits, ...unbegun]
   for (const { id, type } of dropped) if (type === 'wait') fleet.engine.cancel(tx, `wait:${id}`)
   await dropOrders(fleet, tx, dropped)
+  for (const promptId of await sentOf(tx, dropped)) await interrupt(fleet, tx, agent, promptId)
   if (what === 'waits') return
   const running = await runningPrompt(tx, agent.id)
   const begun = orders.some(({ status, type }) => status === 'open' && type !== 'wait' && type !== 'run-attempt')
@@ -144,7 +145,15 @@ async function callOff(
   else if (what === 'all' && begun && !running) await interrupt(fleet, tx, agent)
 }
 
-async function dropOrders(fleet: Fleet, tx: Tx, dropped: readonly (typeof sprintOrders.$inferSelect)[]): Promise<void> {
+/** Prompts that were to be sent again: the machine may have them after all. */
+async function sentOf(tx: Tx, dropped: readonly OrderRow[]): Promise<string[]> {
+  const ids = dropped.flatMap(({ promptId }) => promptId ?? [])
+  if (ids.length === 0) return []
+  const sent = and(inArray(agentPrompts.id, ids), isNotNull(agentPrompts.startedAt))
+  return (await tx.db.select({ id: agentPrompts.id }).from(agentPrompts).where(sent)).map(({ id }) => id)
+}
+
+async function dropOrders(fleet: Fleet, tx: Tx, dropped: readonly OrderRow[]): Promise<void> {
   if (dropped.length === 0) return
   const endedAt = fleet.clock.now()
   const ids = dropped.map(({ id }) => id)

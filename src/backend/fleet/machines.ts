@@ -1,7 +1,7 @@
-import { and, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
 import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
-import { agentPrompts } from '../database/agent-prompt.ts'
+import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import type { Tx } from '../database/database.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
 import { sprintOrders } from '../database/sprint.ts'
@@ -142,7 +142,7 @@ async function movedFrom({ database }: Fleet, machineId: string, inventory: Inve
 }
 
 async function reconcile(fleet: Fleet, tx: Tx, agent: AgentRow, said: InventoryAgent | undefined): Promise<void> {
-  const running = await runningPrompt(tx, agent.id)
+  const running = (await runningPrompt(tx, agent.id)) ?? (await sentAfterAll(fleet, tx, agent, said))
   if (running) {
     const has = said?.prompts.some(({ promptId }) => promptId === running.id) ?? false
     const leaseUntil = fleet.clock.now() + fleet.settings.leaseMs
@@ -166,7 +166,30 @@ async function reconcile(fleet: Fleet, tx: Tx, agent: AgentRow, said: InventoryA
 async function sendAgain(fleet: Fleet, tx: Tx, { id: agentId }: AgentRow, promptId: string): Promise<void> {
   const again = { status: 'queued' as const, storedAt: null, leaseUntil: null }
   await tx.db.update(agentPrompts).set(again).where(eq(agentPrompts.id, promptId))
+  await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.promptId, promptId))
   await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
+}
+
+/**
+ * It was to be sent again, and the machine has it: the first message has arrived after all. To end it would be to do its work
+ * twice.
+ */
+async function sentAfterAll(
+  fleet: Fleet,
+  tx: Tx,
+  { id: agentId }: AgentRow,
+  said: InventoryAgent | undefined,
+): Promise<PromptRow | undefined> {
+  const ids = said?.prompts.map(({ promptId }) => promptId) ?? []
+  if (ids.length === 0) return undefined
+  const waits = and(eq(agentPrompts.agentId, agentId), eq(agentPrompts.status, 'queued'), inArray(agentPrompts.id, ids))
+  const [row] = await tx.db.select().from(agentPrompts).where(waits).orderBy(asc(agentPrompts.position)).limit(1)
+  if (!row) return undefined
+  await tx.db.update(agentPrompts).set({ status: 'running' }).where(eq(agentPrompts.id, row.id))
+  await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.promptId, row.id))
+  await tx.db.update(agents).set({ state: 'running' }).where(eq(agents.id, agentId))
+  await announce(fleet, tx, { kind: 'prompt', agentId, promptId: row.id }, { kind: 'agent', agentId })
+  return { ...row, status: 'running' }
 }
 
 /** What happened on the machine, in order. Those that are known already are passed over. */
@@ -197,19 +220,36 @@ export const takeEvents = (
 
 /** Machines whose connection was held by a replica that is gone, and that have not come back. */
 export async function tellLostMachines(fleet: Fleet): Promise<void> {
-  const { database, clock, settings } = fleet
-  const isSilent = and(isNotNull(machines.connectedTo), lt(machines.lastSeenAt, clock.now() - settings.silentMs))
-  const silent = await database.db.select({ id: machines.id }).from(machines).where(isSilent).limit(100)
-  for (const { id: machineId } of silent) {
+  const { clock, settings, engine } = fleet
+  const isSilent = lt(machines.lastSeenAt, clock.now() - settings.silentMs)
+  await letGo(fleet, or(isSilent, not(engine.isAlive(sql`${machines.connectedTo}`))))
+}
+
+/**
+ * An embedded database has one process, and that has just begun: nobody can be connected. Who would be taken for connected
+ * would be asked, and those who ask would wait in vain.
+ */
+export async function forgetConnections(fleet: Fleet): Promise<void> {
+  if (fleet.database.kind === 'embedded') await letGo(fleet, sql`true`)
+}
+
+async function letGo(fleet: Fleet, isGone: SQL | undefined): Promise<void> {
+  const { database } = fleet
+  const isLost = and(isNotNull(machines.connectedTo), isGone)
+  const lost = await database.db.select({ id: machines.id }).from(machines).where(isLost).limit(mostLost)
+  for (const { id: machineId } of lost) {
     await database.transaction(async (tx) => {
       const { rowCount } = await tx.db
         .update(machines)
         .set({ connectedTo: null })
-        .where(and(isSilent, eq(machines.id, machineId)))
+        .where(and(isLost, eq(machines.id, machineId)))
       if (rowCount === 1) await announce(fleet, tx, { kind: 'machine', machineId })
     })
   }
+  if (lost.length === mostLost) await letGo(fleet, isGone)
 }
+
+const mostLost = 100
 
 /** Prompts whose machine has been silent for longer than their lease. Unknown is not dead: people are told, nothing is ended. */
 export async function tellLostPrompts(fleet: Fleet): Promise<void> {

@@ -5,7 +5,7 @@ import type { Handler } from '../engine/engine.ts'
 import { openEngine } from '../engine/open-engine.ts'
 import type { Fact } from '../../loop/fact.ts'
 import { failUnmade } from './agents.ts'
-import { pumpMachine, tellLostMachines, tellLostPrompts, waitingAgents } from './machines.ts'
+import { forgetConnections, pumpMachine, tellLostMachines, tellLostPrompts, waitingAgents } from './machines.ts'
 import type { Fleet } from './ports.ts'
 import { pump } from './pump.ts'
 import { lockAgent, lockSprint, sprintIn } from './rows.ts'
@@ -38,6 +38,7 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
   const engine = await openEngine(options.database, { handlers: { ...handlers, ...workOf(known) }, onLost, log })
   const fleet: Fleet = { ...options, settings, engine }
   own.fleet = fleet
+  await forgetConnections(fleet)
   const sweeping = sweepEvery(fleet)
   const stopListening = fleet.database.signals.on(slotTopic, (machineId) => sweeping.soon(machineId))
   return {

@@ -29,7 +29,12 @@ describe('placement', () => {
   /** A machine that takes everything, unless it is said to be another one. */
   async function aMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
     const id = randomUUID()
-    const here = { connectedTo: 'us', lastSeenAt: Date.now(), programs: [claude], createdAt: 1 }
+    const here = {
+      connectedTo: world.fleet.engine.executorId,
+      lastSeenAt: Date.now(),
+      programs: [claude],
+      createdAt: 1,
+    }
     await database.db.insert(machines).values({ id, name, status: 'active', ...here, ...given })
     return id
   }

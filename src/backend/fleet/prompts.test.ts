@@ -7,15 +7,21 @@ import { aDatabase, aFleet, anAgent, anotherAgent, kinds, until, type World } fr
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { isUniqueViolation, type Database } from '../database/database.ts'
 import { events } from '../database/event.ts'
-import { machineOutbox } from '../database/machine.ts'
+import { machineOutbox, machines } from '../database/machine.ts'
 import { sprints } from '../database/sprint.ts'
-import { machineSeen, takeEvents } from './machines.ts'
+import { machineSeen, takeEvents, takeInventory } from './machines.ts'
 import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from './prompts.ts'
-import { answerSprint, startSprint, tellSprint } from './sprints.ts'
+import { answerSprint, startSprint, stopSprint, tellSprint } from './sprints.ts'
 import { takePromptEnded } from './take-report.ts'
 
 const somebody = { name: 'somebody' }
 const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
+
+/** What a machine says that has got nothing yet. */
+const nothingThere = {
+  ...{ version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine' },
+  ...{ labels: [], roots: [], slots: 4, agents: [], waiting: 0 },
+}
 
 function held() {
   let release = () => {}
@@ -144,6 +150,50 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.connect()
     await until(agent.prompts, ([row]) => row?.endedAt !== null)
     expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished'])
+    await agent.machine.close()
+  })
+
+  it('is not ended on a machine that has got it after all, though it was to be sent again', async () => {
+    const { fleet } = world
+    const first = held()
+    const agent = await anAgent(fleet, {
+      attempt: () => first.released.then(() => reported({ status: 'goal-complete' })),
+    })
+    await startSprint(fleet, agent.id, aGoal, somebody)
+    await until(
+      async () => agent.machine.state.prompts,
+      (all) => all.length === 1,
+    )
+    await agent.machine.vanish()
+    await takeInventory(fleet, agent.machine.id, nothingThere)
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['queued'])
+    await agent.machine.connect()
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['running'])
+    first.release()
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect((await agent.prompts()).map(({ status, attempt }) => [status, attempt])).toEqual([['finished', 1]])
+    expect(agent.machine.state.requests.map(({ type }) => type)).not.toContain('interrupt')
+    await agent.machine.close()
+  })
+
+  it('is ended if its sprint is stopped while it is to be sent again', async () => {
+    const { fleet } = world
+    const agent = await anAgent(fleet, { attempt: () => new Promise(() => {}) })
+    const { id: sprintId } = await startSprint(fleet, agent.id, aGoal, somebody)
+    await until(
+      async () => agent.machine.state.running.size,
+      (size) => size === 1,
+    )
+    // It is not sent again there.
+    await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
+    await takeInventory(fleet, agent.machine.id, nothingThere)
+    await stopSprint(fleet, sprintId, 'now')
+    await until(
+      async () => agent.machine.state.running.size,
+      (size) => size === 0,
+    )
+    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['cancelled'])
+    await until(agent.row, (row) => row?.state === 'idle')
     await agent.machine.close()
   })
 

@@ -7,7 +7,9 @@ import { locked, type Script } from '../../../test/support/simulated-machine.ts'
 import { aDatabase, aFleet, anAgent, kinds, until, type World } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
 import { questions } from '../database/question.ts'
+import { sprintOrders } from '../database/sprint.ts'
 import { usage } from '../database/usage.ts'
+import { takeInventory } from './machines.ts'
 import { queuePrompt } from './prompts.ts'
 import { startRalphMode, stopRalphMode } from './ralph-mode.ts'
 import { answerSprint, resumeSprint } from './sprints.ts'
@@ -62,6 +64,26 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     })
     const used = await database.db.select().from(usage).where(eq(usage.agentId, agent.id))
     expect(used).toMatchObject([{ model: 'a-model', iterations: 3, inputTokens: 30, unpriced: 0 }])
+    await agent.machine.close()
+  })
+
+  it('asks for checks once, also if they end when they are about to be asked for again', async () => {
+    const { fleet, troubles } = world
+    const agent = await anAgent(fleet, {
+      attempt: doneIn(1),
+      carryOut: async () => {
+        // The message was still under way when the machine came back and said what it has.
+        const known = { version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine', labels: [], roots: [] }
+        await takeInventory(fleet, agent.machine.id, { ...known, slots: 4, agents: [], waiting: 0 })
+        return {}
+      },
+    })
+    await startRalphMode(fleet, agent.id, aTask({ doneWhen: [{ run: 'true' }] }), somebody)
+    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    expect(await agent.row()).toMatchObject({ state: 'idle', inRalphMode: false })
+    const orders = await database.db.select().from(sprintOrders).where(eq(sprintOrders.agentId, agent.id))
+    expect(orders.filter(({ endedAt }) => endedAt === null)).toEqual([])
+    expect(troubles).toEqual([])
     await agent.machine.close()
   })
 

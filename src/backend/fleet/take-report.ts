@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { ReportBody } from '../../contract/fleet/channel.ts'
 import type { MachineFact } from '../../contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
@@ -142,7 +142,7 @@ export async function endAttempt(
         ended_at = ${at}, lease_until = null
       where id = ${prompt.id}
     ), done as (
-      update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status = 'open'
+      update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status in ('queued', 'open')
     ), talk as (
       insert into conversation (id, agent_id, sprint_id, iteration, prompt_id, messages, started_at, ended_at)
       values (${fleet.newId()}, ${agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
@@ -151,11 +151,12 @@ export async function endAttempt(
     ${usageRow(fleet, agent, fact)}`)
 }
 
+/** Also one that waits to be sent again: its machine has got it after all. */
 export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
   tx.db
     .update(sprintOrders)
     .set({ status: 'done', endedAt: fleet.clock.now() })
-    .where(and(eq(sprintOrders.id, id), eq(sprintOrders.status, 'open')))
+    .where(and(eq(sprintOrders.id, id), inArray(sprintOrders.status, ['queued', 'open'])))
 
 /** A person's own prompt: the next one goes on in the same conversation, until somebody resets it. */
 export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {

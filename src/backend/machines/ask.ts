@@ -28,6 +28,8 @@ const lookMs = 1000
 const forgetMs = 10 * 60_000
 
 export interface Asking extends FleetMachines {
+  /** The line to a machine is here now: what it was asked before is put to it. */
+  readonly connected: (machineId: string) => Promise<void>
   /** A machine has answered a request that was kept. */
   readonly replied: (reply: unknown) => Promise<void>
   readonly close: () => void
@@ -76,6 +78,11 @@ export function askMachines(parts: AskParts): Asking {
         : await askKept(machineId, { id: `ask:${newId()}`, type, body } as unknown as Request)
       if (!reply.success) throw refusalOf(reply)
       return decodeReply(type, reply.result)
+    },
+    connected: async (machineId) => {
+      const isWaiting = and(eq(machineCalls.machineId, machineId), isNull(machineCalls.reply))
+      const calls = await db.select({ id: machineCalls.id }).from(machineCalls).where(isWaiting)
+      await Promise.all(calls.map(({ id }) => serve(id, parts)))
     },
     replied: async (told) => {
       const reply = Reply.parse(told)

@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
 import { machineOf } from '../../channel/authority.ts'
 import { JoinRequest, joinPath, type JoinAnswer } from '../../channel/join.ts'
-import { linePath, secretOf, webSocketLimits, webSocketTransport } from '../../channel/web-socket.ts'
+import { linePath, webSocketLimits, webSocketTransport } from '../../channel/web-socket.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { join, type AdmissionParts } from './admission.ts'
 import type { Machines } from './machines.ts'
@@ -81,7 +81,7 @@ function upgrades({ machines, log }: ListenerOptions) {
     const found = identityOf(request, socket)
     if ('refused' in found) return refuse(socket, found.refused)
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const transport = webSocketTransport(webSocket, found.secret)
+      const transport = webSocketTransport(webSocket, found.socket)
       machines.attach(transport, found.machineId).catch((error: unknown) => {
         log('warn', 'a connection failed', {
           machineId: found.machineId,
@@ -93,7 +93,7 @@ function upgrades({ machines, log }: ListenerOptions) {
   }
 }
 
-type Identity = { readonly machineId: string; readonly secret: Buffer } | { readonly refused: string }
+type Identity = { readonly machineId: string; readonly socket: TLSSocket } | { readonly refused: string }
 
 /** Who is at the other end, as the handshake has proved it. */
 function identityOf({ url }: IncomingMessage, socket: Duplex): Identity {
@@ -102,7 +102,7 @@ function identityOf({ url }: IncomingMessage, socket: Duplex): Identity {
   if (!socket.authorized) return { refused: String(socket.authorizationError ?? 'no certificate') }
   const shown = socket.getPeerCertificate().raw
   const machineId = shown && machineOf(new X509Certificate(shown))
-  return machineId ? { machineId, secret: secretOf(socket) } : { refused: 'the certificate is of no machine' }
+  return machineId ? { machineId, socket } : { refused: 'the certificate is of no machine' }
 }
 
 function joinOver(options: ListenerOptions) {

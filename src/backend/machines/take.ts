@@ -41,6 +41,7 @@ export function machineHandlers({ fleet, asking, epochOf, log }: TakeParts): Mac
       if (!isReachable) return
       void epochOf(machineId)
         .then((epoch) => machineConnected(fleet(), { machineId, executorId: fleet().engine.executorId, epoch }))
+        .then(() => asking().connected(machineId))
         .catch(log)
     },
   }

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import { machineCalls, machines } from '../database/machine.ts'
+import { outbox } from '../fleet/machines.ts'
+import { askMachines } from './ask.ts'
+
+it('puts a question to a machine that comes back while somebody waits for the answer', async () => {
+  const database = await aDatabase('embedded')
+  const machineId = randomUUID()
+  // As a backend leaves it that was killed.
+  const row = { id: machineId, name: 'vm', status: 'active' as const, connectedTo: 'the one before', createdAt: 1 }
+  await database.db.insert(machines).values(row)
+  const asked: string[] = []
+  const locked = { success: true, exists: true, lock: { state: 'present' } }
+  let isHere = false
+  const asking = askMachines({
+    database,
+    outbox: outbox({ database, clock: Date }),
+    lines: {
+      isReachable: () => isHere,
+      call: async (_machineId, type) => {
+        asked.push(type)
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer of the one question that is asked here
+        return locked as never
+      },
+    },
+    now: Date.now,
+    newId: randomUUID,
+    log: () => {},
+    deadlineMs: 60_000,
+  })
+  const answer = asking.ask(machineId, 'ralph-mode-check-lock', { agentId: randomUUID() })
+  await expect.poll(() => database.db.select().from(machineCalls), { timeout: 30_000 }).toHaveLength(1)
+  isHere = true
+  await asking.connected(machineId)
+
+  expect(await answer).toEqual(locked)
+  expect(asked).toEqual(['ralph-mode-check-lock'])
+  asking.close()
+}, 120_000)

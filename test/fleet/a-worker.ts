@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { RalphError } from '../../src/contract/errors.ts'
+import { root } from '../support/paths.ts'
+import { patience } from './real-machines.ts'
+import type { ServedFleet } from './served-fleet.ts'
+import { aViewer, type Viewer } from './viewer.ts'
+
+export type Worker = Awaited<ReturnType<typeof aWorker>>
+
+const program = `command:/bin/sh ${join(root, 'test/fleet/machine-notes-agent.sh')}`
+const units = 3
+
+/** An agent that counts in its project, one unit per prompt, and can be watched. */
+export async function aWorker(
+  { api, served }: ServedFleet,
+  at: { readonly machineId: string; readonly project: string },
+) {
+  const { machineId, project } = at
+  mkdirSync(project)
+  const name = project.split('/').at(-1) ?? ''
+  const workspace = { kind: 'folder' as const, path: project }
+  const { id: agentId } = await api().createAgent({ name, machineId, workspace, program })
+  const lines = (file: string) =>
+    existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
+  let viewer: Viewer | undefined
+  const row = () => api().getAgent({ agentId })
+  await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
+  return {
+    agentId,
+    /** Somebody begins to. Once all agents are there: who may see another one is told to look at everything again. */
+    watch: async () => {
+      const watching = aViewer(agentId, served)
+      viewer = watching
+      await expect.poll(() => watching.seen.isLive, patience).toBe(true)
+    },
+    /** Starts Ralph Mode, over REST. Whoever gets no answer looks whether it was done. */
+    begin: async (taskDescription: string, pace = 0.15): Promise<string> => {
+      for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
+      writeFileSync(join(project, 'enough'), `${units}`)
+      writeFileSync(join(project, 'pace'), `${pace}`)
+      const wanted = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
+      for (;;) {
+        const started = await api()
+          .startRalphMode(wanted)
+          .catch(() => undefined)
+        if (started) return started.sprintId
+        await sleep(200)
+        const sprint = (await row().catch(() => undefined))?.sprint
+        if (sprint?.goal === taskDescription) return sprint.id
+      }
+    },
+    /** A person ends it. Whoever gets no answer asks again. */
+    stop: async (): Promise<void> => {
+      const isStopped = () =>
+        api()
+          .stopRalphMode({ agentId, when: 'now' })
+          .then(
+            () => true,
+            (error: unknown) => error instanceof RalphError && error.code === 'NOT_RUNNING',
+          )
+      while (!(await isStopped())) await sleep(200)
+    },
+    lock: async () => (await api().listNotes({ agentId })).lock,
+    /** What its prompts have done, each once. One that was killed before its first word begins in another folder, `1-1.2`. */
+    units: () => lines('units').map((attempt) => attempt.replace(/\.\d+$/, '')),
+    attempts: (sprintId: string) => Array.from({ length: units }, (_, index) => `${sprintId}#${index + 1}-1`),
+    /** How many prompts are over, on the machine. */
+    ended: (sprintId: string) => lines('ended').filter((line) => line.startsWith(sprintId)).length,
+    state: async () => {
+      const found = await row().catch(() => undefined)
+      if (!found) return undefined
+      const { agent, sprint } = found
+      const { state, inRalphMode, ralphModeTaskDescription: task } = agent
+      const verdicts = sprint?.verdicts.map(({ verdict }) => verdict)
+      return { sprintId: sprint?.id, status: sprint?.status, verdicts, state, inRalphMode, task }
+    },
+    stopped: { status: 'interrupted', state: 'idle', inRalphMode: false, task: null },
+    atRest: {
+      status: 'completed',
+      verdicts: [...Array.from({ length: units - 1 }, () => 'continue'), 'accepted'],
+      state: 'idle',
+      inRalphMode: false,
+      task: null,
+    },
+    /** What the one who watches was told of a sprint, in order. */
+    watched: (sprintId: string) => viewer?.of(sprintId).map(({ id, seq }) => `${seq}: ${id}`) ?? [],
+    /** How that differs from what is stored, which is numbered without a gap. */
+    watching: async (sprintId: string) => {
+      viewer?.hurry()
+      const { items } = await api().listEvents({ sprintId, limit: 200 })
+      const stored = items.toReversed().map(({ id }, index) => `${index + 1}: ${id}`)
+      const told = viewer?.of(sprintId) ?? []
+      const seen = told.map(({ id, seq }) => `${seq}: ${id}`)
+      const missed = stored.filter((one, index) => seen[index] !== one)
+      return { missed, more: seen.slice(stored.length), ...counted(told), startOvers: viewer?.seen.startOvers }
+    },
+    /** Each prompt begins and ends once, and nobody was told to begin anew. */
+    all: { begun: units, over: units, startOvers: 1 },
+  }
+}
+
+function counted(events: readonly { readonly event: { readonly type: string; readonly event?: unknown } }[]) {
+  const begun = events.filter(({ event }) => event.type === 'attempt-started').length
+  const over = events.filter(({ event: { event } }) => isTerminal(event)).length
+  return { begun, over }
+}
+
+const isTerminal = (event: unknown): boolean =>
+  typeof event === 'object' && event !== null && 'kind' in event && event.kind === 'terminal'

@@ -1,0 +1,47 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { aSmallDisk, canMount, type SmallDisk } from '../chaos/small-disk.ts'
+import { aFolder } from '../support/folder.ts'
+import { root } from '../support/paths.ts'
+import { patience } from './real-machines.ts'
+import { aServedFleet } from './served-fleet.ts'
+
+it.skipIf(!canMount)(
+  'begins nothing on a machine whose disk is full, says so, and does each prompt once when there is room',
+  async () => {
+    const folder = aFolder()
+    const fleet = await aServedFleet(folder, 'embedded')
+    let disk: SmallDisk | undefined
+    const within = async (home: string) => (disk = await aSmallDisk(home, 'size=64m'))
+    const { id: machineId } = await fleet.machine('m1', { within })
+    const [project, effects] = [join(folder, 'project'), join(folder, 'effects')]
+    mkdirSync(project)
+    const api = fleet.api()
+    const program = `command:/bin/sh ${join(root, 'test/fleet/machine-agent.sh')} ${effects}`
+    const workspace = { kind: 'folder' as const, path: project }
+    const { id: agentId } = await api.createAgent({ name: 'One', machineId, workspace, program })
+    await expect.poll(async () => (await api.getAgent({ agentId })).agent.state, patience).toBe('idle')
+    const done = () => (existsSync(effects) ? readFileSync(effects, 'utf8').trim().split('\n') : [])
+
+    // Too little to begin anything: the prompt is taken and held, and whoever looks is told.
+    disk?.fill(300 * 1024)
+    const { id: promptId } = await api.queuePrompt({ agentId, prompt: 'effect first' })
+    const notes = async () => {
+      const { items } = await api.listPromptEvents({ agentId, promptId })
+      return items.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
+    }
+    await expect.poll(notes, patience).toEqual([expect.stringContaining('paused: disk-full')])
+
+    // Nothing at all: not even what is asked for can be kept over there.
+    disk?.fill()
+    await api.queuePrompt({ agentId, prompt: 'effect second' })
+    expect(done()).toEqual([])
+    disk?.free()
+    const statuses = async () => (await api.listPrompts({ agentId })).items.map(({ status }) => status)
+    await expect.poll(statuses, patience).toEqual(['finished', 'finished'])
+    expect(done()).toEqual(['first', 'second'])
+    await expect.poll(notes, patience).toEqual([expect.stringContaining('room again'), expect.anything()])
+  },
+  270_000,
+)

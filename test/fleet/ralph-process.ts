@@ -1,0 +1,55 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { openSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { ralphProgram } from '../support/paths.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type RalphProcess = ReturnType<typeof aRalph>
+
+type How = {
+  /** The file for what it prints. */
+  readonly log?: string
+  /** Words before the command, that put it somewhere. */
+  readonly prefix?: readonly string[]
+}
+
+/** `ralph` with an environment of its own: to its end, or until it is killed. */
+export function aRalph(env: Environment, { log, prefix = [] }: How = {}) {
+  const [file, ...words] = [...prefix, process.execPath, ralphProgram]
+  let running: ChildProcess | undefined
+  const kill = async () => {
+    const dying = running
+    if (!dying || dying.exitCode !== null || dying.signalCode !== null) return
+    const gone = new Promise((resolve) => dying.once('close', resolve))
+    dying.kill('SIGKILL')
+    await gone
+  }
+  onTestFinished(kill, 30_000)
+  return {
+    kill,
+    start: (...args: readonly string[]) => {
+      const told = log === undefined ? 'ignore' : openSync(log, 'a')
+      running = spawn(file, [...words, ...args], { env, stdio: ['ignore', told, told] })
+    },
+    /** What it printed. */
+    run: (...args: readonly string[]) =>
+      new Promise<string>((resolve, reject) => {
+        const child = spawn(file, [...words, ...args], { env })
+        let [printed, failed] = ['', '']
+        child.stdout.on('data', (text: Buffer) => (printed += text.toString()))
+        child.stderr.on('data', (text: Buffer) => (failed += text.toString()))
+        child.once('close', (code) => (code === 0 ? resolve(printed) : reject(new Error(failed))))
+      }),
+  }
+}
+
+/** One that nobody listens on now. Whoever is killed and started again has to have the same one. */
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })

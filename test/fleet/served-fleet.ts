@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { Served } from '../../src/cli/serve/served.ts'
+import { createClient } from '../../src/client/client.ts'
+import { testPostgres } from '../support/postgres.ts'
+import { dataFolder, type Kind } from './a-fleet.ts'
+import { aRalph, freePort } from './ralph-process.ts'
+import { patience } from './real-machines.ts'
+
+export type ServedFleet = Awaited<ReturnType<typeof aServedFleet>>
+export type ServedMachine = Awaited<ReturnType<ServedFleet['machine']>>
+
+type Where = {
+  /** The port that it finds the backend on. */
+  readonly through?: number
+  /** Puts the machine's folder somewhere else. */
+  readonly within?: (home: string) => Promise<{ readonly prefix: readonly string[] }>
+}
+
+/** `ralph serve` as a process of its own, which can be killed and comes back on the same ports; machines join it with a token. */
+export async function aServedFleet(folder: string, kind: Kind) {
+  const data = await dataFolder()
+  const DATABASE_URL = kind === 'postgres' ? await (await testPostgres()).makeDatabase() : undefined
+  const home = join(folder, 'backend')
+  mkdirSync(home, { recursive: true })
+  const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL }
+  const program = aRalph(env, { log: join(folder, 'backend.log') })
+  const [port, machinePort] = [await freePort(), await freePort()]
+  const machines = ['--machines-port', `${machinePort}`, '--machines-host', '127.0.0.1', '--no-machine']
+  const start = () => program.start('serve', '--port', `${port}`, '--data', data, ...machines, '--json')
+  const file = join(data, 'serve.json')
+  const served = () => Served.parse(JSON.parse(readFileSync(file, 'utf8')))
+  start()
+  await expect.poll(() => existsSync(file), patience).toBe(true)
+  /** Every start makes another token. */
+  const api = () => createClient({ baseUrl: served().origin, token: served().token })
+  return {
+    backend: { start, kill: program.kill, restart: () => program.kill().then(start) },
+    served,
+    api,
+    machinePort,
+    /** An agents-server as a process of its own, that has joined. */
+    machine: async (name: string, { through = machinePort, within }: Where = {}) => {
+      const own = join(folder, name)
+      mkdirSync(own)
+      const { prefix = [] } = (await within?.(own)) ?? {}
+      const machine = aRalph(
+        { ...process.env, RALPH_HOME: join(own, '.ralph'), HOME: own },
+        { log: join(folder, `${name}.log`), prefix },
+      )
+      const { token } = await api().makeJoinToken({ name })
+      const where = ['--backend', `127.0.0.1:${through}`, '--roots', folder, '--name', name, '--json']
+      const { machineId }: { machineId: string } = JSON.parse(
+        await machine.run('agents-server', 'join', token, ...where),
+      )
+      const begin = () => machine.start('agents-server', '--json')
+      begin()
+      const row = async () => (await api().listMachines({})).items.find(({ id }) => id === machineId)
+      await expect.poll(async () => (await row())?.reachable, patience).toBe(true)
+      return { id: machineId, start: begin, kill: machine.kill, restart: () => machine.kill().then(begin) }
+    },
+  }
+}

@@ -1,0 +1,181 @@
+import { mkdirSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { randomOf, type Random } from '../simulation/random.ts'
+import { aFolder } from '../support/folder.ts'
+import { markedProcesses } from '../support/processes.ts'
+import { kinds } from './a-fleet.ts'
+import { aWorker, type Worker } from './a-worker.ts'
+import { toxicProxy, type Toxic } from './machine-toxic-proxy.ts'
+import { patience } from './real-machines.ts'
+import { aServedFleet, type ServedFleet, type ServedMachine } from './served-fleet.ts'
+
+/**
+ * `FLEET_SEEDS=500` is the long form, `FLEET_FIRST=251` begins there, `FLEET_SEED=7` runs that one only. `FLEET_DATABASE=postgres`
+ * is for that one only, and `FLEET_FOLDER` keeps everything, with logs.
+ */
+const env = process.env
+const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? 1)
+const usualSeeds = { embedded: 10, postgres: 2 }
+const patient = { ...patience, interval: 200 }
+
+const toxics: readonly [Toxic, ...Toxic[]] = [
+  { kind: 'delay', ms: 60 },
+  { kind: 'throttle', bytesPerSecond: 20_000 },
+  { kind: 'cut' },
+  { kind: 'half-open' },
+]
+
+type Remote = ServedMachine & {
+  readonly proxy: Awaited<ReturnType<typeof toxicProxy>>
+  readonly workers: readonly [Worker, Worker]
+}
+type World = { readonly folder: string; readonly fleet: ServedFleet; readonly machines: readonly [Remote, Remote] }
+type Sprint = { readonly worker: Worker; readonly sprintId: string }
+
+it.each(kinds.filter((kind) => (env['FLEET_DATABASE'] ?? kind) === kind))(
+  '%s: every prompt has its effect once while backend, machines and the lines between them fail',
+  async (kind) => {
+    const seeds = env['FLEET_SEED'] === undefined ? Number(env['FLEET_SEEDS'] ?? usualSeeds[kind]) : 1
+    const world = await aWorld(kind)
+    const count: Count = { seeds: 0, prompts: 0, lost: 0, doubled: 0, left: 0, events: 0, healing: [] }
+    for (let seed = first; seed < first + seeds; seed++) {
+      await underFire(world, seed, count).catch((cause: unknown) => {
+        const again = `FLEET_DATABASE=${kind} FLEET_SEED=${seed} npx vitest run --project e2e test/fleet/under-fire.test.ts`
+        throw new Error(`seed ${seed}, after ${told(count)}; again: ${again}`, { cause })
+      })
+      if (count.seeds % 25 === 0) console.log(`${kind}, up to seed ${seed}: ${told(count)}`)
+    }
+    console.log(`${kind}, from seed ${first}: ${told(count)}`)
+    expect(count).toMatchObject({ seeds, lost: 0, doubled: 0, left: 0 })
+  },
+  3_600_000 + Number(env['FLEET_SEEDS'] ?? 0) * 90_000,
+)
+
+/** A backend and two machines, each behind a network of its own and with two agents; each a process of its own. */
+async function aWorld(kind: (typeof kinds)[number]): Promise<World> {
+  const folder = env['FLEET_FOLDER'] ?? aFolder()
+  mkdirSync(folder, { recursive: true })
+  const fleet = await aServedFleet(folder, kind)
+  const machine = async (name: string): Promise<Remote> => {
+    const proxy = await toxicProxy(fleet.machinePort)
+    onTestFinished(proxy.close)
+    const joined = await fleet.machine(name, { through: proxy.port })
+    const worker = (n: number) => aWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
+    return { ...joined, proxy, workers: [await worker(1), await worker(2)] }
+  }
+  const machines: World['machines'] = [await machine('m1'), await machine('m2')]
+  for (const { workers } of machines) for (const worker of workers) await worker.watch()
+  return { folder, fleet, machines }
+}
+
+type Count = Record<'seeds' | 'prompts' | 'lost' | 'doubled' | 'left' | 'events', number> & {
+  readonly healing: number[]
+}
+
+async function underFire(world: World, seed: number, count: Count): Promise<void> {
+  const random = randomOf(seed)
+  const others = world.machines.map(({ workers: [, other] }) => ({ worker: other, counts: random.chance(0.5) }))
+  const counting = others.flatMap(({ worker, counts }) => (counts ? [worker] : []))
+  const workers = [...world.machines.map(({ workers: [one] }) => one), ...counting]
+  const stopped = others.flatMap(({ worker, counts }) => (counts ? [] : [worker]))
+  const sprints: Sprint[] = []
+  const begin = async (worker: Worker, afterMs: number) => {
+    await sleep(afterMs)
+    sprints.push({ worker, sprintId: await worker.begin(`count to three (${seed})`) })
+  }
+  const begun = workers.map((worker) => begin(worker, random.chance(0.5) ? 0 : random.below(1500)))
+  const stopping = stopped.map((worker) => stop(worker, seed, random.below(3000)))
+  await fire(world, seed, random)
+  const healing = await reconciled(world, sprints)
+  count.healing.push(healing)
+  if (healing > 10_000) console.log(`seed ${seed}: ${Math.round(healing)} ms, load ${loadavg()[0]}`)
+  await Promise.all(begun)
+  for (const { worker, sprintId } of sprints) {
+    await expect.poll(() => worker.state(), patient).toEqual({ sprintId, ...worker.atRest })
+    const [units, wanted] = [worker.units(), worker.attempts(sprintId)]
+    count.prompts += wanted.length
+    count.lost += wanted.filter((attempt) => !units.includes(attempt)).length
+    count.doubled += units.length - new Set(units).size
+    expect(units).toEqual(wanted)
+    await expect
+      .poll(() => worker.watching(sprintId).catch(String), patient)
+      .toEqual({ missed: [], more: [], ...worker.all })
+    count.events += worker.watched(sprintId).length
+  }
+  for (const [index, worker] of stopped.entries()) {
+    const sprintId = await stopping[index]
+    await expect.poll(() => worker.state(), patient).toMatchObject({ sprintId, ...worker.stopped })
+    await expect.poll(() => worker.lock().catch(() => 'unknown'), patient).toBe(false)
+    count.prompts += worker.units().length
+    expect(worker.attempts(sprintId ?? '').slice(0, 1)).toEqual(expect.arrayContaining(worker.units()))
+  }
+  await expect.poll(() => markedProcesses(world.folder), patient).toEqual([])
+  count.left += markedProcesses(world.folder).length
+  const { items } = await world.fleet.api().listAgents({})
+  expect(items.map(({ agent }) => agent.state)).toEqual(['idle', 'idle', 'idle', 'idle'])
+  count.seeds++
+}
+
+/** Somebody starts what would take a minute for each prompt, and ends it soon after. */
+async function stop(worker: Worker, seed: number, afterMs: number): Promise<string> {
+  const sprintId = await worker.begin(`count for ever (${seed})`, 60)
+  await sleep(afterMs)
+  await worker.stop()
+  return sprintId
+}
+
+/** Three to five things go wrong, some of them at the same time; then all is well again. */
+async function fire({ fleet, machines }: World, seed: number, random: Random): Promise<void> {
+  const crash = async (one: Pick<ServedMachine, 'kill' | 'start'>) => {
+    await one.kill()
+    await sleep(random.below(300))
+    one.start()
+  }
+  const spoil = async ({ proxy }: Remote) => {
+    proxy.set(random.pick(toxics))
+    await sleep(100 + random.below(500))
+    // Or it stays, whatever else happens.
+    if (random.chance(0.7)) proxy.set({ kind: 'pass' })
+  }
+  const faults: readonly [() => Promise<unknown>, ...(() => Promise<unknown>)[]] = [
+    () => crash(fleet.backend),
+    () => crash(random.pick(machines)),
+    () => crash(random.pick(machines)),
+    () => Promise.all([crash(fleet.backend), ...machines.map(crash)]),
+    () => spoil(random.pick(machines)),
+    () => spoil(random.pick(machines)),
+    () => Promise.all([spoil(random.pick(machines)), crash(random.pick(machines))]),
+  ]
+  for (let left = 3 + random.below(3); left > 0; left--) {
+    await sleep(random.below(400))
+    await random.pick(faults)()
+  }
+  for (const { proxy } of machines) proxy.set({ kind: 'pass' })
+  if (seed % 10 === 0) random.pick(machines).proxy.forget()
+}
+
+/** How long until both machines answer, and all that has ended on them by now is known. */
+async function reconciled({ fleet, machines }: World, sprints: readonly Sprint[]): Promise<number> {
+  const healed = performance.now()
+  const ended = sprints.map(({ worker, sprintId }) => ({ sprintId, count: worker.ended(sprintId) }))
+  const answers = async ({ workers: [worker] }: Remote) =>
+    (await fleet.api().listNotes({ agentId: worker.agentId })).folder !== ''
+  const isKnown = async () => {
+    for (const machine of machines) if (!(await answers(machine))) return false
+    const { items } = await fleet.api().listAgents({})
+    const known = new Map(items.map(({ sprint }) => [sprint?.id, sprint?.verdicts.filter(({ verdict }) => verdict)]))
+    return ended.every(({ sprintId, count }) => (known.get(sprintId)?.length ?? 0) >= count)
+  }
+  await expect.poll(() => isKnown().catch(() => false), { ...patience, interval: 150 }).toBe(true)
+  return performance.now() - healed
+}
+
+function told({ seeds, prompts, lost, doubled, left, events, healing }: Count): string {
+  const sorted = healing.map(Math.round).toSorted((a, b) => a - b)
+  const times = `${sorted[Math.floor(sorted.length / 2)]} ms (median), ${sorted.at(-1)} ms (slowest)`
+  const what = `${prompts} prompts, ${lost} lost, ${doubled} doubled, ${left} processes left, ${events} events seen`
+  return `${seeds} seeds, ${what}; reconciled after ${times}`
+}

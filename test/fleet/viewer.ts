@@ -1,0 +1,56 @@
+import { onTestFinished } from 'vitest'
+import { followChanges, type Source } from '../../src/client/changes.ts'
+import type { StoredEvent } from '../../src/contract/fleet/event.ts'
+
+export type Viewer = ReturnType<typeof aViewer>
+
+/** Somebody who follows one agent all the time, as the page does, through whatever happens to the backend. */
+export function aViewer(agentId: string, served: () => { readonly origin: string; readonly token: string }) {
+  const told = new Map<string, StoredEvent[]>()
+  const seen = { startOvers: 0, connections: 0, isLive: false }
+  const open = (url: string): Source => {
+    seen.connections++
+    const { origin, token } = served()
+    const at = new URL(url, origin)
+    at.searchParams.set('agentId', agentId)
+    return eventSource(at, token)
+  }
+  const following = followChanges(
+    {
+      onChange: (change) => {
+        if (change.type === 'start-over') seen.startOvers++
+        if (change.type !== 'event' || change.event.sprintId === undefined) return
+        const { sprintId } = change.event
+        told.set(sprintId, [...(told.get(sprintId) ?? []), change.event])
+      },
+      onState: (state) => (seen.isLive = state === 'live'),
+    },
+    { open },
+  )
+  onTestFinished(following.end)
+  return { seen, hurry: following.hurry, of: (sprintId: string) => told.get(sprintId) ?? [] }
+}
+
+/** Server-sent events of an address that wants a token, for Node. */
+function eventSource(url: URL, token: string): Source {
+  const target = new EventTarget()
+  const stop = new AbortController()
+  const read = async () => {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: stop.signal })
+    if (!answer.ok) throw new Error(`the backend answered ${answer.status}`)
+    let text = ''
+    for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const whole = `${text}${part}`.split('\n\n')
+      text = whole.pop() ?? ''
+      for (const frame of whole) hear(frame)
+    }
+  }
+  const hear = (frame: string) => {
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1]
+    const [type, data, lastEventId = ''] = [field('event'), field('data'), field('id')]
+    if (type !== undefined && !stop.signal.aborted) target.dispatchEvent(new MessageEvent(type, { data, lastEventId }))
+  }
+  const fail = () => void (stop.signal.aborted || target.dispatchEvent(new Event('error')))
+  void read().then(fail, fail)
+  return { addEventListener: target.addEventListener.bind(target), close: () => stop.abort() }
+}
