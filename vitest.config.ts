@@ -5,6 +5,8 @@ import { memoryFolder } from './test/support/memory-folder.ts'
 const memory = process.env['TMPDIR'] ? undefined : memoryFolder()
 if (memory) process.env['TMPDIR'] = memory
 
+const setupFiles = ['test/support/setup.ts']
+
 export default defineConfig({
   test: {
     // More than the cores of the machine that CI has: the end-to-end tests wait for other processes a third of their time.
@@ -13,12 +15,13 @@ export default defineConfig({
     projects: [
       // Property tests run for seconds, and for many seconds on a machine that is busy with something else. To load the same
       // modules anew for each file would take as long as the tests.
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 240_000, isolate: false } },
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], setupFiles, testTimeout: 240_000, isolate: false } },
       {
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/build.ts'],
+          setupFiles,
           testTimeout: 90_000,
         },
       },
