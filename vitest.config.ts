@@ -1,5 +1,11 @@
 import { defineConfig } from 'vitest/config'
 import { closingLine } from './test/support/closing-line.ts'
+import { memoryFolder } from './test/support/memory-folder.ts'
+
+const memory = process.env['TMPDIR'] ? undefined : memoryFolder()
+if (memory) process.env['TMPDIR'] = memory
+
+const setupFiles = ['test/support/setup.ts']
 
 export default defineConfig({
   test: {
@@ -7,13 +13,15 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: ['default', closingLine()],
     projects: [
-      // Property tests run for seconds, and for many seconds on a machine that is busy with something else.
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 60_000 } },
+      // Property tests run for seconds, and for many seconds on a machine that is busy with something else. To load the same
+      // modules anew for each file would take as long as the tests.
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], setupFiles, testTimeout: 240_000, isolate: false } },
       {
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/build.ts'],
+          setupFiles,
           testTimeout: 90_000,
         },
       },

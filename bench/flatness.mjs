@@ -4,8 +4,7 @@
 // Usage: npm run bench:flatness [-- --iterations 200] [-- --long] [-- --json]     --long: 100,000 iterations with 10,000 steps too
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { advance } from '../dist/loop/advance.js'
 import { runSprint } from '../dist/runtime/run-sprint.js'
@@ -14,6 +13,7 @@ import {
   benchEnv,
   endlessSprint,
   least,
+  memoryFolder,
   option,
   printIfMain,
   progressOf,
@@ -32,7 +32,7 @@ export async function measure({
   isLong = process.argv.includes('--long'),
 } = {}) {
   // In memory if possible: a hundred thousand syncs of a disk say nothing about us.
-  const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ralph-bench-'))
+  const work = memoryFolder()
   const place = { env: benchEnv(work), cwd: work, iterations }
   try {
     tinyAgent(work)
@@ -46,7 +46,7 @@ export async function measure({
 
 /** For the guard, in seconds: what a later iteration costs against an early one, with an agent that is no program. */
 export async function measureGrowth() {
-  const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'ralph-bench-'))
+  const work = memoryFolder()
   try {
     const rows = []
     const warm = compiled({ env: benchEnv(work), cwd: work }, 1)

@@ -15,7 +15,7 @@ const tolerance = 2.5
 
 const parts = {
   start: () => start({ rounds: 4 }),
-  overhead: () => overhead({ iterations: Number(values.iterations), rounds: Number(values.rounds), withMemory: false }),
+  overhead: () => overhead({ iterations: Number(values.iterations), rounds: Number(values.rounds), withDisk: false }),
   history,
   parse: () => parse({ megabytes: 16 }),
   compile: () => compile(),

@@ -1,8 +1,8 @@
 // What all benches share. A bench exports `measure(): Promise<Row[]>`; a row is {name, value, unit, target?, ok?, sturdy?}. A
 // sturdy one is a ratio of CPU times within one run, which means the same on a busy machine and on another one.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg, totalmem } from 'node:os'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -90,6 +90,22 @@ export function tinyAgent(folder, times) {
     writeFileSync(program, `${head}process.stdin.resume()\n${prints.join('\n')}\n`, { mode: 0o755 })
     return 'Node'
   }
+}
+
+/** A new folder on the disk. */
+export const diskFolder = () => mkdtempSync(join(tmpdir(), 'ralph-bench-'))
+
+/**
+ * A new folder in memory, if there is such a place and programs can be started there; else on the disk. For CPU times: where thousands
+ * of files were deleted in the last minutes ext4 takes up to a millisecond to find room for a new one, and an attempt has eight.
+ */
+export function memoryFolder() {
+  if (!existsSync('/dev/shm')) return diskFolder()
+  const folder = mkdtempSync('/dev/shm/ralph-bench-')
+  writeFileSync(join(folder, 'program'), '#!/bin/sh\n', { mode: 0o755 })
+  if (spawnSync(join(folder, 'program')).status === 0) return folder
+  rmSync(folder, { recursive: true })
+  return diskFolder()
 }
 
 /** A sprint that goes on for ever with the tiny agent: no checks, no commits. */

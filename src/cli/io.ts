@@ -22,7 +22,8 @@ export const processIo: Io = {
   print: (text) => void process.stdout.write(`${shown(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(`${shown(text, process.stderr)}\n`),
-  env: process.env,
+  // A copy: each look at the variables of a process is a call of the system.
+  env: { ...process.env },
   cwd: process.cwd(),
   now: () => Date.now(),
   isTerminal: process.stdout.isTTY && process.env['TERM'] !== 'dumb',

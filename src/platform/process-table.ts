@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 
 /** Who a process is: a pid alone can be somebody else's by now. */
 export type ProcessId = { readonly pid: number; readonly startTime: string; readonly bootId: string }
@@ -45,8 +45,19 @@ function carries(pid: number, needle: Buffer): boolean {
 }
 
 /** The number that was given last; NaN where nobody counts. */
-export const lastProcessNumber = (): number =>
-  Number(readOr('/proc/loadavg', '').trim().split(' ').at(-1) || Number.NaN)
+export function lastProcessNumber(): number {
+  try {
+    // Kept open: it is read three times for each attempt.
+    counter ??= { fd: openSync('/proc/loadavg', 'r'), buffer: Buffer.alloc(100) }
+    const { fd, buffer } = counter
+    const text = buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0))
+    return Number(text.slice(text.lastIndexOf(' ')) || Number.NaN)
+  } catch {
+    return Number.NaN
+  }
+}
+
+let counter: { readonly fd: number; readonly buffer: Buffer } | undefined
 
 /** Numbers up to this many apart are cheaper to try than to look up. */
 const fewNumbers = 200

@@ -5,7 +5,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Stream } from 'node:stream'
 import { attemptFiles } from './attempt-folder.ts'
-import { isAlive, lastProcessNumber, processId, type ProcessId } from './process-table.ts'
+import { lastProcessNumber, processId, type ProcessId } from './process-table.ts'
 
 export type ShimJob = {
   /** With all that the program needs; its input and its two outputs are there already. */
@@ -82,7 +82,13 @@ type Variable = readonly [name: string, value: string]
 /** What a shim was started with; a job that wants something else gets another shim. */
 type Base = Pick<ShimJob, 'cwd' | 'env'> & { readonly place: string }
 
-type Idle = { readonly base: Base; readonly id: ProcessId; readonly retire: () => void; readonly give: Give }
+type Idle = {
+  readonly base: Base
+  /** As far as we have heard: one that was killed just now gets a job that it does not begin. */
+  readonly isGone: () => boolean
+  readonly retire: () => void
+  readonly give: Give
+}
 type Give = (job: ShimJob, variables: readonly Variable[]) => Shim
 
 /** More than this many have nothing to do at the same time only if environments change all the time. */
@@ -97,11 +103,11 @@ export async function startUnderShim(job: ShimJob): Promise<Shim> {
     throw new TypeError('a program cannot be given a NUL byte')
   }
   const place = placeOf(job.cwd)
-  for (const [index, { base, id, give }] of idle.entries()) {
+  for (const [index, { base, isGone, give }] of idle.entries()) {
     const variables = base.cwd === job.cwd && base.place === place ? changes(base.env, job.env) : undefined
     if (!variables) continue
     idle.splice(index, 1)
-    return isAlive(id) ? give(job, variables) : startUnderShim(job)
+    return isGone() ? startUnderShim(job) : give(job, variables)
   }
   const { [markVariable]: mark = '', ...env } = job.env
   const { give } = await startShim({ cwd: job.cwd, env, place })
@@ -154,7 +160,7 @@ async function startShim(base: Base): Promise<Idle> {
   const isCounted = countsUpTo(id.pid)
   const own: Idle = {
     base,
-    id,
+    isGone,
     retire,
     give(job, variables) {
       told = ''

@@ -13,11 +13,16 @@ const Limit = z.object({ agent: z.string(), until: z.number() })
  */
 export function accountLimits(home: string, accountOf: (agent: string) => string = () => ''): AccountLimits {
   const folder = join(home, 'limits')
+  const files = new Map<string, string>()
   const fileOf = (agent: string) => {
+    const known = files.get(agent)
+    if (known !== undefined) return known
     const name = createHash('sha256')
       .update(JSON.stringify([agent, accountOf(agent)]))
       .digest('hex')
-    return join(folder, `${name.slice(0, 32)}.json`)
+    const file = join(folder, `${name.slice(0, 32)}.json`)
+    files.set(agent, file)
+    return file
   }
   return {
     until: async (agent) => {

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { openBackend, type Backend, type BackendOptions } from '../../src/backend/open-backend.ts'
 import { access, users } from '../../src/backend/database/user.ts'
 import { agents } from '../../src/backend/database/agent.ts'
@@ -12,6 +11,7 @@ import { sprints } from '../../src/backend/database/sprint.ts'
 import { people } from '../../src/backend/http/identity.ts'
 import type { AccessLevel } from '../../src/contract/fleet/user.ts'
 import { newUuid } from '../../src/platform/uuid.ts'
+import { afterFile } from '../support/after-file.ts'
 import { aProgress } from '../support/builders.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { dataFolder, migrations, type Kind } from './a-fleet.ts'
@@ -43,7 +43,7 @@ function bundled(name: string) {
 
 function aPage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-page-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterFile(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Ralph</title>')
   writeFileSync(join(folder, 'assets', 'main.js'), 'export {}')

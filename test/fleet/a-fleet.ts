@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eq } from 'drizzle-orm'
-import { afterAll } from 'vitest'
 import { agents } from '../../src/backend/database/agent.ts'
 import { agentPrompts } from '../../src/backend/database/agent-prompt.ts'
 import type { Database } from '../../src/backend/database/database.ts'
@@ -16,6 +15,7 @@ import { openEngine } from '../../src/backend/engine/open-engine.ts'
 import { openFleet, type OpenFleet } from '../../src/backend/fleet/open-fleet.ts'
 import type { Fleet, Notice } from '../../src/backend/fleet/ports.ts'
 import { simulatedMachine, simulatedMachines, type Script } from '../support/simulated-machine.ts'
+import { afterFile } from '../support/after-file.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 export const migrations = fileURLToPath(new URL('../../assets/migrations', import.meta.url))
@@ -29,14 +29,14 @@ export async function aDatabase(kind: Kind): Promise<Database> {
   const place =
     kind === 'embedded' ? { dataFolder: await dataFolder() } : { url: await (await testPostgres()).makeDatabase() }
   const database = await openDatabase(place, { migrations })
-  afterAll(() => database.close(), 60_000)
+  afterFile(() => database.close())
   return database
 }
 
 /** A copy of one that was made before: making the first one takes Postgres some seconds. */
 export async function dataFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-data-'))
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterFile(() => rm(folder, { recursive: true, force: true }))
   const hash = createHash('sha256')
   for (const name of readdirSync(migrations).toSorted()) hash.update(readFileSync(join(migrations, name)))
   const template = join(tmpdir(), `ralph-data-template-ready-${hash.digest('hex').slice(0, 16)}`)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { z } from 'zod'
+import { afterFile } from '../support/after-file.ts'
 import { root } from '../support/paths.ts'
 import { dataFolder, until } from './a-fleet.ts'
 
@@ -71,7 +72,7 @@ it('serves a data folder once, ends when it is told to, and a copy of the folder
   expect(first.said.err).not.toContain(canary)
 
   const copy = await mkdtemp(join(tmpdir(), 'ralph-restored-'))
-  afterAll(() => rm(copy, { recursive: true, force: true }))
+  afterFile(() => rm(copy, { recursive: true, force: true }))
   await cp(data, copy, { recursive: true })
   const restored = serve('--port', '0', '--data', copy)
   const again = await signedIn(await restored.origin())

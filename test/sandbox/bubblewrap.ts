@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from '../support/paths.ts'
 
+// Folders in memory are below /dev, and a sandbox has a /dev of its own.
+delete process.env['TMPDIR']
+
 /** The folder of bubblewrap for PATH, or why these tests cannot run here. */
 export function findBubblewrap(): { readonly folder: string } | { readonly missing: string } {
   const script = join(root, 'scripts', 'install-bubblewrap.mjs')

@@ -7,8 +7,8 @@ import { tmpdir, userInfo } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { afterAll } from 'vitest'
 import { z } from 'zod'
+import { afterFile } from './after-file.ts'
 
 export type TestPostgres = {
   /** A new, empty database on it. */
@@ -27,7 +27,7 @@ export type TestPostgres = {
 /** For the tests of this file; ended after them. */
 export async function testPostgres(): Promise<TestPostgres> {
   const server = await startPostgres()
-  afterAll(server.stop, 60_000)
+  afterFile(server.stop)
   return server
 }
 

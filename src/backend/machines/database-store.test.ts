@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { aDatabase } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
@@ -15,7 +15,6 @@ describe('what the line keeps in the database', () => {
     database = await aDatabase('postgres')
     store = databaseStore(database, { now: () => now, newId: randomUUID, holder: () => 'us', changed: async () => {} })
   }, 120_000)
-  afterAll(() => database?.close())
 
   const aMachine = async (): Promise<string> => {
     const id = randomUUID()
