@@ -6,6 +6,7 @@ import { sealWith } from '../../channel/seal.ts'
 import type { Arrived } from '../../channel/session.ts'
 import type { Transport } from '../../channel/transport.ts'
 import { RalphError } from '../../contract/errors.ts'
+import type { ReportBody } from '../../contract/fleet/channel.ts'
 import type { MachineHandlers, MachineStore } from './store.ts'
 
 export type ConnectionParts = {
@@ -48,12 +49,14 @@ function atMostEvery(ms: number, tell: () => void): () => void {
   }
 }
 
+type Admitted = { readonly hello: Hello; readonly epoch: number; readonly clockSkewMs: number }
+
 /** Whether this machine may connect now, and if so its epoch. Refusals are told to the machine. */
 export async function admit(
   transport: Transport,
   machineId: string,
   parts: ConnectionParts,
-): Promise<{ readonly hello: Hello; readonly epoch: number } | undefined> {
+): Promise<Admitted | undefined> {
   const { store, now, log } = parts
   const hello = await hearHello(transport)
   const refuse = (code: string, message: string, final: boolean) => {
@@ -86,7 +89,7 @@ export async function admit(
   const { bootEpoch, bootId, version } = hello
   const epoch = await store.connect(machineId, { bootEpoch, bootId, version, clockSkewMs })
   sayWelcome(transport, { epoch, speaks, version: parts.version, at: now() })
-  return { hello, epoch }
+  return { hello, epoch, clockSkewMs }
 }
 
 /** The same process comes again with the same boot; a newer one has a higher epoch. Anything else is a copy of the key. */
@@ -96,7 +99,7 @@ const isOlder = (hello: Hello, known: { readonly bootEpoch: number; readonly boo
 /** The backend's end of an admitted connection. */
 export function openConnection(
   transport: Transport,
-  { hello, epoch }: { readonly hello: Hello; readonly epoch: number },
+  { hello, epoch, clockSkewMs }: Admitted,
   parts: ConnectionParts,
 ): Connection {
   const { store, handlers } = parts
@@ -115,7 +118,7 @@ export function openConnection(
     },
     received: () => {},
     answer: async (request) => {
-      const reply = await answerReport(machineId, request, { ...parts, isReconciled: ready })
+      const reply = await answerReport(machineId, request, { ...parts, isReconciled: ready, clockSkewMs })
       if (request.type === 'inventory') becomeReady()
       return reply
     },
@@ -130,7 +133,7 @@ export function openConnection(
   return { machineId, bootEpoch, bootId, epoch, line, isReady: () => ready, fence: () => void (fenced = true) }
 }
 
-type Answering = ConnectionParts & { readonly isReconciled: boolean }
+type Answering = ConnectionParts & Pick<Admitted, 'clockSkewMs'> & { readonly isReconciled: boolean }
 
 async function answerReport(machineId: string, { type, body }: Arrived, parts: Answering): Promise<unknown> {
   if (!isReportType(type))
@@ -141,14 +144,22 @@ async function answerReport(machineId: string, { type, body }: Arrived, parts: A
       const take = parts.isReconciled ? noteInventory : takeInventory
       return encodeReportReply(type, await take(machineId, decodeReport(type, body)))
     }
-    case 'events':
-      return encodeReportReply(type, await parts.handlers.takeEvents(machineId, decodeReport(type, body)))
+    case 'events': {
+      const told = onOurClock(decodeReport(type, body), parts.clockSkewMs)
+      return encodeReportReply(type, await parts.handlers.takeEvents(machineId, told))
+    }
     case 'renew':
       return encodeReportReply(type, await renew(machineId, decodeReport(type, body).csr, parts))
     case 'prompt-ended':
     case 'order-ended':
       throw new RalphError('MESSAGE_INVALID', `"${type}" has to be kept, and was sent for the moment only`)
   }
+}
+
+/** People read what happened on several machines side by side, and long after. */
+function onOurClock(body: ReportBody<'events'>, clockSkewMs: number): ReportBody<'events'> {
+  if (Math.abs(clockSkewMs) <= mostSkewMs) return body
+  return { ...body, events: body.events.map((event) => ({ ...event, at: event.at - clockSkewMs })) }
 }
 
 async function renew(machineId: string, csr: string, { authority, store, now }: ConnectionParts) {
