@@ -1,35 +1,53 @@
+import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Worker } from 'node:worker_threads'
-import { exists, makePrivateFolder, moveFile, removeFolder } from '../../platform/files.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { exists, listFolder, makePrivateFolder, moveFile, removeFolder } from '../../platform/files.ts'
+import { runShortly } from '../../platform/short-run.ts'
 
 /** A folder for the embedded database, if there is none yet. It is there whole, or (if we are killed) not at all. */
 export async function makeEmbedded(folder: string): Promise<void> {
-  await makePrivateFolder(folder)
-  if (exists(`${folder}/PG_VERSION`)) return
-  const unfinished = `${folder}.new`
-  await removeFolder(unfinished)
+  if (exists(join(folder, 'PG_VERSION'))) return
+  await removeUnfinished(folder)
+  // A name of its own: who was making one when its parent was killed may still be at it.
+  const unfinished = `${folder}.new-${randomUUID()}`
   await makePrivateFolder(unfinished)
   await make(unfinished)
   await removeFolder(folder)
   await moveFile(unfinished, folder)
 }
 
-/**
- * Making one takes 500 MB that are never given back, so it is done in a thread, which gives back everything at its end. The code
- * is a text because a thread needs a file otherwise, which our programs do not have one by one.
- */
+async function removeUnfinished(folder: string): Promise<void> {
+  const place = dirname(folder)
+  const left = (await listFolder(place)).filter((name) => name.startsWith(`${basename(folder)}.new-`))
+  // What somebody still writes into goes the next time.
+  for (const name of left) await removeFolder(join(place, name)).catch(() => {})
+}
+
+/** Making one takes 500 MB, which the library never gives back: so it is done by a process of its own. */
 const program = `
-  const { workerData } = require('node:worker_threads')
-  import(workerData.library)
-    .then(({ PGlite }) => PGlite.create({ dataDir: workerData.folder }))
-    .then((lite) => lite.close())`
+  const [library, folder] = process.argv.slice(1)
+  import(library)
+    .then(({ PGlite }) => PGlite.create({ dataDir: folder }))
+    .then((lite) => lite.close())
+    .catch((error) => (console.log(error), process.exitCode = 1))`
+
+const mostMs = 600_000
 
 async function make(folder: string): Promise<void> {
   const library = pathToFileURL(createRequire(import.meta.url).resolve('@electric-sql/pglite')).href
-  const worker = new Worker(program, { eval: true, workerData: { library, folder } })
-  await new Promise<void>((resolve, reject) => {
-    worker.once('error', reject)
-    worker.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`it ended with ${code}`))))
+  const args = ['--eval', program, library, folder]
+  const { code, stdout } = await runShortly({
+    file: process.execPath,
+    args,
+    cwd: folder,
+    env: {},
+    timeoutMs: mostMs,
+  })
+  if (code === 0) return
+  throw new RalphError('DATABASE_UNAVAILABLE', `the embedded database could not be made: ${stdout.trim()}`, {
+    place: { file: folder },
+    hint: 'look whether the disk has room and the folder can be written to',
   })
 }

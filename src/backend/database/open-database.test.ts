@@ -65,8 +65,8 @@ describe('a data folder', () => {
 
   it('is made whole, whatever a first start that was killed has left there', async () => {
     const place = await folder()
-    for (const name of ['database', 'database.new']) await mkdir(join(place, name))
-    await writeFile(join(place, 'database.new', 'PG_VERSION'), '18')
+    for (const name of ['database', 'database.new-1']) await mkdir(join(place, name))
+    await writeFile(join(place, 'database.new-1', 'PG_VERSION'), '18')
     const { db } = await opened({ dataFolder: place }, { migrations })
     expect((await db.execute('select count(*)::int from agent')).rows).toEqual([{ count: 0 }])
     expect((await readdir(place)).toSorted()).toEqual(['database', 'database.lock'])
