@@ -239,7 +239,8 @@ it('says start-over to who has missed too much, and goes on from there', async (
 it('tells all rows and the inside of one sprint to who looks at a sprint, and at another one without a gap', async () => {
   const cookie = await aSession(backend, await aUser(backend, 'admin'))
   const [one, other] = [await things(backend), await things(backend)]
-  const change = (agentId: string) => backend.database.db.insert(events).values({ kind: 'agent', agentId, at: 1 })
+  const change = (agentId: string) =>
+    backend.database.db.insert(events).values({ kind: 'agent', agentId, at: Date.now() })
   const toOne = { sprintId: one.sprintId }
   const stream = await listen(cookie, toOne)
   await until(

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { aDatabase } from '../../../test/fleet/a-fleet.ts'
 import { events } from '../database/event.ts'
 import { eventsTopic } from '../fleet/announce.ts'
+import { changesKeptMs, forgetChanges } from '../fleet/forget-changes.ts'
 import { createFeed, type Filter } from './feed.ts'
 
 const patience = { timeout: 30_000 }
@@ -19,6 +20,9 @@ async function aFeed(filters: () => readonly Filter[]) {
   feed.listen({ filters, hear: (told) => heard.push(...told.map(({ change }) => change.type)) })
   await expect.poll(() => feed.position()).toBeDefined()
   return {
+    db,
+    feed,
+    aside: database.aside,
     heard,
     trouble,
     happens: async (kind: 'event' | 'agent-gone') => {
@@ -43,4 +47,24 @@ it('tells somebody who comes while it looks everything from then on', async () =
   await happens('event')
   await expect.poll(() => heard, patience).toEqual(['event'])
   expect(looks).toBeGreaterThan(2)
+})
+
+it('forgets after a day that rows had changed, and says to who comes back from before that they have to start over', async () => {
+  const { db, feed, aside } = await aFeed(() => [])
+  const longAgo = feed.position() ?? ''
+  const yesterday = Date.now() - changesKeptMs - 1000
+  const changed = (at: number) => ({ kind: 'agent' as const, agentId, at })
+  const long = Array.from({ length: 2100 }, () => changed(yesterday))
+  await db.insert(events).values({ ...changed(yesterday), kind: 'event', payload: said })
+  await db.insert(events).values(long)
+  const [recent] = await db.insert(events).values(changed(Date.now())).returning()
+  await forgetChanges({ aside }, Date.now())
+  const kinds = await db.select({ kind: events.kind, at: events.at }).from(events).orderBy(events.id)
+  expect(kinds.map(({ kind, at }) => [kind, at === yesterday])).toEqual([
+    ['event', true],
+    ['agent', true],
+    ['agent', false],
+  ])
+  expect(await feed.startOver(longAgo, {})).toBeDefined()
+  expect(await feed.startOver(`${recent?.tx}-${recent?.id}`, {})).toBeUndefined()
 })

@@ -8,6 +8,7 @@ import type { Database, Queries } from '../database/database.ts'
 import { events, type EventRow } from '../database/event.ts'
 import { sprints } from '../database/sprint.ts'
 import { eventsTopic } from '../fleet/announce.ts'
+import { changesKeptMs, forgetChanges } from '../fleet/forget-changes.ts'
 import { sharedRows } from '../views/agents.ts'
 import { machineById } from '../views/machines.ts'
 import { showEvent, showPrompt } from '../views/show.ts'
@@ -58,6 +59,7 @@ const batch = 1000
 const part = 100
 /** Signals may be lost; the feed is looked at by itself now and then. */
 const lookMs = 1000
+const forgetMs = 3_600_000
 /** After a look there is a rest: what comes meanwhile is read at once. */
 const restMs = 10
 
@@ -87,10 +89,12 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
   const look = whenAsked(lookOnce, log)
   const quiet = signals.on(eventsTopic, look)
   const timer = setInterval(look, lookMs)
+  const forgetting = setInterval(() => void forgetChanges(database, now()).catch(log), forgetMs)
   return {
     close: () => {
       quiet()
       clearInterval(timer)
+      clearInterval(forgetting)
       listeners.clear()
     },
     listen: (listener) => {
@@ -107,8 +111,8 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
       const position = positionIn(id)
       const last = idOf(await newest(db))
       // A position that is yet to come is one of another database: of the one that was here before a backup was restored.
-      const isTooMuch = !position || isLater(id, last) || (await missesTooMuch(db, position, filter))
-      return isTooMuch ? last : undefined
+      if (!position || isLater(id, last) || (await isForgotten(db, position, now()))) return last
+      return (await missesTooMuch(db, position, filter)) ? last : undefined
     },
   }
 }
@@ -185,6 +189,17 @@ export function wants({ agentId, sprintId }: Filter, told: Told): boolean {
   if (agentId !== undefined && told.agentId !== agentId) return false
   if (told.change.type !== 'event') return true
   return sprintId === undefined ? agentId !== undefined : told.sprintId === sprintId
+}
+
+/** Of so long ago that some of it is not there any more. */
+async function isForgotten(db: Queries, position: Position, now: number): Promise<boolean> {
+  const [next] = await db
+    .select({ at: events.at })
+    .from(events)
+    .where(sql`${isAfter(position)} and ${events.kind} <> 'event'`)
+    .orderBy(events.tx, events.id)
+    .limit(1)
+  return next !== undefined && next.at < now - changesKeptMs
 }
 
 async function missesTooMuch(db: Queries, position: Position, filter: Filter): Promise<boolean> {
