@@ -176,26 +176,29 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('is ended if its sprint is stopped while it is to be sent again', async () => {
-    const { fleet } = world
-    const agent = await anAgent(fleet, { attempt: () => new Promise(() => {}) })
-    const { id: sprintId } = await startSprint(fleet, agent.id, aGoal, somebody)
-    await until(
-      async () => agent.machine.state.running.size,
-      (size) => size === 1,
-    )
-    // It is not sent again there.
-    await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
-    await takeInventory(fleet, agent.machine.id, nothingThere)
-    await stopSprint(fleet, sprintId, 'now')
-    await until(
-      async () => agent.machine.state.running.size,
-      (size) => size === 0,
-    )
-    expect((await agent.prompts()).map(({ status }) => status)).toEqual(['cancelled'])
-    await until(agent.row, (row) => row?.state === 'idle')
-    await agent.machine.close()
-  })
+  it.each(['a sprint that is stopped', 'a person who takes it back'])(
+    'is ended for %s while it is to be sent again',
+    async (who) => {
+      const { fleet } = world
+      const never = () => new Promise<never>(() => {})
+      const agent = await anAgent(fleet, { attempt: never, text: never })
+      const isOfSprint = who.startsWith('a sprint')
+      const asked = isOfSprint
+        ? await startSprint(fleet, agent.id, aGoal, somebody)
+        : await queuePrompt(fleet, agent.id, { prompt: 'long' }, somebody)
+      const running = async () => agent.machine.state.running.size
+      await until(running, (size) => size === 1)
+      // It is not sent again there.
+      await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
+      await takeInventory(fleet, agent.machine.id, nothingThere)
+      if (isOfSprint) await stopSprint(fleet, asked.id, 'now')
+      else await cancelPrompt(fleet, agent.id, asked.id)
+      await until(running, (size) => size === 0)
+      expect((await agent.prompts()).map(({ status }) => status)).toEqual(['cancelled'])
+      await until(agent.row, (row) => row?.state === 'idle')
+      await agent.machine.close()
+    },
+  )
 
   it('shares the slots of its machine with others', async () => {
     const { fleet } = world

@@ -36,8 +36,8 @@ export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, b
 /** Takes a prompt out of the queue. The loop's own ones are ended with the sprint. */
 export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): Promise<PromptRow> =>
   fleet.database.transaction(async (tx) => {
-    await lockAgent(tx, agentId)
-    const { status, sprintId } = await promptIn(tx, agentId, promptId)
+    const agent = await lockAgent(tx, agentId)
+    const { status, sprintId, startedAt } = await promptIn(tx, agentId, promptId)
     if (status === 'cancelled') return promptIn(tx, agentId, promptId)
     if (status !== 'queued' && status !== 'parked') {
       throw new RalphError('ALREADY_RUNNING', `the prompt is ${status}`, {
@@ -47,7 +47,10 @@ export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): P
     if (sprintId !== null) throw new RalphError('AGENT_BUSY', 'it is a prompt of the loop', { hint: 'stop the sprint' })
     const cancelled = { status: 'cancelled' as const, endedAt: fleet.clock.now() }
     await tx.db.update(agentPrompts).set(cancelled).where(eq(agentPrompts.id, promptId))
+    // It was to be sent again: the machine may have it after all.
+    if (startedAt !== null) await interrupt(fleet, tx, agent, promptId)
     await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
+    await pump(fleet, tx, agent)
     return promptIn(tx, agentId, promptId)
   })
 
