@@ -17,11 +17,9 @@ import { takePromptEnded } from './take-report.ts'
 const somebody = { name: 'somebody' }
 const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 
+const known = { version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine', labels: [], roots: [] }
 /** What a machine says that has got nothing yet. */
-const nothingThere = {
-  ...{ version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine' },
-  ...{ labels: [], roots: [], slots: 4, agents: [], waiting: 0 },
-}
+const nothingThere = { ...known, slots: 4, agents: [], waiting: 0 }
 
 function held() {
   let release = () => {}
