@@ -27,6 +27,11 @@ export async function aWorker(
     existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
   let viewer: Viewer | undefined
   const row = () => api().getAgent({ agentId })
+  /** However long the backend is away. */
+  const rowNow = async (): ReturnType<typeof row> => {
+    await sleep(200)
+    return row().catch(rowNow)
+  }
   await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
   return {
     agentId,
@@ -47,8 +52,7 @@ export async function aWorker(
           .startRalphMode(wanted)
           .catch(() => undefined)
         if (started) return started.sprintId
-        await sleep(200)
-        const sprint = (await row().catch(() => undefined))?.sprint
+        const { sprint } = await rowNow()
         if (sprint?.goal === taskDescription) return sprint.id
       }
     },
