@@ -45,7 +45,12 @@ const backend = await openBackend({
   onLost: (reason) => console.error(reason),
 })
 const { fleet, database } = backend
-const store = databaseStore(database, { now: Date.now, newId: randomUUID, holder: () => 'bench', changed: async () => {} })
+const store = databaseStore(database, {
+  now: Date.now,
+  newId: randomUUID,
+  holder: () => 'bench',
+  changed: async () => {},
+})
 
 const seen = { prompts: 0, waits: [], refused: 0, isOver: false }
 const idleSince = new Map()
