@@ -26,7 +26,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/build.ts'],
           setupFiles,
-          testTimeout: 90_000,
+          testTimeout: 180_000,
         },
       },
     ],
