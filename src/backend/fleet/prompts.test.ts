@@ -19,8 +19,16 @@ const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 
 /** What a machine says that has got nothing yet. */
 const nothingThere = {
-  ...{ version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine' },
-  ...{ labels: [], roots: [], slots: 4, agents: [], waiting: 0 },
+  version: '0',
+  platform: 'test',
+  bootEpoch: 1,
+  at: 0,
+  name: 'a machine',
+  labels: [],
+  roots: [],
+  slots: 4,
+  agents: [],
+  waiting: 0,
 }
 
 function held() {
