@@ -6,8 +6,6 @@ import { ralphProgram } from '../support/paths.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export type RalphProcess = ReturnType<typeof aRalph>
-
 type How = {
   /** The file for what it prints. */
   readonly log?: string
