@@ -1,9 +1,13 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { closingLine } from './test/support/closing-line.ts'
 import { memoryFolder } from './test/support/memory-folder.ts'
 
 const memory = process.env['TMPDIR'] ? undefined : memoryFolder()
 if (memory) process.env['TMPDIR'] = memory
+
+// What V8 has made of the program is kept for all tests, whatever home folder each of them has.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache', 'compiled')
 
 const setupFiles = ['test/support/setup.ts']
 
@@ -22,7 +26,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/build.ts'],
           setupFiles,
-          testTimeout: 90_000,
+          testTimeout: 180_000,
         },
       },
     ],

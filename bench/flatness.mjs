@@ -1,7 +1,8 @@
 // Does an iteration of `ralph run` cost the same however long the sprint is? A history is written through the real loop and
 // the real journal, with an agent that answers at once; then the real program goes on from there, with a real agent process. It is
 // also killed there, to see how soon it goes on.
-// Usage: npm run bench:flatness [-- --iterations 200] [-- --long] [-- --json]     --long: 100,000 iterations with 10,000 steps too
+// Usage: npm run bench:flatness [-- --iterations 200] [-- --long] [-- --json]
+//   --long: all 100,000 iterations with 10,000 steps, and not only the first 10,000 and the last 3,000
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,7 +38,7 @@ export async function measure({
   try {
     tinyAgent(work)
     const plain = await along(place, { steps: 0, points: [firstPoint, 10_000, 100_000] })
-    const planned = await along(place, { steps: manySteps, points: [firstPoint, 10_000, ...(isLong ? [100_000] : [])] })
+    const planned = await along(place, { steps: manySteps, points: [firstPoint, 10_000, 100_000], leaps: !isLong })
     return rowsOf(plain, planned)
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 })
@@ -50,12 +51,12 @@ export async function measureGrowth() {
   try {
     const rows = []
     const warm = compiled({ env: benchEnv(work), cwd: work }, 1)
-    await goTo(warm, 600, 0)
+    await goTo(warm, 600)
     for (const steps of [0, 2000]) {
       const dir = compiled({ env: benchEnv(work), cwd: work }, steps)
       const cpuTo = async (iteration) => {
         const before = process.cpuUsage()
-        await goTo(dir, iteration, steps)
+        await goTo(dir, iteration, { steps })
         const { user, system } = process.cpuUsage(before)
         return user + system
       }
@@ -82,23 +83,25 @@ function rowsOf([first, ...later], planned) {
     row(`flatness, CPU of iteration ${firstPoint}, the agent in it`, first.cpu, 'ms'),
     ...later.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.cpu / first.cpu, '×', { atMost: 1.5 })),
     ...planned.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.cpu / first.cpu, '×', { atMost: 3 })),
-    ...[later.at(-1), planned.at(-1)].map((one) =>
+    ...[later.at(-1), ...planned.slice(1)].map((one) =>
       row(`recovery, kill -9 at ${at(one)}, until the next run goes on`, one.recovery, 'ms', { atMost: 2000 }),
     ),
   ]
 }
 
-/** One history that becomes longer, measured at each of the points. */
-async function along(place, { steps, points }) {
+/** One history that becomes longer, measured at each of the points; `leaps`: without most of what is between the last two. */
+async function along(place, { steps, points, leaps = false }) {
   const dir = compiled(place, steps)
   const found = []
+  let skipped = 0
   for (const iteration of points) {
     const what = `${iteration.toLocaleString('en')} iterations${steps === 0 ? '' : `, ${steps.toLocaleString('en')} steps`}`
-    progressOf(`writes a history of ${what}`)
-    await goTo(dir, iteration, steps)
-    progressOf(`goes on from ${what}`)
     // The last one is not needed any more.
     const isLast = iteration === points.at(-1)
+    progressOf(`writes a history of ${what}`)
+    if (isLast && leaps) skipped = await leap(dir, iteration - lastPart)
+    await goTo(dir, iteration, { steps, skipped })
+    progressOf(`goes on from ${what}`)
     const folder = isLast ? dir : join(place.cwd, 'copy')
     if (!isLast) cpSync(dir, folder, { recursive: true })
     found.push({ iteration, steps, ...(await at(folder, iteration, place)) })
@@ -160,8 +163,29 @@ function answer(iteration, steps) {
   return `\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
 }
 
+/** Enough for several snapshots, and for as many records behind the last one as there can be. */
+const lastPart = 3000
+
+/** Says that the sprint is at a later iteration than it is, with the folders of all attempts in between; answers how many those are. */
+async function leap(sprintDir, iteration) {
+  let from = 0
+  const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, async (known) => {
+    from = known.stats.currentIteration
+    return { ...known, stats: { ...known.stats, currentIteration: iteration } }
+  })
+  await opened.store.close()
+  for (let n = from + 1; n <= iteration; n++) noteAttempt(sprintDir, `${n}-1`, `iteration-${n}.jsonl`)
+  return iteration - from
+}
+
+function noteAttempt(sprintDir, attempt, transcript) {
+  mkdirSync(join(sprintDir, 'attempts', attempt), { recursive: true })
+  writeFileSync(join(sprintDir, 'attempts', attempt, 'exit'), '0\n')
+  writeFileSync(join(sprintDir, 'transcripts', transcript), '')
+}
+
 /** Lets the sprint go on to this iteration, without programs, but with a folder and a name for every attempt. */
-async function goTo(sprintDir, iterations, steps) {
+async function goTo(sprintDir, iterations, { steps = 0, skipped = 0 } = {}) {
   const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, async (known) => known)
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
   mkdirSync(join(sprintDir, 'transcripts'), { recursive: true })
@@ -169,10 +193,9 @@ async function goTo(sprintDir, iterations, steps) {
     name: 'claude',
     transcriptPath: (name) => join(sprintDir, 'transcripts', name),
     async run({ attempt, transcript }) {
-      mkdirSync(join(sprintDir, 'attempts', attempt), { recursive: true })
-      writeFileSync(join(sprintDir, 'attempts', attempt, 'exit'), '0\n')
-      writeFileSync(join(sprintDir, 'transcripts', transcript), '')
-      return { status: 'ok', text: answer(Number.parseInt(attempt), steps), usage, costUsd: 0, exitCode: 0 }
+      noteAttempt(sprintDir, attempt, transcript)
+      const text = answer(Number.parseInt(attempt) - skipped, steps)
+      return { status: 'ok', text, usage, costUsd: 0, exitCode: 0 }
     },
   }
   const ports = {

@@ -14,10 +14,9 @@ function start(program: string): void {
   const require = createRequire(program)
   const { enableCompileCache }: { enableCompileCache?: () => void } = require('node:module')
   const hasHome = Boolean(env['RALPH_HOME'] || env['HOME'])
+  const folder = env['NODE_COMPILE_CACHE'] || (hasHome && join(ralphHome(process), 'cache'))
   if (enableCompileCache) enableCompileCache()
-  else if (hasHome && !env['RALPH_DEBUG'] && !env['NODE_DISABLE_COMPILE_CACHE']) {
-    return requireKept(program, join(ralphHome(process), 'cache'))
-  }
+  else if (folder && !env['RALPH_DEBUG'] && !env['NODE_DISABLE_COMPILE_CACHE']) return requireKept(program, folder)
   require(program)
 }
 

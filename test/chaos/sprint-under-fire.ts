@@ -79,6 +79,7 @@ export async function aSprintUnderFire({
     HOME: at('home'),
     IS_SANDBOX: '1',
     LANG: 'C.UTF-8',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
   }
   const { prefix, seen } = await within(at('project', 's'))
   const command = (tracer: readonly string[], ...args: readonly string[]) => {

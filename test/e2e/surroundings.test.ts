@@ -100,7 +100,7 @@ describe('compiled code that is kept for the next start', () => {
   })
 
   it.skipIf(keepsItself)('is little for --version, and has nothing of YAML and the compiler for status', async () => {
-    const sprint = await aSprint()
+    const sprint = await aSprint({ env: { NODE_COMPILE_CACHE: '' } })
     await sprint.ralph('--version')
     const forVersion = readdirSync(sprint.at('../home/.ralph/cache'), { recursive: true })
     await sprint.ralph('status')
@@ -114,7 +114,7 @@ describe('compiled code that is kept for the next start', () => {
   it('is missing without harm where nothing can be written', async () => {
     const home = join(aFolder(), 'home')
     writeFileSync(home, 'a file')
-    const env = { ...process.env, HOME: home, RALPH_HOME: home }
+    const env = { ...process.env, HOME: home, RALPH_HOME: home, NODE_COMPILE_CACHE: '' }
     const child = spawn(process.execPath, [ralphProgram, '--version'], { env })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))

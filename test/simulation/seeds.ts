@@ -3,7 +3,7 @@ import { simulate } from './simulate.ts'
 /** SEEDS=n says another number, SEED=n runs only that one. */
 const usualSeeds = 60_000
 /** On a machine on which they would take much longer than a minute, it is as many as fit into this time; the tally says how many. */
-const mostMs = 120_000
+const mostMs = 180_000
 
 export type Tally = {
   seeds: number

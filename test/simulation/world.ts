@@ -131,7 +131,8 @@ export interface VirtualJournal {
   shown: Progress | undefined
 }
 
-const snapshotEvery = 25
+/** Often: a recovery replays what follows the last one, and at the end everything is replayed once more. */
+const snapshotEvery = 8
 
 function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal {
   const entries: Entry[] = []

@@ -184,6 +184,7 @@ const environment = (base: string): Record<string, string> => ({
   TMPDIR: join(base, 'tmp'),
   LANG: 'C.UTF-8',
   IS_SANDBOX: '1',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
 })
 
 async function writeWrapper(base: string): Promise<void> {

@@ -22,6 +22,7 @@ export function inTerminal(sprint: TestSprint, args: readonly string[]) {
       LANG: 'C.UTF-8',
       IS_SANDBOX: '1',
       RALPH_SCRIPTED_PACE: '0',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
