@@ -142,11 +142,12 @@ async function fire({ fleet, machines }: World, seed: number, random: Random): P
     // Or it stays, whatever else happens.
     if (random.chance(0.7)) proxy.set({ kind: 'pass' })
   }
+  const some = () => (random.chance(0.3) ? machines : [random.pick(machines)])
   const faults: readonly [() => Promise<unknown>, ...(() => Promise<unknown>)[]] = [
     () => crash(fleet.backend),
     () => crash(random.pick(machines)),
-    () => crash(random.pick(machines)),
-    () => Promise.all([crash(fleet.backend), ...machines.map(crash)]),
+    () => Promise.all([crash(fleet.backend), ...some().map(crash)]),
+    () => spoil(random.pick(machines)),
     () => spoil(random.pick(machines)),
     () => spoil(random.pick(machines)),
     () => Promise.all([spoil(random.pick(machines)), crash(random.pick(machines))]),
