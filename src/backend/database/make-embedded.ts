@@ -25,8 +25,12 @@ async function removeUnfinished(folder: string): Promise<void> {
   for (const name of left) await removeFolder(join(place, name)).catch(() => {})
 }
 
-/** Making one takes 500 MB, which the library never gives back: so it is done by a process of its own. */
+/**
+ * Making one takes 500 MB, which the library never gives back: so it is done by a process of its own. It runs too short for code that
+ * is optimised, which takes half of the time.
+ */
 const program = `
+  require('node:v8').setFlagsFromString('--liftoff-only')
   const [library, folder] = process.argv.slice(1)
   import(library)
     .then(({ PGlite }) => PGlite.create({ dataDir: folder }))
