@@ -22,7 +22,7 @@ const timer = setInterval(() => {
 `
 
 it('survives a database that is away for a while, and the agent does not notice', async () => {
-  const postgres = await startPostgres()
+  const postgres = await startPostgres({ isDurable: true })
   onTestFinished(() => postgres.stop())
   const backend = await aBackend('postgres', { place: { url: await postgres.makeDatabase() } })
   onTestFinished(() => backend.close())
