@@ -13,13 +13,14 @@ const exec = promisify(execFile)
 
 it('who follows the page about new drivers has one', async () => {
   const sprint = await aSprint({
-    // The folder of the test may be in /dev/shm, which is another one in a sandbox.
-    sprint: { agent: 'parrot', sandbox: 'off', 'done-when': [{ run: 'test -f said' }] },
+    sprint: { agent: 'parrot', 'done-when': [{ run: 'test -f said' }] },
     files: { '../bin/parrot': parrot, 'recorded.jsonl': lines },
   })
   await chmod(sprint.at('../bin/parrot'), 0o755)
   const program = await build(sprint.at('../ralph'))
-  const env = { HOME: sprint.at('../home'), PATH: `${sprint.at('../bin')}:${process.env['PATH']}`, PARROT_KEY: 'k' }
+  const PATH = `${sprint.at('../bin')}:${process.env['PATH']}`
+  // The folder of the test may be in /dev/shm, which is another one in a sandbox.
+  const env = { HOME: sprint.at('../home'), PATH, PARROT_KEY: 'k', IS_SANDBOX: '1' }
   const ralph = async (...args: readonly string[]) =>
     (await exec(process.execPath, [program, ...args], { cwd: sprint.at(), env })).stdout
 
