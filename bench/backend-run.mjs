@@ -48,7 +48,7 @@ const { fleet, database } = backend
 const store = databaseStore(database, {
   now: Date.now,
   newId: randomUUID,
-  holder: () => 'bench',
+  holder: () => fleet.engine.executorId,
   changed: async () => {},
 })
 
@@ -113,7 +113,7 @@ for (let index = 0; index < option.agents; index++) {
     lines.set(machineId, { outbox: store.outbox(machineId), last: 0, busy: false, again: false })
     const machine = { id: machineId, name: 'm', status: 'active', slots: option.slots, createdAt: Date.now() }
     await database.db.insert(machines).values(machine)
-    await machineConnected(fleet, { machineId, executorId: 'bench', epoch: 1 })
+    await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: 1 })
   }
   const id = randomUUID()
   const sprintId = randomUUID()

@@ -72,9 +72,9 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
   }
   const hear = (viewer: Viewer, told: readonly Told[]) => {
     if (viewer.isBehind) return void viewer.held?.push(...told)
-    for (const one of told) {
-      tell(viewer, one)
-      if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, viewer.knows ?? one.id)
+    for (const some of parts(told)) {
+      tell(viewer, some)
+      if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, viewer.knows ?? some.at(-1)?.id ?? '')
     }
   }
   const stopFeed = feed.listen({
@@ -187,7 +187,7 @@ async function catchUp(viewer: Viewer, after: string, feed: Feed): Promise<void>
     viewer.held = undefined
     if (upTo === at) return goOn(viewer, { knows: at, held, feed })
     at = upTo
-    for (const one of told) tell(viewer, one)
+    tell(viewer, told)
     await line.drained()
   }
 }
@@ -197,15 +197,26 @@ function goOn(
   { knows, held, feed }: { readonly knows: string; readonly held: readonly Told[]; readonly feed: Feed },
 ): void {
   Object.assign(viewer, { knows, isBehind: false })
-  for (const one of held) tell(viewer, one)
+  tell(viewer, held)
   sayHere(viewer, feed)
 }
 
-function tell(viewer: Viewer, told: Told): void {
-  if (viewer.knows !== undefined && !isLater(told.id, viewer.knows)) return
+/** So many are sent at once: each send costs more than the bytes in it. */
+const mostAtOnce = 20
+
+function* parts(told: readonly Told[]): Generator<readonly Told[]> {
+  for (let from = 0; from < told.length; from += mostAtOnce) yield told.slice(from, from + mostAtOnce)
+}
+
+function tell(viewer: Viewer, told: readonly Told[]): void {
+  const frames = told.flatMap((one) => frameFor(viewer, one) ?? [])
+  if (frames.length > 0) viewer.line.send(frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames))
+}
+
+function frameFor(viewer: Viewer, told: Told): Uint8Array | undefined {
+  if (viewer.knows !== undefined && !isLater(told.id, viewer.knows)) return undefined
   viewer.knows = undefined
-  if (!wants(viewer.query, told)) return
+  if (!wants(viewer.query, told)) return undefined
   const level = told.agentId === undefined ? undefined : levelOf(viewer.who, viewer.levels.get(told.agentId))
-  if (told.agentId !== undefined && level === undefined) return
-  viewer.line.send(told.frame(level))
+  return told.agentId !== undefined && level === undefined ? undefined : told.frame(level)
 }
