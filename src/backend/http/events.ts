@@ -4,6 +4,7 @@ import type { Who } from './call.ts'
 import { openEventLine, type EventLine } from './event-line.ts'
 import { isLater, wants, type Feed, type Filter, type Told } from './feed.ts'
 import { frame } from './frame.ts'
+import { joiningFrames, type JoinFrames } from './join-frames.ts'
 
 export type EventsRequest = {
   readonly who: Who
@@ -70,15 +71,18 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
       viewer.cut()
     })
   }
-  const hear = (viewer: Viewer, told: readonly Told[]) => {
+  const hear = (viewer: Viewer, told: readonly Told[], join: JoinFrames) => {
     if (viewer.isBehind) return void viewer.held?.push(...told)
     for (const some of parts(told)) {
-      tell(viewer, some)
+      tell(viewer, some, join)
       if (viewer.line.waiting() > mostWaiting) return fallBehind(viewer, viewer.knows ?? some.at(-1)?.id ?? '')
     }
   }
   const stopFeed = feed.listen({
-    hear: (told) => viewers.forEach((viewer) => hear(viewer, told)),
+    hear: (told) => {
+      const join = joiningFrames()
+      viewers.forEach((viewer) => hear(viewer, told, join))
+    },
     filters: () => [...viewers].map(({ query }) => query),
   })
   const beat = setInterval(() => viewers.forEach((viewer) => beatOf(viewer, feed)), beatMs)
@@ -201,16 +205,16 @@ function goOn(
   sayHere(viewer, feed)
 }
 
-/** So many are sent at once: each send costs more than the bytes in it. */
+/** After so many it is looked whether they are taken. */
 const mostAtOnce = 20
 
 function* parts(told: readonly Told[]): Generator<readonly Told[]> {
   for (let from = 0; from < told.length; from += mostAtOnce) yield told.slice(from, from + mostAtOnce)
 }
 
-function tell(viewer: Viewer, told: readonly Told[]): void {
-  const frames = told.flatMap((one) => frameFor(viewer, one) ?? [])
-  if (frames.length > 0) viewer.line.send(frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames))
+function tell(viewer: Viewer, told: readonly Told[], join = joiningFrames()): void {
+  const bytes = join(told.flatMap((one) => frameFor(viewer, one) ?? []))
+  if (bytes) viewer.line.send(bytes)
 }
 
 function frameFor(viewer: Viewer, told: Told): Uint8Array | undefined {

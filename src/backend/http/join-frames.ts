@@ -1,0 +1,21 @@
+export type JoinFrames = (frames: readonly Uint8Array[]) => Uint8Array | undefined
+
+/** Frames in one piece: each send costs more than the bytes in it. Who is told the same gets the same bytes, not a copy. */
+export function joiningFrames(): JoinFrames {
+  const joined = new Map<Uint8Array, Joined[]>()
+  return (frames) => {
+    const [first] = frames
+    if (!first || frames.length === 1) return first
+    const alike = joined.get(first) ?? []
+    const known = alike.find((one) => areSame(one.frames, frames))
+    if (known) return known.bytes
+    const bytes = Buffer.concat(frames)
+    joined.set(first, [...alike, { frames, bytes }])
+    return bytes
+  }
+}
+
+type Joined = { readonly frames: readonly Uint8Array[]; readonly bytes: Uint8Array }
+
+const areSame = (a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean =>
+  a.length === b.length && a.every((frame, index) => frame === b[index])
