@@ -79,10 +79,7 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
     }
   }
   const stopFeed = feed.listen({
-    hear: (told) => {
-      const join = joiningFrames()
-      viewers.forEach((viewer) => hear(viewer, told, join))
-    },
+    hear: (told, join = joiningFrames()) => viewers.forEach((viewer) => hear(viewer, told, join)),
     filters: () => [...viewers].map(({ query }) => query),
   })
   const beat = setInterval(() => viewers.forEach((viewer) => beatOf(viewer, feed)), beatMs)
