@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql, type SQL } from 'drizzle-orm'
+import { onceAtATime } from '../../channel/turns.ts'
 import type { Change } from '../../contract/fleet/event.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
@@ -86,7 +87,13 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     if (told.length > 0) for (const { hear } of listeners) hear(told)
     return !isAll
   }
-  const look = whenAsked(lookOnce, log)
+  const look = onceAtATime(async () => {
+    try {
+      while (await lookOnce());
+    } finally {
+      await setTimeout(restMs)
+    }
+  }, log)
   const quiet = signals.on(eventsTopic, look)
   const timer = setInterval(look, lookMs)
   const forgetting = setInterval(() => void forgetChanges(database, now()).catch(log), forgetMs)
@@ -114,27 +121,6 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
       if (!position || isLater(id, last) || (await isForgotten(db, position, now()))) return last
       return (await missesTooMuch(db, position, filter)) ? last : undefined
     },
-  }
-}
-
-/** Once for all who ask while it runs or rests; again at once if it says so. */
-function whenAsked(run: () => Promise<boolean>, log: (error: unknown) => void): () => void {
-  let isAsked = false
-  let isRunning = false
-  const goOn = async () => {
-    while (isAsked) {
-      isAsked = false
-      const hasMore = await run().catch(log)
-      if (hasMore) isAsked = true
-      else await setTimeout(restMs)
-    }
-    isRunning = false
-  }
-  return () => {
-    isAsked = true
-    if (isRunning) return
-    isRunning = true
-    void goOn()
   }
 }
 
