@@ -14,6 +14,7 @@ const patienceMs = 600_000
 /** The parts. What prints something else than rows has a translation. */
 const parts = {
   start: {},
+  serve: {},
   overhead: {},
   flatness: { long: ['--long'] },
   parse: {},

@@ -1,7 +1,8 @@
 // `npm run build`: every layer into dist (types, the library, what tests import), then the programs that people start into bin,
-// then the page into dist/web.
+// then the page into dist/web. Beside that the empty database for `ralph serve`.
 // Usage: node scripts/build.mjs [project...], where a project is a folder with a tsconfig.json; all of them if none is given.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +22,22 @@ const programs = {
 }
 
 /** Put into the programs, because they need it at their start. All other dependencies stay packages: native, big or rarely needed. */
-const bundled = ['zod', 'yaml', '@agentclientprotocol/sdk', '@modelcontextprotocol/sdk']
+const bundled = [
+  'zod',
+  'yaml',
+  '@agentclientprotocol/sdk',
+  '@modelcontextprotocol/sdk',
+  'drizzle-orm',
+  'pg',
+  '@dbos-inc/dbos-sdk',
+  '@peculiar/x509',
+  'hono',
+  '@hono/node-server',
+  'ws',
+]
+
+/** What packages would use if it were there: none of it is ours. */
+const optional = /^(@opentelemetry\/|winston|@dbos-inc\/dbos-enterprise|pg-native$|bufferutil$|utf-8-validate$)/
 
 /** What `--version` needs, and what all commands need that look at a sprint, in few files. The rest is split by command. */
 const groups = [
@@ -31,10 +47,13 @@ const groups = [
 ]
 
 typeCheck(process.argv.slice(2))
+const database = spawn(process.execPath, ['--liftoff-only', join(root, 'scripts/make-database.mjs')], { stdio: 'inherit' })
+const isMade = once(database, 'exit')
 const files = [...(await bundle('cjs')), ...(await bundle('js'))]
 put(bin, new Map(files))
 chmodSync(join(bin, 'cli/main.cjs'), 0o755)
 if (process.argv.length === 2) await buildPage()
+process.exitCode = (await isMade)[0]
 
 function typeCheck(projects) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -49,7 +68,7 @@ async function bundle(extension) {
     cwd: root,
     input: programs[extension],
     platform: 'node',
-    external: (id) => id.startsWith('node:') || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) => id.startsWith('node:') || optional.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     checks: { ineffectiveDynamicImport: false },
   })
   const { output } = await build.generate({

@@ -24,7 +24,7 @@ import { sprintHandlers } from './http/handlers/sprints.ts'
 import { localUser, people, type People } from './http/identity.ts'
 import { listen, type ListenOptions } from './http/listen.ts'
 import { metricsText } from './http/metrics.ts'
-import { oidcRoutes, type OidcSettings } from './http/oidc.ts'
+import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
 import { once } from './http/once.ts'
 import { pace } from './http/pace.ts'
 import { pageFiles } from './http/page-files.ts'
@@ -101,11 +101,17 @@ async function closeAll(opened: readonly Close[]): Promise<void> {
 }
 
 async function openAll(options: BackendOptions, opened: Close[]): Promise<Backend> {
+  let isOver = false
+  // Who still wants something of the database once we have closed it need not be told of.
   const trouble = (error: unknown, doing = 'request') =>
+    isOver ||
     options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: stackOf(error) })
   const onTrouble = (error: Error) => trouble(error, 'database')
   const database = await openDatabase(options.place, { migrations: options.migrations, onTrouble })
-  opened.push(database.close)
+  opened.push(() => {
+    isOver = true
+    return database.close()
+  })
   const sender = createNotifications({ database, now, newId: newUuid, post: send, log: trouble })
   opened.push(sender.close)
   const authority = await authorityOf(database)
@@ -265,7 +271,7 @@ async function serve(
       return metricsText(database, { viewers: events.viewers(), machines: connected, refusedFrames })
     },
     page: pageFiles(options.page),
-    addRoutes: oidc && (await oidcRoutes(oidc, { people: persons, database, now, newId: newUuid })),
+    addRoutes: oidc && (await signingIn(oidc, { people: persons, database, now, newId: newUuid })),
     log: trouble,
   })
   const listening = await listen(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
@@ -287,6 +293,10 @@ async function serve(
     },
   }
 }
+
+/** Few backends have accounts, and those that have none need not load what it takes. */
+const signingIn = async (...given: Parameters<typeof OidcRoutes>) =>
+  (await import('./http/oidc.ts')).oidcRoutes(...given)
 
 const readyMs = 2000
 

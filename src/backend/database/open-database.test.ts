@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile, cp } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile, cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aDatabase, dataFolder, kinds, migrations } from '../../../test/fleet/a-fleet.ts'
+import { packFolder } from '../../platform/folder-archive.ts'
 import * as agent from './agent.ts'
 import * as agentPrompt from './agent-prompt.ts'
 import * as audit from './audit.ts'
@@ -30,6 +31,13 @@ async function folder(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'ralph-test-'))
   onTestFinished(() => rm(made, { recursive: true, force: true }))
   return made
+}
+
+/** As the build makes it. */
+async function aReadyOne(): Promise<string> {
+  const file = join(await folder(), 'database.gz')
+  await writeFile(file, await packFolder(join(await dataFolder(), 'database')))
+  return file
 }
 
 describe.each(kinds)('a database of kind %s', (kind) => {
@@ -63,14 +71,24 @@ describe('a data folder', () => {
     expect((await stat(join(place.dataFolder, 'database'))).mode & 0o777).toBe(0o700)
   })
 
-  it('is made whole, whatever a first start that was killed has left there', async () => {
+  it('begins with a copy of the ready one, whole, whatever a first start that was killed has left there', async () => {
     const place = await folder()
     for (const name of ['database', 'database.new-1']) await mkdir(join(place, name))
     await writeFile(join(place, 'database.new-1', 'PG_VERSION'), '18')
-    const { db } = await opened({ dataFolder: place }, { migrations })
+    const { db } = await opened({ dataFolder: place, ready: await aReadyOne() }, { migrations })
     expect((await db.execute('select count(*)::int from agent')).rows).toEqual([{ count: 0 }])
     expect((await readdir(place)).toSorted()).toEqual(['database', 'database.lock'])
-  }, 120_000)
+  })
+
+  it('stays empty if the ready one is damaged or missing', async () => {
+    const ready = await aReadyOne()
+    await truncate(ready, 1_000_000)
+    const place = { dataFolder: await folder(), ready }
+    await expect(openDatabase(place, { migrations })).rejects.toThrow('unexpected end of file')
+    await rm(ready)
+    await expect(openDatabase(place, { migrations })).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' })
+    expect(await readdir(place.dataFolder)).not.toContain('database')
+  })
 
   it('of a newer version is good for older ones, unless it says that it is not', async () => {
     const place = { dataFolder: await dataFolder() }

@@ -6,14 +6,21 @@ import { type FileLock, lockFile } from '../../platform/file-lock.ts'
 import { makePrivateFolder } from '../../platform/files.ts'
 import { databaseOn, remembering, type Database } from './database.ts'
 import { embeddedSession } from './embedded-session.ts'
-import { makeEmbedded } from './make-embedded.ts'
 import { migrate } from './migrate.ts'
+import { openLite } from './open-lite.ts'
+import { placeReady } from './place-ready.ts'
 import { roomIn } from './room.ts'
 import { localSignals, openSignals } from './signals.ts'
 import { tidyEvery } from './tidy.ts'
 
 /** A folder of ours (one process, nothing to set up), or a Postgres server that any number of replicas share. */
-export type DatabasePlace = { readonly dataFolder: string } | { readonly url: string }
+export type DatabasePlace = EmbeddedPlace | { readonly url: string }
+
+type EmbeddedPlace = {
+  readonly dataFolder: string
+  /** An empty database to begin with (bin/database.gz); absent: Postgres makes one, which takes seconds and 500 MB. */
+  readonly ready?: string
+}
 
 export type DatabaseOptions = {
   /** The folder with the numbered SQL files. */
@@ -26,7 +33,7 @@ export type DatabaseOptions = {
 
 /** Opens the database and brings it up to date. Who opens it owns it until `close`. */
 export async function openDatabase(place: DatabasePlace, options: DatabaseOptions): Promise<Database> {
-  const opened = 'url' in place ? await openServer(place.url, options) : await openEmbedded(place.dataFolder, options)
+  const opened = 'url' in place ? await openServer(place.url, options) : await openEmbedded(place, options)
   try {
     await migrate(opened, options.migrations)
     return opened
@@ -69,17 +76,16 @@ const unavailable = (cause: unknown): RalphError =>
  * Postgres inside this process. It takes no lock of its own, and two processes would destroy each other's data, so the lock is
  * ours. It has one connection: whoever holds it must not wait for anybody else who wants it.
  */
-async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
-  const dataFolder = resolve(given)
+async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+  const dataFolder = resolve(place.dataFolder)
   const folder = join(dataFolder, 'database')
   await makePrivateFolder(dataFolder)
   const lock = own(join(dataFolder, 'database.lock'))
   const mustHaveRoom = roomIn(dataFolder)
   try {
     await mustHaveRoom()
-    await makeEmbedded(folder)
-    const { PGlite } = await import('@electric-sql/pglite')
-    const lite = await PGlite.create({ dataDir: folder, startParams: [...PGlite.defaultStartParams, ...settings] })
+    if (place.ready !== undefined) await placeReady(place.ready, folder)
+    const lite = await openLite(folder)
     const pool = new Pool({ user: 'postgres', database: 'postgres', stream: embeddedSession(lite), ...oneConnection })
     pool.on('error', onTrouble)
     pool.on('connect', (client) => {
@@ -94,16 +100,13 @@ async function openEmbedded(given: string, { onTrouble = ignore }: DatabaseOptio
       await lite.close()
       lock.release()
     }
-    const place = { pool, db: drizzle(remembering(pool)), url: nowhere, signals: localSignals(), close }
-    return databaseOn({ kind: 'embedded', ...place }, mustHaveRoom)
+    const parts = { pool, db: drizzle(remembering(pool)), url: nowhere, signals: localSignals(), close }
+    return databaseOn({ kind: 'embedded', ...parts }, mustHaveRoom)
   } catch (error) {
     lock.release()
     throw error
   }
 }
-
-/** Statements are planned once and kept, some of them while the tables are small: a plan must not read a whole table for that. */
-const settings = ['-c', 'shared_buffers=16MB', '-c', 'enable_seqscan=off']
 
 /** There is no address: whoever wants to talk to it uses the pool. */
 const nowhere = 'postgresql://postgres@localhost/postgres'

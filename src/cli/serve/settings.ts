@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfThere } from '../../platform/files.ts'
+import { readyDatabasePath } from '../assets.ts'
 import type { Io } from '../io.ts'
 import { ralphHome } from '../ralph-home.ts'
 
@@ -36,7 +37,7 @@ export function serveSettings(flags: ServeFlags, io: Io): ServeSettings {
     host: flags.host ?? '127.0.0.1',
     port: portOf(flags.port, '--port') ?? usualPort,
     tls: tlsOf(flags),
-    place: url ? { url } : { dataFolder },
+    place: url ? { url } : { dataFolder, ready: readyDatabasePath() },
     publicOrigin,
     oidc: oidcOf(io, publicOrigin),
     machines:

@@ -1,0 +1,54 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { open, readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+
+/** A folder has no size. */
+type Entry = readonly [path: string, bytes?: number]
+
+const newline = 10
+
+/** Everything in a folder, empty folders too, as the bytes of one file: a line that lists it, and what is in the files. */
+export async function packFolder(folder: string): Promise<Buffer> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true })
+  const contents: Buffer[] = []
+  const entries = found.map((entry): Entry => {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isDirectory()) return [relative(folder, path)]
+    const content = readFileSync(path)
+    contents.push(content)
+    return [relative(folder, path), content.length]
+  })
+  return promisify(gzip)(Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents]))
+}
+
+/** Puts it into a folder. When it returns, all of it is on the disk. */
+export async function unpackFolder(archive: Uint8Array, folder: string): Promise<void> {
+  const all = await promisify(gunzip)(archive)
+  const start = all.indexOf(newline) + 1
+  const entries: readonly Entry[] = JSON.parse(all.toString('utf8', 0, start))
+  const files: string[] = []
+  let at = start
+  for (const [name, bytes] of entries) {
+    const path = join(folder, name)
+    if (bytes === undefined) mkdirSync(path, { recursive: true, mode: 0o700 })
+    else writeFileSync(path, all.subarray(at, (at += bytes)), { mode: 0o600 })
+    if (bytes !== undefined) files.push(path)
+  }
+  await syncAll(files)
+}
+
+const atOnce = 16
+
+/** Many at a time: the disk then does it in one go. */
+async function syncAll(files: readonly string[]): Promise<void> {
+  const left = files.values()
+  const sync = async (): Promise<void> => {
+    for (const path of left) {
+      const file = await open(path, 'r+')
+      await file.datasync().finally(() => file.close())
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, sync))
+}
