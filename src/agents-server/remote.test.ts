@@ -4,7 +4,7 @@ import { isDue } from './remote.ts'
 
 it('renews a certificate when two thirds of its life are over', async () => {
   const now = Date.now()
-  const authority = await openAuthority(await makeAuthority(now))
+  const authority = openAuthority(await makeAuthority(now))
   const { csr } = await newKeyAndRequest('machine')
   const { certificate, expiresAt } = await authority.forMachine(csr, '00000000-0000-4000-8000-000000000001', now)
   const hours = (count: number) => now + count * 3_600_000

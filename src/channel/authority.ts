@@ -1,4 +1,4 @@
-import type { ExtendedKeyUsage, Extension, Pkcs10CertificateRequest } from '@peculiar/x509'
+import type { Pkcs10CertificateRequest } from '@peculiar/x509'
 import { createHash, createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { RalphError } from '../contract/errors.ts'
 import { loadX509 } from './x509.ts'
@@ -47,25 +47,26 @@ export async function makeAuthority(now: number): Promise<Credentials> {
   return { certificate: pemOf(certificate), key: await keyPem(keys) }
 }
 
-export async function openAuthority({ certificate, key }: Credentials): Promise<Authority> {
-  const x509 = await loadX509()
-  const { clientAuth, serverAuth } = x509.ExtendedKeyUsage
-  const usages = (usage: ExtendedKeyUsage): Extension[] => [
-    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-    new x509.ExtendedKeyUsageExtension([usage], true),
-  ]
+/** What it takes to sign is loaded when something is to be signed. */
+export function openAuthority({ certificate, key }: Credentials): Authority {
   const issuer = new X509Certificate(certificate)
-  const signingKey = await signingKeyOf(key)
   const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: Wanted) => {
+    const x509 = await loadX509()
+    const { usage, alternative } = wanted
     const made = await x509.X509CertificateGenerator.create({
       serialNumber: newSerial(),
       subject: `CN=${wanted.name}`,
       issuer: nameOf(issuer),
       ...validity(wanted.now, wanted.lifeMs, wanted.backDated),
-      signingKey,
+      signingKey: await signingKeyOf(key),
       publicKey,
       signingAlgorithm: algorithm,
-      extensions: [new x509.BasicConstraintsExtension(false, undefined, true), ...wanted.extensions],
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[usage]], true),
+        new x509.SubjectAlternativeNameExtension([alternative]),
+      ],
     })
     return { certificate: pemOf(made), serial: made.serialNumber, expiresAt: made.notAfter.getTime() }
   }
@@ -74,20 +75,16 @@ export async function openAuthority({ certificate, key }: Credentials): Promise<
     pin: pinOf(certificate),
     forBackend: async (now) => {
       const keys = await newKeys()
-      const extensions = [
-        ...usages(serverAuth),
-        new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: backendName }]),
-      ]
-      const made = await sign(keys.publicKey, { ...wantedFor('backend', now), name: backendName, extensions })
+      const alternative = { type: 'dns', value: backendName } as const
+      const wanted = { ...wantedFor('backend', now), name: backendName, usage: 'serverAuth', alternative } as const
+      const made = await sign(keys.publicKey, wanted)
       return { certificate: made.certificate, key: await keyPem(keys) }
     },
     forMachine: async (csr, machineId, now) => {
       const request = await readRequest(csr)
-      const extensions = [
-        ...usages(clientAuth),
-        new x509.SubjectAlternativeNameExtension([{ type: 'url', value: machineUri(machineId) }]),
-      ]
-      return sign(request.publicKey, { ...wantedFor('machine', now), name: machineId, extensions })
+      const alternative = { type: 'url', value: machineUri(machineId) } as const
+      const wanted = { ...wantedFor('machine', now), name: machineId, usage: 'clientAuth', alternative } as const
+      return sign(request.publicKey, wanted)
     },
   }
 }
@@ -97,7 +94,8 @@ type Wanted = {
   readonly now: number
   readonly lifeMs: number
   readonly backDated: number
-  readonly extensions: readonly Extension[]
+  readonly usage: 'serverAuth' | 'clientAuth'
+  readonly alternative: { readonly type: 'dns' | 'url'; readonly value: string }
 }
 
 const wantedFor = (whom: 'backend' | 'machine', now: number) => ({

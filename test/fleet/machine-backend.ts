@@ -17,7 +17,7 @@ import { memoryMachineStore } from './machine-memory-store.ts'
 /** The backend's end of the line with tables in memory: sends requests and remembers what came back. */
 export async function aBackend(timing?: Partial<Timing>) {
   const memory = memoryMachineStore()
-  const authority = await openAuthority(await makeAuthority(Date.now()))
+  const authority = openAuthority(await makeAuthority(Date.now()))
   const inventories = new Map<string, Inventory>()
   const events = new Map<string, AgentJournalEvent[]>()
   const log: string[] = []
