@@ -47,7 +47,9 @@ const groups = [
 ]
 
 typeCheck(process.argv.slice(2))
-const database = spawn(process.execPath, ['--liftoff-only', join(root, 'scripts/make-database.mjs')], { stdio: 'inherit' })
+const database = spawn(process.execPath, ['--liftoff-only', join(root, 'scripts/make-database.mjs')], {
+  stdio: 'inherit',
+})
 const isMade = once(database, 'exit')
 const files = [...(await bundle('cjs')), ...(await bundle('js'))]
 put(bin, new Map(files))
@@ -68,7 +70,8 @@ async function bundle(extension) {
     cwd: root,
     input: programs[extension],
     platform: 'node',
-    external: (id) => id.startsWith('node:') || optional.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) =>
+      id.startsWith('node:') || optional.test(id) || packages.some((name) => id === name || id.startsWith(`${name}/`)),
     checks: { ineffectiveDynamicImport: false },
   })
   const { output } = await build.generate({

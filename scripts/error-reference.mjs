@@ -158,6 +158,10 @@ const groups = [
       NOT_JSON: ['The body is not JSON.', 'Send `content-type: application/json`.'],
       BODY_TOO_LARGE: ['The body is too long.', 'Send less at once.'],
       RATE_LIMITED: ['Too many requests.', 'Wait as long as `retry-after` says.'],
+      CALL_INTERRUPTED: [
+        'A call with this idempotency key died with its backend; nobody knows whether it had its effect.',
+        'Look whether it was done; if not, call again with another key.',
+      ],
       AGENT_BUSY: ['The agent is at work.', 'Queue the prompt, or interrupt the agent.'],
       REVISION_STALE: ['Somebody else has changed it meanwhile.', 'Look at it again and repeat the change.'],
       MACHINE_UNREACHABLE: [

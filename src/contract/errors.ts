@@ -130,6 +130,7 @@ export const errorCodes = {
   NOT_JSON: { status: 415, exit: 1, retry: false },
   BODY_TOO_LARGE: { status: 413, exit: 1, retry: false },
   RATE_LIMITED: { status: 429, exit: 1, retry: true },
+  CALL_INTERRUPTED: { status: 409, exit: 1, retry: false },
   AGENT_BUSY: { status: 409, exit: 1, retry: true },
   ALREADY_RUNNING: { status: 409, exit: 1, retry: false },
   REVISION_STALE: { status: 412, exit: 1, retry: true },

@@ -18,7 +18,9 @@ it('a folder is the same after it was packed and unpacked: bytes, empty files an
   await writeFile(join(from, 'full/bytes'), Buffer.from([0, 10, 255, 10]))
   await writeFile(join(from, 'ünï'), 'text\n')
   await unpackFolder(await packFolder(from), to)
-  expect((await readdir(to, { recursive: true })).toSorted()).toEqual((await readdir(from, { recursive: true })).toSorted())
+  expect((await readdir(to, { recursive: true })).toSorted()).toEqual(
+    (await readdir(from, { recursive: true })).toSorted(),
+  )
   expect([...(await readFile(join(to, 'full/bytes')))]).toEqual([0, 10, 255, 10])
   expect(await readFile(join(to, 'full/empty'), 'utf8')).toBe('')
   expect(await readFile(join(to, 'ünï'), 'utf8')).toBe('text\n')

@@ -47,7 +47,11 @@ async function syncAll(files: readonly string[]): Promise<void> {
   const sync = async (): Promise<void> => {
     for (const path of left) {
       const file = await open(path, 'r+')
-      await file.datasync().finally(() => file.close())
+      try {
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
     }
   }
   await Promise.all(Array.from({ length: atOnce }, sync))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { and, eq, isNull, lt } from 'drizzle-orm'
+import { and, eq, lt } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { RouteName } from '../../contract/fleet/routes.ts'
 import { idempotency } from '../database/audit.ts'
@@ -19,13 +19,19 @@ const secretive: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook
 
 /**
  * Carries out a call with an idempotency key once: the second time the first answer is given. The same key for another call is
- * refused, and so is one whose first call is still under way. A call that failed can be repeated.
+ * refused, and so is one whose first call is still under way, or has died with its backend: nobody knows how far it came. A call
+ * that failed can be repeated.
  */
 export type Once = (keyed: Keyed, run: () => Promise<unknown>) => Promise<unknown>
 
 const keptMs = 24 * 3_600_000
 /** A call that takes longer has died with its process. */
 const longestCallMs = 120_000
+
+const interrupted = () =>
+  new RalphError('CALL_INTERRUPTED', 'a call with this key was interrupted; whether it had its effect is not known', {
+    hint: 'look whether it was done; if not, call again with another key',
+  })
 
 export function once({ db }: Database, now: () => number): Once {
   return async ({ who, name, key, ids, json }, run) => {
@@ -36,9 +42,6 @@ export function once({ db }: Database, now: () => number): Once {
       .digest('hex')
     const mine = and(eq(idempotency.userId, who.user.id), eq(idempotency.key, key))
     await db.delete(idempotency).where(lt(idempotency.createdAt, at - keptMs))
-    await db
-      .delete(idempotency)
-      .where(and(mine, isNull(idempotency.status), lt(idempotency.createdAt, at - longestCallMs)))
     const row = { userId: who.user.id, key, requestHash, createdAt: at }
     const [begun] = await db.insert(idempotency).values(row).onConflictDoNothing().returning()
     if (!begun) {
@@ -46,6 +49,7 @@ export function once({ db }: Database, now: () => number): Once {
       if (before && before.requestHash !== requestHash) {
         throw new RalphError('INVALID_REQUEST', 'this idempotency key was used for another call')
       }
+      if (before?.status === null && before.createdAt < at - longestCallMs) throw interrupted()
       if (before?.status === null || !before) throw new RalphError('RATE_LIMITED', 'this very call is under way')
       if (secretive.includes(name)) {
         throw new RalphError('INVALID_REQUEST', 'this was done already, and its secret is only shown once')

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import { newUuid } from '../../platform/uuid.ts'
+import { localUser } from './identity.ts'
+import { once } from './once.ts'
+
+it('never repeats a call that has died with its backend: nobody knows how far it came', async () => {
+  const database = await aDatabase('embedded')
+  let now = 1_000_000
+  const carryOut = once(database, () => now)
+  const user = { id: await localUser(database, 'ada', now), name: 'ada', role: 'admin', createdAt: now } as const
+  const call = {
+    who: { user, by: 'token', scope: 'write' },
+    name: 'queuePrompt',
+    key: newUuid(),
+    ids: {},
+    json: {},
+  } as const
+  let runs = 0
+  void carryOut(call, () => {
+    runs++
+    return new Promise(() => {})
+  })
+  await expect.poll(() => runs).toBe(1)
+  const again = () => carryOut(call, async () => runs++)
+  await expect(again()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  now += 121_000
+  await expect(again()).rejects.toMatchObject({ code: 'CALL_INTERRUPTED' })
+  expect(runs).toBe(1)
+})
