@@ -35,7 +35,9 @@ const folder = await mkdtemp(join(tmpdir(), 'ralph-bench-'))
 const backend = await openBackend({
   host: '127.0.0.1',
   port: 0,
-  place: process.env.DATABASE_URL ? { url: process.env.DATABASE_URL } : { dataFolder: folder, ready: new URL('../bin/database.gz', import.meta.url).pathname },
+  place: process.env.DATABASE_URL
+    ? { url: process.env.DATABASE_URL }
+    : { dataFolder: folder, ready: new URL('../bin/database.gz', import.meta.url).pathname },
   migrations: new URL('../assets/migrations', import.meta.url).pathname,
   page: new URL('../dist/web', import.meta.url).pathname,
   version: '0',
