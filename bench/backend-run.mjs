@@ -37,7 +37,7 @@ const backend = await openBackend({
   port: 0,
   place: process.env.DATABASE_URL
     ? { url: process.env.DATABASE_URL }
-    : { dataFolder: folder, ready: new URL('../bin/database.gz', import.meta.url).pathname },
+    : { dataFolder: folder, ready: new URL('../bin/database.br', import.meta.url).pathname },
   migrations: new URL('../assets/migrations', import.meta.url).pathname,
   page: new URL('../dist/web', import.meta.url).pathname,
   version: '0',

@@ -49,7 +49,7 @@ function aBackend(folder) {
   return openBackend({
     host: '127.0.0.1',
     port: 0,
-    place: { dataFolder: join(folder, 'data'), ready: fileURLToPath(new URL('../bin/database.gz', import.meta.url)) },
+    place: { dataFolder: join(folder, 'data'), ready: fileURLToPath(new URL('../bin/database.br', import.meta.url)) },
     migrations: fileURLToPath(new URL('../assets/migrations', import.meta.url)),
     page: folder,
     version: 'bench',

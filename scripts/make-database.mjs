@@ -1,4 +1,4 @@
-// bin/database.gz: an empty embedded database with all tables, ours and those of the engine. `ralph serve` begins with a copy of
+// bin/database.br: an empty embedded database with all tables, ours and those of the engine. `ralph serve` begins with a copy of
 // it. Made anew when a migration or a package that writes into it has changed.
 // Usage: node --liftoff-only scripts/make-database.mjs (a program that runs this short needs no optimised code)
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ import { packFolder } from '../dist/platform/folder-archive.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const migrations = join(root, 'assets/migrations')
-const archive = join(root, 'bin/database.gz')
+const archive = join(root, 'bin/database.br')
 const keyFile = join(root, 'bin/database.key')
 
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -30,6 +30,9 @@ async function make() {
   const database = await openDatabase({ dataFolder }, { migrations })
   const engine = await openEngine(database, { handlers: {}, onLost: () => {} })
   await engine.close()
+  // The journal of all that would be most of the file.
+  for (const statement of ['set wal_recycle = off', 'select pg_switch_wal()', 'checkpoint'])
+    await database.pool.query(statement)
   await database.close()
   put(archive, await packFolder(join(dataFolder, 'database')))
   put(keyFile, key)

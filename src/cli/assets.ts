@@ -10,7 +10,7 @@ export const schemaPath = (name: string): string => fileURLToPath(new URL(`../..
 export const pagePath = (): string => fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 /** An empty embedded database, as the build has made it. */
-export const readyDatabasePath = (): string => fileURLToPath(new URL('../../bin/database.gz', import.meta.url))
+export const readyDatabasePath = (): string => fileURLToPath(new URL('../../bin/database.br', import.meta.url))
 
 export function packageVersion(): string {
   const { version }: { version: string } = createRequire(import.meta.url)('../../package.json')

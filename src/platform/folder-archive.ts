@@ -2,12 +2,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib'
 
 /** A folder has no size. */
 type Entry = readonly [path: string, bytes?: number]
 
 const newline = 10
+
+/** Sees over 16 MB that something was there before, in a tenth of the time that the best would take. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
 
 /** Everything in a folder, empty folders too, as the bytes of one file: a line that lists it, and what is in the files. */
 export async function packFolder(folder: string): Promise<Buffer> {
@@ -20,12 +23,14 @@ export async function packFolder(folder: string): Promise<Buffer> {
     contents.push(content)
     return [relative(folder, path), content.length]
   })
-  return promisify(gzip)(Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents]))
+  return promisify(brotliCompress)(Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents]), {
+    params,
+  })
 }
 
 /** Puts it into a folder. When it returns, all of it is on the disk. */
 export async function unpackFolder(archive: Uint8Array, folder: string): Promise<void> {
-  const all = await promisify(gunzip)(archive)
+  const all = await promisify(brotliDecompress)(archive)
   const start = all.indexOf(newline) + 1
   const entries: readonly Entry[] = JSON.parse(all.toString('utf8', 0, start))
   const files: string[] = []

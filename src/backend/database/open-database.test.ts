@@ -35,7 +35,7 @@ async function folder(): Promise<string> {
 
 /** As the build makes it. */
 async function aReadyOne(): Promise<string> {
-  const file = join(await folder(), 'database.gz')
+  const file = join(await folder(), 'database.br')
   await writeFile(file, await packFolder(join(await dataFolder(), 'database')))
   return file
 }

@@ -18,7 +18,7 @@ export type DatabasePlace = EmbeddedPlace | { readonly url: string }
 
 type EmbeddedPlace = {
   readonly dataFolder: string
-  /** An empty database to begin with (bin/database.gz); absent: Postgres makes one, which takes seconds and 500 MB. */
+  /** An empty database to begin with (bin/database.br); absent: Postgres makes one, which takes seconds and 500 MB. */
   readonly ready?: string
 }
 
