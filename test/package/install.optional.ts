@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -91,19 +92,34 @@ it('runs a sprint with the claude that PATH finds, and refuses its claim until t
   expect(existsSync(at('project', 'done'))).toBe(true)
 })
 
+it('serves the page, from the database that it comes with', async () => {
+  const serve = spawn(join(prefix, 'bin', 'ralph'), ['serve', '--port', '0', '--json'], { cwd: base, env: env() })
+  const ended = once(serve, 'exit')
+  const [line] = await once(serve.stdout, 'data')
+  const { origin } = z.object({ origin: z.string() }).parse(JSON.parse(String(line)))
+
+  expect(await (await fetch(origin)).text()).toContain('<title>Ralph')
+  expect((await fetch(`${origin}/readyz`)).status).toBe(200)
+  serve.kill()
+  expect(await ended).toEqual([0, null])
+})
+
 function fakeAgent(answers: Readonly<Record<string, unknown>>): void {
   writeFileSync(at('fake', 'script.json'), JSON.stringify({ answers, progress: '' }))
   const words = [process.execPath, fakeClaude, at('fake')].map((word) => `'${word}'`)
   writeFileSync(at('bin', 'claude'), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 })
 }
 
+function env() {
+  const path = [at('bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':')
+  return { PATH: path, HOME: at('home'), LANG: 'C.UTF-8', IS_SANDBOX: '1' }
+}
+
 /** The installed program. */
 function ralph(cwd: string, ...args: readonly string[]) {
-  const path = [at('bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':')
-  const env = { PATH: path, HOME: at('home'), LANG: 'C.UTF-8', IS_SANDBOX: '1' }
   const { status, stdout, stderr } = spawnSync(join(prefix, 'bin', 'ralph'), args, {
     cwd,
-    env,
+    env: env(),
     encoding: 'utf8',
     timeout: 60_000,
   })
