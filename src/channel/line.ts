@@ -23,7 +23,7 @@ export type LineOptions = {
 export type Timing = { readonly pingMs: number; readonly silenceMs: number; readonly tickMs: number }
 
 /** Nobody tells of a link that a router has forgotten: 10 s after it is well again, machines are to be back. */
-const usual: Timing = { pingMs: 2500, silenceMs: 8000, tickMs: 1000 }
+const usual: Timing = { pingMs: 2000, silenceMs: 6000, tickMs: 1000 }
 /** A peer that sends so much nonsense is not worth a line. */
 const mostRefusals = 1000
 /** Above this, nothing new is taken from the outbox until the network has taken what it was given. */
