@@ -13,7 +13,7 @@ const patience = { timeout: 20_000, interval: 20 }
 const agentScript = join(root, 'test/fleet/machine-agent.sh')
 
 /** A backend in memory and one machine on it, in this process, over the same frames as on a wire. */
-async function aMachine(disk?: AgentsServerOptions['disk']) {
+async function aMachine(disk?: AgentsServerOptions['disk'], update?: string) {
   const folder = aFolder()
   const [home, project] = [join(folder, 'home'), join(folder, 'projects', 'one')]
   mkdirSync(project, { recursive: true })
@@ -33,6 +33,7 @@ async function aMachine(disk?: AgentsServerOptions['disk']) {
         roots: [join(folder, 'projects')],
         slots: 4,
         notes: `${home}/notes/{agent}`,
+        update,
       },
       connect: () => backend.connect(machineId),
       log: (text, about) => void log.push(`${text} ${JSON.stringify(about ?? {})}`),
@@ -73,6 +74,7 @@ async function aMachine(disk?: AgentsServerOptions['disk']) {
     effects: () => readFileSync(effects, 'utf8').trim().split('\n'),
     prompt: (body: RequestBody<'prompt'>) => backend.send(machineId, 'prompt', body, `prompt:${body.promptId}`),
     ended: (promptId: string) => backend.promptEnd(machineId, promptId)?.end,
+    updated: () => server.updated,
     restart: async () => {
       await server.close()
       server = await start()
@@ -330,6 +332,36 @@ describe('an agents-server', () => {
     await expect(read('../../secret/key')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
     writeFileSync(join(project, 'open'), 'hello')
     expect(await read('open')).toEqual({ success: true, size: 5, base64: Buffer.from('hello').toString('base64') })
+  })
+
+  it('installs another version in its own way, answers, and is to be started again', async () => {
+    const { backend, machineId, folder, updated, restart } = await aMachine(
+      undefined,
+      'echo "{version} $HOME" > ../installed',
+    )
+    const same = backend.send(machineId, 'update', { version: '0.1.0' })
+    await expect.poll(() => backend.reply(machineId, 'update', same), patience).toEqual({ success: true })
+    const other = backend.send(machineId, 'update', { version: '0.2.0-rc.1' })
+    expect(await updated()).toBe('0.2.0-rc.1')
+    await restart()
+    await expect.poll(() => backend.reply(machineId, 'update', other), patience).toEqual({ success: true })
+    expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe(`0.2.0-rc.1 ${process.env['HOME']}\n`)
+  })
+
+  it('installs nothing if nobody has allowed it there, says why it failed, and takes nothing but a version', async () => {
+    const closed = await aMachine()
+    const asked = closed.backend.send(closed.machineId, 'update', { version: '0.2.0' })
+    await expect
+      .poll(() => closed.backend.reply(closed.machineId, 'update', asked), patience)
+      .toMatch(/^NOT_SUPPORTED.*does not let others install/)
+    const open = await aMachine(undefined, 'echo no such version; exit 3 # {version}')
+    const failed = open.backend.send(open.machineId, 'update', { version: '0.2.0' })
+    await expect
+      .poll(() => open.backend.reply(open.machineId, 'update', failed), patience)
+      .toMatch(/^MACHINE_REFUSED.*exit code 3.*no such version/)
+    open.backend.memory.send(open.machineId, { id: 'evil', type: 'update', body: { version: '1.0.0\ntouch evil' } })
+    open.backend.machines.wake(open.machineId)
+    await expect.poll(() => open.backend.reply(open.machineId, 'update', 'evil'), patience).toMatch(/^MESSAGE_INVALID/)
   })
 
   it('answers requests that it does not know, and prompts for agents that it does not have', async () => {

@@ -16,6 +16,7 @@ import { openAgents, type LocalAgents } from './agents.ts'
 import { answerRequest, answersOf } from './answers.ts'
 import { carryOutCommand, commandsOf, type Command } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
+import { install } from './install.ts'
 import { takeInventory, type MachineSettings } from './inventory.ts'
 import { openJobs, type JobParts, type Jobs } from './jobs.ts'
 import { openLease, type Lease } from './lease.ts'
@@ -48,6 +49,8 @@ export interface AgentsServer {
   readonly close: () => Promise<void>
   /** Resolves with why, when there is no use in going on: the machine was revoked, or another one has its key. */
   readonly refused: Promise<string>
+  /** Resolves with the version that was installed in place of this one: it is time to start again. */
+  readonly updated: Promise<string>
 }
 
 type Parts = AgentsServerOptions & {
@@ -71,12 +74,14 @@ const backoff = { firstMs: 200, mostMs: 4000 } as const
 /** The daemon of a machine: takes work over the line, carries it out, and keeps every report until the backend has it. */
 export async function startAgentsServer(options: AgentsServerOptions): Promise<AgentsServer> {
   const parts = await openParts(options)
-  const takeUp = takingUp(parts)
+  const updates = installing(options)
+  const takeUp = takingUp(parts, updates)
   for (const message of parts.mailbox.open()) takeUp(message)
   const watching = watchPrograms(parts)
   const dialing = keepDialing(parts, takeUp)
   return {
     refused: dialing.refused,
+    updated: updates.done,
     close: async () => {
       clearInterval(watching)
       parts.lease.close()
@@ -147,10 +152,27 @@ function watchPrograms({ env, programs, changes }: Parts): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => {}), lookForProgramsMs).unref()
 }
 
+type Updates = ReturnType<typeof installing>
+
+/** Whoever has asked for it is answered before we end: the answer is kept, and sent by the next start if not by this one. */
+function installing({ home, env, settings }: AgentsServerOptions) {
+  const own: { installed?: string; tell?: (version: string) => void } = {}
+  const done = new Promise<string>((resolve) => (own.tell = resolve))
+  return {
+    install: async (version: string) => {
+      await install(version, { command: settings.update, env, cwd: home })
+      own.installed = version
+    },
+    answered: () => own.installed !== undefined && own.tell?.(own.installed),
+    done,
+  }
+}
+
 /** What becomes of a message that is stored, now or before a restart. */
-function takingUp(parts: Parts): (message: IncomingMessage) => void {
+function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage) => void {
   const { jobs, agents, mailbox, version, log } = parts
-  const commands = commandsOf({ agents, jobs, version, now: Date.now, changed: () => parts.changes.tell() })
+  const changed = () => parts.changes.tell()
+  const commands = commandsOf({ agents, jobs, version, now: Date.now, changed, install: updates.install })
   const lines = new Map<string, Promise<void>>()
   const answer = async ({ id, type, body }: IncomingMessage) => {
     const about = { to: id, type }
@@ -160,6 +182,7 @@ function takingUp(parts: Parts): (message: IncomingMessage) => void {
     )
     if (!reply.success) log('a request failed', { id, type, reply })
     await mailbox.send({ id: `reply:${id}`, type: 'reply', body: reply }, id)
+    updates.answered()
   }
   const carryOutAny = async (type: string, body: unknown): Promise<unknown> => {
     if (!isRequestType(type) || !Object.hasOwn(commands, type)) {

@@ -13,6 +13,7 @@ export type CommandParts = {
   readonly version: string
   readonly now: () => number
   readonly changed: () => void
+  readonly install: (version: string) => Promise<void>
 }
 
 /** The kept requests that are answered by a reply. */
@@ -66,11 +67,8 @@ export function commandsOf(parts: CommandParts): Commands {
       return { ...success, saved: await restore(placeOf(agents.ready(agentId), sprintId), iteration, now()) }
     },
     update: async ({ version }) => {
-      if (version === parts.version) return success
-      throw new RalphError(
-        'NOT_SUPPORTED',
-        `this machine runs ${parts.version}; install ${version} with: npm install -g ralph-mode@${version}`,
-      )
+      if (version !== parts.version) await parts.install(version)
+      return success
     },
   }
 }

@@ -17,6 +17,8 @@ export type MachineSettings = {
   readonly slots: number
   /** Where agents keep their notes; `{agent}` stands for the agent. */
   readonly notes: string
+  /** How another version of Ralph is installed here when the backend asks for it; `{version}` stands for it. Absent: not at all. */
+  readonly update?: string | undefined
 }
 
 const defaultSlots = 4

@@ -21,6 +21,7 @@ const Identity = z.object({
     roots: z.array(z.string()),
     slots: z.int().min(1),
     notes: z.string(),
+    update: z.string().optional(),
   }),
 })
 export type Identity = z.output<typeof Identity>

@@ -258,7 +258,7 @@ async function serve(
       ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
       ...agentHandlers(fleet),
       ...sprintHandlers(fleet),
-      ...machineHandlers(fleet, line.door),
+      ...machineHandlers(fleet, line.door, version),
     },
     levelOn: (who, ids) => levelOn(database, who, ids),
     events,

@@ -11,11 +11,13 @@ type How = {
   readonly log?: string
   /** Words before the command, that put it somewhere. */
   readonly prefix?: readonly string[]
+  /** Not the one of this checkout. */
+  readonly program?: string
 }
 
 /** `ralph` with an environment of its own: to its end, or until it is killed. */
-export function aRalph(env: Environment, { log, prefix = [] }: How = {}) {
-  const [file, ...words] = [...prefix, process.execPath, ralphProgram]
+export function aRalph(env: Environment, { log, prefix = [], program = ralphProgram }: How = {}) {
+  const [file, ...words] = [...prefix, process.execPath, program]
   let running: ChildProcess | undefined
   const kill = async () => {
     const dying = running
@@ -27,6 +29,8 @@ export function aRalph(env: Environment, { log, prefix = [] }: How = {}) {
   onTestFinished(kill, 30_000)
   return {
     kill,
+    /** Its exit code, once it has ended by itself. */
+    exitCode: () => running?.exitCode,
     start: (...args: readonly string[]) => {
       const told = log === undefined ? 'ignore' : openSync(log, 'a')
       running = spawn(file, [...words, ...args], { env, stdio: ['ignore', told, told] })

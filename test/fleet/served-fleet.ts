@@ -16,6 +16,8 @@ type Where = {
   readonly through?: number
   /** Puts the machine's folder somewhere else. */
   readonly within?: (home: string) => Promise<{ readonly prefix: readonly string[] }>
+  /** The ralph that it runs, and how another one is installed in its place. */
+  readonly installed?: { readonly program: string; readonly update: string }
 }
 
 /** `ralph serve` as a process of its own, which can be killed and comes back on the same ports; machines join it with a token. */
@@ -41,16 +43,17 @@ export async function aServedFleet(folder: string, kind: Kind) {
     api,
     machinePort,
     /** An agents-server as a process of its own, that has joined. */
-    machine: async (name: string, { through = machinePort, within }: Where = {}) => {
+    machine: async (name: string, { through = machinePort, within, installed }: Where = {}) => {
       const own = join(folder, name)
       mkdirSync(own)
       const { prefix = [] } = (await within?.(own)) ?? {}
       const machine = aRalph(
         { ...process.env, RALPH_HOME: join(own, '.ralph'), HOME: own },
-        { log: join(folder, `${name}.log`), prefix },
+        { log: join(folder, `${name}.log`), prefix, ...(installed && { program: installed.program }) },
       )
       const { token } = await api().makeJoinToken({ name })
-      const where = ['--backend', `127.0.0.1:${through}`, '--roots', folder, '--name', name, '--json']
+      const update = installed ? ['--update', installed.update] : []
+      const where = ['--backend', `127.0.0.1:${through}`, '--roots', folder, '--name', name, ...update, '--json']
       const { machineId }: { machineId: string } = JSON.parse(
         await machine.run('agents-server', 'join', token, ...where),
       )
@@ -58,7 +61,8 @@ export async function aServedFleet(folder: string, kind: Kind) {
       begin()
       const row = async () => (await api().listMachines({})).items.find(({ id }) => id === machineId)
       await expect.poll(async () => (await row())?.reachable, patience).toBe(true)
-      return { id: machineId, start: begin, kill: machine.kill, restart: () => machine.kill().then(begin) }
+      const { kill, exitCode } = machine
+      return { id: machineId, row, start: begin, kill, exitCode, restart: () => kill().then(begin) }
     },
   }
 }

@@ -23,6 +23,8 @@ export type AskParts = {
 const callTopic = 'machine-call'
 const repliedTopic = 'machine-replied'
 const usualDeadlineMs = 30_000
+/** The machine gives up sooner. */
+const installMs = 300_000
 const lookMs = 1000
 /** Nobody waits for these any more. */
 const forgetMs = 10 * 60_000
@@ -51,7 +53,8 @@ export function askMachines(parts: AskParts): Asking {
         await tx.db.insert(machineCalls).values({ id, machineId, type, createdAt: now() })
         await outbox.send(tx, machineId, request)
       })
-    return viaRow(id, write, parts).catch(async (error: unknown) => {
+    const patient = type === 'update' ? { ...parts, deadlineMs: installMs } : parts
+    return viaRow(id, write, patient).catch(async (error: unknown) => {
       // What nobody waits for must not happen in the middle of the night, when the machine is back.
       await database.transaction((tx) => outbox.withdraw(tx, machineId, id)).catch(log)
       throw error

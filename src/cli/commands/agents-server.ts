@@ -24,6 +24,11 @@ const options = {
     value: 'DIR',
     description: 'join: where agents keep notes, {agent} is the agent (default ~/.ralph/notes/{agent})',
   },
+  update: {
+    type: 'string',
+    value: 'COMMAND',
+    description: 'join: installs {version} of ralph when an admin of the backend asks for it (default: nobody can)',
+  },
   systemd: { type: 'boolean', description: 'print a systemd unit that runs the agents-server, and end' },
   json: { type: 'boolean', description: 'the log as JSON lines' },
 } as const
@@ -83,19 +88,23 @@ async function serve(values: Values, io: Io): Promise<number> {
   const log = logger(values.json === true, io)
   const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, version: packageVersion(), log })
   log('the agents-server runs', { pid: process.pid })
-  const ended = await Promise.race([untilSignal(), server.refused])
+  const ended = await Promise.race([
+    untilSignal(),
+    server.updated.then((version) => ({ version })),
+    server.refused.then((why) => ({ why })),
+  ])
   await server.close()
+  if ('why' in ended) throw new RalphError('MACHINE_REFUSED', ended.why, { hint: 'join again with a new token' })
+  if ('version' in ended) log('ralph was updated, and is to be started again', ended)
   // Agents that are at work are watched to their end, which may be hours away; they do without us until the next start.
-  if (isSignal(ended)) process.exit(0)
-  throw new RalphError('MACHINE_REFUSED', ended, { hint: 'join again with a new token' })
+  process.exit(0)
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const isSignal = (reason: string): boolean => signals.some((name) => name === reason)
 
-const untilSignal = (): Promise<string> =>
+const untilSignal = (): Promise<{ readonly signal: string }> =>
   new Promise((done) => {
-    for (const name of signals) process.once(name, () => done(name))
+    for (const signal of signals) process.once(signal, () => done({ signal }))
   })
 
 function logger(json: boolean, io: Io) {
@@ -121,6 +130,7 @@ function settingsOf(values: Values, io: Io): MachineSettings {
     roots: list(values.roots, ':')?.map((folder) => resolve(io.cwd, folder)) ?? usual.roots,
     slots: slots ?? usual.slots,
     notes: values.notes === undefined ? usual.notes : resolve(io.cwd, values.notes),
+    update: values.update,
   }
 }
 

@@ -6,7 +6,7 @@ import { Check } from '../settings.ts'
 import { Timestamp } from '../time.ts'
 import { Conversation, Workspace } from './agent.ts'
 import { CarriedOut, MachineFact, PromptOrder } from './channel-work.ts'
-import { Preflight, Program } from './machine.ts'
+import { Preflight, Program, Version } from './machine.ts'
 import { Uuid } from './page.ts'
 import { Protocol } from './sprint.ts'
 
@@ -171,7 +171,8 @@ export const requests = {
   ),
   /** `saved`: the checkpoint that holds what was there before. Refused while a prompt runs. */
   restore: kept({ ...agent, sprintId: Uuid, iteration: z.int() }, { saved: z.string() }),
-  update: kept({ version: z.string() }, {}),
+  /** Installs that version of Ralph, in the way that the machine itself has chosen, and starts again. */
+  update: kept({ version: Version }, {}),
   'ralph-mode-check-lock': live({ ...agent }, { exists: z.boolean(), lock: TaskLock }),
   'claude-state': live(
     { ...agent },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JoinToken, Machine, Preflight } from './machine.ts'
+import { JoinToken, Machine, Preflight, Version } from './machine.ts'
 import { name, nothing, program } from './page.ts'
 import type { Route } from './route.ts'
 
@@ -42,6 +42,14 @@ export const machineRoutes = {
     needs: 'admin',
     summary: 'Its certificate is worth nothing any more, and its connection ends',
     body: nothing,
+    response: Machine,
+  },
+  updateMachine: {
+    method: 'POST',
+    path: '/api/machines/{machineId}/update',
+    needs: 'admin',
+    summary: 'Installs a version of Ralph there, in the way that the machine allows; its agents go on meanwhile',
+    body: z.strictObject({ version: Version.optional().describe('Not given: that of the backend') }),
     response: Machine,
   },
   preflight: {

@@ -17,6 +17,12 @@ export const Program = z.object({
 })
 export type Program = z.output<typeof Program>
 
+/** Of Ralph. It becomes a part of a command, so it is nothing but that. */
+export const Version = z
+  .string()
+  .max(100)
+  .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/, 'a version like 1.2.3')
+
 export const Machine = z.object({
   id: Uuid,
   name: z.string(),

@@ -20,9 +20,12 @@ export interface MachineDoor {
   readonly revoke: (machineId: string) => Promise<void>
 }
 
-type Answered = Pick<Handlers, 'listMachines' | 'makeJoinToken' | 'changeMachine' | 'revokeMachine' | 'preflight'>
+type Answered = Pick<
+  Handlers,
+  'listMachines' | 'makeJoinToken' | 'changeMachine' | 'revokeMachine' | 'updateMachine' | 'preflight'
+>
 
-export function machineHandlers(fleet: Fleet, door: MachineDoor): Answered {
+export function machineHandlers(fleet: Fleet, door: MachineDoor, backendVersion: string): Answered {
   const { db } = fleet.database
   const found = async (machineId: string): Promise<Machine> => {
     const machine = await machineById(db, machineId, fleet.clock.now())
@@ -50,6 +53,12 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor): Answered {
       if (local) throw new RalphError('MACHINE_REFUSED', 'this is the machine that the backend itself runs on')
       await door.revoke(machineId)
       await fleet.database.transaction(async (tx) => announce(fleet, tx, { kind: 'machine', machineId }))
+      return found(machineId)
+    },
+    updateMachine: async ({ ids: { machineId }, body: { version = backendVersion } }) => {
+      const { local } = await found(machineId)
+      if (local) throw new RalphError('MACHINE_REFUSED', 'this is the machine that the backend itself runs on')
+      await fleet.machines.ask(machineId, 'update', { version })
       return found(machineId)
     },
     preflight: async ({ ids: { machineId }, body: { program } }) => {
