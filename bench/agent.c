@@ -1,6 +1,8 @@
 /* An agent that does nothing, as fast as a program can: what is left of an iteration is the loop's own cost. For us it goes
-   on; the marker is for loops that work off a list of tasks: this one is done. */
+   on: if it was given a step, that is done and another one is found. The marker is for loops that work off a list of tasks: this
+   one is done. */
 #include <stdio.h>
+#include <string.h>
 #ifdef TIMES
 #include <time.h>
 #endif
@@ -16,9 +18,15 @@ int main(void) {
     fclose(times);
   }
 #endif
-  int c;
-  while ((c = getchar()) != EOF) {}
+  static const char heading[] = "## Current step: ";
+  char line[4096], step[64] = "";
+  while (fgets(line, sizeof line, stdin))
+    if (!*step && !strncmp(line, heading, sizeof heading - 1)) sscanf(line + sizeof heading - 1, "%63s", step);
   puts("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"bench\"}");
+  if (*step) {
+    printf("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"```json\\n{\\\"status\\\":\\\"continue\\\",\\\"summary\\\":\\\"did one thing\\\",\\\"completedStepIds\\\":[\\\"%s\\\"],\\\"pendingSteps\\\":[{\\\"id\\\":null,\\\"prompt\\\":\\\"do what was found after %s, and say what was done\\\"}]}\\n```\",\"session_id\":\"s\",\"total_cost_usd\":0,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}\n", step, step);
+    return 0;
+  }
   puts("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"<promise>COMPLETE</promise>\\n```json\\n{\\\"status\\\":\\\"continue\\\",\\\"summary\\\":\\\"did nothing\\\"}\\n```\",\"session_id\":\"s\",\"total_cost_usd\":0,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}");
   return 0;
 }

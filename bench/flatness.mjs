@@ -1,7 +1,8 @@
 // Does an iteration of `ralph run` cost the same however long the sprint is? A history is written through the real loop and
 // the real journal, with an agent that answers at once; then the real program goes on from there, with a real agent process. It is
 // also killed there, to see how soon it goes on.
-// Usage: npm run bench:flatness [-- --iterations 200] [-- --long] [-- --json]
+// Usage: npm run bench:flatness [-- --iterations 1000] [-- --long] [-- --json]
+//   --iterations: of one measurement; 1,000 take some seconds, so that the file is written several times and the journal begins anew
 //   --long: all 100,000 iterations with 10,000 steps, and not only the first 10,000 and the last 3,000
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,6 +15,7 @@ import {
   benchEnv,
   endlessSprint,
   least,
+  median,
   memoryFolder,
   option,
   printIfMain,
@@ -29,17 +31,22 @@ const firstPoint = 100
 const fold = (progress, fact) => advance(progress, fact).progress
 
 export async function measure({
-  iterations = option('iterations', 200),
+  iterations = option('iterations', 1000),
   isLong = process.argv.includes('--long'),
 } = {}) {
   // In memory if possible: a hundred thousand syncs of a disk say nothing about us.
   const work = memoryFolder()
-  const place = { env: benchEnv(work), cwd: work, iterations }
+  const base = join(work, 'base')
+  const place = { env: benchEnv(work), cwd: work, iterations, base }
   try {
     tinyAgent(work)
-    const plain = await along(place, { steps: 0, points: [firstPoint, 10_000, 100_000] })
-    const planned = await along(place, { steps: manySteps, points: [firstPoint, 10_000, 100_000], leaps: !isLong })
-    return rowsOf(plain, planned)
+    const plain = compiled(place, 0)
+    await goTo(plain, firstPoint)
+    cpSync(plain, base, { recursive: true })
+    const later = await along(place, { dir: plain, steps: 0, points: [10_000, 100_000] })
+    const dir = compiled(place, manySteps)
+    const points = [firstPoint, 10_000, 100_000]
+    return rowsOf(later, await along(place, { dir, steps: manySteps, points, leaps: !isLong }))
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -75,14 +82,18 @@ export async function measureGrowth() {
   }
 }
 
-function rowsOf([first, ...later], planned) {
+function rowsOf(later, planned) {
   const at = ({ iteration, steps }) =>
     `iteration ${iteration.toLocaleString('en')}${steps === 0 ? '' : ` with ${steps.toLocaleString('en')} steps`}`
   const against = `against iteration ${firstPoint}`
   return [
-    row(`flatness, CPU of iteration ${firstPoint}, the agent in it`, first.cpu, 'ms'),
-    ...later.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.cpu / first.cpu, '×', { atMost: 1.5 })),
-    ...planned.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.cpu / first.cpu, '×', { atMost: 3 })),
+    row(
+      `flatness, CPU of iteration ${firstPoint}, the agent in it`,
+      median([...later, ...planned].map(({ first }) => first)),
+      'ms',
+    ),
+    ...later.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.growth, '×', { atMost: 1.5 })),
+    ...planned.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.growth, '×', { atMost: 3 })),
     ...[later.at(-1), ...planned.slice(1)].map((one) =>
       row(`recovery, kill -9 at ${at(one)}, until the next run goes on`, one.recovery, 'ms', { atMost: 2000 }),
     ),
@@ -90,8 +101,7 @@ function rowsOf([first, ...later], planned) {
 }
 
 /** One history that becomes longer, measured at each of the points; `leaps`: without most of what is between the last two. */
-async function along(place, { steps, points, leaps = false }) {
-  const dir = compiled(place, steps)
+async function along(place, { dir, steps, points, leaps = false }) {
   const found = []
   let skipped = 0
   for (const iteration of points) {
@@ -104,7 +114,7 @@ async function along(place, { steps, points, leaps = false }) {
     progressOf(`goes on from ${what}`)
     const folder = isLast ? dir : join(place.cwd, 'copy')
     if (!isLast) cpSync(dir, folder, { recursive: true })
-    found.push({ iteration, steps, ...(await at(folder, iteration, place)) })
+    found.push({ iteration, steps, ...compared(folder, iteration, place), recovery: await recovery(folder, place) })
     rmSync(folder, { recursive: true })
   }
   return found
@@ -116,12 +126,25 @@ function compiled({ env, cwd }, steps) {
   return dir
 }
 
+const rounds = 3
+
+/** What an iteration here costs against a first one. In turns: what else the machine does then changes both. */
+function compared(dir, iteration, place) {
+  const found = []
+  const first = join(place.cwd, 'first')
+  for (let from = iteration; found.length < rounds; from += place.iterations + 1) {
+    cpSync(place.base, first, { recursive: true })
+    found.push({ first: cpuOf(first, firstPoint, place), here: cpuOf(dir, from, place) })
+    rmSync(first, { recursive: true })
+  }
+  return { first: median(found.map((one) => one.first)), growth: median(found.map((one) => one.here / one.first)) }
+}
+
 /** Per iteration; what a run of one costs is taken off, for the start. */
-async function at(dir, iteration, place) {
-  const run = (more) => timed(`node ${ralph} run ${dir} --max-iterations ${iteration + more} --json`, place).cpu
-  const start = least([run(1), run(2)])
-  const cpu = (run(3 + place.iterations) - start) / place.iterations
-  return { cpu, recovery: await recovery(dir, place) }
+function cpuOf(dir, iteration, { iterations, ...place }) {
+  const run = (last) => timed(`node ${ralph} run ${dir} --max-iterations ${last} --json`, place).cpu
+  const start = run(iteration + 1)
+  return (run(iteration + 1 + iterations) - start) / (iterations - 1)
 }
 
 /** From the start of the program, after one that was killed at work, until it says that it goes on. */

@@ -74,7 +74,7 @@ export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(
 
 /**
  * Puts a `claude` that does nothing into a folder: the C program if there is a compiler, else a Node program, of which an
- * iteration costs far more than of the loop itself. Says which. It notes its starts in `times`, if that is given.
+ * iteration costs far more than of the loop itself, and which leaves steps as they are. Says which. It notes its starts in `times`, if that is given.
  */
 export function tinyAgent(folder, times) {
   const program = join(folder, 'claude')

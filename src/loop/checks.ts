@@ -8,6 +8,7 @@ import { beginIteration } from './iteration.ts'
 import { illegal, liveIteration, withLive } from './live.ts'
 import { andThen, tell, type Order, type Transition } from './order.ts'
 import { isStopped, restAs } from './rest.ts'
+import { firstPending } from './steps.ts'
 import { thenGate } from './standard/gate.ts'
 
 export const checkName = (check: Check): string => check.name ?? check.run
@@ -116,7 +117,7 @@ function judgeReview(progress: Progress, live: LiveIteration, { passed, summary,
 function accept(progress: Progress, live: LiveIteration, at: number): Transition {
   const by = [...(live.checks ?? []).map(({ name }) => name), ...(live.review ? ['review'] : [])]
   const summary = live.goalCompleteSummary ?? ''
-  const openSteps = progress.dynamicSteps.filter((step) => step.status === 'pending').map((step) => step.id)
+  const openSteps = progress.dynamicSteps.slice(firstPending(progress.dynamicSteps)).map(({ id }) => id)
   const accepted: Progress = {
     ...progress,
     ralphExit: {

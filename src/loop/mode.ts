@@ -1,5 +1,6 @@
 import type { Mode, Progress, Step } from '../contract/progress.ts'
 import { isStuck } from './limits.ts'
+import { firstPending } from './steps.ts'
 
 type Choice = { readonly mode: Mode; readonly step?: Step; readonly idleCount: number }
 
@@ -12,7 +13,7 @@ export function chooseMode(progress: Progress): Choice {
   const { ralph, dynamicSteps, stats } = progress
   if (progress.protocol === 'notes') return { mode: 'executing', idleCount: 0 }
   if (isStuck(progress)) return { mode: 'reflecting', idleCount: ralph.idleCount }
-  const step = dynamicSteps.find(({ status }) => status === 'pending')
+  const step = dynamicSteps[firstPending(dynamicSteps)]
   if (step) return { mode: 'executing', step, idleCount: 0 }
   const idleCount = ralph.idleCount + 1
   const reflects = idleCount >= ralph.idleThreshold && stats.currentIteration > 0

@@ -82,6 +82,8 @@ describe('the executing prompt', () => {
 
     expect(text.length).toBeLessThan(20_000)
     expect(text).toContain('- (and 649 more)')
+    expect(prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-600' })).toContain('- (and 649 more)')
+    expect(prompt(aProgress({ dynamicSteps }), { mode: 'reflecting' })).toContain('- (and 650 more)')
   })
 
   it('stays small with a thousand completed steps, and shows the last ones', () => {

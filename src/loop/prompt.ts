@@ -11,6 +11,7 @@ import {
   refusals,
   withoutOlderForm,
 } from './prompt-sections.ts'
+import { firstPending } from './steps.ts'
 
 export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt'> & {
   /** What earlier iterations have learned (LEARNINGS.md of the sprint). */
@@ -82,26 +83,31 @@ const task = (mode: Mode): string => tasks[mode]
 const extra = (text: string | undefined): string | undefined => text?.trim() || undefined
 
 function currentStep(progress: Progress, id: string | undefined): string {
-  const step = progress.dynamicSteps.find((candidate) => candidate.id === id)
+  const step = stepOf(progress, id)
   if (!step) return '## Current step\n\nNone is pending any more; report what you see.'
   return `## Current step: ${step.id}\n\n${step.prompt.trim()}`
 }
 
+/** Mostly it is the first that is pending. */
+function stepOf({ dynamicSteps: steps }: Progress, id: string | undefined): Step | undefined {
+  const first = steps[firstPending(steps)]
+  return first?.id === id ? first : steps.find((step) => step.id === id)
+}
+
 function pendingSteps(progress: Progress, current: string | undefined): string | undefined {
-  const first: string[] = []
-  let count = 0
-  for (const step of progress.dynamicSteps) {
-    if (step.status !== 'pending' || step.id === current) continue
-    if (count++ < most.pendingSteps) first.push(line(step))
-  }
+  const { dynamicSteps: steps } = progress
+  const begin = firstPending(steps)
+  const count = steps.length - begin - (stepOf(progress, current)?.status === 'pending' ? 1 : 0)
   if (count === 0) return undefined
-  return `## Other pending steps (for orientation, not for now)\n\n${bounded(first, most.pendingSteps, count)}`
+  const first = steps.slice(begin, begin + most.pendingSteps + 1).filter(({ id }) => id !== current)
+  return `## Other pending steps (for orientation, not for now)\n\n${bounded(first.map(line), most.pendingSteps, count)}`
 }
 
 function completedSteps(progress: Progress): string | undefined {
-  const completed = progress.dynamicSteps.filter((step) => step.status === 'completed')
-  if (completed.length === 0) return undefined
-  const last = completed.slice(-most.completedSteps).map((step) => line(step))
+  const { dynamicSteps: steps } = progress
+  const end = firstPending(steps)
+  if (end === 0) return undefined
+  const last = steps.slice(0, end).slice(-most.completedSteps).map(line)
   const earlier = progress.stats.completedSteps - last.length
   const note = earlier > 0 ? `- (${earlier} earlier ones)\n` : ''
   return `## Completed steps\n\n${note}${bounded(last, most.completedSteps)}`

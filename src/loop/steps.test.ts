@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { aProgress, aReport, aStep, frozen, newSteps, noon, steps } from '../../test/support/builders.ts'
 import { shown, type Progress, type Step } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
-import { applySteps } from './steps.ts'
+import { applySteps, firstPending } from './steps.ts'
 
 const moment = { at: noon + 5000, iteration: 7 }
 
@@ -216,4 +216,14 @@ it('changes nothing when a report says nothing about steps', () => {
   const before = aProgress({ dynamicSteps: [aStep({ status: 'completed' }), aStep({ id: 'step-1' })] })
 
   expect(apply(before, {})).toEqual({ progress: before, added: [], completed: [], pending: 1, rejected: [] })
+})
+
+it('pending steps begin behind the completed ones, however many there are of each', () => {
+  for (let completed = 0; completed < 5; completed++)
+    for (let pending = 0; pending < 5; pending++) {
+      const all = Array.from({ length: completed + pending }, (_, n) =>
+        aStep({ status: n < completed ? 'completed' : 'pending' }),
+      )
+      expect(firstPending(all)).toBe(completed)
+    }
 })

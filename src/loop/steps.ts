@@ -14,6 +14,21 @@ type Change = {
 
 const maxReasons = 20
 
+/**
+ * Where the pending steps begin: all completed ones stand before them. Bisected, for it is asked several times in every
+ * iteration, and to look at ten thousand steps takes longer than all the rest of it.
+ */
+export function firstPending(steps: readonly Step[]): number {
+  let from = 0
+  let to = steps.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (steps[middle]?.status === 'pending') to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
 type Moment = { readonly at: number; readonly iteration: number }
 
 /**
@@ -51,10 +66,13 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
   return {
     progress: {
       ...progress,
-      dynamicSteps: done
-        .concat(completed)
-        .slice(-shown.completedSteps)
-        .concat(mentioned, ...others),
+      dynamicSteps:
+        completed.length + mentioned.length === 0
+          ? progress.dynamicSteps
+          : done
+              .concat(completed)
+              .slice(-shown.completedSteps)
+              .concat(mentioned, ...others),
       stats: {
         ...progress.stats,
         totalSteps: progress.stats.totalSteps + added.length,
@@ -74,8 +92,7 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
  */
 function sorted(steps: readonly Step[], { completedStepIds, pendingSteps }: Report) {
   const named = new Set([...completedStepIds, ...pendingSteps.flatMap(({ id }) => id ?? [])])
-  let begin = 0
-  while (begin < steps.length && steps[begin]?.status !== 'pending') begin++
+  const begin = firstPending(steps)
   const others: Step[][] = []
   const pending = new Map<string, Step>()
   let rest = begin

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
 import { Progress } from '../contract/progress.ts'
 import { formatTimestamp } from '../contract/time.ts'
@@ -8,6 +7,7 @@ import { openAppendFile, type AppendFile } from '../platform/append-file.ts'
 import { removeForGood, writeFileAtomic } from '../platform/atomic-file.ts'
 import { exists, listFolder, makeFolder, moveFile, readBytes } from '../platform/files.ts'
 import type { ProgressStore } from '../runtime/ports.ts'
+import { encodeProgress } from './encode-progress.ts'
 import { oneAtATime } from './in-turn.ts'
 import { formatRecord, readSegment, type JournalRecord, type Segment } from './journal-record.ts'
 
@@ -236,7 +236,7 @@ const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: Moment): s
     epoch,
     at: formatTimestamp(at),
     kind: 'snapshot',
-    data: z.encode(Progress, progress),
+    data: encodeProgress(progress),
     ...(edit !== undefined && { edit }),
   })
 

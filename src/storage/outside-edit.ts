@@ -1,7 +1,8 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Edit } from '../contract/edit.ts'
-import { Progress, SprintStatus, type Step } from '../contract/progress.ts'
+import { SprintStatus, type Progress, type Step } from '../contract/progress.ts'
+import { encodeProgress } from './encode-progress.ts'
 
 /** Only what may be edited is read strictly enough to be believed; an agent's `yq` line may get a date wrong. */
 const Edited = z.looseObject({
@@ -49,7 +50,7 @@ export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress 
     const reason = `it is based on rev ${theirs.rev}, which is not known any more`
     return { kind: 'baseless', rev: theirs.rev, reason }
   }
-  const ours: Record<string, unknown> = z.encode(Progress, base)
+  const ours = encodeProgress(base)
   const gone = Object.keys(ours).find((name) => !editable.has(name) && isCut(ours[name], theirs[name]))
   if (gone !== undefined) return { kind: 'unreadable', reason: `a part of "${gone}" is missing` }
   const steps = stepEdits(base, theirs['dynamic-steps'])

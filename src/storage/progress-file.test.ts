@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { after, aProgress, noon, started, steps } from '../../test/support/builders.ts'
 import {
   aGate,
@@ -11,6 +12,8 @@ import {
   forEach,
   gateEnds,
 } from '../../test/support/phases.ts'
+import { Progress } from '../contract/progress.ts'
+import { encodeProgress } from './encode-progress.ts'
 import { formatProgress, parseProgress } from './progress-file.ts'
 
 it('the text of a sprint with phases is what it was made from, also after changes in the middle', () => {
@@ -47,6 +50,7 @@ it('the text of a sprint with phases is what it was made from, also after change
   for (const fact of facts) {
     now = after(now, fact).progress
     expect(parseProgress(formatProgress(now), 'PROGRESS.yaml')).toEqual(now)
+    expect(encodeProgress(now)).toEqual(z.encode(Progress, now))
   }
   expect(now.status).toBe('blocked')
 })

@@ -141,6 +141,13 @@ describe('text of YAML', () => {
     )
   })
 
+  it('is as deep as it is now, wherever it was the last time', () => {
+    const one = { id: 'one', tags: [{ name: 'a' }] }
+    expect(yamlText([one])).toBe('- id: one\n  tags:\n    - name: a\n')
+    expect(yamlText({ in: [one] })).toBe('in:\n  - id: one\n    tags:\n      - name: a\n')
+    expect(yamlText([one])).toBe('- id: one\n  tags:\n    - name: a\n')
+  })
+
   it('is as people write it', () => {
     const value = {
       status: 'in-progress',
