@@ -5,10 +5,12 @@ import type { Fact } from '../loop/fact.ts'
 import { recompile } from '../loop/recompile.ts'
 import { copyFileTo, exists, isFile, listFolder, makeFolder } from '../platform/files.ts'
 import { join } from 'node:path'
+import { shownRev } from '../storage/progress-file.ts'
+import { readProgress } from '../storage/read-progress.ts'
 import { sprintPath } from '../storage/sprint-folder.ts'
 import { compileSprint } from './compile-sprint.ts'
 import type { Io } from './io.ts'
-import { loadProgress } from './sprint-state.ts'
+import { fold } from './sprint-state.ts'
 
 export type Ready = {
   /** The state that a store is to be opened with. */
@@ -29,7 +31,8 @@ type Readied = { readonly diagnostics: readonly Diagnostic[]; readonly ready?: R
 /** Compiles SPRINT.yaml and brings it together with what has happened so far. */
 export async function readySprint(options: Options, io: Io): Promise<Readied> {
   const { sprintDir } = options
-  const before = await loadProgress(sprintDir)
+  // As the store will read it, so that it need not be read anew.
+  const before = await readProgress({ sprintDir, fold, shownRev: await shownRev(sprintDir) })
   const hasRun = before !== undefined && before.status !== 'not-started'
   // A PROGRESS.yaml that came from elsewhere can be run without the file it was made from.
   if (hasRun && !exists(sprintPath(sprintDir))) return { diagnostics: [], ready: { progress: before } }

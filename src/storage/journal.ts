@@ -55,14 +55,38 @@ export async function readJournal(sprintDir: string, fold: Fold, shownRev?: numb
   for (const number of numbers.toReversed()) {
     const file = join(folder, segmentName(number))
     const bytes = await readBytes(file)
+    const question = { file, bytes, fold, shownRev }
+    const known = takeRemembered(question)
+    if (known) return known
     const segment = readSegment(bytes)
     if (segment.problem === 'damaged') throw damaged(file, segment)
     const [first, ...rest] = segment.records
     // A segment is put in place whole, with its snapshot; one without is from a disk that lost it. The one before still counts.
     if (first?.kind !== 'snapshot') continue
-    return { ...replay(first, rest, { fold, file, shownRev }), segment: number, ...sizes(bytes, segment, first) }
+    const found = { ...replay(first, rest, question), segment: number, ...sizes(bytes, segment, first) }
+    remembered = { question, found }
+    return found
   }
   return undefined
+}
+
+type Question = {
+  readonly file: string
+  readonly bytes: Buffer
+  readonly fold: Fold
+  readonly shownRev: number | undefined
+}
+
+/** Who runs a sprint reads its journal twice, first to see whether it can be run: with a long plan that is most of a start. */
+let remembered: { readonly question: Question; readonly found: Recovered } | undefined
+
+/** The same bytes say the same again. It is of use once. */
+function takeRemembered({ file, bytes, fold, shownRev }: Question): Recovered | undefined {
+  if (!remembered) return undefined
+  const { question, found } = remembered
+  const isSame = question.file === file && question.fold === fold && question.shownRev === shownRev
+  remembered = undefined
+  return isSame && question.bytes.equals(bytes) ? found : undefined
 }
 
 /** What the progress was at a `rev` of the plan that runs now; undefined if it never had it, or nobody can tell any more. */
@@ -100,9 +124,7 @@ const sizes = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: Journal
   records: records.length - 1,
 })
 
-type Replay = { readonly fold: Fold; readonly file: string; readonly shownRev: number | undefined }
-
-function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: Replay) {
+function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: Question) {
   // Read once: compiling the schema to code, as zod does, would take three times as long as reading.
   const decoded = Progress.safeParse(snapshot.data, { jitless: true })
   if (!decoded.success) throw unreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
