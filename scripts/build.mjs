@@ -55,7 +55,9 @@ const files = [...(await bundle('cjs')), ...(await bundle('js'))]
 put(bin, new Map(files))
 chmodSync(join(bin, 'cli/main.cjs'), 0o755)
 if (process.argv.length === 2) await buildPage()
-process.exitCode = (await isMade)[0]
+// One that was killed has no code.
+const [code] = await isMade
+if (code !== 0) process.exitCode = code ?? 1
 
 function typeCheck(projects) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')

@@ -1,11 +1,11 @@
 // bin/database.br: an empty embedded database with all tables, ours and those of the engine. `ralph serve` begins with a copy of
-// it. Made anew when a migration or a package that writes into it has changed.
+// it. Made anew when something has changed that it is made of or made by.
 // Usage: node --liftoff-only scripts/make-database.mjs (a program that runs this short needs no optimised code)
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '../dist/backend/database/open-database.js'
 import { openEngine } from '../dist/backend/engine/open-engine.js'
@@ -19,7 +19,11 @@ const keyFile = join(root, 'bin/database.key')
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const hash = createHash('sha256')
 for (const name of ['@electric-sql/pglite', '@dbos-inc/dbos-sdk']) hash.update(`${name} ${dependencies[name]}\n`)
-for (const name of readdirSync(migrations).toSorted()) hash.update(readFileSync(join(migrations, name)))
+const made = readdirSync(migrations)
+  .toSorted()
+  .map((name) => join(migrations, name))
+const makers = [fileURLToPath(import.meta.url), join(root, 'dist/platform/folder-archive.js')]
+for (const path of [...made, ...makers]) hash.update(readFileSync(path))
 const key = hash.digest('hex')
 
 const isCurrent = existsSync(archive) && existsSync(keyFile) && readFileSync(keyFile, 'utf8') === key
@@ -34,13 +38,16 @@ async function make() {
   for (const statement of ['set wal_recycle = off', 'select pg_switch_wal()', 'checkpoint'])
     await database.pool.query(statement)
   await database.close()
+  rmSync(keyFile, { force: true })
   put(archive, await packFolder(join(dataFolder, 'database')))
   put(keyFile, key)
   await rm(dataFolder, { recursive: true })
 }
 
-/** At once: somebody may be starting a backend. */
+/** At once: somebody may be starting a backend. What is half is where nobody looks. */
 function put(path, content) {
-  writeFileSync(`${path}.${process.pid}`, content)
-  renameSync(`${path}.${process.pid}`, path)
+  const draft = join(root, '.cache', `${basename(path)}.${process.pid}`)
+  for (const folder of [dirname(draft), dirname(path)]) mkdirSync(folder, { recursive: true })
+  writeFileSync(draft, content)
+  renameSync(draft, path)
 }

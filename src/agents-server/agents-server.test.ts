@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aBackend } from '../../test/fleet/machine-backend.ts'
@@ -335,17 +335,29 @@ describe('an agents-server', () => {
   })
 
   it('installs another version in its own way, answers, and is to be started again', async () => {
-    const { backend, machineId, folder, updated, restart } = await aMachine(
-      undefined,
-      'echo "{version} $HOME" > ../installed',
-    )
+    const { backend, machineId, folder, updated } = await aMachine(undefined, 'echo {version} $HOME >> ../installed')
     const same = backend.send(machineId, 'update', { version: '0.1.0' })
     await expect.poll(() => backend.reply(machineId, 'update', same), patience).toEqual({ success: true })
     const other = backend.send(machineId, 'update', { version: '0.2.0-rc.1' })
+    const late = backend.send(machineId, 'update', { version: '0.3.0' })
     expect(await updated()).toBe('0.2.0-rc.1')
-    await restart()
-    await expect.poll(() => backend.reply(machineId, 'update', other), patience).toEqual({ success: true })
+    expect(backend.reply(machineId, 'update', other)).toEqual({ success: true })
+    await expect
+      .poll(() => backend.reply(machineId, 'update', late), patience)
+      .toMatch(/^MACHINE_REFUSED.*just installed/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe(`0.2.0-rc.1 ${process.env['HOME']}\n`)
+  })
+
+  it('does not install later what was interrupted, when somebody may have installed something else', async () => {
+    const command = 'echo {version} >> ../installed; sleep 1'
+    const { backend, machineId, folder, restart } = await aMachine(undefined, command)
+    const asked = backend.send(machineId, 'update', { version: '0.2.0' })
+    await expect.poll(() => existsSync(join(folder, 'installed')), patience).toBe(true)
+    await restart()
+    await expect
+      .poll(() => backend.reply(machineId, 'update', asked), patience)
+      .toMatch(/^MACHINE_REFUSED.*interrupted.*ask again/)
+    expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe('0.2.0\n')
   })
 
   it('installs nothing if nobody has allowed it there, says why it failed, and takes nothing but a version', async () => {

@@ -16,12 +16,12 @@ import { openAgents, type LocalAgents } from './agents.ts'
 import { answerRequest, answersOf } from './answers.ts'
 import { carryOutCommand, commandsOf, type Command } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
-import { install } from './install.ts'
 import { takeInventory, type MachineSettings } from './inventory.ts'
 import { openJobs, type JobParts, type Jobs } from './jobs.ts'
 import { openLease, type Lease } from './lease.ts'
 import { takeFolder, type OwnedFolder } from './machine-folder.ts'
 import { findPrograms } from './programs.ts'
+import { interrupted, updatesOf, type Updates } from './updates.ts'
 import { openUploader, type Uploader } from './uploader.ts'
 
 export type AgentsServerOptions = {
@@ -35,6 +35,8 @@ export type AgentsServerOptions = {
   readonly alsoHidden?: readonly string[]
   readonly machineId: string
   readonly version: string
+  /** The version that the next start would run, as it lies on the disk. */
+  readonly installedVersion?: () => string | undefined
   readonly settings: MachineSettings
   /** A new connection to the backend. Rejects if there is none now. */
   readonly connect: () => Promise<Transport>
@@ -74,9 +76,10 @@ const backoff = { firstMs: 200, mostMs: 4000 } as const
 /** The daemon of a machine: takes work over the line, carries it out, and keeps every report until the backend has it. */
 export async function startAgentsServer(options: AgentsServerOptions): Promise<AgentsServer> {
   const parts = await openParts(options)
-  const updates = installing(options)
+  const { home, env, settings, installedVersion } = options
+  const updates = updatesOf({ command: settings.update, env, cwd: home, installedVersion })
   const takeUp = takingUp(parts, updates)
-  for (const message of parts.mailbox.open()) takeUp(message)
+  for (const message of parts.mailbox.open()) takeUp(message, 'again')
   const watching = watchPrograms(parts)
   const dialing = keepDialing(parts, takeUp)
   return {
@@ -152,66 +155,52 @@ function watchPrograms({ env, programs, changes }: Parts): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => {}), lookForProgramsMs).unref()
 }
 
-type Updates = ReturnType<typeof installing>
-
-/** Whoever has asked for it is answered before we end: the answer is kept, and sent by the next start if not by this one. */
-function installing({ home, env, settings }: AgentsServerOptions) {
-  const own: { installed?: string; tell?: (version: string) => void } = {}
-  const done = new Promise<string>((resolve) => (own.tell = resolve))
-  return {
-    install: async (version: string) => {
-      await install(version, { command: settings.update, env, cwd: home })
-      own.installed = version
-    },
-    answered: () => own.installed !== undefined && own.tell?.(own.installed),
-    done,
-  }
-}
-
 /** What becomes of a message that is stored, now or before a restart. */
-function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage) => void {
+function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
   const changed = () => parts.changes.tell()
   const commands = commandsOf({ agents, jobs, version, now: Date.now, changed, install: updates.install })
   const lines = new Map<string, Promise<void>>()
-  const answer = async ({ id, type, body }: IncomingMessage) => {
+  const answer = async ({ id, type, body }: IncomingMessage, when: 'now' | 'again') => {
     const about = { to: id, type }
-    const reply = await carryOutAny(type, body).then(
+    const reply = await carryOutAny(type, body, when).then(
       (result) => ({ success: true, ...about, result }),
       (error: unknown) => failure(about, error),
     )
     if (!reply.success) log('a request failed', { id, type, reply })
     await mailbox.send({ id: `reply:${id}`, type: 'reply', body: reply }, id)
-    updates.answered()
+    if (type === 'update') await updates.answered(() => mailbox.waiting().some((one) => one.id === `reply:${id}`))
   }
-  const carryOutAny = async (type: string, body: unknown): Promise<unknown> => {
+  const carryOutAny = async (type: string, body: unknown, when: 'now' | 'again'): Promise<unknown> => {
     if (!isRequestType(type) || !Object.hasOwn(commands, type)) {
       throw new RalphError('VERSION_UNKNOWN', `this machine does not know the request "${type}"`)
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
     const command = type as Command
-    return carryOutCommand(commands, command, decodeRequest(command, body))
+    const wanted = decodeRequest(command, body)
+    if (when === 'again' && 'version' in wanted && wanted.version !== version) throw interrupted('it was interrupted')
+    return carryOutCommand(commands, command, wanted)
   }
-  const inLine = (message: IncomingMessage, after?: Promise<void>) => {
+  const inLine = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
     const next = Promise.all([lines.get(agentOf(message)), after])
-      .then(() => answer(message))
+      .then(() => answer(message, when))
       .catch((error: unknown) => log('an answer cannot be kept', { id: message.id, why: String(error) }))
     lines.set(agentOf(message), next)
   }
-  return (message) => {
+  return (message, when = 'now') => {
     const { id, type, body } = message
     try {
       const before = lines.get(agentOf(message)) ?? Promise.resolve()
       if (type === 'prompt') jobs.prompt(id, decodeRequest('prompt', body), before)
       else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body), before)
       // At once: what is to be ended may be what the others wait for.
-      else if (type === 'interrupt') void answer(message)
+      else if (type === 'interrupt') void answer(message, when)
       // Whoever is being ended may still be about to begin, and would put the lock back.
-      else if (type === 'ralph-mode-end') inLine(message, jobs.turn(agentOf(message)))
-      else inLine(message)
+      else if (type === 'ralph-mode-end') inLine(message, when, jobs.turn(agentOf(message)))
+      else inLine(message, when)
     } catch (error) {
       log('a message cannot be understood', { id, type, why: error instanceof Error ? error.message : '' })
-      void answer(message)
+      void answer(message, when)
     }
   }
 }

@@ -49,7 +49,7 @@ export async function joinBackend(joining: Joining): Promise<Identity> {
   })
 }
 
-type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'log' | 'timing'>
+type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'installedVersion' | 'log' | 'timing'>
 
 const lookEveryMs = 60_000
 

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readTextSyncIfThere, realPath } from '../platform/files.ts'
 
 /** Files that come with the package: bundled workflows and the demo. */
 export const assetPath = (name: string): string => fileURLToPath(new URL(`../../assets/${name}`, import.meta.url))
@@ -11,6 +13,15 @@ export const pagePath = (): string => fileURLToPath(new URL('../../dist/web', im
 
 /** An empty embedded database, as the build has made it. */
 export const readyDatabasePath = (): string => fileURLToPath(new URL('../../bin/database.br', import.meta.url))
+
+/** Of the program that was started, as it lies on the disk now. */
+export function installedVersion(): string | undefined {
+  const program = process.argv[1]
+  if (program === undefined) return undefined
+  const manifest = join(dirname(realPath(program)), '../../package.json')
+  const { version }: { version?: string } = JSON.parse(readTextSyncIfThere(manifest) ?? '{}')
+  return version
+}
 
 export function packageVersion(): string {
   const { version }: { version: string } = createRequire(import.meta.url)('../../package.json')

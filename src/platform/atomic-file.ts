@@ -78,7 +78,8 @@ export async function removeForGood(path: string): Promise<void> {
   await syncFolder(dirname(path))
 }
 
-const syncFolder = (path: string): Promise<void> => withFile(path, 'r', (folder) => folder.sync())
+/** So that the names in it are there after a power cut. */
+export const syncFolder = (path: string): Promise<void> => withFile(path, 'r', (folder) => folder.sync())
 
 async function withFile(path: string, flags: string, use: (file: FileHandle) => Promise<void>): Promise<void> {
   const file = await open(path, flags)

@@ -33,27 +33,25 @@ export async function unpackFolder(archive: Uint8Array, folder: string): Promise
   const all = await promisify(brotliDecompress)(archive)
   const start = all.indexOf(newline) + 1
   const entries: readonly Entry[] = JSON.parse(all.toString('utf8', 0, start))
-  const files: string[] = []
   let at = start
   for (const [name, bytes] of entries) {
     const path = join(folder, name)
     if (bytes === undefined) mkdirSync(path, { recursive: true, mode: 0o700 })
     else writeFileSync(path, all.subarray(at, (at += bytes)), { mode: 0o600 })
-    if (bytes !== undefined) files.push(path)
   }
-  await syncAll(files)
+  await syncAll([folder, ...entries.map(([name]) => join(folder, name))])
 }
 
 const atOnce = 16
 
 /** Many at a time: the disk then does it in one go. */
-async function syncAll(files: readonly string[]): Promise<void> {
-  const left = files.values()
+async function syncAll(paths: readonly string[]): Promise<void> {
+  const left = paths.values()
   const sync = async (): Promise<void> => {
     for (const path of left) {
-      const file = await open(path, 'r+')
+      const file = await open(path, 'r')
       try {
-        await file.datasync()
+        await file.sync()
       } finally {
         await file.close()
       }

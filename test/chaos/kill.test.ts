@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { randomOf } from '../simulation/random.ts'
@@ -24,6 +25,7 @@ it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left be
     landed++
     const took = run.readyMs()
     if (took !== undefined) ready.push(took)
+    if (took !== undefined && took > 2000) console.log(`kill ${landed}: ready after ${took} ms, load ${loadavg()[0]}`)
   }
   sprint.finish()
   const last = await sprint.run().ended

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
+import { syncFolder } from '../../platform/atomic-file.ts'
 import { exists, listFolder, makePrivateFolder, moveFile, readBytes, removeFolder } from '../../platform/files.ts'
 import { unpackFolder } from '../../platform/folder-archive.ts'
 
@@ -13,9 +14,10 @@ export async function placeReady(archive: string, folder: string): Promise<void>
   await removeUnfinished(folder)
   const unfinished = `${folder}.new-${randomUUID()}`
   await makePrivateFolder(unfinished)
-  await unpackFolder(await read(archive), unfinished)
+  await unpack(archive, unfinished)
   await removeFolder(folder)
   await moveFile(unfinished, folder)
+  await syncFolder(dirname(folder))
 }
 
 async function removeUnfinished(folder: string): Promise<void> {
@@ -24,11 +26,15 @@ async function removeUnfinished(folder: string): Promise<void> {
   for (const name of left) await removeFolder(join(place, name))
 }
 
-const read = (archive: string): Promise<Buffer> =>
-  readBytes(archive).catch((cause: unknown) => {
-    throw new RalphError('DATABASE_UNAVAILABLE', 'the empty database of the package is missing', {
+async function unpack(archive: string, folder: string): Promise<void> {
+  try {
+    await unpackFolder(await readBytes(archive), folder)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new RalphError('DATABASE_UNAVAILABLE', `the embedded database could not be made: ${why}`, {
       place: { file: archive },
-      hint: 'install ralph again; in a checkout: npm run build',
+      hint: 'look whether the disk has room; else install ralph again (in a checkout: npm run build)',
       cause,
     })
-  })
+  }
+}

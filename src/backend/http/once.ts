@@ -25,8 +25,8 @@ const secretive: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook
 export type Once = (keyed: Keyed, run: () => Promise<unknown>) => Promise<unknown>
 
 const keptMs = 24 * 3_600_000
-/** A call that takes longer has died with its process. */
-const longestCallMs = 120_000
+/** A call that takes longer has died with its process: the longest one installs a version on a machine. */
+const longestCallMs = 360_000
 
 const interrupted = () =>
   new RalphError('CALL_INTERRUPTED', 'a call with this key was interrupted; whether it had its effect is not known', {

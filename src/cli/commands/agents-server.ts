@@ -4,7 +4,7 @@ import { defaultSettings, type MachineSettings } from '../../agents-server/inven
 import { RalphError } from '../../contract/errors.ts'
 import { redactor, secretsIn } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { packageVersion } from '../assets.ts'
+import { installedVersion, packageVersion } from '../assets.ts'
 import { command, positiveNumber } from '../command.ts'
 import type { Io } from '../io.ts'
 import { ralphHome } from '../ralph-home.ts'
@@ -86,7 +86,8 @@ async function join(token: string, values: Values, io: Io): Promise<number> {
 async function serve(values: Values, io: Io): Promise<number> {
   const { startRemoteAgentsServer } = await import('../../agents-server/remote.ts')
   const log = logger(values.json === true, io)
-  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, version: packageVersion(), log })
+  const version = { version: packageVersion(), installedVersion }
+  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...version, log })
   log('the agents-server runs', { pid: process.pid })
   const ended = await Promise.race([
     untilSignal(),
@@ -130,8 +131,15 @@ function settingsOf(values: Values, io: Io): MachineSettings {
     roots: list(values.roots, ':')?.map((folder) => resolve(io.cwd, folder)) ?? usual.roots,
     slots: slots ?? usual.slots,
     notes: values.notes === undefined ? usual.notes : resolve(io.cwd, values.notes),
-    update: values.update,
+    update: updateOf(values.update),
   }
+}
+
+function updateOf(command: string | undefined): string | undefined {
+  if (command === undefined || command.includes('{version}')) return command
+  throw new RalphError('USAGE', '--update needs {version} in its command', {
+    hint: '--update "npm install --global ralph-mode@{version}"',
+  })
 }
 
 const list = (text: string | undefined, between: string): string[] | undefined =>
