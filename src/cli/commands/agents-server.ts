@@ -86,8 +86,8 @@ async function join(token: string, values: Values, io: Io): Promise<number> {
 async function serve(values: Values, io: Io): Promise<number> {
   const { startRemoteAgentsServer } = await import('../../agents-server/remote.ts')
   const log = logger(values.json === true, io)
-  const version = { version: packageVersion(), installedVersion }
-  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...version, log })
+  const program = { version: packageVersion(), installedVersion }
+  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...program, log })
   log('the agents-server runs', { pid: process.pid })
   const ended = await Promise.race([
     untilSignal(),
@@ -135,8 +135,8 @@ function settingsOf(values: Values, io: Io): MachineSettings {
   }
 }
 
-function updateOf(command: string | undefined): string | undefined {
-  if (command === undefined || command.includes('{version}')) return command
+function updateOf(given: string | undefined): string | undefined {
+  if (given === undefined || given.includes('{version}')) return given
   throw new RalphError('USAGE', '--update needs {version} in its command', {
     hint: '--update "npm install --global ralph-mode@{version}"',
   })
