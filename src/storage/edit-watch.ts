@@ -58,13 +58,23 @@ export function watchEdits(file: string, before: KnownBefore, redact: Redact): E
     const base = edit.kind === 'baseless' ? await before.older?.(edit.rev) : undefined
     return base ? readOutsideEdit(text, () => base) : edit
   }
+  /** To write what we would have written takes a tenth of the time of reading it. */
+  const isOurs = async (text: string): Promise<boolean> => {
+    const rev = revIn(text)
+    // Who was killed just after a new segment of the journal was begun has shown something that only the one before knows.
+    const isFirst = known === undefined && !bases.has(rev) && !Number.isNaN(rev)
+    const older = isFirst ? await before.older?.(rev) : undefined
+    if (older) bases.set(rev, older)
+    const base = bases.get(rev)
+    return base !== undefined && formatProgress(base) === text
+  }
   return {
     async look(which) {
       const signature = fileSignature(file)
       if (signature === undefined || signature === known) return 'untouched'
       const text = (await readTextIfThere(file)) ?? ''
       const source = hash(text)
-      if ((known === undefined && source === before.edit) || isOurs(text, bases)) {
+      if ((known === undefined && source === before.edit) || (await isOurs(text))) {
         known = signature
         return 'untouched'
       }
@@ -93,12 +103,6 @@ export function watchEdits(file: string, before: KnownBefore, redact: Redact): E
 function keepLast<T>(map: Map<number, T>, most: number): void {
   const [oldest] = map.keys()
   if (map.size > most && oldest !== undefined) map.delete(oldest)
-}
-
-/** To write what we would have written takes a tenth of the time of reading it. */
-function isOurs(text: string, bases: ReadonlyMap<number, Progress>): boolean {
-  const base = bases.get(revIn(text))
-  return base !== undefined && formatProgress(base) === text
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
