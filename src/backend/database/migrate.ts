@@ -47,13 +47,13 @@ export async function migrate(database: Database, folder: string): Promise<void>
         breaking,
       ])
     }
-    await client.query(restamp)
+    if (database.kind === 'postgres') await client.query(restamp)
   })
 }
 
 /**
  * Events are read in the order of their transactions. A dump that was restored into another server has numbers of
- * transactions that are still to come there: they count as past.
+ * transactions that are still to come there: they count as past. The embedded one is copied as a folder, numbers and all.
  */
 const restamp = `update event set tx = '0' where tx >= pg_snapshot_xmax(pg_current_snapshot())`
 
