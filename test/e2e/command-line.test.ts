@@ -153,6 +153,19 @@ it('answers every command with JSON when asked to', async () => {
       { error: expect.objectContaining({ code: expect.any(String) }) },
     ])
   }
+  const unversioned = await json(
+    'agents-server',
+    'join',
+    'ralph1.x',
+    '--backend',
+    'h:1',
+    '--update',
+    'npm install -g x',
+  )
+  expect([unversioned.exitCode, JSON.parse(unversioned.stderr)]).toEqual([
+    1,
+    { error: expect.objectContaining({ code: 'USAGE', message: '--update needs {version} in its command' }) },
+  ])
   expect(await json('tell', 's', 'hurry')).toEqual(fine([{ told: 'hurry', now: false }]))
   expect(await json('diff', 's')).toEqual(fine([{ from: 0, to: 3, diff: '' }]))
   expect(await json('restore', 's', '0')).toEqual(fine([{ restored: 0, saved: expect.any(String) }]))

@@ -287,6 +287,18 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(await api.revokeMachine({ machineId: id })).toMatchObject({ status: 'revoked', reachable: false })
   })
 
+  it('updates only machines that are there, not its own one, and only to a version', async () => {
+    const id = randomUUID()
+    await backend.database.db.insert(machines).values({ id, name: 'away', status: 'active', createdAt: 1 })
+    const own = (await api.listMachines({})).items.find(({ local }) => local)?.id ?? ''
+    const refusal = (machineId: string, version?: string) =>
+      api.updateMachine({ machineId, version }).catch((error: unknown) => error)
+    expect(await refusal(own)).toMatchObject({ code: 'MACHINE_REFUSED' })
+    expect(await refusal(id)).toMatchObject({ code: 'MACHINE_UNREACHABLE' })
+    expect(await refusal(id, '1.0.0; touch evil')).toMatchObject({ code: 'INVALID_REQUEST' })
+    expect(await refusal(randomUUID())).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
   it('takes bodies up to a limit', async () => {
     expect((await ask('POST', '/api/agents', { name: 'x'.repeat(10_000_000) })).status).toBe(413)
   })
