@@ -85,6 +85,7 @@ async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: Databa
   try {
     await mustHaveRoom()
     if (place.ready !== undefined) await placeReady(place.ready, folder)
+    await makePrivateFolder(folder)
     const lite = await openLite(folder)
     const pool = new Pool({ user: 'postgres', database: 'postgres', stream: embeddedSession(lite), ...oneConnection })
     pool.on('error', onTrouble)
