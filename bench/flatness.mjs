@@ -10,7 +10,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { advance } from '../dist/loop/advance.js'
 import { runSprint } from '../dist/runtime/run-sprint.js'
-import { openSprintStore } from '../dist/storage/sprint-store.js'
+import { openSprintStore } from '../dist/storage/sprint/sprint-store.js'
 import {
   benchEnv,
   endlessSprint,

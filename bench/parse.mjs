@@ -3,9 +3,9 @@
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claude } from '../dist/agents/claude.js'
+import { claude } from '../dist/agents/drivers/claude.js'
 import { redactor } from '../dist/contract/redact.js'
-import { lineSplitter } from '../dist/platform/line-splitter.js'
+import { lineSplitter } from '../dist/platform/files/line-splitter.js'
 import { cleanEvents } from '../dist/runtime/redacted.js'
 import { option, printIfMain, row } from './measure.mjs'
 
@@ -87,7 +87,7 @@ function fixtureLines() {
 /** Forty turns: a thought, a file read (numbered lines, told twice as Claude Code does), an edit, a test run. */
 function sessionLines() {
   const source = fixtureLines().find((line) => line.includes('"subtype":"init"'))
-  const code = readFileSync(new URL('../src/agents/claude.ts', import.meta.url), 'utf8').split('\n')
+  const code = readFileSync(new URL('../src/agents/drivers/claude.ts', import.meta.url), 'utf8').split('\n')
   const numbered = code.map((line, index) => `${String(index + 1).padStart(6)}→${line}`).join('\n')
   const test = Array.from({ length: 40 }, (_, n) => ` ✓ src/agents/x-${n}.test.ts (12 tests) 34ms`).join('\n')
   const turns = Array.from({ length: 40 }, (_, n) => [

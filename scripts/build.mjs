@@ -14,7 +14,7 @@ const bin = join(root, 'bin')
 
 /**
  * Every program, by its file in bin. As deep as in dist, so that `../../assets` and `../<program>/main.js` hold in both.
- * `ralph` is CommonJS because Node 20 can keep only that in compiled form (src/platform/kept-code.ts).
+ * `ralph` is CommonJS because Node 20 can keep only that in compiled form (src/platform/compile-cache.ts).
  */
 const programs = {
   cjs: { 'cli/main': 'src/cli/start.ts', 'cli/ralph': 'src/cli/main.ts' },
@@ -89,7 +89,7 @@ async function bundle(extension) {
   return output.map((file) => [file.fileName, file.type === 'chunk' ? imports(file.code, extension) : file.source])
 }
 
-/** Code that is kept in compiled form cannot import by itself (src/platform/kept-code.ts): start.ts does it for all of it. */
+/** Code that is kept in compiled form cannot import by itself (src/platform/compile-cache.ts): start.ts does it for all of it. */
 function imports(code, extension) {
   return extension === 'cjs' ? code.replace(/\bimport\((?=["'`])/g, 'importPackage(') : code
 }

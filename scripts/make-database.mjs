@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '../dist/backend/database/open-database.js'
 import { openEngine } from '../dist/backend/engine/open-engine.js'
-import { packFolder } from '../dist/platform/folder-archive.js'
+import { packFolder } from '../dist/platform/files/folder-archive.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const migrations = join(root, 'assets/migrations')
@@ -22,7 +22,7 @@ for (const name of ['@electric-sql/pglite', '@dbos-inc/dbos-sdk']) hash.update(`
 const made = readdirSync(migrations)
   .toSorted()
   .map((name) => join(migrations, name))
-const makers = [fileURLToPath(import.meta.url), join(root, 'dist/platform/folder-archive.js')]
+const makers = [fileURLToPath(import.meta.url), join(root, 'dist/platform/files/folder-archive.js')]
 for (const path of [...made, ...makers]) hash.update(readFileSync(path))
 const key = hash.digest('hex')
 

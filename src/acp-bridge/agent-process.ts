@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
-import { type PipedProcess, startPiped } from '../platform/piped-process.ts'
+import { type PipedProcess, startPiped } from '../platform/processes/piped-process.ts'
 
 export type AgentProcess = Pick<PipedProcess, 'exited' | 'end'> & { readonly stream: Stream }
 

@@ -1,7 +1,7 @@
 import { encodeReply } from '../channel/message.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { KeptRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
-import { openWorkspace, restore } from '../storage/workspace.ts'
+import { openWorkspace, restore } from '../storage/git/workspace.ts'
 import { sprintFolder } from './agent-ports.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
 import type { Jobs } from './jobs.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { readTextIfThere } from '../platform/files.ts'
+import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import { readTextIfThere } from '../platform/files/files.ts'
 
 const Kept = z.object({
   id: z.string(),

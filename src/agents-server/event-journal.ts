@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AgentJournalEvent, longestOutput } from '../contract/fleet/channel.ts'
 import type { SprintEvent } from '../contract/events.ts'
-import { exists, listFolder, makeFolder, removeFile } from '../platform/files.ts'
+import { exists, listFolder, makeFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from './log-file.ts'
 
 /** What an agent was seen doing, on the disk before it is told to anybody; `seq` grows by one. */

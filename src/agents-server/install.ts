@@ -1,6 +1,6 @@
 import { RalphError } from '../contract/errors.ts'
 import { redactor, secretsIn } from '../contract/redact.ts'
-import { runShortly } from '../platform/short-run.ts'
+import { runShortly } from '../platform/processes/short-run.ts'
 import type { Environment } from './agent-ports.ts'
 
 export type Installing = {

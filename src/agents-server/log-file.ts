@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 import { dirname } from 'node:path'
-import { openAppendFile, type AppendFile } from '../platform/append-file.ts'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { exists, makeFolder, readBytes } from '../platform/files.ts'
+import { openAppendFile, type AppendFile } from '../platform/files/append-file.ts'
+import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import { exists, makeFolder, readBytes } from '../platform/files/files.ts'
 
 /** A file of JSON lines, each with its checksum. What was appended stays; a line that was being written at a crash is cut off. */
 export interface LogFile {

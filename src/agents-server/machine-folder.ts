@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Credentials } from '../channel/authority.ts'
 import { RalphError } from '../contract/errors.ts'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { lockFile } from '../platform/file-lock.ts'
-import { makePrivateFolder, readTextIfThere } from '../platform/files.ts'
-import { writePrivateFile } from '../platform/private-file.ts'
+import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import { lockFile } from '../platform/files/file-lock.ts'
+import { makePrivateFolder, readTextIfThere } from '../platform/files/files.ts'
+import { writePrivateFile } from '../platform/files/private-file.ts'
 
 /** Who this machine is, and to whom. Only its owner can read it. */
 const Identity = z.object({

@@ -4,9 +4,17 @@ import type { TaskLock as WireLock } from '../contract/fleet/channel.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { lockName, outcomeName } from '../loop/notes-prompt.ts'
 import type { LockState } from '../loop/read-lock.ts'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { exists, isFolder, listFolder, makeFolder, readTextIfThere, realPath, removeFile } from '../platform/files.ts'
-import { fileFacts } from '../platform/private-file.ts'
+import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import {
+  exists,
+  isFolder,
+  listFolder,
+  makeFolder,
+  readTextIfThere,
+  realPath,
+  removeFile,
+} from '../platform/files/files.ts'
+import { fileFacts } from '../platform/files/private-file.ts'
 import type { TaskLock } from '../runtime/ports.ts'
 import { isInside } from './workspaces.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
-import { writeFileAtomic } from '../platform/atomic-file.ts'
-import { adoptSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/pushed-snapshot.ts'
+import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import { adoptSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/git/pushed-snapshot.ts'
 import { begunFile, sprintFolder } from './agent-ports.ts'
 import type { LocalAgent, TakenOver } from './agents.ts'
 

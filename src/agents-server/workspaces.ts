@@ -1,9 +1,9 @@
 import { isAbsolute, join, sep } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { Workspace } from '../contract/fleet/agent.ts'
-import { exists, isFolder, makeFolder, realPath, removeFolder } from '../platform/files.ts'
+import { exists, isFolder, makeFolder, realPath, removeFolder } from '../platform/files/files.ts'
 import { git } from '../platform/git.ts'
-import { openWorktree, removeWorktree } from '../storage/worktree.ts'
+import { openWorktree, removeWorktree } from '../storage/git/worktree.ts'
 
 export type WorkspacePlaces = {
   /** Workspaces that are folders of the user, and repositories on this disk, must lie in one of these. */

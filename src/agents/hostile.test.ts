@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { recorded } from '../../test/fixtures/transcripts/recorded.ts'
 import { AgentEvent } from '../contract/events.ts'
-import type { Driver } from './driver.ts'
-import { driverNamed } from './registry.ts'
+import type { Driver } from './drivers/driver.ts'
+import { driverNamed } from './drivers/registry.ts'
 
 const exit = { code: 0, signal: null, stderrTail: '' }
 const named = ['claude', 'codex', 'gemini', 'opencode', 'acp', 'scripted']

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recorded, replay, withoutTexts } from '../../test/fixtures/transcripts/recorded.ts'
 import { AgentEvent } from '../contract/events.ts'
-import { driverNamed } from './registry.ts'
+import { driverNamed } from './drivers/registry.ts'
 
 describe.each(['claude', 'codex', 'gemini', 'opencode', 'acp', 'command'])('the streams that %s printed', (name) => {
   const driver = driverNamed(name)

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readTextSyncIfThere, realPath } from '../platform/files.ts'
+import { readTextSyncIfThere, realPath } from '../platform/files/files.ts'
 
 /** Files that come with the package: bundled workflows and the demo. */
 export const assetPath = (name: string): string => fileURLToPath(new URL(`../../assets/${name}`, import.meta.url))

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command } from './io/command.ts'
 
 type Entry = { readonly summary: string; readonly load: () => Promise<Command> }
 

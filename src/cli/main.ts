@@ -2,7 +2,7 @@ import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
 import { nearest } from '../contract/nearest.ts'
 import { packageVersion } from './assets.ts'
 import { commands } from './commands.ts'
-import { processIo } from './io.ts'
+import { processIo } from './io/io.ts'
 
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { requireKept } from '../platform/kept-code.ts'
-import { stayLean } from '../platform/lean.ts'
-import { ralphHome } from './ralph-home.ts'
+import { requireKept } from '../platform/compile-cache.ts'
+import { stayLean } from '../platform/v8-memory.ts'
+import { ralphHome } from './io/ralph-home.ts'
 
 /**
  * What people start: the program, from compiled code that an earlier start has kept. Newer Nodes do that themselves. Without it

@@ -2,9 +2,9 @@ import { noUsage } from '../contract/outcome.ts'
 import type { CompiledPhase, CompiledWorktree } from '../contract/phases.ts'
 import { type Progress, schemaVersion, type Step, unlimitedIterations } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
-import type { Compilation } from './compilation.ts'
-import { defined } from './defined.ts'
-import type { Expansion } from './expand.ts'
+import type { Compilation } from './resolve/compilation.ts'
+import { defined } from './resolve/defined.ts'
+import type { Expansion } from './expand/expand.ts'
 
 export type Parts = {
   readonly hooks: readonly Hook[]

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bundledRalph, compiling } from '../../test/support/compiling.ts'
-import { formatDiagnostic, isError } from './diagnostics.ts'
+import { formatDiagnostic, isError } from './parse/diagnostics.ts'
 import { validateWorkflow } from './validate.ts'
 
 /** A failure prints its seed; RALPH_SEED=… shows it again, RALPH_RUNS=… looks longer. */

@@ -7,7 +7,7 @@ import { runChecks } from './run-checks.ts'
 import { runGate } from './run-gate.ts'
 import { runHook } from './run-hook.ts'
 import type { Question } from './ports.ts'
-import { withRoom } from './room.ts'
+import { withRoom } from './disk-space.ts'
 import { runReview } from './run-review.ts'
 
 /** Carries out one order and says what happened. Nothing happened if it was aborted and is to be ordered again. */

@@ -9,7 +9,7 @@ import { modelFor } from '../loop/standard/choice.ts'
 import { liveOf, type Context, type Doing } from './context.ts'
 import { messageOf, notStarted } from './outcomes.ts'
 import type { AgentRequest, AgentRunner } from './ports.ts'
-import { unlessDiskFull } from './room.ts'
+import { unlessDiskFull } from './disk-space.ts'
 
 /** One process of the agent for an iteration: prompt in, report out. */
 export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, context: Context): Promise<Fact> {

@@ -3,7 +3,7 @@ import { workAt } from '../loop/standard/work.ts'
 import { liveOf, type Context, type Doing } from './context.ts'
 import { messageOf } from './outcomes.ts'
 import type { ShellEnd } from './ports.ts'
-import { unlessDiskFull } from './room.ts'
+import { unlessDiskFull } from './disk-space.ts'
 
 /** The gate of a work: a script that Ralph runs itself. Its timeout ends everything that it has started. */
 export async function runGate({ iteration }: Doing<'run-gate'>, context: Context): Promise<Fact | undefined> {

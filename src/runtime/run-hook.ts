@@ -4,7 +4,7 @@ import { budgetOf, spentLimit } from '../loop/limits.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
 import type { Context, Doing } from './context.ts'
 import { messageOf, spentOf } from './outcomes.ts'
-import { unlessDiskFull } from './room.ts'
+import { unlessDiskFull } from './disk-space.ts'
 
 type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
 

@@ -4,7 +4,7 @@ import { budgetOf } from '../loop/limits.ts'
 import { buildReviewPrompt, readReview } from '../loop/review.ts'
 import { liveOf, type Context, type Doing } from './context.ts'
 import { notStarted, spentOf } from './outcomes.ts'
-import { unlessDiskFull } from './room.ts'
+import { unlessDiskFull } from './disk-space.ts'
 
 /** A second agent looks at the work and says whether the goal's criteria are met. What it does not say clearly is a no. */
 export async function runReview({ iteration }: Doing<'run-review'>, context: Context): Promise<Fact | undefined> {

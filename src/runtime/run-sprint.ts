@@ -5,7 +5,7 @@ import type { Order } from '../loop/order.ts'
 import type { Work } from './context.ts'
 import { perform } from './perform.ts'
 import type { Ports } from './ports.ts'
-import { patientSaving } from './room.ts'
+import { patientSaving } from './disk-space.ts'
 
 export interface SprintRun {
   /** Tells the run what happened outside: a pause was requested, a signal came. Ignored once it is over. */

@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { Report } from '../contract/report.ts'
 import { Sprint } from '../contract/sprint.ts'
-import { isAlive, processId } from '../platform/process-table.ts'
+import { isAlive, processId } from '../platform/processes/process-table.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const program = join(root, 'dist/scripted-agent/main.js')

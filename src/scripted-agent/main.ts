@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
-import { isErrno, readTextIfThere } from '../platform/files.ts'
+import { isErrno, readTextIfThere } from '../platform/files/files.ts'
 import { play } from './play.ts'
 import { parseScenario } from './scenario.ts'
 import { killRunning } from './shell.ts'

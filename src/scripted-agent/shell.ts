@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signal } from '../platform/process-table.ts'
+import { signal } from '../platform/processes/process-table.ts'
 
 export type CommandEnd = { readonly exitCode: number; readonly output: string }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { readTextIfThere } from '../platform/files.ts'
-import { writeText } from '../platform/text-files.ts'
+import { readTextIfThere } from '../platform/files/files.ts'
+import { writeText } from '../platform/files/text-files.ts'
 import type { Action } from './scenario.ts'
 import { runInShell, type CommandEnd } from './shell.ts'
 import type { Line, ToolResult } from './stream.ts'

@@ -67,7 +67,7 @@ const contender = (lockModule: string, folder: string) => `
 it('gives the lock to one of eight at a time, also when owners are killed and its file is deleted', async () => {
   const folder = aFolder()
   writeFileSync(join(folder, 'double'), '')
-  writeFileSync(join(folder, 'contender.mjs'), contender(join(root, 'dist/platform/file-lock.js'), folder))
+  writeFileSync(join(folder, 'contender.mjs'), contender(join(root, 'dist/platform/files/file-lock.js'), folder))
   const children = Array.from({ length: 8 }, (_, n) =>
     spawn(process.execPath, [join(folder, 'contender.mjs'), n % 2 === 0 ? 'dies' : ''], {
       cwd: root,

@@ -71,7 +71,7 @@ it.each([0, 2])('refuses a sprint of format version %i, says why, and leaves it 
 })
 
 describe('compiled code that is kept for the next start', () => {
-  const keeper = join(root, 'dist/platform/kept-code.js')
+  const keeper = join(root, 'dist/platform/compile-cache.js')
   const keepsItself = 'enableCompileCache' in nodeModule
 
   it('is taken only if it belongs to the very text, and is whole', async () => {

@@ -1,8 +1,8 @@
 import type { Progress } from '../../src/contract/progress.ts'
 import type { Fact } from '../../src/loop/fact.ts'
 import type { advance } from '../../src/loop/advance.ts'
-import type { AttemptFolder } from '../../src/runtime/attempt-invariants.ts'
-import { isSame, type Entry } from '../../src/runtime/invariants.ts'
+import type { AttemptFolder } from '../../src/doctor/attempt-invariants.ts'
+import { isSame, type Entry } from '../../src/doctor/invariants.ts'
 import { randomOf, seedOf, type Random } from './random.ts'
 import { timelineFrom, type Timeline } from './timeline.ts'
 

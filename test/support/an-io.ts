@@ -1,4 +1,4 @@
-import type { Io } from '../../src/cli/io.ts'
+import type { Io } from '../../src/cli/io/io.ts'
 import { noon } from './builders.ts'
 
 /** A terminal that keeps what is printed: no colours, 100 columns, not interactive, unless named. */

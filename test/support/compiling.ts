@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { CompileInput } from '../../src/compiler/compilation.ts'
+import type { CompileInput } from '../../src/compiler/resolve/compilation.ts'
 import { compile } from '../../src/compiler/compile.ts'
-import { type Diagnostic, isError } from '../../src/compiler/diagnostics.ts'
+import { type Diagnostic, isError } from '../../src/compiler/parse/diagnostics.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 
 export type Files = Readonly<Record<string, string>>

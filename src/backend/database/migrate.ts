@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { listFolder, readTextIfThere } from '../../platform/files.ts'
+import { listFolder, readTextIfThere } from '../../platform/files/files.ts'
 import type { Database } from './database.ts'
 
 type Applied = {

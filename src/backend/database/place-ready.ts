@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { syncFolder } from '../../platform/atomic-file.ts'
-import { exists, listFolder, makePrivateFolder, moveFile, readBytes, removeFolder } from '../../platform/files.ts'
-import { unpackFolder } from '../../platform/folder-archive.ts'
+import { syncFolder } from '../../platform/files/atomic-file.ts'
+import { exists, listFolder, makePrivateFolder, moveFile, readBytes, removeFolder } from '../../platform/files/files.ts'
+import { unpackFolder } from '../../platform/files/folder-archive.ts'
 
 /**
  * A folder for the embedded database, if there is none yet: a copy of the one that the build has made, because Postgres takes

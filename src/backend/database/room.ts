@@ -1,5 +1,5 @@
 import { RalphError } from '../../contract/errors.ts'
-import { diskSpace } from '../../platform/files.ts'
+import { diskSpace } from '../../platform/files/files.ts'
 
 /** The next two pieces of its journal have 16 MB each; when there is no room for one, the embedded database is at its end. */
 const leastBytes = 64_000_000

@@ -1,7 +1,7 @@
 import type { KeptRequest, RequestBody, RequestReply, RequestType } from '../../contract/fleet/channel.ts'
 import type { StopWhen } from '../../contract/fleet/sprint.ts'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
-import type { CompileInput } from '../../compiler/compilation.ts'
+import type { CompileInput } from '../../compiler/resolve/compilation.ts'
 import type { Database, Tx } from '../database/database.ts'
 import type { Engine } from '../engine/engine.ts'
 

@@ -1,5 +1,5 @@
 import { extname, join, normalize } from 'node:path'
-import { isFile, readBytes } from '../../platform/files.ts'
+import { isFile, readBytes } from '../../platform/files/files.ts'
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

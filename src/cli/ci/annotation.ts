@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../../compiler/diagnostics.ts'
+import type { Diagnostic } from '../../compiler/parse/diagnostics.ts'
 import { formatPlace, type Place, type RalphError } from '../../contract/errors.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { SprintStatus } from '../../contract/progress.ts'
-import { clip, oneLine } from '../paint.ts'
+import { clip, oneLine } from '../io/paint.ts'
 
 type Level = 'error' | 'warning' | 'notice'
 type About = { readonly title: string; readonly place?: Place | undefined }

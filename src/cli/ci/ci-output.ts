@@ -1,9 +1,9 @@
-import type { Diagnostic } from '../../compiler/diagnostics.ts'
+import type { Diagnostic } from '../../compiler/parse/diagnostics.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { appendText } from '../../platform/text-files.ts'
-import type { Io } from '../io.ts'
-import type { View } from '../view.ts'
+import { appendText } from '../../platform/files/text-files.ts'
+import type { Io } from '../io/io.ts'
+import type { View } from '../view/view.ts'
 import { annotationOf, annotationOfDiagnostic, annotationOfError, harmless } from './annotation.ts'
 import { jobSummary } from './job-summary.ts'
 

@@ -1,7 +1,7 @@
 import type { IterationRecord, Progress } from '../../contract/progress.ts'
-import { clip, humanDuration, oneLine } from '../paint.ts'
-import { money } from '../receipt.ts'
-import { endings } from '../run-report.ts'
+import { clip, humanDuration, oneLine } from '../io/paint.ts'
+import { money } from '../view/receipt.ts'
+import { endings } from '../view/run-report.ts'
 
 /** The job summary of a sprint in Markdown: how it ended, what it took, and every iteration. */
 export function jobSummary(progress: Progress, folder: string): string {

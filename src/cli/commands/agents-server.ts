@@ -5,9 +5,9 @@ import { RalphError } from '../../contract/errors.ts'
 import { redactor, secretsIn } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { installedVersion, packageVersion } from '../assets.ts'
-import { command, positiveNumber } from '../command.ts'
-import type { Io } from '../io.ts'
-import { ralphHome } from '../ralph-home.ts'
+import { command, positiveNumber } from '../io/command.ts'
+import type { Io } from '../io/io.ts'
+import { ralphHome } from '../io/ralph-home.ts'
 
 const options = {
   backend: { type: 'string', value: 'HOST:PORT', description: 'join: where the backend listens for machines' },

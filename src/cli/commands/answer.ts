@@ -1,8 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
-import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { command } from '../command.ts'
-import { recordFact } from '../record-fact.ts'
-import { requireProgress } from '../sprint-state.ts'
+import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { command } from '../io/command.ts'
+import { recordFact } from '../sprint/record-fact.ts'
+import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const answer = command({
   name: 'answer',

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { isError } from '../../compiler/diagnostics.ts'
+import { isError } from '../../compiler/parse/diagnostics.ts'
 import { Progress } from '../../contract/progress.ts'
-import { hideState, openSprintFolder, progressPath } from '../../storage/sprint-folder.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
-import { command } from '../command.ts'
-import { compileSprint, printDiagnostics } from '../compile-sprint.ts'
-import type { Io } from '../io.ts'
-import { freshFolder, readySprint, type Ready } from '../ready-sprint.ts'
-import { shownPath } from '../shown-path.ts'
-import { fold } from '../sprint-state.ts'
+import { hideState, openSprintFolder, progressPath } from '../../storage/state/sprint-folder.ts'
+import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
+import { command } from '../io/command.ts'
+import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
+import type { Io } from '../io/io.ts'
+import { freshFolder, readySprint, type Ready } from '../sprint/prepare-sprint.ts'
+import { shownPath } from '../io/display-path.ts'
+import { fold } from '../sprint/sprint-state.ts'
 
 export const compileCommand = command({
   name: 'compile',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { anIo } from '../../../test/support/an-io.ts'
 import { aFolder } from '../../../test/support/folder.ts'
-import { command } from '../command.ts'
+import { command } from '../io/command.ts'
 import { completionFor } from './completion.ts'
 
 const json = { type: 'boolean', description: "it's JSON: [yes]" } as const

@@ -1,8 +1,8 @@
-import { drivers } from '../../agents/registry.ts'
+import { drivers } from '../../agents/drivers/registry.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { nearest } from '../../contract/nearest.ts'
-import { command, type Command } from '../command.ts'
-import { completionScript, shells } from '../report/shell-completion.ts'
+import { command, type Command } from '../io/command.ts'
+import { completionScript, shells } from '../io/shell-completion.ts'
 
 type Entry = { readonly load: () => Promise<Command> }
 

@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { copyFolder, copyFileTo, exists, makeFolder, makeTemporaryFolder } from '../../platform/files.ts'
+import { copyFolder, copyFileTo, exists, makeFolder, makeTemporaryFolder } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
 import { assetPath } from '../assets.ts'
-import { installedAgents } from '../choose-agent.ts'
-import { command } from '../command.ts'
-import type { Io } from '../io.ts'
-import { runInTerminal } from '../run-in-terminal.ts'
-import { shownPath } from '../shown-path.ts'
+import { installedAgents } from '../agents/choose-agent.ts'
+import { command } from '../io/command.ts'
+import type { Io } from '../io/io.ts'
+import { runInTerminal } from '../run/run-in-terminal.ts'
+import { shownPath } from '../io/display-path.ts'
 
 export const demo = command({
   name: 'demo',

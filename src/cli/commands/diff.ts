@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
-import { exists } from '../../platform/files.ts'
-import { openSprintFolder, projectOf } from '../../storage/sprint-folder.ts'
-import { diffOf } from '../../storage/workspace.ts'
-import { command, positiveNumber } from '../command.ts'
-import type { Io } from '../io.ts'
-import { requireProgress } from '../sprint-state.ts'
+import { exists } from '../../platform/files/files.ts'
+import { openSprintFolder, projectOf } from '../../storage/state/sprint-folder.ts'
+import { diffOf } from '../../storage/git/workspace.ts'
+import { command, positiveNumber } from '../io/command.ts'
+import type { Io } from '../io/io.ts'
+import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const diff = command({
   name: 'diff',

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { anIo } from '../../../test/support/an-io.ts'
 import { aProgress, noon, started } from '../../../test/support/builders.ts'
 import { aFolder } from '../../../test/support/folder.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
-import { fold } from '../sprint-state.ts'
+import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
+import { fold } from '../sprint/sprint-state.ts'
 import { logs } from './logs.ts'
 
 const said = (text: string, id = 'm') =>

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
-import { command } from '../command.ts'
+import { command } from '../io/command.ts'
 import { clientOf } from '../serve/served.ts'
 
 const verbs = ['token', 'list', 'approve', 'cordon', 'drain', 'free', 'update', 'revoke'] as const

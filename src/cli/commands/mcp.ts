@@ -1,6 +1,6 @@
-import { attemptOf, tokenVariable } from '../../agents/attempt-token.ts'
+import { attemptOf, tokenVariable } from '../../agents/supervise/attempt-token.ts'
 import { packageVersion } from '../assets.ts'
-import { command } from '../command.ts'
+import { command } from '../io/command.ts'
 import { agentTools } from '../mcp/agent-tools.ts'
 import { personTools } from '../mcp/person-tools.ts'
 

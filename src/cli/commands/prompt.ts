@@ -4,9 +4,9 @@ import { chooseMode } from '../../loop/mode.ts'
 import { promptFor } from '../../loop/protocol.ts'
 import { nextDue } from '../../loop/standard/next-work.ts'
 import { reopenFailed } from '../../loop/standard/reopen.ts'
-import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { command, positiveNumber } from '../command.ts'
-import { requireProgress } from '../sprint-state.ts'
+import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { command, positiveNumber } from '../io/command.ts'
+import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const prompt = command({
   name: 'prompt',

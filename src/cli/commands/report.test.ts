@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { anIo } from '../../../test/support/an-io.ts'
 import { after, aProgress, noon, type Play, reports, started } from '../../../test/support/builders.ts'
 import { aFolder } from '../../../test/support/folder.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
-import { openWorkspace } from '../../storage/workspace.ts'
-import { fold } from '../sprint-state.ts'
+import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
+import { openWorkspace } from '../../storage/git/workspace.ts'
+import { fold } from '../sprint/sprint-state.ts'
 import { report } from './report.ts'
 
 const line = JSON.stringify({

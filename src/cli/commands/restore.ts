@@ -1,9 +1,9 @@
 import { RalphError } from '../../contract/errors.ts'
-import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-lock.ts'
-import { restore as restoreFiles } from '../../storage/workspace.ts'
-import { command } from '../command.ts'
-import { requireProgress } from '../sprint-state.ts'
+import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { ownerOf } from '../../storage/state/sprint-lock.ts'
+import { restore as restoreFiles } from '../../storage/git/workspace.ts'
+import { command } from '../io/command.ts'
+import { requireProgress } from '../sprint/sprint-state.ts'
 import { workspaceOf } from './diff.ts'
 
 export const restore = command({

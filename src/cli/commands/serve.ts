@@ -1,4 +1,4 @@
-import { command } from '../command.ts'
+import { command } from '../io/command.ts'
 import { clientOf } from '../serve/served.ts'
 import { serveSettings } from '../serve/settings.ts'
 

@@ -15,9 +15,9 @@ import {
 import { aFolder } from '../../../test/support/folder.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import { shown, type Progress } from '../../contract/progress.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
-import { widthOf } from '../live/width.ts'
-import { fold } from '../sprint-state.ts'
+import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
+import { widthOf } from '../io/width.ts'
+import { fold } from '../sprint/sprint-state.ts'
 import { status } from './status.ts'
 
 /** Lets a sprint in this folder live through these facts, then leaves it. Returns what it came to. */

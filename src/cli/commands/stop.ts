@@ -1,8 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
-import { postRequest } from '../../storage/requests.ts'
-import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-lock.ts'
-import { command } from '../command.ts'
+import { postRequest } from '../../storage/sprint/requests.ts'
+import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { ownerOf } from '../../storage/state/sprint-lock.ts'
+import { command } from '../io/command.ts'
 
 const options = {
   'after-iteration': { type: 'boolean', description: 'when the iteration with its checks and hooks is over (default)' },

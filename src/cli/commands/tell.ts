@@ -1,9 +1,9 @@
 import { RalphError } from '../../contract/errors.ts'
-import { postRequest } from '../../storage/requests.ts'
-import { openSprintFolder } from '../../storage/sprint-folder.ts'
-import { ownerOf } from '../../storage/sprint-lock.ts'
-import { command } from '../command.ts'
-import { recordFact } from '../record-fact.ts'
+import { postRequest } from '../../storage/sprint/requests.ts'
+import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { ownerOf } from '../../storage/state/sprint-lock.ts'
+import { command } from '../io/command.ts'
+import { recordFact } from '../sprint/record-fact.ts'
 import { noAnswer } from './stop.ts'
 
 export const tell = command({

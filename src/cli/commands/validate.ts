@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path'
-import { isError } from '../../compiler/diagnostics.ts'
+import { isError } from '../../compiler/parse/diagnostics.ts'
 import { validateWorkflow } from '../../compiler/validate.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { readTextIfThere } from '../../platform/files.ts'
-import { command } from '../command.ts'
-import { compileInputs, printDiagnostics } from '../compile-sprint.ts'
+import { readTextIfThere } from '../../platform/files/files.ts'
+import { command } from '../io/command.ts'
+import { compileInputs, printDiagnostics } from '../sprint/compile-sprint.ts'
 
 export const validate = command({
   name: 'validate',

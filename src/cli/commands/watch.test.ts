@@ -2,8 +2,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { anIo } from '../../../test/support/an-io.ts'
 import { after, aProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
 import { aFolder } from '../../../test/support/folder.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
-import { fold } from '../sprint-state.ts'
+import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
+import { fold } from '../sprint/sprint-state.ts'
 import { watch } from './watch.ts'
 
 async function anOwnedSprint() {

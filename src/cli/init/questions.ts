@@ -1,5 +1,5 @@
 import { parseDuration } from '../../contract/time.ts'
-import type { GivenLimits } from '../sprint-files.ts'
+import type { GivenLimits } from '../sprint/sprint-files.ts'
 
 /** Puts a question to a person. Resolves with what was typed; undefined: the person has left. */
 export type Ask = (question: string) => Promise<string | undefined>

@@ -1,8 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
 import { nearest } from '../../contract/nearest.ts'
-import { listFolder, readTextIfThere } from '../../platform/files.ts'
+import { listFolder, readTextIfThere } from '../../platform/files/files.ts'
 import { assetPath } from '../assets.ts'
-import { scalar, schemaLine, type GivenSprint } from '../sprint-files.ts'
+import { scalar, schemaLine, type GivenSprint } from '../sprint/sprint-files.ts'
 
 export type Template = {
   readonly name: string

@@ -1,9 +1,9 @@
 import type { Progress } from '../../contract/progress.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
-import { diffOf } from '../../storage/workspace.ts'
+import { diffOf } from '../../storage/git/workspace.ts'
 import { workspaceOf } from '../commands/diff.ts'
-import type { Io } from '../io.ts'
-import { shownPath } from '../shown-path.ts'
+import type { Io } from '../io/io.ts'
+import { shownPath } from '../io/display-path.ts'
 import { keyboard, readKeys } from './keys.ts'
 import type { LiveView } from './live-view.ts'
 

@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.ts'
+import type { Paint } from '../io/paint.ts'
 
 export type Size = { readonly columns: number; readonly rows: number }
 

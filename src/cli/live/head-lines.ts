@@ -4,10 +4,10 @@ import {
   type LiveIteration,
   type Progress,
 } from '../../contract/progress.ts'
-import { oneLine, type Paint } from '../paint.ts'
+import { oneLine, type Paint } from '../io/paint.ts'
 import { clock, humanAge, type Draw } from './draw.ts'
 import type { LiveState } from './live-state.ts'
-import { ends, fit, widthOf } from './width.ts'
+import { ends, fit, widthOf } from '../io/width.ts'
 
 /** Which sprint, its state and the age of it, the goal, the counters, and the strip of iterations. */
 export function headLines(state: LiveState, draw: Draw): string[] {

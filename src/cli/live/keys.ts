@@ -1,4 +1,4 @@
-import { withoutLast } from './width.ts'
+import { withoutLast } from '../io/width.ts'
 
 /** What the keys of the live view do. */
 export interface KeyActions {

@@ -1,6 +1,6 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { oneLine } from '../paint.ts'
+import { oneLine } from '../io/paint.ts'
 
 /** What the live view shows, besides the progress itself: what is going on right now. */
 export type LiveState = {

@@ -1,11 +1,11 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import type { Io } from '../io.ts'
-import { paintFor } from '../paint.ts'
-import type { View } from '../view.ts'
+import type { Io } from '../io/io.ts'
+import { paintFor } from '../io/paint.ts'
+import type { View } from '../view/view.ts'
 import { after, liveState, type LiveState } from './live-state.ts'
 import { screen } from './screen.ts'
-import { fit } from './width.ts'
+import { fit } from '../io/width.ts'
 
 const redrawMs = 250
 const hideCursor = '\u001b[?25l'

@@ -1,8 +1,8 @@
 import type { Progress } from '../../contract/progress.ts'
-import { linesOf } from '../event-lines.ts'
+import { linesOf } from '../view/event-lines.ts'
 import type { Box, Draw } from './draw.ts'
 import type { LiveState } from './live-state.ts'
-import { fitPainted } from './width.ts'
+import { fitPainted } from '../io/width.ts'
 
 /** The last things that have happened, in the words of the plain view; the newest at the bottom. */
 export function logLines({ log, progress }: LiveState, { paint, project }: Draw, { rows, width }: Box): string[] {

@@ -1,9 +1,9 @@
 import type { Progress } from '../../contract/progress.ts'
-import { oneLine, type Paint } from '../paint.ts'
+import { oneLine, type Paint } from '../io/paint.ts'
 import { clock, humanAge, type Draw } from './draw.ts'
 import { fitParts } from './head-lines.ts'
 import type { LiveState } from './live-state.ts'
-import { ends, fit, padTo, wrap } from './width.ts'
+import { ends, fit, padTo, wrap } from '../io/width.ts'
 
 const labelWidth = 11
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { aLive, aProgress, aStep, noon } from '../../../test/support/builders.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { noUsage } from '../../contract/outcome.ts'
-import { paintFor } from '../paint.ts'
+import { paintFor } from '../io/paint.ts'
 import { after, liveState, type LiveState } from './live-state.ts'
 import { screen } from './screen.ts'
-import { fitPainted, widthOf, wrap } from './width.ts'
+import { fitPainted, widthOf, wrap } from '../io/width.ts'
 
 const paint = paintFor(false)
 

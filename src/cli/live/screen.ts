@@ -3,7 +3,7 @@ import { headLines } from './head-lines.ts'
 import type { LiveState } from './live-state.ts'
 import { logLines } from './log-lines.ts'
 import { nowLines } from './now-lines.ts'
-import { fit, padTo } from './width.ts'
+import { fit, padTo } from '../io/width.ts'
 import { workLines } from './work-lines.ts'
 
 /** From this width on the steps stand beside what is going on, else below it. */

@@ -3,7 +3,7 @@ import { Progress } from '../../contract/progress.ts'
 import { advance } from '../../loop/advance.ts'
 import type { Fact } from '../../loop/fact.ts'
 import type { Order } from '../../loop/order.ts'
-import type { JournalRecord } from '../../storage/journal-record.ts'
+import type { JournalRecord } from '../../storage/state/journal-record.ts'
 
 export type Seen = {
   readonly progress: Progress

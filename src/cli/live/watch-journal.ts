@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { fileSignature, listFolder, readBytes } from '../../platform/files.ts'
-import { readSegment, type JournalRecord } from '../../storage/journal-record.ts'
-import { journalFolder } from '../../storage/journal.ts'
+import { fileSignature, listFolder, readBytes } from '../../platform/files/files.ts'
+import { readSegment, type JournalRecord } from '../../storage/state/journal-record.ts'
+import { journalFolder } from '../../storage/state/journal.ts'
 
 const segmentPattern = /^\d{8}\.log$/
 

@@ -17,11 +17,11 @@ import {
 import { aFolder } from '../../../test/support/folder.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { watchRequests, type Request } from '../../storage/requests.ts'
-import { openSprintStore } from '../../storage/sprint-store.ts'
+import { watchRequests, type Request } from '../../storage/sprint/requests.ts'
+import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import { keyboard } from './keys.ts'
 import { watcherHelp } from '../commands/watch.ts'
-import { fold } from '../sprint-state.ts'
+import { fold } from '../sprint/sprint-state.ts'
 import { remoteRun, watchSprint } from './watch-sprint.ts'
 
 const lines = [

@@ -1,8 +1,8 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress, Step } from '../../contract/progress.ts'
-import { oneLine } from '../paint.ts'
+import { oneLine } from '../io/paint.ts'
 import type { Box, Draw } from './draw.ts'
-import { fit, wrap } from './width.ts'
+import { fit, wrap } from '../io/width.ts'
 
 /** What there is to do: the steps of a goal, or the phases of a workflow with the items of those that are not over. */
 export const workLines = (progress: Progress, draw: Draw, box: Box): string[] =>

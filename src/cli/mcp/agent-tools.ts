@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { attemptOf } from '../../agents/attempt-token.ts'
-import { tellReport } from '../../agents/told-report.ts'
+import { attemptOf } from '../../agents/supervise/attempt-token.ts'
+import { tellReport } from '../../agents/supervise/mcp-report.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { redactDeep, redactor, secretsIn } from '../../contract/redact.ts'
-import type { Io } from '../io.ts'
-import { loadProgress } from '../sprint-state.ts'
+import type { Io } from '../io/io.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
 import { tool, type Tool } from './tool.ts'
 
 const summary = z.string().trim().min(1).describe('what was done in this iteration')

@@ -1,6 +1,6 @@
 import type { Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { clip, oneLine } from '../paint.ts'
+import { clip, oneLine } from '../io/paint.ts'
 
 const lastIterations = 5
 const mostSteps = 20

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import type { Exit } from '../../agents/driver.ts'
-import { driverNamed, findDriver } from '../../agents/registry.ts'
-import { readTranscript } from '../../agents/transcript.ts'
+import type { Exit } from '../../agents/drivers/driver.ts'
+import { driverNamed, findDriver } from '../../agents/drivers/registry.ts'
+import { readTranscript } from '../../agents/transcript/transcript.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Redact } from '../../contract/redact.ts'
-import { attemptFiles, readEnded, readExit } from '../../platform/attempt-folder.ts'
-import { exists, listFolder, readTail } from '../../platform/files.ts'
-import { lineSplitter } from '../../platform/line-splitter.ts'
-import { writtenAt } from '../../platform/recorded-file.ts'
-import { openTail } from '../../platform/tail.ts'
+import { attemptFiles, readEnded, readExit } from '../../platform/processes/attempt-folder.ts'
+import { exists, listFolder, readTail } from '../../platform/files/files.ts'
+import { lineSplitter } from '../../platform/files/line-splitter.ts'
+import { writtenAt } from '../../platform/files/recorded-file.ts'
+import { openTail } from '../../platform/files/tail.ts'
 
 /** One process of the agent, as it is on the disk. `again`: the same attempt was started this often. */
 export type AttemptFolder = {

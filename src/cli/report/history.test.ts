@@ -12,7 +12,7 @@ import {
   waitEnds,
 } from '../../../test/support/builders.ts'
 import { Progress } from '../../contract/progress.ts'
-import type { JournalRecord } from '../../storage/journal-record.ts'
+import type { JournalRecord } from '../../storage/state/journal-record.ts'
 import { historyOf } from './history.ts'
 
 /** The journal of a sprint that lived through these facts, one minute apart. */

@@ -1,5 +1,5 @@
 import type { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
-import type { JournalRecord } from '../../storage/journal-record.ts'
+import type { JournalRecord } from '../../storage/state/journal-record.ts'
 import { seeRecord } from '../live/watch-events.ts'
 
 /** A time in which a usage limit was waited for. */

@@ -1,5 +1,5 @@
-import { humanDuration } from '../paint.ts'
-import { money } from '../receipt.ts'
+import { humanDuration } from '../io/paint.ts'
+import { money } from '../view/receipt.ts'
 import { html, onLines, type Html } from './html.ts'
 import { checkPills, lengthOf, marks, section } from './look.ts'
 import { agentText, checksText, short } from './receipts.ts'

@@ -1,6 +1,6 @@
 import type { IterationRecord } from '../../contract/progress.ts'
-import { humanDuration } from '../paint.ts'
-import { money, tokens } from '../receipt.ts'
+import { humanDuration } from '../io/paint.ts'
+import { money, tokens } from '../view/receipt.ts'
 import { barChart } from './charts.ts'
 import { iterationList, receipts, stepList } from './html-iterations.ts'
 import { html, type Html } from './html.ts'

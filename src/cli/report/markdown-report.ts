@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../contract/time.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import { humanDuration, oneLine } from '../paint.ts'
-import { money, tokens } from '../receipt.ts'
+import { humanDuration, oneLine } from '../io/paint.ts'
+import { money, tokens } from '../view/receipt.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 

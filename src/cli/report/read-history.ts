@@ -1,5 +1,5 @@
 import { journalReader } from '../live/watch-journal.ts'
-import { loadProgress } from '../sprint-state.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
 import { historyOf, type History } from './history.ts'
 
 /** The history of a sprint from its whole journal, else what a PROGRESS.yaml without one shows. */

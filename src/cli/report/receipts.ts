@@ -1,7 +1,7 @@
 import { unlimitedIterations, type IterationRecord, type Progress } from '../../contract/progress.ts'
-import { humanDuration, type Paint } from '../paint.ts'
-import { money } from '../receipt.ts'
-import { tableLines, type Column } from './table.ts'
+import { humanDuration, type Paint } from '../io/paint.ts'
+import { money } from '../view/receipt.ts'
+import { tableLines, type Column } from '../io/table.ts'
 
 type Look = { readonly width: number; readonly paint: Paint }
 

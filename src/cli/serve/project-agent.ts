@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path'
 import type { Observed, Fleet } from '../../backend/fleet/ports.ts'
 import { projectAgent } from '../../backend/fleet/project-agent.ts'
-import { exists, isFolder, realPath } from '../../platform/files.ts'
-import { installedAgents, realDrivers } from '../choose-agent.ts'
-import type { Io } from '../io.ts'
+import { exists, isFolder, realPath } from '../../platform/files/files.ts'
+import { installedAgents, realDrivers } from '../agents/choose-agent.ts'
+import type { Io } from '../io/io.ts'
 import { observedSprints } from './observe-requests.ts'
 import { observeSprints, type Observer } from './observe-sprints.ts'
 

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { createClient, type Client } from '../../client/client.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { readTextSyncIfThere } from '../../platform/files.ts'
-import type { Io } from '../io.ts'
+import { readTextSyncIfThere } from '../../platform/files/files.ts'
+import type { Io } from '../io/io.ts'
 import { dataFolderOf } from './settings.ts'
 
 /** What a running `ralph serve` leaves for the other commands of the same user. */

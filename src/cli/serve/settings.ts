@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { readTextSyncIfThere } from '../../platform/files.ts'
+import { readTextSyncIfThere } from '../../platform/files/files.ts'
 import { readyDatabasePath } from '../assets.ts'
-import type { Io } from '../io.ts'
-import { ralphHome } from '../ralph-home.ts'
+import type { Io } from '../io/io.ts'
+import { ralphHome } from '../io/ralph-home.ts'
 
 export type ServeFlags = {
   readonly port?: string

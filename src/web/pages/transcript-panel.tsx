@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { Sprint } from '../../contract/fleet/sprint.ts'
 import { api, told } from '../data/api.ts'
-import { useNow } from '../data/now.ts'
+import { useNow } from '../ui/now.ts'
 import type { Scope } from '../data/transcript-window.ts'
 import { useAction } from '../data/use-action.ts'
 import { lanesOf } from '../features/transcript/lanes.ts'

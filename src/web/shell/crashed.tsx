@@ -1,5 +1,5 @@
 import { isUnknown, told } from '../data/api.ts'
-import { NotFoundPage } from '../pages/not-found.tsx'
+import { NotFoundPage } from './not-found.tsx'
 import { Problem } from '../ui/states.tsx'
 
 /** What a page could not show. Unknown and forbidden look the same. */

@@ -1,5 +1,5 @@
 import { useLive } from '../data/live.ts'
-import { useNow } from '../data/now.ts'
+import { useNow } from '../ui/now.ts'
 import { exactTime, roughly } from '../words/numbers.ts'
 
 /** Old data is shown as old, never as nothing. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
-import { groundOf, type Tone } from './tone.ts'
+import { groundOf, type Tone } from '../words/tone.ts'
 
 export const Badge = ({ tone = 'quiet', children }: { tone?: Tone; children: ReactNode }) => (
   <span

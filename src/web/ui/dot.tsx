@@ -1,5 +1,5 @@
 import { classes } from './classes.ts'
-import { fillOf, type Tone } from './tone.ts'
+import { fillOf, type Tone } from '../words/tone.ts'
 
 /** Says its meaning in words to those who do not see its colour. */
 export const Dot = ({ tone, label, live = false }: { tone: Tone; label?: string; live?: boolean }) => (

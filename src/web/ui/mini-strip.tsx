@@ -1,5 +1,5 @@
 import { classes } from './classes.ts'
-import { fillOf, type Tone } from './tone.ts'
+import { fillOf, type Tone } from '../words/tone.ts'
 
 export type Mark = { readonly key: number; readonly tone: Tone; readonly live?: boolean }
 

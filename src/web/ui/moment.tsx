@@ -1,4 +1,4 @@
-import { useNow } from '../data/now.ts'
+import { useNow } from './now.ts'
 import { ago, fullTime } from '../words/numbers.ts'
 
 /** How long ago, always right; the exact time with its zone on hover. */

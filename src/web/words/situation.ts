@@ -1,6 +1,6 @@
 import type { AgentRow } from '../../contract/fleet/agent.ts'
 import type { SprintStatus } from '../../contract/progress.ts'
-import type { Tone } from '../ui/tone.ts'
+import type { Tone } from './tone.ts'
 
 /** The counters of the overview, which filter it. */
 export type Group = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'

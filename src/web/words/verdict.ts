@@ -1,5 +1,5 @@
 import type { IterationRecord, Verdict } from '../../contract/progress.ts'
-import type { Tone } from '../ui/tone.ts'
+import type { Tone } from './tone.ts'
 
 export type Sign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'goal'
 

@@ -1,7 +1,7 @@
 import { Ellipsis } from 'lucide-react'
 import type { AgentRow } from '../../../contract/fleet/agent.ts'
 import { api } from '../../data/api.ts'
-import { useNow } from '../../data/now.ts'
+import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { told } from '../../data/api.ts'
-import { useNow } from '../../data/now.ts'
+import { useNow } from '../../ui/now.ts'
 import { conversationsQuery } from '../../data/queries.ts'
 import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
 import { duration, plural, timeOfDay } from '../../words/numbers.ts'

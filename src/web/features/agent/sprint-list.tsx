@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { told } from '../../data/api.ts'
-import { useNow } from '../../data/now.ts'
+import { useNow } from '../../ui/now.ts'
 import { sprintsQuery } from '../../data/queries.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'

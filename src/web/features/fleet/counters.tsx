@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { AgentRow } from '../../../contract/fleet/agent.ts'
 import { classes } from '../../ui/classes.ts'
 import { Dot } from '../../ui/dot.tsx'
-import type { Tone } from '../../ui/tone.ts'
+import type { Tone } from '../../words/tone.ts'
 import { money, roughly } from '../../words/numbers.ts'
 import { type Group, situationOf } from '../../words/situation.ts'
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Question } from '../../../contract/fleet/question.ts'
-import { useNow } from '../../data/now.ts'
+import { useNow } from '../../ui/now.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ago } from '../../words/numbers.ts'
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import type { Question } from '../../../contract/fleet/question.ts'
 import { api } from '../../data/api.ts'
-import { useNow } from '../../data/now.ts'
+import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { classes } from '../../ui/classes.ts'

@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { Delivery } from '../../../contract/fleet/webhook.ts'
 import { api, told } from '../../data/api.ts'
-import { useNow } from '../../data/now.ts'
+import { useNow } from '../../ui/now.ts'
 import { deliveriesQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
-import type { Tone } from '../../ui/tone.ts'
+import type { Tone } from '../../words/tone.ts'
 import { ago, plural, roughly } from '../../words/numbers.ts'
 
 const tones: Readonly<Record<Delivery['status'], Tone>> = {

@@ -1,5 +1,5 @@
 import type { SprintEvent } from '../../../contract/events.ts'
-import type { Tone } from '../../ui/tone.ts'
+import type { Tone } from '../../words/tone.ts'
 import { duration, money, roughly } from '../../words/numbers.ts'
 import { seen } from '../../words/verdict.ts'
 

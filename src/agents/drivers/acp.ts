@@ -1,0 +1,92 @@
+import { bundledProgram } from '../../platform/package-root.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { readAcp } from './acp-reader.ts'
+import { claude, claudeSettings } from './claude.ts'
+import { codex } from './codex.ts'
+import type { About, Driver } from './driver.ts'
+import { gemini, geminiSettings } from './gemini.ts'
+import { opencode, opencodeSettings } from './opencode.ts'
+import { programIn, wordsOf } from './words.ts'
+
+const bridge = bundledProgram('acp-bridge/main.js')
+
+/** An agent that speaks the Agent Client Protocol, and how it is started. */
+type AcpAgent = {
+  readonly command: readonly string[]
+  readonly env?: readonly string[]
+  readonly set?: Readonly<Record<string, string>>
+  readonly about?: About
+  readonly state?: Driver['state']
+  /** The way to log in that needs no person, and the variable without which it is not tried. */
+  readonly auth?: { readonly method: string; readonly variable: string }
+}
+
+const presets: Readonly<Record<string, AcpAgent>> = {
+  claude: {
+    command: ['claude-agent-acp'],
+    env: claude.env,
+    set: claudeSettings,
+    ...(claude.state && { state: claude.state }),
+    about: { tested: ['0.99.0', '0.100.0'] },
+  },
+  codex: {
+    command: ['codex-acp'],
+    env: codex.env,
+    ...(codex.state && { state: codex.state }),
+    about: { tested: ['2.6.0', '2.7.0'] },
+  },
+  gemini: {
+    command: ['gemini', '--acp', '--skip-trust'],
+    env: gemini.env,
+    set: geminiSettings,
+    ...(gemini.state && { state: gemini.state }),
+    ...(gemini.about && { about: gemini.about }),
+    auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
+  },
+  opencode: {
+    command: ['opencode', 'acp'],
+    env: opencode.env,
+    set: opencodeSettings,
+    ...(opencode.state && { state: opencode.state }),
+    ...(opencode.about && { about: opencode.about }),
+  },
+}
+
+/** `acp:gemini` for an agent that we know, `acp:my-agent --flag` for any other. */
+export function acp(agent: string): Driver {
+  const { command, env = [], set, auth, about, state } = presetNamed(agent) ?? { command: wordsOf(agent) }
+  const [program = ''] = command
+  return {
+    name: agent === '' ? 'acp' : `acp:${agent}`,
+    program,
+    env,
+    command: ({ cwd, project = cwd, model, resume, answer }) => {
+      if (program === '') throw new RalphError('USAGE', 'which agent?', { hint: 'write "acp:my-agent --flag"' })
+      return {
+        file: process.execPath,
+        args: [
+          bridge,
+          '--cwd',
+          cwd,
+          ...(model ? ['--model', model] : []),
+          ...(resume ? ['--resume', resume] : []),
+          // In one word: it may begin with a dash.
+          ...(answer ? [`--answer=${answer}`] : []),
+          ...(auth ? ['--auth', `${auth.method}=${auth.variable}`] : []),
+          '--',
+          programIn(project, program),
+          ...command.slice(1),
+        ],
+        ...(set && { env: set }),
+      }
+    },
+    ...(about && { about }),
+    ...(state && { state }),
+    textInPieces: true,
+    read: readAcp,
+  }
+}
+
+const presetNamed = (name: string): AcpAgent | undefined => (Object.hasOwn(presets, name) ? presets[name] : undefined)
+
+export const acpPresets: readonly Driver[] = Object.keys(presets).map(acp)

@@ -1,0 +1,146 @@
+import type { FailureClass } from '../../contract/outcome.ts'
+import { classOfStatus } from './outcome.ts'
+import { classOfMessage } from './error-messages.ts'
+import { asNumber, asText, type JsonObject, listOf, objectOf } from './json.ts'
+import type { Terminal, Trouble } from './seen.ts'
+
+/** What the stream said before its result that helps to judge it. */
+export type Context = {
+  /** `error` of the message that the CLI made up to show a failed model call. */
+  readonly messageError: string | undefined
+  readonly limitReached: boolean
+  readonly toolsDone: number
+}
+
+/** `is_error`, `terminal_reason` and `api_error*` win over `subtype`, which says success for a failed model call too. */
+export function terminalOf(result: JsonObject, context: Context): Terminal {
+  const why = asText(result['terminal_reason'])
+  if (why === 'aborted_tools' || why === 'aborted_streaming') {
+    return { ok: false, class: 'aborted', reason: 'the turn was interrupted' }
+  }
+  if (isMalformed(result)) return { ok: false, class: 'protocol', reason: 'its result has fields of the wrong type' }
+  if (saysOk(result)) return refused(result, context) ?? { ok: true }
+  const failure = classOf(result, context)
+  const hopeless = failure === 'unknown' && (asNumber(result['api_error_status']) !== undefined || startFailed(result))
+  return { ok: false, class: failure, reason: reasonOf(result), ...(hopeless && { retryable: false }) }
+}
+
+const isMalformed = ({ subtype, is_error, result }: JsonObject): boolean =>
+  (subtype !== undefined && typeof subtype !== 'string') ||
+  (is_error !== undefined && typeof is_error !== 'boolean') ||
+  (result !== undefined && result !== null && typeof result !== 'string')
+
+function saysOk(result: JsonObject): boolean {
+  if (result['is_error'] === true) return false
+  if (typeof result['api_error_status'] === 'number' || typeof result['api_error'] === 'string') return false
+  const why = asText(result['terminal_reason'])
+  if (why !== undefined && why in classOfTerminalReason) return false
+  return result['subtype'] === undefined || result['subtype'] === 'success'
+}
+
+/** All tools denied and none run is a start without permissions, although it ends as a success. */
+function refused(result: JsonObject, { toolsDone }: Context): Terminal | undefined {
+  const denied = listOf(result['permission_denials']).length
+  if (denied === 0 || toolsDone > 0) return undefined
+  return { ok: false, class: 'tool_denied', reason: 'every tool that it wanted to use was denied' }
+}
+
+function classOf(result: JsonObject, { messageError, limitReached }: Context): FailureClass {
+  const ended = named(classOfTerminalReason, result['terminal_reason']) ?? named(classOfSubtype, result['subtype'])
+  if (ended) return ended
+  const start = named(classOfStart, result['startup_failure_reason'])
+  if (start) return start
+  if (limitReached || oldLimit.test(asText(result['result']) ?? '')) return 'usage_limit'
+  const api = named(classOfApiError, result['api_error']) ?? named(classOfApiError, result['api_error_type'])
+  if (api) return api
+  const status = asNumber(result['api_error_status'])
+  if (status !== undefined) return classOfStatus(status)
+  if (asText(result['result'])?.includes('malformed')) return 'protocol'
+  return named(classOfMessageError, messageError) ?? classOfMessage(errorOf(result) ?? '')
+}
+
+export function troubleOfRetry(status: number | undefined, error: string | undefined): Trouble {
+  if (status !== undefined) return { class: classOfStatus(status), reason: `the model's server answered ${status}` }
+  const known = error === 'unknown' ? undefined : named(classOfMessageError, error)
+  return { class: known ?? 'network', reason: 'the model could not be reached' }
+}
+
+/** Before `rate_limit_event` existed, the reset time stood in the message of the error. */
+export function resetOf(result: JsonObject): number | undefined {
+  const seconds = oldLimit.exec(asText(result['result']) ?? '')?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1000
+}
+
+const oldLimit = /^Claude AI usage limit reached\|(\d{9,11})$/
+
+const startFailed = (result: JsonObject): boolean => typeof result['startup_failure_reason'] === 'string'
+
+/** Programs that borrowed the protocol put their error here. */
+const errorOf = (result: JsonObject): string | undefined => asText(objectOf(result['error'])['message'])
+
+function reasonOf(result: JsonObject): string {
+  const said = asText(listOf(result['errors'])[0]) ?? errorOf(result) ?? asText(result['result'])
+  return (said || asText(result['terminal_reason']) || 'the turn failed').slice(0, 500)
+}
+
+type Table = Readonly<Record<string, FailureClass>>
+
+const named = (table: Table, name: unknown): FailureClass | undefined =>
+  typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined
+
+const classOfTerminalReason: Table = {
+  prompt_too_long: 'context',
+  blocking_limit: 'context',
+  rapid_refill_breaker: 'context',
+  max_turns: 'max_turns',
+  budget_exhausted: 'budget',
+  structured_output_retry_exhausted: 'protocol',
+  malformed_tool_use_exhausted: 'protocol',
+}
+
+const classOfSubtype: Table = {
+  error_max_turns: 'max_turns',
+  error_max_budget_usd: 'budget',
+  error_max_structured_output_retries: 'protocol',
+}
+
+const classOfStart: Table = {
+  bypass_root: 'tool_denied',
+  org_pin_api_key_conflict: 'auth',
+  provider_not_allowed: 'auth',
+  org_verify_failed: 'auth',
+  org_pin_mismatch: 'auth',
+  gateway_signin_required: 'auth',
+  gateway_access_denied: 'auth',
+  org_config_refused: 'auth',
+  proxy_invalid: 'network',
+}
+
+const classOfApiError: Table = {
+  usage_limit_reached: 'usage_limit',
+  connection_failed: 'network',
+  stream_idle_timeout: 'network',
+  authentication_error: 'auth',
+  permission_error: 'auth',
+  billing_error: 'auth',
+  rate_limit_error: 'rate_limit',
+  overloaded_error: 'overloaded',
+  api_error: 'overloaded',
+  timeout_error: 'overloaded',
+  not_found_error: 'not_found',
+  request_too_large: 'context',
+}
+
+const classOfMessageError: Table = {
+  authentication_failed: 'auth',
+  oauth_org_not_allowed: 'auth',
+  account_on_hold: 'auth',
+  verification_required: 'auth',
+  billing_error: 'auth',
+  cloud_credential_error: 'auth',
+  rate_limit: 'rate_limit',
+  overloaded: 'overloaded',
+  server_error: 'overloaded',
+  model_not_found: 'not_found',
+  max_output_tokens: 'context',
+}

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { noUsage } from '../../contract/outcome.ts'
+import { command } from './command.ts'
+import type { Exit } from './driver.ts'
+
+const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
+const outcomeOf = (lines: readonly string[], exit: Partial<Exit> = {}) => {
+  const reader = command('./agent').read()
+  for (const line of lines) reader.parse(line)
+  return reader.finish({ code: 0, signal: null, stderrTail: '', ...exit })
+}
+const event = (fields: object) => JSON.stringify(fields)
+
+describe('the command line', () => {
+  it('is split as a shell would, but run without one', () => {
+    const driver = command(`./my-agent --flag "two words" 'it''s' a\\ b $HOME ""`)
+
+    expect(driver.program).toBe('./my-agent')
+    expect(driver.command(spec)).toEqual({
+      file: '/project/my-agent',
+      args: ['--flag', 'two words', 'its', 'a b', '$HOME', ''],
+    })
+  })
+
+  it.each([
+    ['./my-agent', '/project/my-agent'],
+    ['../tools/my-agent', '/tools/my-agent'],
+    ['tools/my-agent', '/project/tools/my-agent'],
+    ['/bin/my-agent', '/bin/my-agent'],
+    ['my-agent', 'my-agent'],
+  ])('names a program of the project, wherever it works: %s', (line, file) => {
+    const elsewhere = { ...spec, cwd: '/worktree', project: '/project' }
+
+    expect(command(line).command(elsewhere).file).toBe(file)
+    expect(command(`${line} {prompt}`).command(elsewhere).args[1]).toContain(`exec '${file}' `)
+  })
+
+  it('gets the path of a file with the prompt where it says so', () => {
+    expect(command('agent --file={prompt-file}').command(spec).args).toEqual(['--file=/attempt/prompt.md'])
+  })
+
+  it('gets the prompt itself where it says so, whatever is in it', () => {
+    const prompt = `say "hi" 'there' $(id) \`b\` \\ {prompt}\nsecond line`
+    const { file, args } = command(`printf '<%s>' "it's" --ask={prompt} ''`).command(spec)
+
+    expect(execFileSync(file, args, { input: prompt, encoding: 'utf8' })).toBe(`<it's><--ask=${prompt}><>`)
+  })
+
+  it.each(['agent "open', "agent 'open", 'agent \\'])('is refused if a quote is not closed: %s', (line) => {
+    expect(() => command(line)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
+  })
+
+  it('must name a program to be started, but not to read what one has printed', () => {
+    expect(() => command('').command(spec)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
+    expect(command('').read().parse('hello')).toEqual([{ kind: 'text', text: 'hello\n' }])
+  })
+})
+
+describe('what any program prints', () => {
+  it('is its answer, if it ends with exit code 0', () => {
+    expect(outcomeOf(['Done.', '', '{"status": "continue"'])).toEqual({
+      status: 'ok',
+      retryable: false,
+      text: 'Done.\n\n{"status": "continue"\n',
+      usage: noUsage,
+      resumable: false,
+    })
+  })
+
+  it('is no answer, if it is nothing or the exit code is another', () => {
+    expect(outcomeOf([])).toMatchObject({ status: 'failed', class: 'crash' })
+    expect(outcomeOf(['all is well'], { code: 1 })).toMatchObject({
+      status: 'failed',
+      class: 'crash',
+      text: 'all is well\n',
+    })
+  })
+
+  it('may have lines of JSON in its text, such as a report', () => {
+    const lines = ['Done.', '```json', event({ status: 'continue', summary: 'on' }), '```']
+
+    expect(outcomeOf(lines)).toMatchObject({ status: 'ok', text: `${lines.join('\n')}\n` })
+  })
+
+  it('may be the lines of Claude Code', () => {
+    expect(outcomeOf(['a banner', event({ type: 'result', subtype: 'success', result: 'done' })])).toMatchObject({
+      status: 'ok',
+      text: 'done',
+    })
+    expect(outcomeOf([event({ type: 'system', subtype: 'init', session_id: 's' })]).status).toBe('failed')
+  })
+
+  it('may be our own events', () => {
+    const usage = { ...noUsage, inputTokens: 7 }
+    const lines = [
+      event({ kind: 'session', id: 's-1' }),
+      event({ kind: 'usage', usage }),
+      event({ kind: 'text', text: 'the answer' }),
+      event({ kind: 'terminal', ok: true }),
+    ]
+
+    expect(outcomeOf(lines)).toMatchObject({ status: 'ok', text: 'the answer', sessionId: 's-1', usage })
+    // It would be started anew all the same.
+    expect(outcomeOf(lines).resumable).toBe(false)
+    expect(outcomeOf(lines.slice(0, -1)).status).toBe('failed')
+  })
+
+  it('may tell a limit and its end', () => {
+    const lines = [event({ kind: 'limit', resetsAt: 1000 }), event({ kind: 'terminal', ok: false, reason: 'used up' })]
+
+    expect(outcomeOf(lines, { code: 1 })).toMatchObject({ class: 'usage_limit', resetsAt: 1000, reason: 'used up' })
+  })
+
+  it('is kept only at its end when there is no end to it', () => {
+    const line = 'x'.repeat(1024 * 1024)
+
+    expect(outcomeOf([line, line, line, line, line, line, 'the end']).text.length).toBeLessThan(5 * 1024 * 1024)
+  })
+})

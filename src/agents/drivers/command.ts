@@ -1,0 +1,138 @@
+import { RalphError } from '../../contract/errors.ts'
+import { AgentEvent } from '../../contract/events.ts'
+import { readClaude } from './claude.ts'
+import { codex } from './codex.ts'
+import { classOfStatus, conclude } from './outcome.ts'
+import { readCopilot } from './copilot-reader.ts'
+import type { Driver, Invocation, Reader } from './driver.ts'
+import { gemini } from './gemini.ts'
+import { readGoose } from './goose-reader.ts'
+import { parseObject } from './json.ts'
+import { opencode } from './opencode.ts'
+import { readPi } from './pi-reader.ts'
+import { nothingSeen, type Seen } from './seen.ts'
+import { programIn, wordsOf } from './words.ts'
+
+/**
+ * Any program: `command:./my-agent --flag`. The prompt is its stdin; for programs that do not read it, `{prompt}` stands for
+ * the prompt and `{prompt-file}` for the path of a file with it. What it prints is its answer: text, or the JSON lines of an
+ * agent that we know, or our own events, one per line.
+ */
+export function command(line: string): Driver {
+  const words = wordsOf(line)
+  const [program = ''] = words
+  return {
+    name: line === '' ? 'command' : `command:${line}`,
+    program,
+    env: [],
+    command: ({ cwd, folder, project = cwd }) => {
+      if (program === '') throw new RalphError('USAGE', 'which program?', { hint: 'write "command:./my-agent --flag"' })
+      const file = programIn(project, program)
+      const args = words.slice(1).map((word) => word.replaceAll('{prompt-file}', `${folder}/prompt.md`))
+      return args.some((word) => word.includes('{prompt}')) ? promptAsArgument([file, ...args]) : { file, args }
+    },
+    read: readCommand,
+  }
+}
+
+/** Only stdin knows the prompt, so a shell takes it from there. */
+function promptAsArgument(words: readonly string[]): Invocation {
+  const quoted = words.map(
+    (word) => `'${word.replaceAll("'", String.raw`'\''`).replaceAll('{prompt}', `'"$prompt"'`)}'`,
+  )
+  return { file: '/bin/sh', args: ['-c', `prompt=$(cat); exec ${quoted.join(' ')} </dev/null`] }
+}
+
+/** The streams that we know how to read, whoever prints them. */
+const languages = [readClaude, codex.read, gemini.read, opencode.read, readPi, readCopilot, readGoose]
+
+function readCommand(): Reader {
+  const seen = nothingSeen()
+  const printed = lastOf(4 * 1024 * 1024)
+  let readers = languages.map((read) => read())
+  let speaker: Reader | undefined
+
+  /** The first reader that understands a line reads all of them. A huge line is no way to find out. */
+  const understand = (line: string): readonly AgentEvent[] => {
+    if (!speaker && line.length > 1024 * 1024) return [{ kind: 'raw', line }]
+    for (const reader of readers) {
+      const events = reader.parse(line)
+      if (events.every(({ kind }) => kind === 'raw')) continue
+      speaker = reader
+      readers = [reader]
+      return events
+    }
+    // A report on one line of its own, in the middle of plain text, is JSON too.
+    if (!speaker) printed.add(`${line}\n`)
+    return [{ kind: 'raw', line }]
+  }
+  return {
+    parse: (line) => {
+      const entry = parseObject(line)
+      if (!entry) {
+        printed.add(`${line}\n`)
+        return [{ kind: 'text', text: `${line}\n` }]
+      }
+      const own = typeof entry['kind'] === 'string' ? AgentEvent.safeParse(entry) : undefined
+      if (!own?.success) return understand(line)
+      note(seen, own.data)
+      return [own.data]
+    },
+    finish: (exit) => {
+      // It is started the same way each time, so an earlier session is out of reach.
+      if (speaker) return { ...speaker.finish(exit), resumable: false }
+      if (seen.spoke) return { ...conclude(seen, exit), resumable: false }
+      const text = printed.text()
+      const answered = exit.code === 0 && text.trim() !== ''
+      return conclude({ ...seen, text, ...(answered && { terminal: { ok: true } }) }, exit)
+    },
+  }
+}
+
+/** What a program tells in our own words counts as much as what we read from others. */
+function note(seen: Seen, event: AgentEvent): void {
+  seen.spoke = true
+  switch (event.kind) {
+    case 'session':
+      seen.sessionId = event.id
+      return
+    case 'text':
+      seen.text = event.text
+      seen.trouble = undefined
+      return
+    case 'usage':
+      seen.usage = event.usage
+      return
+    case 'limit':
+      seen.resetsAt = event.resetsAt
+      seen.trouble = { class: 'usage_limit', reason: event.reason ?? 'the usage limit was reached' }
+      return
+    case 'retry':
+      seen.trouble = {
+        class: classOfStatus(event.status ?? 408),
+        reason: event.reason ?? 'the model could not be reached',
+      }
+      return
+    case 'terminal': {
+      const failure = seen.trouble ?? { class: 'unknown' as const, reason: 'the turn failed' }
+      seen.terminal = event.ok ? { ok: true } : { ok: false, ...failure, ...(event.reason && { reason: event.reason }) }
+      return
+    }
+    case 'tool':
+    case 'raw':
+  }
+}
+
+/** The end of a text that may be endless. */
+function lastOf(most: number) {
+  const parts: string[] = []
+  let size = 0
+  return {
+    add: (part: string) => {
+      parts.push(part)
+      size += part.length
+      while (size > most && parts.length > 1) size -= parts.shift()?.length ?? 0
+    },
+    text: () => parts.join(''),
+  }
+}

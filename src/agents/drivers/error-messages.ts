@@ -1,0 +1,54 @@
+import type { FailureClass } from '../../contract/outcome.ts'
+import { classOfStatus } from './outcome.ts'
+
+/**
+ * What the message of a structured error event means, for programs that give no code with it. Never for the words of a
+ * model, of a tool or of stderr. The first pattern that fits wins, so the special ones come first.
+ */
+export function classOfMessage(message: string): FailureClass {
+  const special = specialPatterns.find(([pattern]) => pattern.test(message))
+  if (special) return special[1]
+  const status = statusIn(message)
+  if (status !== undefined) return classOfStatus(status)
+  const general = generalPatterns.find(([pattern]) => pattern.test(message))
+  if (general) return general[1]
+  const bare = /\b(401|403|429|500|502|503|504|529)\b/.exec(message)?.[1]
+  return bare === undefined ? 'unknown' : classOfStatus(Number(bare))
+}
+
+/** The HTTP status that a message names. */
+export function statusIn(message: string): number | undefined {
+  const digits = /\bstatus(?: code)?:? (\d{3})\b|"code":\s?(\d{3})\b/.exec(message)
+  return digits ? Number(digits[1] ?? digits[2]) : undefined
+}
+
+type Patterns = readonly (readonly [RegExp, FailureClass])[]
+
+const specialPatterns: Patterns = [
+  [/usage limit|daily quota/i, 'usage_limit'],
+  [/context (?:window|length)|(?:prompt|input) is too (?:long|large)|maximum context/i, 'context'],
+]
+
+const generalPatterns: Patterns = [
+  [/rate.?limit|too many requests|resource.?exhausted/i, 'rate_limit'],
+  [/overloaded|at capacity|high demand|server error|unavailable/i, 'overloaded'],
+  [/quota|billing|credit|upgrade to/i, 'auth'],
+  [/api.?key|unauthori[sz]ed|unauthenticated|authenticat|log ?in|sign in|forbidden/i, 'auth'],
+  [/malformed|incomplete json|invalid json|unexpected token|parse/i, 'protocol'],
+  [/disconnected|connect|network|socket|fetch failed|terminated|timed? ?out|error sending request/i, 'network'],
+]
+
+/**
+ * When a limit ends, for programs that tell it only as a time of this machine: without its seconds, so it is the end of that
+ * minute, and without its day when it is today. A time that has gone by is over; it is not one of tomorrow.
+ */
+export function resetIn(message: string, now: number): number | undefined {
+  const named = /try again at (?:([A-Z][a-z]+ \d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}):(\d{2})\s?([AP]M)/i.exec(
+    message,
+  )
+  if (!named) return undefined
+  const [, day, year, hour, minute, half = ''] = named
+  const reset = day === undefined ? new Date(now) : new Date(`${day}, ${year}`)
+  if (Number.isNaN(reset.getTime())) return undefined
+  return reset.setHours((Number(hour) % 12) + (half.toUpperCase() === 'PM' ? 12 : 0), Number(minute) + 1, 0, 0)
+}

@@ -1,0 +1,20 @@
+import { bundledProgram } from '../../platform/package-root.ts'
+import { readClaude } from './claude.ts'
+import type { Driver } from './driver.ts'
+
+const main = bundledProgram('scripted-agent/main.js')
+
+/** Our own agent for demos and tests: it plays a scenario file and speaks like Claude Code. */
+export const scripted: Driver = {
+  name: 'scripted',
+  program: process.execPath,
+  env: ['RALPH_SCRIPTED_PACE'],
+  command: ({ sprintDir }) => ({
+    file: process.execPath,
+    args: [main, '--scenario', `${sprintDir}/SCENARIO.yaml`],
+  }),
+  read: () => {
+    const reader = readClaude()
+    return { ...reader, finish: (exit) => ({ ...reader.finish(exit), resumable: false }) }
+  },
+}

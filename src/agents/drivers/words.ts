@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+
+/** A command line to its words, with the quotes of a shell and nothing else of it: no variables, no globs, no pipes. */
+export function wordsOf(line: string): string[] {
+  const words: string[] = []
+  const pattern = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)/gsy
+  let end = 0
+  for (const match of line.trimEnd().matchAll(pattern)) {
+    words.push(unquote(match[1] ?? ''))
+    end = match.index + match[0].length
+  }
+  if (end < line.trimEnd().length) {
+    throw new RalphError('USAGE', `a quote is not closed in: ${line}`, {
+      hint: 'close it, or escape it with a backslash',
+    })
+  }
+  return words
+}
+
+const unquote = (word: string): string =>
+  word.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs, (_, single, double, escaped) =>
+    typeof single === 'string'
+      ? single
+      : typeof double === 'string'
+        ? double.replaceAll(/\\(["\\$`])/g, '$1')
+        : String(escaped),
+  )
+
+/** The program of a command line as it can be started from anywhere: one that is named by a path is in the project. */
+export const programIn = (project: string, program: string): string =>
+  program.includes('/') ? resolve(project, program) : program

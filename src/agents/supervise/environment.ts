@@ -1,0 +1,85 @@
+import type { Driver } from '../drivers/driver.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** What every program needs to run at all: itself, its user, language, network and folders. */
+const base = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LC_*',
+  'TERM',
+  'TZ',
+  'TMPDIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'all_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'XDG_*',
+]
+
+/** Marks of the session that Ralph itself was started from: a nested agent would take itself for a part of it. */
+const never = [
+  'CLAUDECODE',
+  'CLAUDE_PID',
+  'CLAUDE_EFFORT',
+  'CLAUDE_ENV_FILE',
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_EXECPATH',
+  'CLAUDE_CODE_SESSION_*',
+  'CLAUDE_CODE_CHILD_*',
+  'CLAUDE_CODE_MESSAGING_*',
+  'CLAUDE_CODE_SSE_PORT',
+  'AI_AGENT',
+  'CODEX_CI',
+  'CODEX_SANDBOX*',
+  'CODEX_SESSION_ID',
+  'CODEX_THREAD_ID',
+  'CODEX_TOOL_CALL_ID',
+  'GEMINI_CLI',
+  'OPENCODE',
+  'OPENCODE_PID',
+]
+
+/**
+ * The whole environment of an agent: what its driver and the person allow of the user's own, and what is set for this
+ * attempt on top. `pass` takes names and `PREFIX_*` as in SPRINT.yaml.
+ */
+export function agentEnv(
+  driver: Pick<Driver, 'env'>,
+  userEnv: Variables,
+  pass: readonly string[],
+  extra: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const allowed = matcher([...base, ...driver.env, ...pass])
+  const refused = matcher(never)
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(userEnv)) {
+    if (value !== undefined && allowed(name) && !refused(name)) env[name] = value
+  }
+  return { ...env, ...extra }
+}
+
+/** Who pays, as far as the environment decides it: the user, and the keys and folders of the program. Not to be shown. */
+export function accountOf(driver: Pick<Driver, 'env'>, userEnv: Variables): string {
+  const decides = matcher(['HOME', ...driver.env])
+  const deciding = Object.entries(userEnv).filter(([name, value]) => value !== undefined && decides(name))
+  return JSON.stringify(deciding.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const names = new Set(patterns.filter((pattern) => !pattern.endsWith('*')))
+  const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1))
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { claude } from '../drivers/claude.ts'
+import { codex } from '../drivers/codex.ts'
+import { gemini } from '../drivers/gemini.ts'
+import { inspectAgent, type Inspector, versionOf, versionWarning } from './inspect.ts'
+import { driverNamed } from '../drivers/registry.ts'
+
+const aMachine = (machine: Partial<Inspector> = {}): Inspector => ({
+  find: (program) => `/bin/${program}`,
+  run: async (_, args) =>
+    args[0] === '--version' ? { code: 0, stdout: '2.1.325 (Claude Code)\n' } : { code: 1, stdout: '' },
+  isHomeFile: () => false,
+  env: {},
+  ...machine,
+})
+const version = (stdout: string) => aMachine({ run: async () => ({ code: 0, stdout }) })
+
+describe('what can be told of an agent program', () => {
+  it('is nothing if it is not there', async () => {
+    expect(await inspectAgent(claude, aMachine({ find: () => undefined }))).toEqual({
+      name: 'claude',
+      program: 'claude',
+      way: 'headless',
+      login: 'unknown',
+    })
+  })
+
+  it('is where it is, its version, and whether somebody is logged in', async () => {
+    expect(await inspectAgent(claude, aMachine())).toEqual({
+      name: 'claude',
+      program: 'claude',
+      way: 'headless',
+      path: '/bin/claude',
+      version: '2.1.325',
+      tested: true,
+      login: 'no',
+    })
+  })
+
+  it('is a login by variable, by file or by asking the program', async () => {
+    expect((await inspectAgent(claude, aMachine({ env: { ANTHROPIC_API_KEY: 'k' } }))).login).toBe('yes')
+    expect(
+      (await inspectAgent(gemini, aMachine({ isHomeFile: (path) => path === '.gemini/oauth_creds.json' }))).login,
+    ).toBe('yes')
+    expect((await inspectAgent(gemini, aMachine())).login).toBe('unknown')
+    expect((await inspectAgent(codex, aMachine({ run: async () => ({ code: 0, stdout: '' }) }))).login).toBe('yes')
+    expect((await inspectAgent(codex, aMachine({ run: async () => ({ code: null, stdout: '' }) }))).login).toBe(
+      'unknown',
+    )
+  })
+
+  it('is a warning for a version that was not tested', async () => {
+    for (const [printed, tested] of [
+      ['2.1.0', true],
+      ['2.10.0', false],
+      ['2.0.99', false],
+      ['3.0.0', false],
+    ] as const) {
+      const inspection = await inspectAgent(claude, version(printed))
+      expect([printed, inspection.tested]).toEqual([printed, tested])
+      expect(versionWarning(claude, printed) === undefined).toBe(tested)
+    }
+    expect((await inspectAgent(claude, version('no digits'))).version).toBeUndefined()
+  })
+
+  it('is its version alone, by one call', async () => {
+    const calls: string[][] = []
+    const run: Inspector['run'] = async (_, args) => {
+      calls.push([...args])
+      return { code: 0, stdout: 'codex-cli 0.166.0' }
+    }
+
+    expect(await versionOf(codex, aMachine({ run }))).toBe('0.166.0')
+    expect(await versionOf(codex, aMachine({ find: () => undefined }))).toBeUndefined()
+    expect(calls).toEqual([['--version']])
+  })
+
+  it('is told of agents behind the protocol too', async () => {
+    expect(await inspectAgent(driverNamed('acp:gemini'), aMachine())).toMatchObject({ way: 'acp', program: 'gemini' })
+  })
+})
+
+describe('a warning before the first attempt', () => {
+  const situation = { isRoot: true, sandboxed: false, env: {} }
+
+  it('is given for Claude Code as root, which would refuse to start', () => {
+    expect(claude.warn?.(situation)).toContain('IS_SANDBOX=1')
+    expect(claude.warn?.({ ...situation, sandboxed: true })).toBeUndefined()
+    expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: '1' } })).toBeUndefined()
+    expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: 'yes' } })).toBeUndefined()
+    expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: '0' } })).toContain('IS_SANDBOX=1')
+    expect(claude.warn?.({ ...situation, isRoot: false })).toBeUndefined()
+  })
+
+  it('is not needed within a sandbox, where the flag is set', () => {
+    const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
+
+    expect(claude.command({ ...spec, sandboxed: true }).env).toMatchObject({ IS_SANDBOX: '1' })
+    expect(claude.command(spec).env).not.toHaveProperty('IS_SANDBOX')
+  })
+})

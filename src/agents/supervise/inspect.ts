@@ -1,0 +1,81 @@
+import type { About, Driver } from '../drivers/driver.ts'
+
+/** What inspecting needs of the outside world. */
+export interface Inspector {
+  readonly find: (program: string) => string | undefined
+  /** Runs a program without input and with a time limit; never rejects. */
+  readonly run: (
+    file: string,
+    args: readonly string[],
+  ) => Promise<{ readonly code: number | null; readonly stdout: string }>
+  /** Whether there is such a file, given relative to the home folder. */
+  readonly isHomeFile: (path: string) => boolean
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export type Inspection = {
+  readonly name: string
+  readonly program: string
+  readonly way: 'headless' | 'acp'
+  /** Where PATH finds it; absent if it does not. */
+  readonly path?: string
+  readonly version?: string
+  /** Whether this version is one whose output we have seen. */
+  readonly tested?: boolean
+  readonly login: 'yes' | 'no' | 'unknown'
+}
+
+/** What can be told of an agent program without a prompt: at most two short calls. */
+export async function inspectAgent(driver: Driver, inspector: Inspector): Promise<Inspection> {
+  const { name, program, about } = driver
+  const way = name.startsWith('acp') ? 'acp' : 'headless'
+  const path = inspector.find(program)
+  if (path === undefined) return { name, program, way, login: 'unknown' }
+  const [version, login] = await Promise.all([askVersion(path, inspector), loginOf(driver, path, inspector)])
+  return {
+    name,
+    program,
+    way,
+    path,
+    ...(version !== undefined && { version }),
+    ...(version !== undefined && about && { tested: isTested(version, about) }),
+    login,
+  }
+}
+
+/** The version of an installed copy: one short call. */
+export async function versionOf({ program }: Driver, inspector: Inspector): Promise<string | undefined> {
+  const path = inspector.find(program)
+  return path === undefined ? undefined : askVersion(path, inspector)
+}
+
+/** One line for a version whose output we do not know; it is used all the same. */
+export function versionWarning({ name, about }: Driver, version: string): string | undefined {
+  if (!about || isTested(version, about)) return undefined
+  const [from, below] = about.tested
+  return `${name} ${version} was not tested (tested: ${from} and later, before ${below}); if its output is not understood, that may be why`
+}
+
+async function askVersion(path: string, { run }: Inspector): Promise<string | undefined> {
+  const { code, stdout } = await run(path, ['--version'])
+  return code === 0 ? /\b(\d+\.\d+\.\d+)/.exec(stdout)?.[1] : undefined
+}
+
+async function loginOf({ about }: Driver, path: string, inspector: Inspector): Promise<Inspection['login']> {
+  const login = about?.login
+  if (!login) return 'unknown'
+  if (login.variables.some((name) => inspector.env[name])) return 'yes'
+  if (login.files?.some((file) => inspector.isHomeFile(file))) return 'yes'
+  if (!login.ask) return 'unknown'
+  const { code } = await inspector.run(path, login.ask)
+  return code === 0 ? 'yes' : code === 1 ? 'no' : 'unknown'
+}
+
+const isTested = (version: string, { tested: [from, below] }: About): boolean =>
+  compare(version, from) >= 0 && compare(version, below) < 0
+
+function compare(a: string, b: string): number {
+  const others = b.split('.').map(Number)
+  const differences = a.split('.').map((part, index) => Number(part) - (others[index] ?? 0))
+  return differences.find((difference) => difference !== 0) ?? 0
+}

@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { noUsage, type Outcome } from '../../contract/outcome.ts'
+import { readReport } from '../../loop/read-report.ts'
+import { tellReport, withToldReport } from './mcp-report.ts'
+
+const said = (text: string, status: Outcome['status'] = 'ok'): Outcome => ({
+  status,
+  retryable: false,
+  resumable: false,
+  text,
+  usage: noUsage,
+})
+const onward = { status: 'continue', summary: 'half', completedStepIds: ['step-1'], pendingSteps: [] }
+
+it('counts like a block in the final message', async () => {
+  const folder = aFolder()
+  await tellReport(folder, onward)
+
+  const { text } = withToldReport(said('That was it.'), folder)
+
+  expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: onward })
+})
+
+it('gives way to a block that was said later, in the final message', async () => {
+  const folder = aFolder()
+  await tellReport(folder, onward)
+  const later = { status: 'continue', summary: 'later', completedStepIds: [], pendingSteps: [] }
+
+  const { text } = withToldReport(said(`\`\`\`json\n${JSON.stringify(later)}\n\`\`\``), folder)
+
+  expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: later })
+})
+
+it('keeps what was said before about steps', async () => {
+  const folder = aFolder()
+  await tellReport(folder, { ...onward, pendingSteps: [{ id: null, prompt: 'more' }] })
+  await tellReport(folder, { status: 'goal-complete', summary: 'all', completedStepIds: ['step-2'] })
+
+  expect(JSON.parse(readFileSync(join(folder, 'told', 'report.json'), 'utf8'))).toEqual({
+    status: 'goal-complete',
+    summary: 'all',
+    completedStepIds: ['step-1', 'step-2'],
+    pendingSteps: [{ id: null, prompt: 'more' }],
+  })
+})
+
+it.each([
+  ['there is none', undefined, 'ok'],
+  ['it is cut off', '{"status": "con', 'ok'],
+  ['the attempt has failed', JSON.stringify(onward), 'failed'],
+] as const)('changes nothing where %s', (_, file, status) => {
+  const folder = aFolder()
+  if (file !== undefined) {
+    mkdirSync(join(folder, 'told'))
+    writeFileSync(join(folder, 'told', 'report.json'), file)
+  }
+
+  expect(withToldReport(said('as it was', status), folder)).toEqual(said('as it was', status))
+})

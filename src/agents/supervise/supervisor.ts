@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import type { AgentEvent } from '../../contract/events.ts'
+import type { Outcome, Usage } from '../../contract/outcome.ts'
+import type { Price } from '../../contract/settings.ts'
+import { readErrors, type Ended } from '../../platform/processes/attempt-folder.ts'
+import { attentiveClock } from '../../platform/clock.ts'
+import { isFile, realPath } from '../../platform/files/files.ts'
+import { lineSplitter } from '../../platform/files/line-splitter.ts'
+import { findProgram } from '../../platform/processes/programs.ts'
+import { superviseProcess } from '../../platform/processes/supervised-process.ts'
+import type { AgentRequest, AgentRunner } from '../../runtime/ports.ts'
+import { newToken, tokenVariable } from './attempt-token.ts'
+import { takeAttempt, type Place } from './attempt.ts'
+import type { Driver } from '../drivers/driver.ts'
+import { agentEnv } from './environment.ts'
+import { estimateUsd } from './prices.ts'
+import { isSaidToBeSandbox } from '../drivers/sandbox-message.ts'
+import type { Sandbox } from '../cells/sandbox.ts'
+import { withToldReport } from './mcp-report.ts'
+import { wholeTexts } from '../transcript/whole-texts.ts'
+
+/** The most that one attempt may print (DESIGN §6). */
+const defaultOutputCapBytes = 1024 ** 3
+const stderrTailBytes = 2000
+/** While a tool runs, or the context is compacted, an agent is silent for good reasons. */
+const patienceWithTools = 3
+
+export type AgentOptions = Place & {
+  /** Where a program is that is named by a relative path; `cwd` if nothing is said. */
+  readonly project?: string
+  readonly driver: Driver
+  readonly model?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly pass: readonly string[]
+  readonly prices?: Readonly<Record<string, Price>> | undefined
+  /** Around every attempt, if there is one. */
+  readonly sandbox?: Sandbox | undefined
+  /** What an agent is given to end by itself after a TERM; 10 s if nothing is said. */
+  readonly graceMs?: number
+  /** The most that an attempt may print; 1 GiB if nothing is said. */
+  readonly outputCapBytes?: number
+}
+
+/** Turns what a driver knows into an agent that the runtime can run. With the shell, the only thing that starts programs. */
+export function superviseAgent(options: AgentOptions): AgentRunner {
+  const { driver, sprintDir, cwd, project = cwd, model, sandbox } = options
+  return {
+    name: driver.name,
+    transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
+    async run(request, signal) {
+      const { folder, mark, showAgain } = await takeAttempt(sprintDir, request)
+      const { resume, answer, form } = request
+      const invocation = driver.command({
+        cwd,
+        folder,
+        sprintDir,
+        project,
+        ...(model !== undefined && { model }),
+        ...(resume !== undefined && { resume }),
+        ...(answer !== undefined && { answer }),
+        ...(form !== undefined && { form }),
+        ...((sandbox || isSaidToBeSandbox(options.env)) && { sandboxed: true }),
+      })
+      const { token, files } = newToken(folder)
+      const env = agentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
+      const found = findProgram(invocation.file, env['PATH'] ?? '', project)
+      if (!found) throw notFound(driver)
+      const bare = { file: driver.native?.(realPath(found), isFile) ?? found, args: invocation.args, env }
+      const program = (await sandbox?.around(bare, { driver, folder, sprintDir, cwd })) ?? bare
+      const watch = watchAttempt(driver, request, options)
+      const { code, ended } = await superviseProcess({
+        folder,
+        ...program,
+        cwd,
+        stdin: request.prompt,
+        files: { ...invocation.files, ...files },
+        mark,
+        onOutput: watch.onOutput,
+        onJoined: watch.onJoined,
+        overdue: watch.overdue,
+        signal,
+        ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
+      })
+      await sandbox?.clear({ folder, sprintDir })
+      showAgain()
+      const outcome = withToldReport(watch.finish({ folder, code, ended }), folder)
+      return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
+    },
+  }
+}
+
+export const notFound = ({ name, program }: Driver): RalphError =>
+  new RalphError('AGENT_NOT_FOUND', `agent "${name}": the program "${program}" is not ${whereOf(program)}`, {
+    hint: `install it, or choose another one with --agent or "agent:" in SPRINT.yaml`,
+  })
+
+/** A path is looked for in the project, and must be executable there. */
+const whereOf = (program: string): string =>
+  !program.includes('/') ? 'on PATH' : program.startsWith('/') ? 'there' : 'in the project'
+
+/** Reads the output as it comes and keeps the three clocks: silence, length, lingering after the result. */
+function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: AgentRequest, options: AgentOptions) {
+  const reader = driver.read(used)
+  const whole = wholeTexts(onEvent)
+  const tell = driver.textInPieces ? whole.onEvent : onEvent
+  const now = attentiveClock()
+  let started = now()
+  let lastSign = started
+  let resultAt: number | undefined
+  let { model } = options
+  let overspent = false
+  const openTools = new Set<string>()
+
+  const onLine = (line: string) => {
+    for (const event of reader.parse(line)) {
+      if (event.kind !== 'raw' || !isPing(event.line)) lastSign = now()
+      if (event.kind === 'terminal') resultAt = now()
+      if (event.kind === 'session') model = event.model ?? model
+      if (event.kind === 'usage') overspent = isOver(budget, event.usage, { model, prices: options.prices })
+      noteTool(openTools, event)
+      tell(event)
+    }
+  }
+  const lines = lineSplitter(onLine)
+  return {
+    model: () => model,
+    onOutput: lines.push,
+    onJoined: (ranMs: number) => (started -= ranMs),
+    overdue: (bytes: number): Ended | undefined => {
+      const at = now()
+      const patience = openTools.size > 0 ? timeouts.idle * patienceWithTools : timeouts.idle
+      if (bytes > (options.outputCapBytes ?? defaultOutputCapBytes)) return 'output-cap'
+      if (resultAt === undefined && (overspent || at - started > (budget.durationMs ?? Infinity))) return 'budget'
+      if (resultAt !== undefined && at - resultAt > timeouts.afterResult) return 'after-result'
+      if (at - started > timeouts.attempt) return 'attempt'
+      if (resultAt === undefined && at - lastSign > patience) return 'idle'
+      return undefined
+    },
+    finish(end: { folder: string; code: number | null; ended: Ended | undefined }): Outcome {
+      const { folder, code, ended } = end
+      lines.end()
+      whole.end()
+      const stderrTail = readErrors(folder, stderrTailBytes)
+      return reader.finish({ code, signal: null, stderrTail, at: Date.now(), ...(ended && { ended }) })
+    },
+  }
+}
+
+/** The provider's own figure, else one by list price, and then it says so. */
+function priced(outcome: Outcome, model: string | undefined, prices: AgentOptions['prices']): Outcome {
+  const known = { ...outcome, ...(model !== undefined && { model }) }
+  if (outcome.costUsd !== undefined || isUncounted(outcome)) return known
+  const costUsd = estimateUsd(model, outcome.usage, prices)
+  return costUsd === undefined ? known : { ...known, costUsd, costEstimated: true }
+}
+
+/** An answer costs tokens; where none are told, they are not zero. */
+const isUncounted = ({ status, usage: { inputTokens, outputTokens, cacheReadTokens } }: Outcome): boolean =>
+  status === 'ok' && inputTokens + outputTokens + cacheReadTokens === 0
+
+/** Money is only known at the end; until then it is estimated by list price, and a model without one has no price. */
+function isOver(
+  { usd, tokens }: AgentRequest['budget'],
+  usage: Usage,
+  { model, prices }: Pick<AgentOptions, 'model' | 'prices'>,
+): boolean {
+  if (tokens !== undefined && usage.inputTokens + usage.outputTokens > tokens) return true
+  return usd !== undefined && (estimateUsd(model, usage, prices) ?? 0) > usd
+}
+
+/** Lines that only say that the program is still there; one that says so for ever hangs all the same. */
+const isPing = (line: string): boolean => /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
+
+function noteTool(openTools: Set<string>, event: AgentEvent): void {
+  if (event.kind !== 'tool') return
+  if (event.phase === 'start') openTools.add(event.id)
+  else openTools.delete(event.id)
+}

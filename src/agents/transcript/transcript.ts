@@ -1,0 +1,138 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { AgentEvent } from '../../contract/events.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import { redactDeep, type Redact } from '../../contract/redact.ts'
+import { formatTimestamp } from '../../contract/time.ts'
+import { cleanEvents } from '../../runtime/redacted.ts'
+import type { Driver, Exit } from '../drivers/driver.ts'
+import { isObject } from '../drivers/json.ts'
+import { wholeTexts } from './whole-texts.ts'
+
+/** Reads a recorded stream as it would have been read live, line by line, without its secrets; holds no more than one message of it. */
+export function readTranscript(driver: Driver, redact: Redact, onEvent: (event: AgentEvent) => void) {
+  const reader = driver.read()
+  const clean = cleanEvents(redact)
+  const show = (event: AgentEvent) => onEvent(clean(event))
+  const whole = wholeTexts(show)
+  const tell = driver.textInPieces ? whole.onEvent : show
+  return {
+    line: (line: string): void => {
+      if (line.trim() !== '') for (const event of reader.parse(line)) tell(event)
+    },
+    end: (exit: Exit): Outcome => {
+      whole.end()
+      return redactDeep(reader.finish(exit), redact)
+    },
+  }
+}
+
+/** Prints readable turns, line by line, without anything that a terminal would obey. */
+export function transcriptPrinter(print: (line: string) => void, mostLines = 20) {
+  let hidden = 0
+  let inText = false
+  return {
+    event: (event: AgentEvent): void => {
+      if (event.kind === 'raw' && isJson(event.line)) hidden++
+      const lines = renderEvent(event, mostLines)
+      // A program without a language of its own says its text line by line.
+      for (const line of inText && event.kind === 'text' ? lines.slice(1) : lines) print(line)
+      inText = event.kind === 'text' && event.text.endsWith('\n')
+    },
+    end: (outcome: Outcome): void => {
+      const lines = hidden === 1 ? 'line' : 'lines'
+      if (hidden > 0) for (const line of ['', `(${hidden} ${lines} of the stream without news left out)`]) print(line)
+      for (const line of ['', ...renderOutcome(outcome)]) print(line)
+    },
+  }
+}
+
+function renderEvent(event: AgentEvent, mostLines: number): string[] {
+  switch (event.kind) {
+    case 'session':
+      return [`session ${clean(event.id)}${event.model ? ` (${clean(event.model)})` : ''}`]
+    case 'text':
+      return ['', ...block(event.text, '', Infinity)]
+    case 'tool':
+      return event.phase === 'start' ? startedTool(event, mostLines) : endedTool(event, mostLines)
+    case 'retry':
+      return [`~ retry${renderRetry(event)}`]
+    case 'limit':
+      return [
+        `! limit${event.reason ? `: ${clean(event.reason)}` : ''}${event.resetsAt ? `, until ${formatTimestamp(event.resetsAt)}` : ''}`,
+      ]
+    case 'terminal':
+      return ['', event.ok ? '= the turn ended' : `= the turn failed: ${clean(event.reason ?? 'no reason given')}`]
+    case 'raw':
+      return isJson(event.line) ? [] : block(event.line, '? ', 1)
+    case 'usage':
+      return []
+  }
+}
+
+type Tool = Extract<AgentEvent, { kind: 'tool' }>
+type Retry = Extract<AgentEvent, { kind: 'retry' }>
+
+function startedTool({ name, argument, input }: Tool, mostLines: number): string[] {
+  const title = ['>', clean(name ?? 'tool'), ...(argument === undefined ? [] : [clean(argument)])].join(' ')
+  return ['', title, ...renderInput(input, argument, mostLines)]
+}
+
+/** What the title does not say already. */
+function renderInput(input: unknown, argument: string | undefined, mostLines: number): string[] {
+  if (!isObject(input)) return []
+  return Object.entries(input)
+    .filter(([, value]) => value !== argument)
+    .flatMap(([name, value]) =>
+      block(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`, '    ', mostLines),
+    )
+}
+
+const endedTool = ({ ok, output }: Tool, mostLines: number): string[] => [
+  ...(output ? block(output, '  | ', mostLines) : []),
+  ok === false ? '  x failed' : '  . done',
+]
+
+const renderRetry = ({ attempt, status, delayMs, reason }: Retry): string =>
+  [
+    attempt === undefined ? '' : ` ${attempt}`,
+    status === undefined ? '' : ` after ${status}`,
+    delayMs === undefined ? '' : ` in ${Math.round(delayMs / 100) / 10} s`,
+    reason === undefined ? '' : `: ${clean(reason)}`,
+  ].join('')
+
+function renderOutcome(outcome: Outcome): string[] {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = outcome.usage
+  const cost = outcome.costUsd === undefined ? 'unpriced' : `$${outcome.costUsd.toFixed(4)}`
+  return [
+    `outcome: ${[
+      outcome.status,
+      outcome.class,
+      outcome.status !== 'ok' && outcome.retryable ? 'can be tried again' : undefined,
+    ]
+      .filter((word) => word !== undefined)
+      .join(', ')}`,
+    ...(outcome.reason ? block(`reason:  ${outcome.reason}`, '', 5) : []),
+    ...(outcome.resetsAt === undefined ? [] : [`until:   ${formatTimestamp(outcome.resetsAt)}`]),
+    `tokens:  ${inputTokens} in, ${outputTokens} out, ${cacheReadTokens} read from and ${cacheWriteTokens} written to the cache, ${cost}`,
+  ]
+}
+
+function block(text: string, indent: string, mostLines: number): string[] {
+  const lines = clean(text).replace(/\n+$/, '').split('\n')
+  const width = mostLines === Infinity ? Infinity : longestLine
+  const shown = lines.slice(0, mostLines).map((line) => `${indent}${clip(line, width)}`)
+  const more = lines.length - shown.length
+  return more > 0 ? [...shown, `${indent}… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown
+}
+
+/** Of what is not the agent's own words. */
+const longestLine = 2000
+
+const clip = (line: string, width: number): string =>
+  line.length <= width ? line : `${line.slice(0, width)}… (${line.length - width} more characters)`
+
+const isJson = (line: string): boolean => line.trimStart().startsWith('{')
+
+/** What an agent printed may hold escape sequences, made to trick the one who looks at it. */
+const clean = (text: string): string =>
+  stripVTControlCharacters(text).replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '')

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import type { Driver } from '../../agents/drivers/driver.ts'
+import { agentEnv } from '../../agents/supervise/environment.ts'
+import type { Inspector } from '../../agents/supervise/inspect.ts'
+import { isFile } from '../../platform/files/files.ts'
+import { findProgram } from '../../platform/processes/programs.ts'
+import { runShortly } from '../../platform/processes/short-run.ts'
+import type { Io } from '../io/io.ts'
+
+const timeoutMs = 15_000
+
+/** Looks at a driver's program on this machine, with the environment that the program would have at work. */
+export function inspectorFor(driver: Driver, { env, cwd }: Io, signal?: AbortSignal): Inspector {
+  const { env: settings = {} } = driver.command({ cwd, folder: cwd, sprintDir: cwd })
+  const seen = agentEnv(driver, env, [], settings)
+  return {
+    find: (program) => findProgram(program, env['PATH'] ?? '', cwd),
+    run: (file, args) => runShortly({ file, args, cwd, env: seen, timeoutMs, signal }),
+    isHomeFile: (path) => isFile(join(env['HOME'] ?? '/', path)),
+    env,
+  }
+}

@@ -1,0 +1,38 @@
+import type { Driver } from '../../agents/drivers/driver.ts'
+import { versionOf, versionWarning } from '../../agents/supervise/inspect.ts'
+import type { SprintEvent } from '../../contract/events.ts'
+import { inspectorFor } from './inspector.ts'
+import type { Io } from '../io/io.ts'
+
+/**
+ * Passes events on, and once per agent says when its version is not one that was tested. Agents that name their version in
+ * their output cost nothing; else the first one is asked, beside its first attempt: one short call per run.
+ */
+export function watchVersions(
+  drivers: readonly [Driver, ...Driver[]],
+  show: (event: SprintEvent) => void,
+  io: Io,
+): { readonly observe: (event: SprintEvent) => void; readonly stop: () => void } {
+  const [first] = drivers
+  const stopped = new AbortController()
+  const judged = new Set<string>()
+  let working: Driver = first
+
+  const judge = (driver: Driver, version: string) => {
+    const text = judged.has(driver.name) ? undefined : versionWarning(driver, version)
+    judged.add(driver.name)
+    if (text !== undefined && !stopped.signal.aborted) show({ type: 'note', level: 'warning', text })
+  }
+  if (first.about && !first.about.tellsVersion) {
+    void versionOf(first, inspectorFor(first, io, stopped.signal)).then((version) => version && judge(first, version))
+  }
+  return {
+    observe: (event) => {
+      show(event)
+      if (event.type === 'attempt-started') working = drivers.find(({ name }) => name === event.agent) ?? working
+      if (event.type === 'agent' && event.event.kind === 'session' && event.event.version !== undefined)
+        judge(working, event.event.version)
+    },
+    stop: () => stopped.abort(),
+  }
+}

@@ -1,0 +1,126 @@
+import { parseArgs } from 'node:util'
+import { RalphError } from '../../contract/errors.ts'
+import { nearest } from '../../contract/nearest.ts'
+import type { Io } from './io.ts'
+
+export type Option = {
+  readonly type: 'string' | 'boolean'
+  readonly short?: string
+  /** Placeholder of the value in the help. */
+  readonly value?: string
+  readonly description: string
+}
+export type Options = Readonly<Record<string, Option>>
+
+type Values<O extends Options> = {
+  readonly [K in keyof O]?: O[K]['type'] extends 'boolean' ? boolean : string
+}
+
+export type About = {
+  readonly name: string
+  readonly summary: string
+  /** What may follow the options, as shown in the help: `<sprint-dir>` is required, `[sprint-dir]` is not. */
+  readonly arguments?: readonly string[]
+  readonly details?: string
+  readonly examples?: readonly string[]
+}
+
+type Declaration<O extends Options> = About & {
+  readonly options?: O
+  /** Resolves with the exit code. */
+  readonly run: (
+    given: { readonly values: Values<O>; readonly positionals: readonly string[] },
+    io: Io,
+  ) => Promise<number>
+}
+
+export interface Command {
+  /** What its help and the completion of shells are made from. */
+  readonly about: About & { readonly options: Options }
+  readonly run: (args: readonly string[], io: Io) => Promise<number>
+}
+
+const common = {
+  help: { type: 'boolean', short: 'h', description: 'show this help' },
+} as const
+
+/** A command: typed from its options, strict about unknown ones, with help made from the same declaration. */
+export function command<const O extends Options>(declared: Declaration<O>): Command {
+  const options: Options = { ...declared.options, ...common }
+  return {
+    about: { ...declared, options },
+    async run(args, io) {
+      const parsed = parse(declared.name, args, options)
+      if (parsed.values['help'] === true) {
+        io.print(help(declared, options))
+        return 0
+      }
+      checkCount(declared, parsed.positionals)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parseArgs has just checked them against the same options
+      return declared.run({ values: parsed.values as Values<O>, positionals: parsed.positionals }, io)
+    },
+  }
+}
+
+function parse(name: string, args: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...args], options: { ...options }, allowPositionals: true, strict: true })
+  } catch (cause) {
+    const message = cause instanceof Error ? (cause.message.split('. ')[0] ?? '') : String(cause)
+    throw new RalphError('USAGE', `${name}: ${message.replaceAll("'", '"')}`, {
+      hint: hintFor(name, message, options),
+      cause,
+    })
+  }
+}
+
+function hintFor(name: string, message: string, options: Options): string {
+  const given = /'--([^'=\s]+)/.exec(message)?.[1]
+  const meant = given === undefined ? undefined : nearest(given, Object.keys(options))
+  const see = `see: ralph ${name} --help`
+  return meant && meant !== given ? `did you mean --${meant}? ${see}` : see
+}
+
+function checkCount(declared: About, positionals: readonly string[]): void {
+  const names = declared.arguments ?? []
+  const missing = names.find((argument, index) => argument.startsWith('<') && positionals[index] === undefined)
+  const hint = `see: ralph ${declared.name} --help`
+  if (missing !== undefined) throw new RalphError('USAGE', `${declared.name}: ${missing} is missing`, { hint })
+  if (positionals.length > names.length) {
+    throw new RalphError('USAGE', `${declared.name}: "${positionals[names.length]}" is one argument too many`, { hint })
+  }
+}
+
+function help(declared: About, options: Options): string {
+  const usage = ['ralph', declared.name, ...(declared.arguments ?? []), '[options]'].join(' ')
+  const rows = Object.entries(options).map(([name, { short, value, type, description }]) => {
+    const flag = `${short ? `-${short}, ` : '    '}--${name}${type === 'string' ? ` ${value ?? 'VALUE'}` : ''}`
+    return [flag, description] as const
+  })
+  const width = Math.max(...rows.map(([flag]) => flag.length))
+  return [
+    declared.summary,
+    '',
+    `Usage: ${usage}`,
+    ...(declared.details ? ['', declared.details] : []),
+    '',
+    'Options:',
+    ...rows.map(([flag, description]) => `  ${flag.padEnd(width)}  ${description}`),
+    ...(declared.examples ? ['', 'Examples:', ...declared.examples.map((example) => `  ${example}`)] : []),
+  ].join('\n')
+}
+
+/** A whole number above zero, or a clear error. */
+export function positiveNumber(
+  text: string | undefined,
+  flag: string,
+  kind: 'whole' | 'any' = 'whole',
+): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (number > 0 && Number.isFinite(number) && (kind === 'any' || Number.isInteger(number))) return number
+  throw new RalphError(
+    'USAGE',
+    `${flag} takes a ${kind === 'whole' ? 'whole number' : 'number'} above 0, not "${text}"`,
+  )
+}

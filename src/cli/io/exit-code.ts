@@ -1,0 +1,16 @@
+import type { SprintStatus } from '../../contract/progress.ts'
+
+/** The exit code of `ralph run`, by where the sprint came to rest. */
+export const exitCodes: Readonly<Record<SprintStatus, number>> = {
+  completed: 0,
+  paused: 0,
+  'paused-at-breakpoint': 0,
+  'not-started': 0,
+  'in-progress': 1,
+  parked: 1,
+  blocked: 1,
+  failed: 1,
+  'needs-human': 2,
+  'limit-reached': 3,
+  interrupted: 130,
+}

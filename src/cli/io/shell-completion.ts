@@ -1,0 +1,164 @@
+import type { About, Option, Options } from './command.ts'
+
+export type Completed = About & { readonly options: Options }
+
+export const shells = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof shells)[number]
+
+type Table = { readonly commands: readonly Completed[]; readonly agents: readonly string[] }
+
+/** What follows the options or the name of a command. */
+type Kind = 'sprint' | 'folder' | 'file' | 'agent' | 'shell' | 'nothing'
+
+/** The completion script of a shell: everything is in it, so that pressing Tab starts no program of ours. */
+export function completionScript(shell: Shell, table: Table): string {
+  return { bash, zsh, fish }[shell](table)
+}
+
+function kindOfValue(name: string, { value = '' }: Option): Kind {
+  if (name === 'agent') return 'agent'
+  if (value.startsWith('DIR')) return 'folder'
+  return value.startsWith('FILE') ? 'file' : 'nothing'
+}
+
+function kindOfArgument({ arguments: [first = ''] = [] }: About): Kind {
+  if (first.includes('sprint-dir')) return 'sprint'
+  if (first.includes('shell')) return 'shell'
+  return first === '' || /text|name|answer/.test(first) ? 'nothing' : 'file'
+}
+
+const flagsOf = (name: string, { short }: Option): string[] => [`--${name}`, ...(short ? [`-${short}`] : [])]
+
+const takesValue = ({ type }: Option): boolean => type === 'string'
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+function bash({ commands, agents }: Table): string {
+  const names = [...commands.map(({ name }) => name), 'help', '--help', '--version']
+  const cases = commands.map((about) => {
+    const options = Object.entries(about.options)
+    const values = options
+      .filter(([, option]) => takesValue(option))
+      .map(([name, option]) => `${flagsOf(name, option).join('|')}) kind=${kindOfValue(name, option)} ;;`)
+    return [
+      `    ${about.name})`,
+      `      flags=${quoted(options.flatMap(([name, option]) => flagsOf(name, option)).join(' '))}`,
+      `      kind=${kindOfArgument(about)}`,
+      ...(values.length > 0
+        ? ['      case "$prev" in', ...values.map((value) => `        ${value}`), '      esac']
+        : []),
+      '      ;;',
+    ].join('\n')
+  })
+  return `# Completion of ralph for bash. Load it with: eval "$(ralph completion bash)"
+_ralph() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" flags='' kind=nothing
+  local IFS=$' \\t\\n'
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -le 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ]; }; then
+    COMPREPLY=($(compgen -W ${quoted(names.join(' '))} -- "$cur"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+  esac
+  if [ "\${cur#-}" != "$cur" ]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$cur"))
+    return
+  fi
+  IFS=$'\\n'
+  case "$kind" in
+    sprint)
+      compopt -o filenames 2>/dev/null
+      COMPREPLY=($(compgen -d -- "$cur") $(compgen -d -- ".claude/sprints/$cur"))
+      ;;
+    folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
+    file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+    agent) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoted(agents.join(' '))} -- "$cur")) ;;
+    shell) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoted(shells.join(' '))} -- "$cur")) ;;
+  esac
+}
+complete -F _ralph ralph
+`
+}
+
+/** Within the brackets of an `_arguments` specification. */
+const spec = (text: string): string => text.replaceAll(/[[\]:\\]/g, (character) => `\\${character}`)
+
+function zsh({ commands, agents }: Table): string {
+  const actions: Readonly<Record<Kind, string>> = {
+    sprint: '_ralph_sprints',
+    folder: '_files -/',
+    file: '_files',
+    agent: `(${agents.map((name) => name.replaceAll(':', String.raw`\:`)).join(' ')})`,
+    shell: `(${shells.join(' ')})`,
+    nothing: ' ',
+  }
+  const optionSpec = ([name, option]: readonly [string, Option]) =>
+    flagsOf(name, option).map((flag) => {
+      const takes = takesValue(option) ? `:${spec(option.value ?? 'VALUE')}:${actions[kindOfValue(name, option)]}` : ''
+      return quoted(`${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${spec(option.description)}]${takes}`)
+    })
+  const cases = commands.map((about) => {
+    const rest = quoted(`*:${spec(about.arguments?.[0] ?? 'argument')}:${actions[kindOfArgument(about)]}`)
+    const specs = [...Object.entries(about.options).flatMap(optionSpec), ...(about.arguments ? [rest] : [])]
+    return `    ${about.name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`
+  })
+  const described = commands.map(({ name, summary }) => `    ${quoted(`${name}:${spec(summary)}`)}`)
+  return `#compdef ralph
+# Completion of ralph for zsh. Load it with: eval "$(ralph completion zsh)"
+_ralph_sprints() {
+  _alternative 'sprints:sprint:_path_files -W .claude/sprints -/ -P .claude/sprints/' 'folders:folder:_files -/'
+}
+_ralph() {
+  local -a commands
+  commands=(
+${described.join('\n')}
+  )
+  if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
+    _describe 'command' commands
+    return
+  fi
+  local name=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $name in
+${cases.join('\n')}
+  esac
+}
+if [ "$funcstack[1]" = "_ralph" ]; then _ralph "$@"; else compdef _ralph ralph; fi
+`
+}
+
+const fishQuoted = (words: string): string => `'${words.replaceAll(/['\\]/g, (character) => `\\${character}`)}'`
+
+function fish({ commands, agents }: Table): string {
+  const actions: Readonly<Record<Kind, string>> = {
+    sprint: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct)) (printf "%s\\n" .claude/sprints/*/)')}`,
+    folder: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct))')}`,
+    file: ' -F',
+    agent: ` -a ${fishQuoted(agents.join(' '))}`,
+    shell: ` -a ${fishQuoted(shells.join(' '))}`,
+    nothing: '',
+  }
+  const lines = commands.flatMap((about) => {
+    const within = `complete -c ralph -n ${fishQuoted(`__fish_seen_subcommand_from ${about.name}`)}`
+    const options = Object.entries(about.options).map(([name, option]) => {
+      const short = option.short ? ` -s ${option.short}` : ''
+      const takes = takesValue(option) ? ` -r${actions[kindOfValue(name, option)]}` : ''
+      return `${within} -l ${name}${short}${takes} -d ${fishQuoted(option.description)}`
+    })
+    const action = actions[kindOfArgument(about)]
+    return [
+      `complete -c ralph -n __fish_use_subcommand -a ${about.name} -d ${fishQuoted(about.summary)}`,
+      ...options,
+      ...(action === '' ? [] : [`${within}${action}`]),
+    ]
+  })
+  return [
+    '# Completion of ralph for fish. Load it with: ralph completion fish | source',
+    'complete -c ralph -f',
+    ...lines,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,39 @@
+import type { Notification, Ports, ShellRunner } from '../../runtime/ports.ts'
+import type { Io } from '../io/io.ts'
+
+const commandTimeoutMs = 30_000
+let told = 0
+
+/** Tells people: on the desktop, by a command, or by a signed webhook. */
+export const notifier =
+  (shell: ShellRunner, io: Io): Ports['notify'] =>
+  async (target, message) => {
+    if (target === 'desktop') return runCommand(desktopCommand(process.platform), message, shell)
+    if ('run' in target) return runCommand(target.run, message, shell)
+    const body = JSON.stringify({ ...message, at: new Date(io.now()).toISOString() })
+    // HTTPS alone would take 20 ms of every start, and memory of every run.
+    const { postWebhook } = await import('../../platform/net/webhook.ts')
+    return postWebhook(target.webhook, body, { secret: io.env['RALPH_WEBHOOK_SECRET'] })
+  }
+
+/** What to say is in variables, so that no text of an agent is ever read by the shell. */
+const desktopCommand = (platform: NodeJS.Platform): string =>
+  platform === 'darwin'
+    ? `osascript -e 'display notification (system attribute "RALPH_TEXT") with title "Ralph"'`
+    : `notify-send Ralph "$RALPH_TEXT"`
+
+async function runCommand(command: string, message: Notification, shell: ShellRunner): Promise<void> {
+  const { sprintId, about, text, question } = message
+  const details = question
+    ? { RALPH_DETAILS: question.details, RALPH_OPTIONS: (question.options ?? []).join('\n') }
+    : {}
+  const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text, ...details }
+  // Several people can be told at the same moment, each in a folder of their own.
+  const attempt = `notify-${++told}`
+  const { exitCode, error, output } = await shell.run(
+    { attempt, command, timeoutMs: commandTimeoutMs, env },
+    new AbortController().signal,
+  )
+  if (exitCode !== 0 || error !== undefined)
+    throw new Error(error ?? `exit code ${exitCode}: ${output.trim().slice(-200)}`)
+}

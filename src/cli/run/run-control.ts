@@ -1,0 +1,56 @@
+import type { Fact } from '../../loop/fact.ts'
+import type { SprintRun } from '../../runtime/run-sprint.ts'
+import { watchRequests, type Request } from '../../storage/sprint/requests.ts'
+import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
+import type { Io } from '../io/io.ts'
+import type { View } from '../view/view.ts'
+
+const lookEveryMs = 500
+
+type Listening = {
+  readonly sprintDir: string
+  readonly run: SprintRun
+  readonly store: SprintStore
+  readonly view: View
+}
+
+/** Everything that can be said to a running sprint: by signals, by commands in other terminals, by edits of PROGRESS.yaml. */
+export async function listen({ sprintDir, run, store, view }: Listening, io: Io): Promise<() => void> {
+  const stopSignals = obeySignals(run, view, io)
+  const stopRequests = await watchRequests(sprintDir, (request) => run.send(factOf(request, io.now())))
+  store.onEdited(({ edits, refused }) => run.send({ type: 'edited', at: io.now(), edits, refused }))
+  const timer = setInterval(() => void store.look().catch(() => {}), lookEveryMs).unref()
+  return () => {
+    stopSignals()
+    stopRequests()
+    clearInterval(timer)
+  }
+}
+
+function factOf(request: Request, at: number): Fact {
+  switch (request.type) {
+    case 'stop':
+      return { type: 'stop-requested', at, as: request.as, when: request.when }
+    case 'tell':
+      return { type: 'told', at, text: request.text, now: request.now }
+  }
+}
+
+/** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt now. */
+function obeySignals(run: SprintRun, view: View, io: Io): () => void {
+  let asked = 0
+  const onSignal = (name: NodeJS.Signals) => {
+    asked++
+    if (name === 'SIGINT' && asked === 1) {
+      view.show({ type: 'note', level: 'info', text: 'pausing after this iteration; Ctrl-C again stops now' })
+      run.send({ type: 'stop-requested', at: io.now(), as: 'paused', when: 'iteration' })
+    } else {
+      run.send({ type: 'stop-requested', at: io.now(), as: 'interrupted', when: 'now' })
+    }
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of signals) process.on(name, onSignal)
+  return () => {
+    for (const name of signals) process.off(name, onSignal)
+  }
+}

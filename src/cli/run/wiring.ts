@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import type { Driver } from '../../agents/drivers/driver.ts'
+import { accountOf } from '../../agents/supervise/environment.ts'
+import { driverNamed } from '../../agents/drivers/registry.ts'
+import type { Sandbox } from '../../agents/cells/sandbox.ts'
+import { superviseShell } from '../../agents/supervise/shell.ts'
+import { superviseAgent } from '../../agents/supervise/supervisor.ts'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { readTextIfThere } from '../../platform/files/files.ts'
+import type { Ports, ProgressStore } from '../../runtime/ports.ts'
+import { redactedAgent, redactedShell } from '../../runtime/redacted.ts'
+import { slots } from '../../runtime/slots.ts'
+import { accountLimits } from '../../storage/accounts/account-limits.ts'
+import { diskOf } from '../../storage/sprint/disk.ts'
+import { projectFiles } from '../../storage/git/project-files.ts'
+import { redactorFor } from '../../storage/accounts/secrets.ts'
+import { withoutNewLinks } from '../../storage/state/sprint-folder.ts'
+import { openWorkspace } from '../../storage/git/workspace.ts'
+import { onBranch, removeWorktree } from '../../storage/git/worktree.ts'
+import { driverOf } from '../agents/choose-agent.ts'
+import { ralphHome } from '../io/ralph-home.ts'
+import type { Io } from '../io/io.ts'
+import { notifier } from './notifier.ts'
+
+/** Hooks that may run at the same time. */
+const hookSlots = 4
+
+export type Wiring = {
+  readonly sprintDir: string
+  readonly project: string
+  /** Where the agent works: the project, or its place in the worktree of the sprint. */
+  readonly folder: string
+  readonly progress: Progress
+  /** First choice, then fallbacks; all of them installed. */
+  readonly drivers: readonly [Driver, ...Driver[]]
+  readonly model: string | undefined
+  /** Around every agent; checks and commands of hooks are the user's own and run without. */
+  readonly sandbox?: Sandbox | undefined
+  readonly store: ProgressStore
+  readonly observe: (event: SprintEvent) => void
+}
+
+/** The runtime's ports, on this machine. */
+export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
+  const { sprintDir, project, folder, progress, drivers, store, observe, sandbox } = wiring
+  const { worktree } = progress
+  const place = { sprintDir, cwd: folder, env: io.env }
+  const redactor = redactorFor(folder, io.env)
+  const settings = { project, pass: progress.env?.pass ?? [], prices: progress.prices, sandbox }
+  const guard = withoutNewLinks(sprintDir)
+  const agent = (driver: Driver, model: string | undefined) =>
+    redactedAgent(guard(superviseAgent({ ...place, ...settings, driver, model })), redactor)
+  const [first] = drivers
+  const shell = redactedShell(superviseShell(place), redactor)
+  const workspace = await openWorkspace({ project: folder, sprintDir, sprintId: progress.sprintId })
+  return {
+    store,
+    agents: (name, model) => {
+      if (name === undefined || name === first.name) return agent(first, model ?? wiring.model)
+      return agent(drivers.find((driver) => driver.name === name) ?? driverOf(name, { ...io, cwd: project }), model)
+    },
+    shell,
+    workspace: worktree && folder !== project ? onBranch(workspace, folder, worktree.branch) : workspace,
+    projectFiles: projectFiles(folder, sprintDir),
+    cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
+    limits: accountLimits(ralphHome(io), (name) => accountOf(driverNamed(name), io.env)),
+    notes: async () => {
+      const notes = await readTextIfThere(join(sprintDir, 'LEARNINGS.md'))
+      return notes === undefined ? undefined : redactor()(notes)
+    },
+    hookSlots: slots(hookSlots),
+    notify: notifier(shell, io),
+    clock: systemClock,
+    disk: diskOf(sprintDir),
+    random: Math.random,
+    observe,
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { RalphError } from '../../contract/errors.ts'
+
+/** A plan of another tool, as a sprint: what is to be reached, and the steps that are left. */
+export type Imported = { readonly goal: string; readonly steps: readonly string[] }
+
+/** `prd.json` of snarktank/ralph and ralph-tui: stories with criteria, done when they pass. */
+const Prd = z.looseObject({
+  project: z.string().optional(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  userStories: z.array(
+    z.looseObject({
+      id: z.union([z.string(), z.number()]).optional(),
+      title: z.string(),
+      description: z.string().optional(),
+      acceptanceCriteria: z.array(z.string()).optional(),
+      priority: z.number().optional(),
+      passes: z.boolean().optional(),
+    }),
+  ),
+})
+
+/** Reads a file of another tool by its name: `*.json` is a PRD, Markdown with checkboxes a plan, any other text a prompt. */
+export function importPlan(file: string, text: string): Imported {
+  if (text.trim() === '') throw cannotRead(file, 'it is empty')
+  if (file.toLowerCase().endsWith('.json')) return importPrd(file, text)
+  return importPlanText(text) ?? { goal: text.trim(), steps: [] }
+}
+
+function importPrd(file: string, text: string): Imported {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw cannotRead(file, error instanceof Error ? error.message : '')
+  }
+  const parsed = Prd.safeParse(value)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw cannotRead(file, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+  }
+  const { project, name, description, userStories } = parsed.data
+  const open = userStories
+    .filter((story) => story.passes !== true)
+    .toSorted((a, b) => (a.priority ?? Infinity) - (b.priority ?? Infinity))
+  const stories = userStories.map(({ title }) => `- ${title}`).join('\n')
+  const heading = [project ?? name, description].filter((part) => part !== undefined).join('\n\n')
+  return {
+    goal: `${heading === '' ? 'Implement all stories' : heading}\n\nStories:\n${stories}`,
+    steps: open.map(({ title, description: more, acceptanceCriteria = [] }) =>
+      [title, more, ...acceptanceCriteria.map((criterion) => `- ${criterion}`)]
+        .filter((part) => part !== undefined)
+        .join('\n'),
+    ),
+  }
+}
+
+const checkbox = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/
+
+/** Open checkboxes are steps, with the indented lines that belong to them; everything else is the goal. */
+function importPlanText(text: string): Imported | undefined {
+  const lines = text.split(/\r?\n/)
+  if (!lines.some((line) => checkbox.test(line))) return undefined
+  const goal: string[] = []
+  const steps: string[] = []
+  let open: { readonly indent: number; readonly lines: string[] } | undefined
+  let isStep = false
+  for (const line of lines) {
+    const [, blanks = '', mark, title = ''] = checkbox.exec(line) ?? []
+    const indent = /^\s*/.exec(line)?.[0].length ?? 0
+    if (open && line.trim() !== '' && indent > open.indent) {
+      open.lines.push(line.trim())
+      continue
+    }
+    if (open && isStep) steps.push(open.lines.join('\n'))
+    open = mark === undefined ? undefined : { indent: blanks.length, lines: [title.trim()] }
+    isStep = mark === ' '
+    if (mark === undefined) goal.push(line)
+  }
+  if (open && isStep) steps.push(open.lines.join('\n'))
+  const rest = goal
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
+  return { goal: rest === '' ? 'Do every step of the plan' : rest, steps }
+}
+
+const cannotRead = (file: string, why: string): RalphError =>
+  new RalphError('FILE_UNREADABLE', `cannot be imported: ${why}`, {
+    place: { file },
+    hint: 'prd.json with userStories, a Markdown plan with checkboxes, or a prompt as text',
+  })

@@ -1,0 +1,83 @@
+import type { Diagnostic } from '../../compiler/parse/diagnostics.ts'
+import { RalphError } from '../../contract/errors.ts'
+import type { Progress } from '../../contract/progress.ts'
+import type { Fact } from '../../loop/fact.ts'
+import { recompile } from '../../loop/recompile.ts'
+import { copyFileTo, exists, isFile, listFolder, makeFolder } from '../../platform/files/files.ts'
+import { join } from 'node:path'
+import { shownRev } from '../../storage/state/progress-file.ts'
+import { readProgress } from '../../storage/state/read-progress.ts'
+import { sprintPath } from '../../storage/state/sprint-folder.ts'
+import { compileSprint } from './compile-sprint.ts'
+import type { Io } from '../io/io.ts'
+import { fold } from './sprint-state.ts'
+
+export type Ready = {
+  /** The state that a store is to be opened with. */
+  readonly progress: Progress
+  /** For a sprint that has run and whose SPRINT.yaml was changed since: what to record, and what is different. */
+  readonly recompiled?: { readonly fact: Fact; readonly changes: readonly string[] }
+}
+
+type Options = {
+  readonly sprintDir: string
+  readonly workflows?: string | undefined
+  readonly strict?: boolean | undefined
+}
+
+/** `ready` is absent if one of the diagnostics is an error. */
+type Readied = { readonly diagnostics: readonly Diagnostic[]; readonly ready?: Ready }
+
+/** Compiles SPRINT.yaml and brings it together with what has happened so far. */
+export async function readySprint(options: Options, io: Io): Promise<Readied> {
+  const { sprintDir } = options
+  // As the store will read it, so that it need not be read anew.
+  const before = await readProgress({ sprintDir, fold, shownRev: await shownRev(sprintDir) })
+  const hasRun = before !== undefined && before.status !== 'not-started'
+  // A PROGRESS.yaml that came from elsewhere can be run without the file it was made from.
+  if (hasRun && !exists(sprintPath(sprintDir))) return { diagnostics: [], ready: { progress: before } }
+  const { progress: compiled, diagnostics } = await compileSprint(sprintDir, options, io)
+  if (!compiled) return { diagnostics }
+  if (!hasRun) return { diagnostics, ready: { progress: withMessages(compiled, before) } }
+  if (before.mode !== compiled.mode) throw otherMode(before, compiled, sprintDir)
+  const at = io.now()
+  const { changes } = recompile(before, compiled, at)
+  if (changes.length === 0) return { diagnostics, ready: { progress: before } }
+  return {
+    diagnostics,
+    ready: { progress: before, recompiled: { fact: { type: 'recompiled', at, compiled }, changes } },
+  }
+}
+
+/** The agent can be told something before it has ever been started. */
+const withMessages = (compiled: Progress, before: Progress | undefined): Progress =>
+  before?.messages ? { ...compiled, messages: before.messages } : compiled
+
+const otherMode = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>
+  new RalphError(
+    'NOT_SUPPORTED',
+    `the sprint has run in ${before.mode} mode and cannot go on in ${compiled.mode} mode`,
+    {
+      place: { file: sprintPath(sprintDir) },
+      hint: 'start anew beside it with: ralph compile <sprint-dir> --fresh',
+    },
+  )
+
+/** A new folder beside the old one, with what a person wrote in it and none of its history. */
+export async function freshFolder(sprintDir: string): Promise<string> {
+  const folder = freeFolder(sprintDir)
+  await makeFolder(folder)
+  for (const name of (await listFolder(sprintDir)).filter(
+    (file) => /^[A-Z]+\.yaml$/.test(file) && file !== 'PROGRESS.yaml',
+  )) {
+    if (isFile(join(sprintDir, name))) await copyFileTo(join(sprintDir, name), join(folder, name))
+  }
+  return folder
+}
+
+function freeFolder(sprintDir: string): string {
+  for (let n = 2; ; n++) {
+    const folder = `${sprintDir}-${n}`
+    if (!exists(folder)) return folder
+  }
+}

@@ -1,0 +1,66 @@
+import { stringify } from 'yaml'
+import { schemaPath } from '../assets.ts'
+
+export type GivenLimits = {
+  readonly iterations?: string | undefined
+  readonly usd?: string | undefined
+  readonly duration?: string | undefined
+}
+
+export type GivenSprint = {
+  readonly goal: string
+  readonly steps?: readonly string[] | undefined
+  readonly agent?: string | undefined
+  /** Commands; an empty list switches the detection off. */
+  readonly checks?: readonly string[] | undefined
+  /** As they are written; a value may be "off". */
+  readonly limits?: GivenLimits | undefined
+}
+
+/** Lets editors complete and check the file. */
+export const schemaLine = (): string => `# yaml-language-server: $schema=${schemaPath('sprint.schema.json')}`
+
+/** A new SPRINT.yaml: what was given, and what could be given, in comments. */
+export function newSprintYaml({ goal, steps = [], agent, checks, limits }: GivenSprint): string {
+  const fields = { workflow: 'ralph', goal, ...(steps.length > 0 && { steps }) }
+  return `${schemaLine()}
+${stringify(fields, { lineWidth: 0 }).trimEnd()}
+
+# Checks that Ralph runs itself before it believes that the goal is reached. Left out: they are detected (npm test, pytest …).
+${checks ? doneWhen(checks) : '# done-when:\n#   - run: npm test\n#     name: unit tests'}
+
+# Which agent program works on it, and with which model. Left out: the first one that is installed.
+${agent === undefined ? '# agent: claude' : `agent: ${scalar(agent)}`}
+# model: opus
+
+# Where it stops.
+${limitLines(limits) ?? '# limits: { iterations: 40, usd: 10, duration: 2h }'}
+
+# When it reflects, and how long it must think.
+# ralph: { idle-threshold: 3, min-iterations: 0 }
+
+# Tasks after every iteration, in the background (parallel: true) or before the next one.
+# per-iteration-hooks:
+#   - { id: lint, run: npm run lint, parallel: false, on-fail: feed-back }
+`
+}
+
+/** A text as it can stand behind a field's name. */
+export const scalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd()
+
+const doneWhen = (checks: readonly string[]): string =>
+  checks.length === 0 ? 'done-when: []' : ['done-when:', ...checks.map((run) => `  - run: ${scalar(run)}`)].join('\n')
+
+function limitLines(limits: GivenLimits = {}): string | undefined {
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
+  return given.length === 0 ? undefined : ['limits:', ...given.map(([name, value]) => `  ${name}: ${value}`)].join('\n')
+}
+
+/** A folder name from a goal: its first words. */
+export function slug(goal: string): string {
+  const words = goal
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  return words.slice(0, 40).replace(/-+$/, '') || 'sprint'
+}

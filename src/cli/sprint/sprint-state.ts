@@ -1,0 +1,23 @@
+import { RalphError } from '../../contract/errors.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { advance } from '../../loop/advance.ts'
+import type { Fact } from '../../loop/fact.ts'
+import { readProgress } from '../../storage/state/read-progress.ts'
+import { progressPath } from '../../storage/state/sprint-folder.ts'
+import type { Io } from '../io/io.ts'
+import { shownPath } from '../io/display-path.ts'
+
+export const fold = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
+
+/** Where the sprint stands; undefined if it was never compiled. */
+export const loadProgress = (sprintDir: string): Promise<Progress | undefined> => readProgress({ sprintDir, fold })
+
+/** Where the sprint stands, or an error that says how to get there. */
+export async function requireProgress(sprintDir: string, io: Io): Promise<Progress> {
+  const progress = await loadProgress(sprintDir)
+  if (progress) return progress
+  throw new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
+    place: { file: shownPath(progressPath(sprintDir), io) },
+    hint: `write it with: ralph compile ${shownPath(sprintDir, io)}`,
+  })
+}

@@ -1,0 +1,131 @@
+import type { AgentEvent, SprintEvent } from '../../contract/events.ts'
+import type { WorkRef } from '../../contract/phases.ts'
+import { clip, harmless, humanDuration, oneLine, type Paint } from '../io/paint.ts'
+
+export type Look = {
+  readonly paint: Paint
+  /** The text of a step, by its id. */
+  readonly steps: (id: string) => string | undefined
+  readonly width: number
+  /** The project's folder, which every path would begin with. */
+  readonly project: string
+}
+
+type Lines = { readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent, { type: K }>, look: Look) => string[] }
+
+/** What a person reads about each event, as lines that stay. */
+const lines: Lines = {
+  'sprint-started': ({ resumed }, { paint }) => (resumed ? [paint.dim('resumed')] : []),
+  note: ({ level, text }, { paint }) => [level === 'warning' ? paint.yellow(`! ${text}`) : paint.dim(text)],
+  'iteration-started': ({ iteration, mode, step, stepPrompt = '', work }, { paint, width }) => {
+    const prompt = clip(oneLine(stepPrompt), width - 40)
+    const what = step === undefined ? paint.cyan(mode) : `${paint.cyan(mode)}  ${step}  ${prompt}`
+    const fixes = work?.gateFix === undefined ? '' : '  its gate'
+    const shown = work ? `${paint.cyan(workName(work))}${fixes}  ${prompt}` : what
+    return ['', `${paint.bold(`iteration ${iteration}`)}  ${shown}`.trimEnd()]
+  },
+  'attempt-started': ({ attempt }, { paint }) => (attempt > 1 ? [paint.dim(`  attempt ${attempt}`)] : []),
+  agent: ({ event }, look) => agentLines(event, look).map((line) => `  ${line}`),
+  'attempt-failed': ({ class: failure, reason, retryInMs }, { paint }) => {
+    const retry = retryInMs === undefined ? '' : `; next attempt in ${humanDuration(retryInMs)}`
+    return [paint.yellow(`  ${failure.replace('_', ' ')}: ${oneLine(reason)}${retry}`)]
+  },
+  'steps-changed': ({ added, completed }, look) => [
+    ...completed.map((id) => `  ${look.paint.green('✓')} ${stepLine(id, look)}`),
+    ...added.map((id) => `  ${look.paint.blue('+')} ${stepLine(id, look)}`),
+  ],
+  'report-rejected': ({ reasons }, { paint }) => reasons.map((reason) => paint.yellow(`  ! ${oneLine(reason)}`)),
+  'claim-made': ({ summary }, { paint, width }) => [
+    `  ${paint.magenta('goal-complete?')} ${clip(oneLine(summary), width - 18)}`,
+  ],
+  'check-started': () => [],
+  'check-ended': ({ iteration, result }, look) => {
+    const { name, passed, exitCode, reason, durationMs, output } = result
+    const { paint, width } = look
+    const why = reason ?? `exit code ${exitCode}`
+    if (iteration === 0) return [paint.dim(`before     ${name} ${passed ? '✓ passes' : `✗ fails (${why})`}`)]
+    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${why}`)
+    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clip(line, width - 8)}`))
+    return [`  check ${paint.bold(name)}  ${how}  ${paint.dim(humanDuration(durationMs))}`, ...tail]
+  },
+  'claim-refused': ({ by, reason }, { paint, width }) => [
+    `  ${paint.red(`refused by ${by.join(', ')}`)}${paint.dim(`  ${clip(oneLine(reason), width - 40)}`)}`,
+  ],
+  'claim-accepted': ({ by }, { paint }) => [
+    paint.green(by.length > 0 ? `  accepted by ${by.join(', ')}` : '  accepted, unchecked: there is no check'),
+  ],
+  'gate-started': () => [],
+  'gate-ended': ({ work, passed, attempts, of, exitCode, error, output }, { paint, width }) => {
+    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)
+    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clip(line, width - 8)}`))
+    return [`  gate of ${paint.bold(workName(work))}  ${how}  ${paint.dim(`run ${attempts} of ${of}`)}`, ...tail]
+  },
+  'work-ended': ({ work, status, text = '' }, { paint, width }) => {
+    if (work.subPhase === 'execute' || (work.subPhase !== undefined && status === 'completed')) return []
+    const marks = { completed: paint.green('✓'), failed: paint.red('✗'), blocked: paint.red('✗'), skipped: '–' }
+    const what = work.step === undefined ? `phase ${workName(work)}` : workName(work)
+    const more = text === '' ? '' : paint.dim(`  ${clip(oneLine(text), width - what.length - 20)}`)
+    return [`  ${marks[status]} ${what} ${status}${more}`]
+  },
+  'breakpoint-reached': ({ work }, { paint }) => [paint.yellow(`  ■ breakpoint after ${workName(work)}`)],
+  'hook-started': () => [],
+  'hook-ended': ({ hook, ok, error, exitCode }, { paint }) => [
+    `  hook ${hook}  ${ok ? paint.green('✓') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)}`,
+  ],
+  'iteration-ended': ({ verdict, durationMs, costUsd }, { paint }) => {
+    const cost = costUsd ? `  $${costUsd.toFixed(2)}` : ''
+    return [paint.dim(`  ${verdict}  ${humanDuration(durationMs)}${cost}`)]
+  },
+  'question-asked': ({ reason, details }, { paint }) => [
+    paint.yellow(`  ? ${oneLine(reason)}`),
+    paint.dim(`    ${oneLine(details)}`),
+  ],
+  'sprint-rested': () => [],
+}
+
+export function linesOf<T extends SprintEvent['type']>(event: Extract<SprintEvent, { type: T }>, look: Look): string[] {
+  const show: (event: Extract<SprintEvent, { type: T }>, look: Look) => string[] = lines[event.type]
+  return show(event, look).map((line) => harmless(line))
+}
+
+const workName = ({ phase, step, subPhase }: WorkRef): string =>
+  [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
+
+const stepLine = (id: string, { steps, width }: Look): string => `${id}  ${clip(oneLine(steps(id) ?? ''), width - 16)}`
+
+function agentLines(event: AgentEvent, { paint, width, project }: Look): string[] {
+  switch (event.kind) {
+    case 'text': {
+      const said = oneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+      return said === '' ? [] : [paint.dim(`“${clip(said, width - 6)}”`)]
+    }
+    case 'tool': {
+      if (event.phase === 'start') return [`${paint.blue('→')} ${toolText(event, project, width)}`]
+      return event.ok === false ? [paint.yellow(`  failed: ${clip(oneLine(event.output ?? ''), width - 16)}`)] : []
+    }
+    case 'retry':
+      return [paint.yellow(`the agent retries${event.reason === undefined ? '' : `: ${oneLine(event.reason)}`}`)]
+    case 'limit':
+    case 'session':
+    case 'usage':
+    case 'terminal':
+    case 'raw':
+      return []
+  }
+}
+
+/** A tool and what it works on; paths as seen from the project. */
+export function toolText(
+  { name = 'tool', argument = '' }: Extract<AgentEvent, { kind: 'tool' }>,
+  project: string,
+  width: number,
+): string {
+  return clip(`${name} ${oneLine(argument.replaceAll(`${project}/`, ''))}`.trimEnd(), width - 6)
+}
+
+const lastLines = (text: string, count: number): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-count)
+    .map((line) => oneLine(line))

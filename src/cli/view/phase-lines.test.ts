@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { after, started } from '../../../test/support/builders.ts'
+import { anItem, aPhase, aStandard, completes, fails, forEach } from '../../../test/support/phases.ts'
+import { paintFor } from '../io/paint.ts'
+import { phaseLines } from './phase-lines.ts'
+
+const look = { paint: paintFor(false), width: 80 }
+
+it('shows each phase, and the items of those that are not over', () => {
+  const steps = [anItem('x'), anItem('y'), anItem('z', { dependsOn: ['y'] })]
+  const progress = aStandard([aPhase('a'), forEach('work', steps, { parallel: true }), aPhase('c')])
+  const now = after(progress, started(), completes('a'), completes('work/x'), fails('work/y', 'no parser')).progress
+
+  expect(phaseLines(now, look)).toEqual([
+    '  ✓ a  a ok',
+    '  ✗ work  1 of 3 items  y: no parser',
+    '    ✗ y  no parser',
+    '    – z  depends on y, which failed',
+    '  ○ c  do c',
+  ])
+})
+
+it('does not list thousands of items', () => {
+  const steps = Array.from({ length: 1000 }, (_, index) => anItem(`i${index}`))
+
+  expect(phaseLines(aStandard([forEach('work', steps)]), look)).toHaveLength(22)
+})

@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+import type { Driver } from '../../agents/drivers/driver.ts'
+import type { Progress, SprintStatus } from '../../contract/progress.ts'
+import { progressPath } from '../../storage/state/sprint-folder.ts'
+import type { Io } from '../io/io.ts'
+import { clip, humanDuration, oneLine, paintFor } from '../io/paint.ts'
+import { bestIteration, money, questionLines } from './receipt.ts'
+import { shownPath } from '../io/display-path.ts'
+
+/** What is going to happen, before it does. */
+export function printHead(
+  progress: Progress,
+  { driver, found }: { driver: Driver; found: Progress['doneWhen'] },
+  io: Io,
+): void {
+  const paint = paintFor(io.color)
+  const checks = progress.doneWhen ?? found ?? []
+  const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
+  const how = progress.doneWhen ? '' : '  detected; "done-when: []" in SPRINT.yaml switches this off'
+  const none = 'no check found: goal-complete will be accepted unchecked; name one with "done-when:" in SPRINT.yaml'
+  io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
+  const isGoal = progress.mode === 'ralph'
+  const phases = (progress.phases ?? [])
+    .map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id))
+    .join(', ')
+  if (isGoal || progress.goal !== '')
+    io.print(`${paint.dim('goal')}       ${clip(oneLine(progress.goal), io.columns() - 12)}`)
+  if (!isGoal) io.print(`${paint.dim('phases')}     ${clip(phases, io.columns() - 12)}`)
+  io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
+  if (isGoal || names !== '')
+    io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
+}
+
+/** How it ended, where everything is, and what to do next. */
+export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
+  const more = { ...bestOf(progress, shownPath(sprintDir, io)), ...placesOf(sprintDir, io) }
+  for (const line of summaryLines(progress, more, io)) io.print(line)
+  for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
+}
+
+export const endings: Readonly<Record<SprintStatus, string>> = {
+  completed: 'goal reached',
+  paused: 'paused',
+  'paused-at-breakpoint': 'paused at a breakpoint',
+  'not-started': 'not started',
+  'in-progress': 'in progress',
+  parked: 'parked',
+  blocked: 'blocked',
+  failed: 'failed',
+  'needs-human': 'a human is needed',
+  'limit-reached': 'limit reached',
+  interrupted: 'interrupted',
+}
+
+function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
+  const paint = paintFor(io.color)
+  const { stats, status, reason, iterations, mode } = progress
+  const done = status === 'completed'
+  const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
+  const checks = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run).join(', ') || 'none'
+  const rows: [string, string][] = [
+    [
+      'iterations',
+      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${mode === 'ralph' ? 'with a claim that was refused' : 'refused by a gate'}` : ''}`,
+    ],
+    ...counts(progress),
+    ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
+    ['time', `${humanDuration(stats.activeMs)}, ${money(stats)}`],
+    ...Object.entries(places),
+  ]
+  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(mode === 'standard' && done ? 'all phases completed' : endings[status])}${reason ? `: ${oneLine(reason)}` : ''}`
+  return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+function counts({ mode, stats, phases = [] }: Progress): [string, string][] {
+  const steps = `${stats.completedSteps} of ${stats.totalSteps} completed`
+  if (mode === 'ralph') return [['steps', steps]]
+  const completed = phases.filter(({ status }) => status === 'completed').length
+  const items: [string, string][] = stats.totalSteps > 0 ? [['items', steps]] : []
+  return [['phases', `${completed} of ${phases.length} completed`], ...items]
+}
+
+const unfinished: ReadonlySet<SprintStatus> = new Set(['limit-reached', 'needs-human', 'failed', 'blocked'])
+
+/** Where it did not get to the end, the best state on the way may be worth more than the last. */
+function bestOf(progress: Progress, folder: string): { readonly best?: string } {
+  const best = bestIteration(progress)
+  if (!best || !unfinished.has(progress.status)) return {}
+  const { number, passed, of, isNow } = best
+  const back = isNow || progress.checkpoint === false ? '' : `; go back to it with: ralph restore ${folder} ${number}`
+  return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ', as the files are now' : back}` }
+}
+
+const placesOf = (sprintDir: string, io: Io): Record<string, string> => ({
+  progress: shownPath(progressPath(sprintDir), io),
+  transcripts: shownPath(join(sprintDir, 'transcripts'), io),
+  diff: `ralph diff ${shownPath(sprintDir, io)}`,
+})
+
+function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {
+  const folder = shownPath(sprintDir, io)
+  if (humanNeeded) {
+    const how = `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`
+    return ['', ...questionLines(humanNeeded), '', how]
+  }
+  if (status === 'completed') return []
+  return ['', `go on with: ralph run ${folder}`]
+}

@@ -1,0 +1,97 @@
+import type { SprintEvent } from '../../contract/events.ts'
+import { linesOf, toolText, type Look } from './event-lines.ts'
+import type { Io } from '../io/io.ts'
+import { clip, humanDuration, paintFor } from '../io/paint.ts'
+
+/** Shows a run as it happens. */
+export interface View {
+  readonly show: (event: SprintEvent) => void
+  readonly close: () => void
+}
+
+/** One JSON object per line and event, for programs. */
+export const jsonView = (io: Io): View => ({
+  show: (event) => io.print(JSON.stringify({ at: new Date(io.now()).toISOString(), ...event })),
+  close: () => {},
+})
+
+/** Lines as things happen; on a terminal also one line that moves while something is going on. */
+export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'project'>): View {
+  const paint = paintFor(io.color)
+  const status = statusLine(io)
+  const live = new Set<number>()
+  return {
+    show(event) {
+      const look = { paint, steps, project, width: Math.max(40, io.columns()) }
+      const doing = doingAfter(event, look)
+      if (doing !== undefined) status.set(doing, event.type === 'attempt-failed' ? event.retryInMs : undefined)
+      const lines = linesOf(event, look)
+      if (lines.length > 0) status.clear()
+      const side = sideOf(event, live)
+      for (const line of lines) io.print(side === '' ? line : `${paint.dim(side)}${line}`)
+    },
+    close: status.stop,
+  }
+}
+
+/** Where iterations run side by side, each line says to which one it belongs. */
+function sideOf(event: SprintEvent, live: Set<number>): string {
+  if (!('iteration' in event)) return ''
+  if (event.type === 'iteration-started') {
+    live.add(event.iteration)
+    return ''
+  }
+  const side = live.size > 1 && live.has(event.iteration) ? `${event.iteration} │` : ''
+  if (event.type === 'iteration-ended') live.delete(event.iteration)
+  return side
+}
+
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** The moving line: what is going on, and for how long, or how long it still takes. Empty text hides it. */
+function statusLine(io: Io) {
+  const { dim } = paintFor(io.color)
+  let doing = ''
+  let since = performance.now()
+  let takesMs: number | undefined
+  let shown = false
+  let frame = 0
+  const clear = () => {
+    if (shown) io.write('\r\u001b[2K')
+    shown = false
+  }
+  const draw = () => {
+    if (doing === '') return
+    const passed = performance.now() - since
+    const time = takesMs === undefined ? humanDuration(passed) : `in ${humanDuration(Math.max(0, takesMs - passed))}`
+    const text = `${spinner[frame++ % spinner.length]} ${doing}  ${time}`
+    io.write(`\r\u001b[2K  ${dim(clip(text, io.columns() - 4))}`)
+    shown = true
+  }
+  const timer = io.isTerminal ? setInterval(draw, 120).unref() : undefined
+  return {
+    clear,
+    set(text: string, expectedMs?: number) {
+      doing = text
+      since = performance.now()
+      takesMs = expectedMs
+      if (doing === '') clear()
+    },
+    stop: () => {
+      clearInterval(timer)
+      clear()
+    },
+  }
+}
+
+/** What is going on after this event; empty: nothing; undefined: what was going on before. */
+function doingAfter(event: SprintEvent, { project, width }: Look): string | undefined {
+  if (event.type === 'attempt-started') return `${event.agent} is working`
+  if (event.type === 'check-started') return `checking ${event.name}`
+  if (event.type === 'hook-started' && !event.parallel) return `hook ${event.hook}`
+  if (event.type === 'attempt-failed') return event.retryInMs === undefined ? '' : 'waiting for the next attempt'
+  if (event.type === 'iteration-ended' || event.type === 'sprint-rested') return ''
+  if (event.type !== 'agent') return undefined
+  if (event.event.kind === 'tool' && event.event.phase === 'start') return toolText(event.event, project, width)
+  return event.event.kind === 'terminal' ? '' : undefined
+}

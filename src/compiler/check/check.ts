@@ -1,0 +1,124 @@
+import { toKebab } from '../../contract/file-object.ts'
+import { promptVariables, unknownPromptVariables } from '../../contract/prompt-parts.ts'
+import type { Sprint } from '../../contract/sprint.ts'
+import type { Workflow } from '../../contract/workflow.ts'
+import { checkAgents, checkModel } from './choice.ts'
+import type { Compilation, FileOf } from '../resolve/compilation.ts'
+import type { Settings } from '../../contract/settings.ts'
+import { errorAt, type Parsed, warningAt, writtenAt } from '../parse/parse.ts'
+import { didYouMean } from '../parse/suggest.ts'
+
+/** What only shows when the sprint, its workflow and the settings of the user are seen together. */
+export function check(compilation: Compilation, config: FileOf<Settings> | undefined): void {
+  checkMode(compilation)
+  checkConfig(compilation)
+  checkHonoured(compilation, config)
+  checkChoices(compilation, config)
+  checkPromptParts(compilation)
+}
+
+/** Fields that one of the two modes has no use for: refused, never ignored. */
+const foreignFields = {
+  ralph: {
+    sprint: ['collections', 'retry', 'prompts', 'parallel-execution'],
+    workflow: ['phases', 'retry', 'prompts', 'parallel-execution'],
+  },
+  standard: { sprint: ['ralph'], workflow: ['ralph', 'goal-prompt', 'reflection-prompt'] },
+} as const
+
+function checkMode({ sprint, main, tell }: Compilation): void {
+  const mode = main.value.mode ?? 'standard'
+  for (const [file, fields] of [
+    [sprint, foreignFields[mode].sprint],
+    [main, foreignFields[mode].workflow],
+  ] as const)
+    for (const field of fields)
+      if (isGiven(file.parsed, field))
+        tell(
+          errorAt(
+            { parsed: file.parsed, path: [field], part: 'key' },
+            {
+              code: 'NOT_SUPPORTED',
+              message: `${field} has no meaning in a workflow with mode: ${mode}`,
+              hint: mode === 'standard' ? 'add "mode: ralph" to the workflow, or remove it' : 'remove it',
+            },
+          ),
+        )
+  if (mode === 'ralph' && (sprint.value.goal ?? '').trim() === '')
+    tell(
+      errorAt(
+        { parsed: sprint.parsed, path: ['goal'] },
+        { code: 'RALPH_MISSING_GOAL', message: 'Ralph mode requires goal field in SPRINT.yaml' },
+      ),
+    )
+}
+
+const isGiven = (parsed: Parsed, field: string): boolean => (writtenAt(parsed, [field]) ?? null) !== null
+
+/** The older `config` says the same as newer fields, and must not say it twice. */
+function checkConfig({ sprint, main, tell }: Compilation): void {
+  const { config, limits, checkpoint, steps, collections } = sprint.value
+  if (!config) return
+  const refuse = (field: string, message: string, hint?: string) =>
+    tell(
+      errorAt(
+        { parsed: sprint.parsed, path: ['config', field], part: 'key' },
+        { code: 'INVALID_FIELD', message, ...(hint === undefined ? {} : { hint }) },
+      ),
+    )
+  if (config.maxIterations !== undefined && limits?.iterations !== undefined)
+    refuse('max-iterations', 'limits.iterations is given as well; keep one of them')
+  if (config.timeBox !== undefined && limits?.duration !== undefined)
+    refuse('time-box', 'limits.duration is given as well; keep one of them')
+  if (config.autoCommit !== undefined && checkpoint !== undefined)
+    refuse('auto-commit', 'checkpoint is given as well; keep one of them')
+  if (config.maxTasks === undefined) return
+  if (main.value.mode === 'ralph')
+    return refuse('max-tasks', 'max-tasks cannot be held in Ralph mode, where the agent adds steps', 'use limits')
+  const tasks = Object.values(collections ?? {}).reduce((sum, items) => sum + items.length, steps?.length ?? 0)
+  if (tasks > config.maxTasks) refuse('max-tasks', `The sprint has ${tasks} items, and max-tasks is ${config.maxTasks}`)
+}
+
+function checkHonoured(compilation: Compilation, config: FileOf<Settings> | undefined): void {
+  const { sprint, main, input, tell } = compilation
+  for (const [field, reason] of input.notHonoured ?? [])
+    for (const { parsed } of [sprint, main, ...(config ? [config] : [])])
+      if (isGiven(parsed, field))
+        tell(
+          errorAt(
+            { parsed, path: [field], part: 'key' },
+            { code: 'NOT_SUPPORTED', message: `${field} is not supported: ${reason}` },
+          ),
+        )
+}
+
+function checkChoices(
+  { sprint, main, settings, input, tell }: Compilation,
+  config: FileOf<Settings> | undefined,
+): void {
+  const files: FileOf<Sprint | Workflow | Settings>[] = [sprint, main, ...(config ? [config] : [])]
+  for (const { value, parsed } of files) {
+    checkAgents(value, { parsed, path: [] }, input.agents, tell)
+    if (value.review) {
+      const at = { parsed, path: ['review'] }
+      checkAgents(value.review, at, input.agents, tell)
+      const { agent, model } = value.review
+      if (model !== undefined)
+        checkModel({ agent: [agent], model }, { ...at, path: ['review', 'model'] }, input.agents, tell)
+    }
+  }
+  const chooser = files.find(({ value }) => value.model !== undefined)
+  if (chooser) checkModel(settings, { parsed: chooser.parsed, path: ['model'] }, input.agents, tell)
+}
+
+function checkPromptParts({ sprint, main, input, tell }: Compilation): void {
+  for (const { value, parsed } of [sprint, main])
+    for (const [name, text] of Object.entries(value.prompts ?? {}))
+      for (const raw of unknownPromptVariables(text ?? '')) {
+        const at = { parsed, path: ['prompts', toKebab(name)], part: { text: raw } }
+        const known = promptVariables.map((each) => `{{${each}}}`)
+        const message = `${raw} refers to nothing, and stays as it is`
+        const found = { code: 'UNRESOLVED_VARIABLES' as const, message, ...didYouMean(raw, known) }
+        tell(input.strict === true ? errorAt(at, found) : warningAt(at, found))
+      }
+}

@@ -1,0 +1,96 @@
+import type { CompiledPhase, DependencyGraph } from '../../contract/phases.ts'
+import { newBudget, sizeLimits } from './budget.ts'
+import { chosen, over } from '../check/choice.ts'
+import { collectionsOf } from './collections.ts'
+import type { Compilation } from '../resolve/compilation.ts'
+import { unknownText } from '../parse/decode.ts'
+import { expandItems } from './expand-items.ts'
+import {
+  checkChoice,
+  checkUnique,
+  emitChoice,
+  emitFlow,
+  type Expander,
+  fillPrompt,
+  promptAt,
+  scopeOf,
+} from './expander.ts'
+import { type FlatPhase, inline, topLevel } from './inline.ts'
+import { type At, errorAt, warningAt, writtenAt } from '../parse/parse.ts'
+import { didYouMean } from '../parse/suggest.ts'
+
+export type Expansion = { readonly phases: readonly CompiledPhase[]; readonly graphs: readonly DependencyGraph[] }
+
+/** One list of phases out of the workflow, the workflows that it inserts, and the items that it works on. */
+export function expand(compilation: Compilation): Expansion {
+  const { main, sprint, library, tell } = compilation
+  const inlining = { library, tell, budget: newBudget(), sprintChoice: chosen(sprint.value) }
+  const expander: Expander = {
+    compilation,
+    inlining,
+    collections: collectionsOf(compilation),
+    itemPhases: new Map(),
+    graphs: [],
+    unknown: new Set(),
+  }
+  const flat = inline(main, topLevel, inlining)
+  checkCollections(flat, expander)
+  checkUnique(flat, compilation)
+  const phases = inlining.budget.exceeded ? [] : flat.map((phase, index) => expandPhase(phase, index, expander))
+  if (inlining.budget.exceeded) tell(tooLarge({ parsed: sprint.parsed, path: ['workflow'] }))
+  return { phases, graphs: expander.graphs }
+}
+
+function expandPhase(phase: FlatPhase, index: number, expander: Expander): CompiledPhase {
+  checkChoice(phase, expander.compilation)
+  const scope = scopeOf({ id: phase.id, index }, expander.compilation)
+  const choice = emitChoice(over(phase.own, phase.fallback), expander.compilation)
+  const work = { status: 'pending' as const, ...choice, ...emitFlow(phase, scope, expander) }
+  if (phase.forEach) {
+    const everywhere = expander.compilation.settings.parallelExecution?.enabled === true
+    return {
+      id: phase.id,
+      ...work,
+      ...(everywhere && { parallel: true }),
+      steps: expandItems(phase, phase.forEach, expander),
+    }
+  }
+  return { id: phase.id, prompt: fillPrompt(phase.prompt ?? [], scope, promptAt(phase), expander), ...work }
+}
+
+function checkCollections(flat: readonly FlatPhase[], { compilation, collections }: Expander): void {
+  const { sprint, tell } = compilation
+  const { parsed } = sprint
+  const wanted = new Set(flat.flatMap(({ forEach }) => (forEach ? [forEach.collection] : [])))
+  const written = writtenAt(parsed, ['collections']) ?? undefined
+  if (typeof written === 'object' && Object.keys(written).length === 0)
+    tell(
+      errorAt(
+        { parsed, path: ['collections'] },
+        { code: 'EMPTY_COLLECTIONS', message: 'collections has no collection' },
+      ),
+    )
+  else if (written === undefined && collections.size === 0 && wanted.size > 0)
+    tell(
+      errorAt(
+        { parsed, path: [] },
+        {
+          code: 'MISSING_COLLECTIONS',
+          message: `The workflow works on items, but SPRINT.yaml has no collections`,
+          hint: `list them under "collections: {${[...wanted].join(', ')}: […]}"`,
+        },
+      ),
+    )
+  for (const [name, { path }] of collections) {
+    if (wanted.has(name) || wanted.has(unknownText)) continue
+    const message = `No phase works on the collection "${name}"`
+    tell(warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }))
+  }
+}
+
+const tooLarge = (at: At) =>
+  errorAt(at, {
+    code: 'EXPANSION_TOO_LARGE',
+    message: `Put together, the sprint has more than ${sizeLimits.phases} phases, ${sizeLimits.subPhases} tasks for items, or ${sizeLimits.characters} characters`,
+    hint: 'use fewer items, or smaller prompts',
+  })

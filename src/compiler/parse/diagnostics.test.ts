@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { compiling } from '../../../test/support/compiling.ts'
+import { collectDiagnostics, type Diagnostic, formatDiagnostic } from './diagnostics.ts'
+
+const found: Diagnostic = {
+  severity: 'error',
+  code: 'INVALID_MODEL',
+  message: '"opsu" is not a model of agent "claude"',
+  place: { file: 'SPRINT.yaml', line: 12, column: 8 },
+  sourceLine: 'model: opsu',
+  hint: 'did you mean "opus"?',
+}
+
+describe('a diagnostic on screen', () => {
+  it('is one line, the source line with a caret, and a hint', () => {
+    expect(formatDiagnostic(found, { color: false })).toBe(
+      [
+        'SPRINT.yaml:12:8  error INVALID_MODEL  "opsu" is not a model of agent "claude"',
+        '    12 | model: opsu',
+        '       |        ^',
+        '    hint: did you mean "opus"?',
+      ].join('\n'),
+    )
+  })
+
+  it('has colours only where they are wanted', () => {
+    expect(formatDiagnostic(found, { color: true })).toContain('\u001b[31merror INVALID_MODEL\u001b[0m')
+    expect(formatDiagnostic(found, { color: false })).not.toContain('\u001b')
+  })
+
+  it('may have no place and no hint', () => {
+    const bare: Diagnostic = { severity: 'warning', code: 'UNKNOWN_FIELD', message: 'x' }
+
+    expect(formatDiagnostic(bare, { color: false })).toBe('warning UNKNOWN_FIELD  x')
+  })
+
+  it('never lets the text of a file steer the terminal', () => {
+    const evil = { ...found, message: 'a\u001b[2Jb\nc', sourceLine: '\u001b]0;x\u0007\tz', hint: '\u202ehint' }
+
+    expect(formatDiagnostic(evil, { color: false })).toBe(
+      [
+        'SPRINT.yaml:12:8  error INVALID_MODEL  a\ufffd[2Jb c',
+        '    12 | \ufffd]0;x\ufffd z',
+        '       |        ^',
+        '    hint: \ufffdhint',
+      ].join('\n'),
+    )
+  })
+
+  it('shows of a long line the part around the place', () => {
+    const line = `${'x'.repeat(300)}HERE${'y'.repeat(300)}`
+    const [, shown = '', caret = ''] = formatDiagnostic(
+      { ...found, place: { file: 'f', line: 1, column: 301 }, sourceLine: line },
+      { color: false },
+    ).split('\n')
+
+    expect(shown.length).toBeLessThan(120)
+    expect(shown.slice(caret.indexOf('^')).startsWith('HERE')).toBe(true)
+  })
+})
+
+describe('diagnostics together', () => {
+  const at = (file: string, line: number): Diagnostic => ({ ...found, place: { file, line, column: 1 } })
+
+  it('are told once, the main file first, from top to bottom', () => {
+    const { tell, all } = collectDiagnostics({ file: 'main', text: '' })
+    for (const diagnostic of [at('other', 1), at('main', 9), at('main', 2), at('main', 9), at('third', 1)])
+      tell(diagnostic)
+
+    expect(all()).toEqual([at('main', 2), at('main', 9), at('other', 1), at('third', 1)])
+  })
+
+  it('have failed if one of them is an error', () => {
+    const { tell, failed } = collectDiagnostics({ file: 'main', text: '' })
+
+    tell({ ...found, severity: 'warning' })
+    expect(failed()).toBe(false)
+    tell(found)
+    expect(failed()).toBe(true)
+  })
+
+  it('of Windows files show no carriage return', () => {
+    const [first] = compiling('workflow: ralph\r\ngoal: [x]\r\n').diagnostics
+
+    expect(first).toMatchObject({ place: { line: 2, column: 7 }, sourceLine: 'goal: [x]' })
+  })
+})

@@ -1,0 +1,111 @@
+import { type ErrorCode, formatPlace, type Place } from '../../contract/errors.ts'
+
+export type Source = {
+  /** As shown to people. */
+  readonly file: string
+  readonly text: string
+}
+
+export type Diagnostic = {
+  readonly severity: 'error' | 'warning'
+  readonly code: ErrorCode
+  readonly message: string
+  readonly place?: Place
+  readonly hint?: string
+  readonly sourceLine?: string
+}
+
+/** Returns nothing, so that a stage can give up with `return tell(…)`. */
+export type Tell = (diagnostic: Diagnostic) => undefined
+
+export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
+
+/** More than this is told as one line that there is more. */
+const maxDiagnostics = 200
+
+export type Collector = {
+  readonly tell: Tell
+  readonly failed: () => boolean
+  /** Without repetitions: the main file first, the others as they were met, places from top to bottom. */
+  readonly all: () => readonly Diagnostic[]
+}
+
+export function collectDiagnostics(main: Source): Collector {
+  const known = new Map<string, Diagnostic>()
+  let failed = false
+  let more = 0
+  return {
+    tell(diagnostic) {
+      failed ||= isError(diagnostic)
+      const { severity, code, message, place } = diagnostic
+      const key = JSON.stringify([severity, code, message, place])
+      if (known.has(key)) return
+      if (known.size < maxDiagnostics) known.set(key, diagnostic)
+      else more += 1
+    },
+    failed: () => failed,
+    all: () => [...inFileOrder([...known.values()], main.file), ...(more > 0 ? [andMore(more, failed)] : [])],
+  }
+}
+
+const andMore = (more: number, failed: boolean): Diagnostic => ({
+  severity: failed ? 'error' : 'warning',
+  code: 'TOO_MANY_PROBLEMS',
+  message: `and ${more} more`,
+})
+
+function inFileOrder(diagnostics: readonly Diagnostic[], main: string): Diagnostic[] {
+  const files = [...new Set([main, ...diagnostics.map(({ place }) => place?.file)])]
+  const order = new Map(files.map((file, index) => [file, index]))
+  const rank = ({ place }: Diagnostic) => order.get(place?.file) ?? 0
+  return diagnostics.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      (a.place?.line ?? 0) - (b.place?.line ?? 0) ||
+      (a.place?.column ?? 0) - (b.place?.column ?? 0),
+  )
+}
+
+/** `file:line:column  error CODE  message`, then the source line with a caret, then the hint. */
+export function formatDiagnostic(diagnostic: Diagnostic, style: { readonly color: boolean }): string {
+  const paint = style.color ? ansi : plain
+  const { severity, code, message, place, hint } = diagnostic
+  const head = [
+    ...(place ? [paint.bold(printable(formatPlace(place)))] : []),
+    severity === 'error' ? paint.red(`error ${code}`) : paint.yellow(`warning ${code}`),
+    printable(message),
+  ]
+  return [
+    head.join('  '),
+    ...excerpt(diagnostic, paint),
+    ...(hint === undefined ? [] : [`    ${paint.dim('hint:')} ${printable(hint)}`]),
+  ].join('\n')
+}
+
+/** The most of a source line that is shown; a longer one is cut around the place. */
+const excerptWidth = 100
+
+function excerpt({ place, sourceLine, severity }: Diagnostic, paint: Paint): string[] {
+  if (sourceLine === undefined || place?.line === undefined || place.column === undefined) return []
+  const caret = place.column - 1
+  const from = caret < excerptWidth ? 0 : caret - excerptWidth / 2
+  const line = printable(sourceLine.slice(from, from + excerptWidth))
+  const number = String(place.line)
+  const mark = severity === 'error' ? paint.red('^') : paint.yellow('^')
+  return [
+    `    ${paint.dim(`${number} |`)} ${line}`,
+    `    ${paint.dim(`${' '.repeat(number.length)} |`)} ${' '.repeat(caret - from)}${mark}`,
+  ]
+}
+
+// oxlint-disable-next-line no-control-regex -- what a file contains must not steer the terminal that shows it
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+
+const printable = (text: string): string => text.replace(/[\t\n]/g, ' ').replace(unprintable, '\ufffd')
+
+type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>
+
+const escape = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
+const ansi: Paint = { bold: escape(1), dim: escape(2), red: escape(31), yellow: escape(33) }
+const same = (text: string): string => text
+const plain: Paint = { bold: same, dim: same, red: same, yellow: same }

@@ -1,0 +1,67 @@
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { Diagnostic, Source } from './diagnostics.ts'
+import { lineIndex, type Spot } from './line-index.ts'
+import { composeDocument, fileLimits, type Trouble } from './yaml-document.ts'
+import { type Path, toValue } from './yaml-value.ts'
+
+export type { Path } from './yaml-value.ts'
+
+type Within = { readonly text: string }
+
+/** A YAML file as plain data that still knows where each part of it stood. */
+export type Parsed = {
+  readonly source: Source
+  readonly value: unknown
+  /** Where the value at `path` stands, its key, or a text within it; if there is none, the nearest thing around it. */
+  readonly locate: (path: Path, part?: 'key' | 'value' | Within) => Spot
+}
+
+/** What is written at a place, before anything was made of it. */
+export function writtenAt({ value }: Parsed, path: Path): unknown {
+  let current = value
+  for (const segment of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined
+    current = Reflect.get(current, segment)
+  }
+  return current
+}
+
+/** A place in a file: what a diagnostic is about. */
+export type At = { readonly parsed: Parsed; readonly path: Path; readonly part?: 'key' | 'value' | Within }
+
+type Found = { readonly code: ErrorCode; readonly message: string; readonly hint?: string }
+
+export const errorAt = ({ parsed, path, part }: At, found: Found): Diagnostic => ({
+  severity: 'error',
+  ...found,
+  ...parsed.locate(path, part),
+})
+
+export const warningAt = ({ parsed, path, part }: At, found: Found): Diagnostic => ({
+  severity: 'warning',
+  ...found,
+  ...parsed.locate(path, part),
+})
+
+export type ParseResult = { readonly parsed?: Parsed; readonly diagnostics: readonly Diagnostic[] }
+
+/** Reads one YAML document. `code` is the code of everything that keeps it from being data at all. */
+export function parse(source: Source, code: ErrorCode): ParseResult {
+  const lines = lineIndex(source)
+  const fail = (troubles: readonly Trouble[]): ParseResult => ({
+    diagnostics: troubles
+      .slice(0, fileLimits.syntaxErrors)
+      .map(({ offset, message }) => ({ severity: 'error', code, message, ...lines.at(offset) })),
+  })
+  const { document, troubles } = composeDocument(source.text)
+  if (troubles.length > 0) return fail(troubles)
+  const { value, troubles: found, offsetOf } = toValue(document)
+  if (found.length > 0) return fail(found)
+  const locate: Parsed['locate'] = (path, part = 'value') => {
+    if (typeof part === 'string') return lines.at(offsetOf(path, part))
+    const offset = offsetOf(path, 'value')
+    const inner = source.text.indexOf(part.text, offset)
+    return lines.at(inner === -1 ? offset : inner)
+  }
+  return { parsed: { source, value, locate }, diagnostics: [] }
+}

@@ -1,0 +1,86 @@
+import type { z } from 'zod'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { Path } from './parse.ts'
+import { type FileKind, type Problem, rulingFor } from './problem-codes.ts'
+
+/** One complaint of a schema, with what is really there. */
+export type Finding = { readonly issue: z.core.$ZodIssue; readonly path: Path; readonly actual: unknown }
+
+/** The code of a finding, and a sentence without the vocabulary of schemas. */
+export function judge(file: FileKind, finding: Finding): { readonly code: ErrorCode; readonly message: string } {
+  const problem = problemOf(finding)
+  const { code, message } = rulingFor(file, finding.path, problem)
+  return { code, message: message ?? describe(finding, problem) }
+}
+
+function problemOf({ issue, actual }: Finding): Problem {
+  if (actual === undefined) return 'missing'
+  if (typeof actual === 'string' && actual.trim() === '') return 'empty'
+  if (issue.code === 'invalid_value') return typeof actual === 'string' ? 'value' : 'type'
+  return issue.code === 'invalid_type' || issue.code === 'invalid_union' ? 'type' : 'value'
+}
+
+export const fieldName = (path: Path): string =>
+  path.reduce<string>((name, segment) => {
+    if (typeof segment === 'number') return `${name}[${segment}]`
+    return name === '' ? segment : `${name}.${segment}`
+  }, '')
+
+function describe({ issue, path, actual }: Finding, problem: Problem): string {
+  const name = fieldName(path)
+  if (problem === 'missing') return `${name} is missing`
+  if (problem === 'empty') return `${name} must not be empty`
+  return `${name} ${expectation(issue)}, not ${shown(actual)}`
+}
+
+const nouns = new Map([
+  ['string', 'text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['object', 'a map of fields'],
+  ['record', 'a map'],
+])
+
+/** Messages of ours that say what is expected; those of zod begin with a capital letter. */
+const isNoun = (message: string): boolean => /^an? /.test(message)
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (isNoun(issue.message)) return `must be ${issue.message}`
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${nouns.get(issue.expected) ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.map(String).join(' or ')}`
+    case 'invalid_union':
+      return `must be ${alternatives(issue)}`
+    case 'too_small':
+      if (issue.origin === 'array') return 'must not be empty'
+      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`
+    case 'too_big':
+      if (issue.origin === 'string') return `must have at most ${issue.maximum} characters`
+      return `must be at most ${issue.maximum}`
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be a URL' : `must be different (${issue.message})`
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+      return `must be different (${issue.message})`
+  }
+}
+
+function alternatives(issue: z.core.$ZodIssueInvalidUnion): string {
+  const firsts = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]))
+  const words = firsts.map((first) => expectation(first).replace(/^must be /, ''))
+  return words.length === 0 ? 'something else' : [...new Set(words)].join(' or ')
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'a map'
+  const text = typeof value === 'string' ? `"${value}"` : String(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

@@ -1,0 +1,17 @@
+import { unknownText } from '../parse/decode.ts'
+import type { Tell } from '../parse/diagnostics.ts'
+import { type At, errorAt } from '../parse/parse.ts'
+
+/** Ids become parts of file names, so they may hold nothing that a path or a terminal would read differently. */
+const unsafe = /[\p{C}/\\]|^\.|^\s|\s$|^__proto__$/u
+
+export function checkId(id: string, at: At, tell: Tell): void {
+  if (id === unknownText || !unsafe.test(id)) return
+  tell(
+    errorAt(at, {
+      code: 'INVALID_ID',
+      message: `"${id}" cannot be used as an id`,
+      hint: 'an id must not begin with a dot, nor contain slashes or control characters',
+    }),
+  )
+}

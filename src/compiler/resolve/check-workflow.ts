@@ -1,0 +1,105 @@
+import type { Phase } from '../../contract/phases.ts'
+import type { Workflow } from '../../contract/workflow.ts'
+import { unknownText } from '../parse/decode.ts'
+import type { Tell } from '../parse/diagnostics.ts'
+import { checkId } from './check-id.ts'
+import { errorAt, type Parsed, warningAt, writtenAt } from '../parse/parse.ts'
+
+/** What can be said about a workflow without any other file. */
+export function checkWorkflow(
+  { value, parsed }: { readonly value: Workflow; readonly parsed: Parsed },
+  tell: Tell,
+): void {
+  if (value.schemaVersion !== undefined && !/^[12](\.0)?$/.test(String(value.schemaVersion)))
+    tell(
+      warningAt(
+        { parsed, path: ['schema-version'] },
+        { code: 'INVALID_FIELD', message: `schema-version ${value.schemaVersion} is not known; read as 2.0` },
+      ),
+    )
+  if (value.mode === 'ralph') checkPrompts(value, parsed, tell)
+  else checkPhases(value, parsed, tell)
+}
+
+function checkPrompts(value: Workflow, parsed: Parsed, tell: Tell): void {
+  const absent = [
+    ...(value.goalPrompt === undefined ? ['goal-prompt'] : []),
+    ...(value.reflectionPrompt === undefined ? ['reflection-prompt'] : []),
+  ]
+  if (absent.length === 0) return
+  tell(
+    warningAt(
+      { parsed, path: ['mode'] },
+      {
+        code: 'RECOMMENDED_PROMPT',
+        message: `The workflow has no ${absent.join(' and no ')}`,
+        hint: 'it works without, but the agent plans and reflects better with advice of yours',
+      },
+    ),
+  )
+}
+
+function checkPhases({ phases, goalPrompt }: Workflow, parsed: Parsed, tell: Tell): void {
+  if (phases === undefined) {
+    const hint = goalPrompt === undefined ? 'list them under "phases:"' : 'for a goal-driven workflow add "mode: ralph"'
+    tell(
+      errorAt({ parsed, path: [] }, { code: 'MISSING_PHASES', message: 'A standard workflow must have phases', hint }),
+    )
+    return
+  }
+  if (phases.length === 0 && Array.isArray(writtenAt(parsed, ['phases'])))
+    tell(errorAt({ parsed, path: ['phases'] }, { code: 'EMPTY_WORKFLOW', message: 'The workflow has no phases' }))
+  const ids = new Set<string>()
+  for (const [index, phase] of phases.entries()) {
+    const at = { parsed, path: ['phases', index, 'id'] }
+    if (ids.has(phase.id) && phase.id !== unknownText)
+      tell(errorAt(at, { code: 'DUPLICATE_PHASE_ID', message: `Two phases have the id "${phase.id}"` }))
+    ids.add(phase.id)
+    checkId(phase.id, at, tell)
+    checkAction(phase, { parsed, index, tell })
+  }
+}
+
+type PhaseAt = { readonly parsed: Parsed; readonly index: number; readonly tell: Tell }
+
+function checkAction(phase: Phase, { parsed, index, tell }: PhaseAt): void {
+  const at = { parsed, path: ['phases', index] }
+  const named = `Phase "${phase.id}"`
+  if (phase.prompt !== undefined && phase.workflow !== undefined)
+    tell(
+      errorAt(at, { code: 'PROMPT_WORKFLOW_MUTUAL_EXCLUSIVE', message: `${named} has prompt and workflow; keep one` }),
+    )
+  const acts = phase.prompt !== undefined || phase.workflow !== undefined || phase.forEach !== undefined
+  if (!acts && phase.id !== unknownText)
+    tell(errorAt(at, { code: 'PHASE_MISSING_ACTION', message: `${named} must have prompt, workflow or for-each` }))
+  if (phase.collection !== undefined && phase.forEach === undefined)
+    tell(
+      errorAt(
+        { parsed, path: ['phases', index, 'collection'] },
+        { code: 'INVALID_COLLECTION_REF', message: `${named} has collection, but no for-each that would use it` },
+      ),
+    )
+  if (phase.parallel !== true) return
+  if (phase.forEach !== undefined)
+    tell(
+      warningAt(
+        { parsed, path: ['phases', index, 'parallel'], part: 'key' },
+        {
+          code: 'PARALLEL_FOREACH_WARNING',
+          message: `${named} works on several items at the same time, in the same files`,
+          hint: 'give items that touch the same files a depends-on',
+        },
+      ),
+    )
+  else if (phase.workflow !== undefined)
+    tell(
+      errorAt(
+        { parsed, path: ['phases', index, 'parallel'], part: 'key' },
+        {
+          code: 'INVALID_PARALLEL',
+          message: `${named} is replaced by the phases of workflow "${phase.workflow}", which parallel cannot apply to`,
+          hint: 'put parallel on phases of that workflow',
+        },
+      ),
+    )
+}

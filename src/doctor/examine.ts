@@ -1,0 +1,134 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { Progress } from '../contract/progress.ts'
+import { attemptState } from '../platform/processes/attempt-folder.ts'
+import { isFolder, listFolder, readBytes } from '../platform/files/files.ts'
+import { broken, notice, type Finding } from './finding.ts'
+import type { Entry, Evidence } from './invariants.ts'
+import { readSegment, type JournalRecord } from '../storage/state/journal-record.ts'
+import { journalFolder, segmentPattern } from '../storage/state/journal.ts'
+import { readProgressFile } from '../storage/state/progress-file.ts'
+import { findLeftovers } from '../storage/state/sprint-folder.ts'
+import { ownerOf } from '../storage/state/sprint-lock.ts'
+
+/** One file of the journal, as it is on the disk. */
+export type SegmentFile = {
+  readonly file: string
+  readonly number: number
+  readonly entries: readonly Entry[]
+  /** Bytes of whole records, and of all. */
+  readonly goodBytes: number
+  readonly bytes: number
+  /** `unreadable`: whole records that make no sense. `headless`: not even a snapshot. */
+  readonly problem?: 'torn' | 'damaged' | 'unreadable' | 'headless'
+}
+
+/** A sprint as it is on the disk, and what can be seen to be wrong with its files. Nothing is changed. */
+export type Examined = Evidence & {
+  readonly segments: readonly SegmentFile[]
+  readonly leftovers: readonly string[]
+  readonly owner: string | undefined
+  /** What is wrong with the files themselves. */
+  readonly fileFindings: readonly Finding[]
+}
+
+export async function examineSprint(sprintDir: string): Promise<Examined> {
+  const owner = ownerOf(sprintDir)
+  // In this order nothing that a run does meanwhile looks wrong: what has a folder was recorded before, and what is recorded as over was over.
+  const names = await listAttempts(sprintDir)
+  const segments = await readSegments(sprintDir)
+  const shown = await readShown(sprintDir)
+  const leftovers = await findLeftovers(sprintDir)
+  return {
+    segments,
+    entries: usableEntries(segments),
+    shown: shown.progress,
+    attempts: names.map((name) => ({ name, state: attemptState(join(attemptsFolder(sprintDir), name)) })),
+    isRunning: owner !== undefined,
+    isRepaired: (await listFolder(journalFolder(sprintDir))).some((name) => name.includes('.quarantined')),
+    leftovers,
+    owner,
+    fileFindings: [
+      ...segments.flatMap((segment, index) => segmentFindings(segment, index === segments.length - 1)),
+      ...(owner === undefined
+        ? [...shown.findings, ...leftovers.map((path) => notice('I1', `${path} is left over`))]
+        : []),
+    ],
+  }
+}
+
+async function readSegments(sprintDir: string): Promise<SegmentFile[]> {
+  const folder = journalFolder(sprintDir)
+  const names = (await listFolder(folder)).filter((name) => segmentPattern.test(name)).toSorted()
+  return Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name)
+      const bytes = await readBytes(file)
+      const { records, goodBytes, problem } = readSegment(bytes)
+      const entries = records.map(entryOf)
+      const isWhole = entries.every((entry) => entry !== undefined)
+      const state = records[0]?.kind === 'snapshot' ? (isWhole ? problem : 'unreadable') : 'headless'
+      return {
+        file,
+        number: Number(name.slice(0, 8)),
+        entries: entries
+          .slice(0, isWhole ? undefined : entries.indexOf(undefined))
+          .filter((entry) => entry !== undefined),
+        goodBytes,
+        bytes: bytes.length,
+        ...(state && { problem: state }),
+      }
+    }),
+  )
+}
+
+const FactShape = z.looseObject({ type: z.string(), at: z.number() })
+
+function entryOf({ seq, epoch, kind, data }: JournalRecord): Entry | undefined {
+  if (kind === 'run') return { seq, epoch, kind }
+  if (kind === 'snapshot') {
+    const decoded = Progress.safeParse(data)
+    return decoded.success ? { seq, epoch, kind, progress: decoded.data } : undefined
+  }
+  const fact = FactShape.safeParse(data)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+  return fact.success ? { seq, epoch, kind, fact: data as Extract<Entry, { kind: 'fact' }>['fact'] } : undefined
+}
+
+/** What can be followed without a hole: behind a segment with one it begins again with the next snapshot. */
+function usableEntries(segments: readonly SegmentFile[]): Entry[] {
+  const holes = segments.slice(0, -1).map(({ problem }) => problem !== undefined)
+  const start = holes.lastIndexOf(true) + 1
+  return segments.slice(start).flatMap(({ entries, problem }) => (problem === 'headless' ? [] : entries))
+}
+
+function segmentFindings({ file, problem, entries, goodBytes, bytes }: SegmentFile, isLast: boolean): Finding[] {
+  const behind = `behind record ${entries.at(-1)?.seq ?? 0} (byte ${goodBytes} of ${bytes})`
+  if (!problem) return []
+  if (problem === 'headless') return [notice('I1', `${file} holds no snapshot; the segment before it counts`)]
+  if (problem === 'torn' && isLast) {
+    return [notice('I1', `${file}: the run was cut off while writing, ${behind}; that was never acknowledged`)]
+  }
+  const what = problem === 'damaged' ? 'is damaged' : problem === 'torn' ? 'ends too early' : 'makes no sense'
+  const effect = isLast ? '' : '; later segments do not depend on it'
+  return [broken('I1', `${file} ${what} ${behind}${effect}`)]
+}
+
+async function readShown(sprintDir: string): Promise<{ progress: Progress | undefined; findings: Finding[] }> {
+  try {
+    return { progress: await readProgressFile(sprintDir), findings: [] }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return {
+      progress: undefined,
+      findings: [notice('I8', `PROGRESS.yaml cannot be read: ${why}; the next run keeps a copy`)],
+    }
+  }
+}
+
+const attemptsFolder = (sprintDir: string): string => join(sprintDir, 'attempts')
+
+async function listAttempts(sprintDir: string): Promise<string[]> {
+  const folder = attemptsFolder(sprintDir)
+  return (await listFolder(folder)).filter((name) => isFolder(join(folder, name)))
+}

@@ -1,0 +1,103 @@
+import { dirname, join } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import type { Progress } from '../contract/progress.ts'
+import { openAppendFile } from '../platform/files/append-file.ts'
+import { sweep } from '../platform/processes/process-table.ts'
+import { checkInvariants, type Entry } from './invariants.ts'
+import { examineSprint, type Examined, type SegmentFile } from './examine.ts'
+import { openJournal, quarantine } from '../storage/state/journal.ts'
+import { writeProgressFile } from '../storage/state/progress-file.ts'
+import { removeLeftovers } from '../storage/state/sprint-folder.ts'
+import { lockSprint } from '../storage/state/sprint-lock.ts'
+
+type Options = { readonly sprintDir: string; readonly now: () => number }
+
+/**
+ * Puts right what can be put right without losing anything, and says what was done: nothing that was acknowledged is thrown
+ * away, and what cannot be believed is moved aside. Fails if somebody runs the sprint.
+ */
+export async function repairSprint(options: Options): Promise<string[]> {
+  const { sprintDir } = options
+  const lock = lockSprint(options)
+  try {
+    const removed = await removeLeftovers(sprintDir)
+    const before = await examineSprint(sprintDir)
+    return [
+      ...removed.map((path) => `removed ${path}, which a run that was killed has left`),
+      ...(await repairJournal(before, options)),
+      ...(await showAgain(sprintDir)),
+      ...endProcesses(before, sprintDir),
+    ]
+  } finally {
+    lock.release()
+  }
+}
+
+async function repairJournal({ segments, entries, shown }: Examined, options: Options): Promise<string[]> {
+  const done: string[] = []
+  for (const segment of segments.filter(({ problem }) => problem === 'headless')) {
+    done.push(`moved ${segment.file}, which holds no snapshot, to ${await quarantine(segment.file)}`)
+  }
+  const last = segments.findLast(({ problem }) => problem !== 'headless')
+  if (last?.problem === 'torn') done.push(await cut(last))
+  const checked = checkInvariants({ entries, attempts: [], isRunning: true })
+  const cannotGoOn = checked.findings.some(({ invariant }) => invariant === 'I8')
+  const isBehind = shown !== undefined && checked.progress !== undefined && shown.rev > checked.progress.rev
+  const isReadable = last?.problem === undefined || last.problem === 'torn'
+  if (isReadable && !cannotGoOn && !isBehind) return done
+  return [...done, ...(await beginAnew(last, { good: checked.progress, shown, entries }, options))]
+}
+
+async function cut({ file, goodBytes, bytes }: SegmentFile): Promise<string> {
+  const open = await openAppendFile(file, goodBytes)
+  await open.close()
+  return `cut ${bytes - goodBytes} bytes off the end of ${file}: a record that was never acknowledged`
+}
+
+type Known = {
+  readonly good: Progress | undefined
+  readonly shown: Progress | undefined
+  readonly entries: readonly Entry[]
+}
+
+/** From PROGRESS.yaml if it knows more than the good part of the journal. */
+async function beginAnew(
+  damaged: SegmentFile | undefined,
+  { good, shown, entries }: Known,
+  { sprintDir, now }: Options,
+): Promise<string[]> {
+  const isShownNewer = shown !== undefined && shown.rev > (good?.rev ?? -1)
+  const progress = isShownNewer ? shown : good
+  if (!progress || !damaged) {
+    throw new RalphError('JOURNAL_DAMAGED', 'neither the journal nor PROGRESS.yaml says where the sprint stands', {
+      place: { file: damaged?.file ?? sprintDir },
+      hint: 'start anew beside it with: ralph compile <sprint-dir> --fresh',
+    })
+  }
+  const aside = await quarantine(damaged.file)
+  const { seq = 0, epoch = 0 } = entries.at(-1) ?? {}
+  const journal = await openJournal(sprintDir, { progress, seq, epoch }, now)
+  await journal.close()
+  const source = isShownNewer ? 'PROGRESS.yaml' : 'the good part of the journal'
+  return [
+    `moved ${damaged.file} to ${aside}: nothing of it is lost, nothing is built on it`,
+    `began a new segment in ${dirname(damaged.file)} from ${source}, at rev ${progress.rev}, iteration ${progress.stats.currentIteration}`,
+  ]
+}
+
+/** PROGRESS.yaml again, if it is missing or older than the journal; somebody's edit is left to the next run. */
+async function showAgain(sprintDir: string): Promise<string[]> {
+  const examined = await examineSprint(sprintDir)
+  const { progress } = checkInvariants({ ...examined, isRunning: true })
+  if (!progress || examined.fileFindings.some(({ invariant }) => invariant === 'I8')) return []
+  if (examined.shown && examined.shown.rev >= progress.rev) return []
+  await writeProgressFile(sprintDir, progress)
+  return [`wrote PROGRESS.yaml, at rev ${progress.rev}`]
+}
+
+function endProcesses(examined: Examined, sprintDir: string): string[] {
+  const { findings } = checkInvariants({ ...examined, isRunning: true })
+  const names = findings.flatMap(({ invariant, attempt }) => (invariant === 'I7' && attempt ? [attempt] : []))
+  for (const name of names) sweep(`${sprintDir}#${name}`)
+  return names.map((name) => `ended what was left of ${join('attempts', name)}`)
+}

@@ -1,0 +1,62 @@
+/** The library: every shape that Ralph reads and writes, and its parts for programs that build on them. The only file that re-exports. */
+
+export {
+  errorCodes,
+  formatPlace,
+  RalphError,
+  type ErrorCode,
+  type ErrorDetails,
+  type Place,
+} from './contract/errors.ts'
+export { AgentEvent, SprintEvent } from './contract/events.ts'
+export { FailureClass, Outcome, Usage } from './contract/outcome.ts'
+export {
+  CheckResult,
+  HookTask,
+  IterationRecord,
+  LiveIteration,
+  Mode,
+  Progress,
+  SprintMode,
+  SprintStatus,
+  Step,
+  Verdict,
+  type RunLimits,
+} from './contract/progress.ts'
+export { PhaseReport, Report, type ReportStatus } from './contract/report.ts'
+export { Check, Hook, Limits, Timeouts, UserConfig, type Settings } from './contract/settings.ts'
+export { Sprint } from './contract/sprint.ts'
+export { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from './contract/time.ts'
+export { Workflow } from './contract/workflow.ts'
+
+export { compile } from './compiler/compile.ts'
+export type { CompileInput, CompileResult, KnownAgent } from './compiler/resolve/compilation.ts'
+export { formatDiagnostic, type Diagnostic, type Source } from './compiler/parse/diagnostics.ts'
+
+export { advance } from './loop/advance.ts'
+export type { AttemptEnd, Fact } from './loop/fact.ts'
+export type { Order, Transition } from './loop/order.ts'
+export { buildPrompt, type PromptFor } from './loop/prompt.ts'
+export { readReport, type ReadReport } from './loop/read-report.ts'
+
+export { detectChecks } from './runtime/detect-checks.ts'
+export type {
+  AgentRequest,
+  AgentRunner,
+  Clock,
+  Ports,
+  ProgressStore,
+  ShellEnd,
+  ShellRequest,
+  ShellRunner,
+} from './runtime/ports.ts'
+export { runSprint, type SprintRun } from './runtime/run-sprint.ts'
+
+export type { Driver, Exit, Invocation, Reader, RunSpec } from './agents/drivers/driver.ts'
+export { driverNamed, drivers } from './agents/drivers/registry.ts'
+export { superviseShell, type ShellOptions } from './agents/supervise/shell.ts'
+export { superviseAgent, type AgentOptions } from './agents/supervise/supervisor.ts'
+
+export { systemClock } from './platform/clock.ts'
+export { readProgress } from './storage/state/read-progress.ts'
+export { openSprintStore, type SprintStore, type StoreOptions } from './storage/sprint/sprint-store.ts'

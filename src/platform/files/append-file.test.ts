@@ -1,0 +1,144 @@
+import { open } from 'node:fs/promises'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { appendTo, openAppendFile, type AppendTarget } from './append-file.ts'
+
+const errno = (code: string) => Object.assign(new Error(code), { code })
+
+/** A disk of a few bytes, with an account of what was asked of it. */
+function aDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INFINITY } = {}) {
+  let bytes = Buffer.alloc(0)
+  const disk = { room, syncs: 0, failSync: false, failTruncate: false, text: () => bytes.toString() }
+  const target = {
+    async write(buffer: Buffer, offset: number, length: number, position: number) {
+      await Promise.resolve()
+      const taken = Math.min(length, perWrite, Math.max(0, disk.room - position))
+      if (taken === 0) throw errno('ENOSPC')
+      bytes = Buffer.concat([bytes.subarray(0, position), buffer.subarray(offset, offset + taken)])
+      return { bytesWritten: taken, buffer }
+    },
+    async datasync() {
+      await Promise.resolve()
+      disk.syncs++
+      if (disk.failSync) throw errno('EIO')
+    },
+    async truncate(length: number) {
+      if (disk.failTruncate) throw errno('EIO')
+      bytes = bytes.subarray(0, length)
+    },
+    close: async () => {},
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the overloads of FileHandle.write cannot be spelled as one function
+  return { disk, target: target as unknown as AppendTarget }
+}
+
+describe('a file that only grows', () => {
+  it('acknowledges an append after it is synced', async () => {
+    const { disk, target } = aDisk()
+    const file = appendTo(target, 0)
+    await file.append('one\n')
+
+    expect({ text: disk.text(), syncs: disk.syncs, size: file.size() }).toEqual({ text: 'one\n', syncs: 1, size: 4 })
+  })
+
+  it('lets many appends that wait share one sync, in their order', async () => {
+    const { disk, target } = aDisk()
+    const file = appendTo(target, 0)
+    const lines = Array.from({ length: 1000 }, (_, n) => `${n}\n`)
+    await Promise.all(lines.map((line) => file.append(line)))
+
+    expect(disk.text()).toBe(lines.join(''))
+    expect(disk.syncs).toBe(2)
+  })
+
+  it('goes on where a write took only a part', async () => {
+    const { disk, target } = aDisk({ perWrite: 3 })
+    const file = appendTo(target, 0)
+    await Promise.all([file.append('hello '), file.append('world')])
+
+    expect(disk.text()).toBe('hello world')
+  })
+
+  it('leaves nothing of an append that a full disk takes only in part, and goes on when there is room', async () => {
+    const { disk, target } = aDisk({ room: 10 })
+    const file = appendTo(target, 0)
+    await file.append('123456\n')
+
+    await expect(file.append('too long for it\n')).rejects.toMatchObject({ code: 'ENOSPC' })
+    expect({ text: disk.text(), size: file.size() }).toEqual({ text: '123456\n', size: 7 })
+
+    await file.append('ok')
+    disk.room = 100
+    await file.append(' and on\n')
+    expect(disk.text()).toBe('123456\nok and on\n')
+  })
+
+  it('takes a write of no byte at all for a full disk', async () => {
+    const { target } = aDisk()
+    const file = appendTo({ ...target, write: async () => ({ bytesWritten: 0, buffer: '' }) }, 0)
+
+    await expect(file.append('x')).rejects.toMatchObject({ code: 'ENOSPC' })
+  })
+
+  it('believes nothing any more after a sync has failed', async () => {
+    const { disk, target } = aDisk()
+    const file = appendTo(target, 0)
+    await file.append('good\n')
+    disk.failSync = true
+    await expect(file.append('lost\n')).rejects.toMatchObject({ code: 'EIO' })
+    disk.failSync = false
+
+    await expect(file.append('more\n')).rejects.toMatchObject({ code: 'EIO' })
+    expect(disk.text()).toBe('good\n')
+  })
+
+  it('takes no more if what was left of an append could not be cut off', async () => {
+    const { disk, target } = aDisk({ room: 6 })
+    const file = appendTo(target, 0)
+    disk.failTruncate = true
+    await expect(file.append('12345678')).rejects.toMatchObject({ code: 'ENOSPC' })
+    disk.room = 100
+
+    await expect(file.append('a')).rejects.toMatchObject({ code: 'ENOSPC' })
+  })
+})
+
+describe('a file on the disk', () => {
+  it('is cut at the size that is known to be good', async () => {
+    const path = join(aFolder(), 'log')
+    writeFileSync(path, 'good\nto')
+    const file = await openAppendFile(path, 5)
+    await file.append('next\n')
+    await file.close()
+
+    expect(readFileSync(path, 'utf8')).toBe('good\nnext\n')
+  })
+
+  it('notices when it was deleted or replaced', async () => {
+    const path = join(aFolder(), 'log')
+    writeFileSync(path, '')
+    const file = await openAppendFile(path, 0)
+    expect(file.isInPlace()).toBe(true)
+
+    writeFileSync(`${path}.new`, '')
+    renameSync(`${path}.new`, path)
+    expect(file.isInPlace()).toBe(false)
+
+    rmSync(path)
+    expect(file.isInPlace()).toBe(false)
+    await file.close()
+  })
+
+  it('waits for the last append before it is closed', async () => {
+    const path = join(aFolder(), 'log')
+    await (await open(path, 'w')).close()
+    const file = await openAppendFile(path, 0)
+    const appended = file.append('last\n')
+    await file.close()
+
+    await appended
+    expect(readFileSync(path, 'utf8')).toBe('last\n')
+  })
+})

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { removeForGood, replaceUntouched, writeFileAtomic } from './atomic-file.ts'
+import { fileSignature } from './files.ts'
+
+it('replaces a file and leaves nothing else behind', async () => {
+  const folder = aFolder()
+  await writeFileAtomic(join(folder, 'f'), 'one')
+  await writeFileAtomic(join(folder, 'f'), 'two')
+
+  expect(readFileSync(join(folder, 'f'), 'utf8')).toBe('two')
+  expect(readdirSync(folder)).toEqual(['f'])
+})
+
+it('syncs the file and then its folder: without the folder a power cut could bring back the old one', async () => {
+  const folder = aFolder()
+  const some = await open(folder, 'r')
+  const handles: FileHandle = Object.getPrototypeOf(some)
+  const synced: string[] = []
+  const spy = vi.spyOn(handles, 'sync').mockImplementation(async function (this: FileHandle) {
+    synced.push((await this.stat()).isDirectory() ? 'folder' : 'file')
+  })
+  onTestFinished(() => spy.mockRestore())
+
+  await writeFileAtomic(join(folder, 'f'), 'one')
+
+  expect(synced).toEqual(['file', 'folder'])
+  await some.close()
+})
+
+it('leaves the old text and no draft when it cannot be replaced', async () => {
+  const folder = aFolder()
+  await expect(writeFileAtomic(join(folder, 'no', 'f'), 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(writeFileAtomic(folder, 'x')).rejects.toMatchObject({ syscall: 'rename' })
+
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('replaces a file that nobody has touched, and one that is not there', async () => {
+  const file = join(aFolder(), 'f')
+  const first = await replaceUntouched(file, 'one', undefined)
+  expect(first).toEqual({ signature: fileSignature(file) })
+  if (first === 'touched') throw new Error('nobody has touched it')
+
+  const second = await replaceUntouched(file, 'two', first.signature)
+  expect(second).toEqual({ signature: fileSignature(file) })
+  expect(readFileSync(file, 'utf8')).toBe('two')
+})
+
+it('leaves what somebody else has written, in place or by a new file', async () => {
+  const folder = aFolder()
+  const file = join(folder, 'f')
+  await writeFileAtomic(file, 'ours')
+  const known = fileSignature(file)
+
+  writeFileSync(file, 'theirs, in place')
+  expect(await replaceUntouched(file, 'ours again', known)).toBe('touched')
+  expect(readFileSync(file, 'utf8')).toBe('theirs, in place')
+
+  writeFileSync(`${file}.new`, 'ours')
+  renameSync(`${file}.new`, file)
+  expect(await replaceUntouched(file, 'ours again', known)).toBe('touched')
+  expect(await replaceUntouched(file, 'ours again', undefined)).toBe('touched')
+  expect(readFileSync(file, 'utf8')).toBe('ours')
+  expect(readdirSync(folder)).toEqual(['f'])
+})
+
+it('loses no version of another process that replaces the file at the same time', async () => {
+  const file = join(aFolder(), 'f')
+  let known = (await made(file)).signature
+  const other = anotherWriter(file)
+  let seen = 0
+  while (seen < 60) {
+    const ours = await replaceUntouched(file, `seen ${seen}`, known)
+    if (ours !== 'touched') {
+      known = ours.signature
+      continue
+    }
+    known = fileSignature(file)
+    // It writes the next version only when it sees that we have seen the last one.
+    expect(readFileSync(file, 'utf8')).toBe(`theirs ${seen + 1}`)
+    seen++
+  }
+  other.kill('SIGKILL')
+})
+
+it('deletes for good, and what is not there too', async () => {
+  const file = join(aFolder(), 'f')
+  writeFileSync(file, '')
+  await removeForGood(file)
+  await removeForGood(file)
+
+  expect(existsSync(file)).toBe(false)
+})
+
+async function made(file: string) {
+  const first = await replaceUntouched(file, 'seen 0', undefined)
+  if (first === 'touched') throw new Error('there is nobody else')
+  return first
+}
+
+function anotherWriter(file: string) {
+  const script = `
+    const { readFileSync, renameSync, writeFileSync } = require('node:fs')
+    const file = process.argv[1]
+    for (let n = 0; ; n++) {
+      while (readFileSync(file, 'utf8') !== 'seen ' + n);
+      for (let spin = Math.random() * 1e6; spin > 0; spin--);
+      writeFileSync(file + '.theirs', 'theirs ' + (n + 1))
+      renameSync(file + '.theirs', file)
+    }`
+  const child = spawn(process.execPath, ['-e', script, file], { stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished, expect, it } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { root } from '../../../test/support/paths.ts'
+import { lockFile, lockOwner, type FileLock } from './file-lock.ts'
+
+const aLockFile = () => join(aFolder(), '.lock')
+
+function taken(path: string, about = 'me'): FileLock {
+  const result = lockFile(path, about)
+  if ('owner' in result) throw new Error(`it belongs to ${result.owner}`)
+  return result.lock
+}
+
+/** Another process that has the lock. */
+async function aHolder(path: string, forMs = 60_000) {
+  const script = `
+    const { openSync, writeSync } = require('node:fs')
+    const fd = openSync(process.argv[1], 'a+')
+    if (!require('fs-native-extensions').tryLock(fd)) process.exit(3)
+    writeSync(fd, 'the other one\\n')
+    console.log('locked')
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${forMs})`
+  const child = spawn(process.execPath, ['-e', script, path], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return child
+}
+
+it('is held by one, who is named to all others', () => {
+  const path = aLockFile()
+  const lock = taken(path, 'pid 1 on here since noon')
+
+  expect(lockFile(path, 'a second one')).toEqual({ owner: 'pid 1 on here since noon' })
+  expect(lockOwner(path)).toBe('pid 1 on here since noon')
+
+  lock.release()
+  expect(lockOwner(path)).toBeUndefined()
+  taken(path).release()
+})
+
+it('is refused in a fraction of a second', () => {
+  const path = aLockFile()
+  const lock = taken(path)
+  const before = performance.now()
+  lockFile(path, 'a second one')
+
+  expect(performance.now() - before).toBeLessThan(500)
+  lock.release()
+})
+
+it('can be taken again and again, also after its file was deleted', () => {
+  const path = aLockFile()
+  for (let round = 0; round < 200; round++) {
+    expect(lockOwner(path)).toBeUndefined()
+    const lock = taken(path, `round ${round}`)
+    expect(lockOwner(path)).toBe(`round ${round}`)
+    if (round % 7 === 0) rmSync(path)
+    lock.release()
+  }
+})
+
+it('is free at once after kill -9 of its holder', async () => {
+  const path = aLockFile()
+  const holder = await aHolder(path)
+  expect(lockOwner(path)).toBe('the other one')
+
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  const before = performance.now()
+  const lock = taken(path, 'me')
+  expect(performance.now() - before).toBeLessThan(100)
+  expect(lockFile(path, 'x')).toEqual({ owner: 'me' })
+  lock.release()
+})
+
+it('is waited for as long as somebody who only looks may have it', async () => {
+  const results: object[] = []
+  // On a machine that is busy the other one may take longer; then it is somebody who has it.
+  for (let tries = 0; tries < 5 && !results.some((result) => 'lock' in result); tries++) {
+    const path = aLockFile()
+    const holder = await aHolder(path, 5)
+    results.push(lockFile(path, 'me'))
+    holder.kill('SIGKILL')
+  }
+  expect(results.at(-1)).toHaveProperty('lock')
+})
+
+it('knows when its file was deleted or replaced, and then it is somebody else who can have it', () => {
+  const path = aLockFile()
+  const lock = taken(path, 'first')
+  expect(lock.isHeld()).toBe(true)
+
+  rmSync(path)
+  expect(lock.isHeld()).toBe(false)
+  const second = taken(path, 'second')
+  expect([lock.isHeld(), second.isHeld()]).toEqual([false, true])
+
+  rmSync(path)
+  writeFileSync(path, '')
+  expect(second.isHeld()).toBe(false)
+  lock.release()
+  second.release()
+})

@@ -1,0 +1,188 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, RequestListener } from 'node:http'
+import { createServer, globalAgent } from 'node:https'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aCertificate } from '../../../test/support/certificate.ts'
+import { isInternal, postWebhook } from './webhook.ts'
+
+const { key, cert } = aCertificate()
+
+type Received = {
+  readonly method?: string
+  readonly url?: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** An https server of this test, and what it got. */
+async function aReceiver(answer: RequestListener = (_, response) => response.end('thanks')) {
+  const received: Received[] = []
+  const server = createServer({ key, cert }, (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      received.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
+      answer(request, response)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const before = globalAgent.options.ca
+  globalAgent.options.ca = cert
+  onTestFinished(() => {
+    globalAgent.options.ca = before
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return { received, port, url: `https://localhost:${port}/hook?x=1` }
+}
+
+const allows = () => true
+
+describe('a webhook', () => {
+  it('gets the body, signed if there is a secret', async () => {
+    const { received, url } = await aReceiver()
+    const body = JSON.stringify({ text: 'fertig: größer' })
+
+    await postWebhook(url, body, { secret: 's3cret', allows })
+
+    expect(received).toMatchObject([
+      {
+        method: 'POST',
+        url: '/hook?x=1',
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+          'x-ralph-signature': `sha256=${createHmac('sha256', 's3cret').update(body).digest('hex')}`,
+        },
+      },
+    ])
+  })
+
+  it('has no signature without a secret', async () => {
+    const { received, url } = await aReceiver()
+
+    await postWebhook(url, '{}', { allows })
+
+    expect(received[0]?.headers).not.toHaveProperty('x-ralph-signature')
+  })
+
+  it.each([
+    [404, 'it answered 404'],
+    [500, 'it answered 500'],
+  ])('that answers %i is not delivered', async (status, reason) => {
+    const { url } = await aReceiver((_, response) => response.writeHead(status).end())
+
+    await expect(postWebhook(url, '{}', { allows })).rejects.toThrow(reason)
+  })
+
+  it('follows no redirect: where it would lead was not checked', async () => {
+    const { received, url } = await aReceiver((_, response) =>
+      response.writeHead(302, { location: 'https://169.254.169.254/latest' }).end(),
+    )
+
+    await expect(postWebhook(url, '{}', { allows })).rejects.toThrow('it answered 302')
+    expect(received).toHaveLength(1)
+  })
+
+  it('that nobody listens to is not delivered', async () => {
+    const { port } = await aReceiver()
+
+    await expect(postWebhook(`https://localhost:${port === 1 ? 2 : 1}/`, '{}', { allows })).rejects.toThrow(
+      /ECONNREFUSED/,
+    )
+  })
+
+  it('whose certificate nobody trusts is not delivered', async () => {
+    const { received, url } = await aReceiver()
+    globalAgent.options.ca = undefined
+
+    await expect(postWebhook(url, '{}', { allows })).rejects.toThrow(/certificate/)
+    expect(received).toEqual([])
+  })
+
+  it('that dawdles is given up after a while, however it dawdles', async () => {
+    const drips: NodeJS.Timeout[] = []
+    const { url } = await aReceiver(({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-long: ')
+      drips.push(setInterval(() => socket.write('x'), 20))
+    })
+    onTestFinished(() => drips.forEach((drip) => clearInterval(drip)))
+    const { url: mute } = await aReceiver(() => {})
+
+    await expect(postWebhook(mute, '{}', { allows, timeoutMs: 200 })).rejects.toThrow('no answer in 0.2 s')
+    await expect(postWebhook(url, '{}', { allows, timeoutMs: 200 })).rejects.toThrow('no answer in 0.2 s')
+  })
+
+  it('that never stops talking is delivered, and does not keep anybody', async () => {
+    const closed: string[] = []
+    const { url } = await aReceiver((_, response) => {
+      const talk = setInterval(() => response.write('blah'), 5)
+      response.on('close', () => {
+        clearInterval(talk)
+        closed.push('closed')
+      })
+    })
+
+    await postWebhook(url, '{}', { allows })
+    await expect.poll(() => closed).toEqual(['closed'])
+  })
+})
+
+describe('an internal address', () => {
+  it.each([
+    'https://127.0.0.1/',
+    'https://localhost/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://127.1/',
+    'https://0177.0.0.1/',
+    'https://017700000001/',
+    'https://[::]/',
+    'https://[0:0:0:0:0:ffff:a9fe:a9fe]/',
+    'https://[2002:7f00:1::]/',
+    'https://①②⑦.0.0.1/',
+    'https://user:pass@127.0.0.1:443/',
+    'https://10.1.2.3/',
+    'https://192.168.0.1/',
+    'https://172.31.255.255/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://100.64.0.1/',
+    'https://0.0.0.0/',
+    'https://[fd00::1]/',
+    'https://[fe80::1]/',
+    'https://[64:ff9b::7f00:1]/',
+  ])('is never called: %s', async (url) => {
+    await expect(postWebhook(url, '{}')).rejects.toThrow('is an internal address')
+  })
+
+  it.each(['http://example.com/', 'ftp://example.com/', 'file:///etc/passwd'])(
+    'nor anything but https: %s',
+    async (url) => {
+      await expect(postWebhook(url, '{}')).rejects.toThrow('only https is called')
+    },
+  )
+
+  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111'])('is not %s', (address) => {
+    expect(isInternal(address)).toBe(false)
+  })
+
+  it.each(['::ffff:127.0.0.1', '::ffff:169.254.169.254', '::FFFF:10.0.0.1'])(
+    'is %s, as a name server may say it',
+    (address) => {
+      expect(isInternal(address)).toBe(true)
+    },
+  )
+
+  it('is anything that is no address', () => {
+    expect(isInternal('example.com')).toBe(true)
+  })
+})

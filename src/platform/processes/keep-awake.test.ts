@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { keepAwake } from './keep-awake.ts'
+
+/** A program that writes down how it was called and that it was ended. */
+function aKeeper(name: string) {
+  const folder = aFolder()
+  const log = join(folder, 'log')
+  writeFileSync(
+    join(folder, name),
+    `#!/bin/sh\ntrap 'echo ended >>${log}; exit' TERM\necho "$@" >>${log}\nwhile :; do /bin/sleep 0.05; done\n`,
+    { mode: 0o755 },
+  )
+  writeFileSync(log, '')
+  return { path: folder, lines: () => readFileSync(log, 'utf8').trimEnd().split('\n') }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; !isSo(); tries++) {
+    if (tries > 400) throw new Error('waited in vain')
+    await pause(10)
+  }
+}
+
+it.each([
+  ['darwin', 'caffeinate', '-i -w 4711'],
+  [
+    'linux',
+    'systemd-inhibit',
+    '--what=idle:sleep --mode=block --who=ralph --why=a sprint is running tail --pid=4711 -f /dev/null',
+  ],
+] as const)('on %s, %s holds sleep back until it is let go', async (platform, program, called) => {
+  const { path, lines } = aKeeper(program)
+
+  const letSleep = keepAwake({ platform, path, pid: 4711 })
+  await until(() => lines()[0] === called)
+  letSleep()
+  await until(() => lines().length === 2)
+
+  expect(lines()).toEqual([called, 'ended'])
+})
+
+it.each(['darwin', 'linux', 'win32'] as const)('on %s without such a program nothing happens', (platform) => {
+  expect(() => keepAwake({ platform, path: aFolder(), pid: process.pid })()).not.toThrow()
+})

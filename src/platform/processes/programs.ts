@@ -1,0 +1,15 @@
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { isExecutable } from '../files/files.ts'
+
+/** Where PATH finds a program; names with a slash are taken from `cwd`. */
+export function findProgram(name: string, path: string, cwd: string): string | undefined {
+  if (name.includes('/')) {
+    const file = isAbsolute(name) ? name : resolve(cwd, name)
+    return isExecutable(file) ? file : undefined
+  }
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find((file) => isExecutable(file))
+}

@@ -1,0 +1,190 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { isRunning, kill, markedProcesses } from '../../../test/support/processes.ts'
+import { attemptState, readId, settledState } from './attempt-folder.ts'
+import { startUnderShim } from './shim.ts'
+import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
+
+/** Runs a program as attempt `name` below `base`; a shell script if nothing else is said. */
+function aRun(base: string, name: string, given: Partial<SupervisedProcess> & { readonly script?: string } = {}) {
+  const job: SupervisedProcess = {
+    folder: join(base, name),
+    file: '/bin/sh',
+    args: ['-c', given.script ?? 'exit 0'],
+    cwd: base,
+    env: { PATH: process.env['PATH'] ?? '', BASE: base },
+    stdin: '',
+    files: {},
+    mark: `${base}/#${name}`,
+    onOutput: () => {},
+    overdue: () => undefined,
+    signal: new AbortController().signal,
+    graceMs: 300,
+    ...given,
+  }
+  onTestFinished(() => markedProcesses(base).forEach(({ pid }) => kill(pid)))
+  return { ended: superviseProcess(job), shim: () => readId(job.folder)?.pid ?? 0 }
+}
+
+const printed = (base: string, name: string) => readFileSync(join(base, name, 'transcript.jsonl'), 'utf8')
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1000 && !isSo(); tries++) await sleep(10)
+  expect(isSo()).toBe(true)
+}
+
+const ok = { code: 0, lost: false }
+
+describe('a shim', () => {
+  it('is used again for the next program in the same surroundings, and by nobody else meanwhile', async () => {
+    const base = aFolder()
+    const first = aRun(base, 'a')
+    await first.ended
+    const second = aRun(base, 'b', { script: `while [ ! -e '${base}/go' ]; do sleep 0.02; done` })
+    const third = aRun(base, 'c')
+
+    expect(await third.ended).toEqual(ok)
+    writeFileSync(join(base, 'go'), '')
+    expect(await second.ended).toEqual(ok)
+    expect(second.shim()).toBe(first.shim())
+    expect(third.shim()).not.toBe(first.shim())
+  })
+
+  it('hands over words and variables byte for byte, whether it is new or not', async () => {
+    const base = aFolder()
+    const everything = Array.from({ length: 0x2ff }, (_, n) => String.fromCodePoint(n + 1)).join('')
+    const words = [
+      '',
+      ' ',
+      "it's",
+      "''",
+      '"',
+      '$HOME $(id) `id` ${x}',
+      '\\',
+      '\\n',
+      'a\nb\r\n',
+      '-n',
+      '*',
+      '~',
+      '#',
+      '&;|<>(){}',
+    ]
+    const args = [...words, everything, '末😀\u0301', 'x'.repeat(50_000)]
+    const show = 'process.stdout.write(JSON.stringify([process.argv.slice(1), process.env, process.cwd()]))'
+    for (const [name, value] of Object.entries({ one: everything, two: "'\n$x", three: '' })) {
+      const env = { EMPTY: '', 'not-a-name': 'x', VALUE: value }
+      const node = { file: process.execPath, args: ['-e', show, '--', ...args], env }
+      expect(await aRun(base, name, node).ended).toEqual(ok)
+      const [gotArgs, gotEnv, cwd] = JSON.parse(printed(base, name))
+
+      expect(gotArgs).toEqual(args)
+      expect(gotEnv).toMatchObject({ EMPTY: '', VALUE: value, RALPH_ATTEMPT: `${base}/#${name}` })
+      expect(Object.keys(gotEnv).filter((variable) => /^(ralph_|stat$|boot$|dir$|code$)/.test(variable))).toEqual([])
+      expect(cwd).toBe(base)
+    }
+  })
+
+  it('gives nothing of one program to the next: no variable, no file, no folder', async () => {
+    const base = aFolder()
+    const script = 'echo "$OLD,$NEW"; for fd in /proc/$$/fd/*; do case $(readlink $fd) in socket*) echo $fd; esac; done'
+    await aRun(base, 'a', { script: 'cd /; export NEW=1; exec 9>/dev/null' }).ended
+    await aRun(base, 'b', { script, env: { PATH: '/usr/bin:/bin', OLD: '1' } }).ended
+    await aRun(base, 'c', { script, env: { PATH: '/usr/bin:/bin' } }).ended
+
+    expect(printed(base, 'b')).toBe('1,\n')
+    expect(printed(base, 'c')).toBe(',\n')
+  })
+
+  it('is not used for a folder that has taken the place of its own', async () => {
+    const base = aFolder()
+    const cwd = join(base, 'work')
+    mkdirSync(cwd)
+    await aRun(base, 'a', { cwd }).ended
+    renameSync(cwd, join(base, 'old'))
+    mkdirSync(cwd)
+    await aRun(base, 'b', { cwd, script: 'touch here' }).ended
+
+    expect(existsSync(join(cwd, 'here'))).toBe(true)
+  })
+
+  it('that was killed while it had nothing to do is replaced', async () => {
+    const base = aFolder()
+    const first = aRun(base, 'a')
+    await first.ended
+    kill(first.shim())
+    const second = aRun(base, 'b', { script: 'exit 3' })
+
+    expect(await second.ended).toEqual({ code: 3, lost: false })
+    expect(second.shim()).not.toBe(first.shim())
+  })
+
+  it('that is killed at work costs its own program only, and the next one begins', async () => {
+    const base = aFolder()
+    const script = `echo up; while [ ! -e '${base}/go' ]; do sleep 0.02; done; exit 4`
+    const hit = aRun(base, 'a', { script, onOutput: () => kill(hit.shim()) })
+    const other = aRun(base, 'b', { script })
+
+    expect(await hit.ended).toEqual({ code: null, lost: true })
+    expect(markedProcesses(base).map(({ mark }) => mark)).not.toContain(`${base}/#a`)
+    writeFileSync(join(base, 'go'), '')
+    expect(await other.ended).toEqual({ code: 4, lost: false })
+    expect(await aRun(base, 'c').ended).toEqual(ok)
+  })
+
+  it('is gone with a program that had to be ended', async () => {
+    const base = aFolder()
+    const run = aRun(base, 'a', { script: 'echo up; sleep 60', overdue: (bytes) => (bytes > 0 ? 'idle' : undefined) })
+
+    expect(await run.ended).toMatchObject({ ended: 'idle' })
+    await until(() => !isRunning(run.shim()))
+  })
+
+  it('ends when nobody can give it work any more, but not before its program', async () => {
+    const base = aFolder()
+    const folder = join(base, 'a')
+    mkdirSync(folder)
+    for (const name of ['prompt.md', 'transcript.jsonl', 'stderr.log']) writeFileSync(join(folder, name), '')
+    const args = ['-c', `while [ ! -e '${base}/go' ]; do sleep 0.02; done; exit 5`]
+    const shim = await startUnderShim({ folder, file: '/bin/sh', args, cwd: base, env: {} })
+    shim.retire()
+    await until(() => attemptState(folder) === 'running')
+    writeFileSync(join(base, 'go'), '')
+
+    await until(() => !isRunning(shim.id.pid))
+    expect(readFileSync(join(folder, 'exit'), 'utf8')).toBe('5\n')
+  })
+
+  it('begins nothing in a folder that was given up', async () => {
+    const base = aFolder()
+    const folder = join(base, 'a')
+    mkdirSync(folder)
+    for (const name of ['prompt.md', 'transcript.jsonl', 'stderr.log']) writeFileSync(join(folder, name), '')
+    expect(await settledState(folder)).toBe('never-started')
+    const file = '/usr/bin/touch'
+    const shim = await startUnderShim({ folder, file, args: [join(base, 'begun')], cwd: base, env: {} })
+    await until(shim.isOver)
+
+    expect(shim.told()).toBe(undefined)
+    expect(existsSync(join(base, 'begun'))).toBe(false)
+    expect(attemptState(folder)).toBe('never-started')
+  })
+
+  it('refuses a word that no program can be given', async () => {
+    const base = aFolder()
+    await expect(aRun(base, 'a', { args: ['-c', 'a\0b'] }).ended).rejects.toThrow(/NUL/)
+  })
+})
+
+it('a folder in which somebody is about to begin is not given up', async () => {
+  const folder = aFolder()
+  writeFileSync(join(folder, 'pid'), '')
+  const settled = settledState(folder)
+  const [, stat = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ')
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  writeFileSync(join(folder, 'pid'), `${process.pid} ${boot} ${stat}`)
+
+  expect(await settled).toBe('running')
+})

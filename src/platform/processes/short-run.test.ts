@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { commandLines } from '../../../test/support/processes.ts'
+import { runShortly } from './short-run.ts'
+
+const ask = (script: string, more: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}) =>
+  runShortly({
+    file: '/bin/sh',
+    args: ['-c', script],
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    timeoutMs: 10_000,
+    ...more,
+  })
+const seconds = `87654.${process.pid}`
+const left = () => commandLines().filter((line) => line.startsWith(`sleep ${seconds}`))
+
+it('says what was printed and how it ended', async () => {
+  expect(await ask('echo 1.2.3; echo noise >&2; exit 3')).toEqual({ code: 3, stdout: '1.2.3\n' })
+})
+
+it('gives it nothing to read', async () => {
+  expect(await ask('cat; echo read')).toEqual({ code: 0, stdout: 'read\n' })
+})
+
+it('ends what takes too long, with all that it has started', async () => {
+  expect(await ask(`echo 1; setsid sleep ${seconds} & sleep ${seconds}`, { timeoutMs: 300 })).toEqual({
+    code: null,
+    stdout: '1\n',
+  })
+  expect(left()).toEqual([])
+})
+
+it('does not wait for what it leaves behind, and leaves nothing', async () => {
+  const started = performance.now()
+
+  expect(await ask(`setsid sleep ${seconds} & echo 1`)).toEqual({ code: 0, stdout: '1\n' })
+  expect(performance.now() - started).toBeLessThan(5000)
+  expect(left()).toEqual([])
+})
+
+it('is ended by a signal', async () => {
+  expect(await ask(`sleep ${seconds}`, { signal: AbortSignal.abort() })).toEqual({ code: null, stdout: '' })
+  expect(left()).toEqual([])
+})
+
+it('does not throw when there is no such program', async () => {
+  const job = { file: '/no/such/program', args: [], cwd: '/', env: {}, timeoutMs: 1000 }
+
+  expect(await runShortly(job)).toEqual({ code: null, stdout: '' })
+})

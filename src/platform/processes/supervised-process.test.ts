@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { isRunning, kill, markedProcesses } from '../../../test/support/processes.ts'
+import { attemptState, readId, type Ended } from './attempt-folder.ts'
+import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
+
+/** A shell script in a folder below `base`, whose output is collected. */
+function aJob(base: string, script: string, given: Partial<SupervisedProcess> = {}) {
+  const chunks: Buffer[] = []
+  const job: SupervisedProcess = {
+    folder: join(base, 'attempt'),
+    file: '/bin/sh',
+    args: ['-c', script],
+    cwd: base,
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdin: '',
+    files: {},
+    mark: `${base}/#1-1`,
+    onOutput: (chunk) => chunks.push(Buffer.from(chunk)),
+    overdue: () => undefined,
+    signal: new AbortController().signal,
+    graceMs: 300,
+    ...given,
+  }
+  onTestFinished(() => markedProcesses(base).forEach(({ pid }) => kill(pid)))
+  return { job, output: () => Buffer.concat(chunks).toString() }
+}
+
+/** What is left of a job's processes, if there is any after a moment. */
+async function leftOver(base: string): Promise<string[]> {
+  for (let tries = 0; tries < 20 && markedProcesses(base).length > 0; tries++) await sleep(50)
+  return markedProcesses(base).map(({ command }) => command)
+}
+
+describe('a program that ends by itself', () => {
+  it.each([0, 7, 143])('is told by its exit code %i', async (code) => {
+    const base = aFolder()
+    const { job, output } = aJob(base, `echo hello; exit ${code}`)
+
+    expect(await superviseProcess(job)).toEqual({ code, lost: false })
+    expect(output()).toBe('hello\n')
+    expect(attemptState(job.folder)).toBe('ended')
+  })
+
+  it('is told by the code of its shell when a signal killed it', async () => {
+    const { job } = aJob(aFolder(), 'kill -KILL $$')
+    expect(await superviseProcess(job)).toEqual({ code: 137, lost: false })
+  })
+
+  it('reads its input from a file and finds what was put beside it', async () => {
+    const { job, output } = aJob(aFolder(), 'cat; cat "$SETTINGS"', {
+      stdin: 'the prompt\n',
+      files: { 'a.json': '{}' },
+    })
+    await superviseProcess({ ...job, env: { ...job.env, SETTINGS: join(job.folder, 'a.json') } })
+
+    expect(output()).toBe('the prompt\n{}')
+    expect(readFileSync(join(job.folder, 'prompt.md'), 'utf8')).toBe('the prompt\n')
+  })
+
+  it('has its output kept byte for byte, and its errors apart', async () => {
+    const { job } = aJob(aFolder(), `printf 'a\\000\\377\\n'; echo oops >&2`)
+    await superviseProcess(job)
+
+    expect(readFileSync(join(job.folder, 'transcript.jsonl'))).toEqual(Buffer.from([97, 0, 255, 10]))
+    expect(readFileSync(join(job.folder, 'stderr.log'), 'utf8')).toBe('oops\n')
+  })
+
+  it('takes nothing along that it has started, also with setsid, within two seconds', async () => {
+    const base = aFolder()
+    const { job } = aJob(base, 'sleep 60 & setsid sleep 61 & setsid sh -c "setsid sleep 62 & sleep 63" & echo done')
+    const before = performance.now()
+
+    expect(await superviseProcess(job)).toEqual({ code: 0, lost: false })
+    expect(await leftOver(base)).toEqual([])
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
+
+  it('is refused if it is not there, and its folder says so', async () => {
+    const { job } = aJob(aFolder(), '', { file: '/no/such/program' })
+    expect(await superviseProcess(job)).toEqual({ code: 127, lost: false })
+  })
+})
+
+describe('a program that does not end by itself', () => {
+  it('ends on request, after a TERM that it obeys', async () => {
+    const abort = new AbortController()
+    const { job, output } = aJob(aFolder(), 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.02; done', {
+      signal: abort.signal,
+      graceMs: 10_000,
+    })
+    const ended = superviseProcess({
+      ...job,
+      onOutput: (chunk) => {
+        job.onOutput(chunk)
+        abort.abort()
+      },
+    })
+
+    expect(await ended).toEqual({ code: 3, lost: false, ended: 'aborted' })
+    expect(output()).toBe('up\nbye\n')
+    expect(attemptState(job.folder)).toBe('aborted')
+  })
+
+  it.each<Ended>(['idle', 'attempt', 'output-cap'])('ends when it is overdue: %s', async (why) => {
+    const base = aFolder()
+    const { job } = aJob(base, 'echo up; sleep 60', { overdue: (bytes) => (bytes > 0 ? why : undefined) })
+
+    expect(await superviseProcess(job)).toMatchObject({ lost: false, ended: why })
+    expect(await leftOver(base)).toEqual([])
+    expect(readFileSync(join(job.folder, 'ended'), 'utf8')).toBe(`${why}\n`)
+  })
+
+  it('is gone soon after its grace, with all its children, if it ignores TERM', async () => {
+    const base = aFolder()
+    const { job } = aJob(base, `trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 1; done`, {
+      overdue: (bytes) => (bytes > 0 ? 'attempt' : undefined),
+    })
+    const before = performance.now()
+
+    expect(await superviseProcess(job)).toEqual({ code: null, lost: false, ended: 'attempt' })
+    expect(await leftOver(base)).toEqual([])
+    expect(performance.now() - before).toBeLessThan(2500)
+  })
+
+  it('takes along what is in its group, though nothing shows any more where that comes from', async () => {
+    const base = aFolder()
+    const { job } = aJob(
+      base,
+      `env -i sh -c 'trap "" TERM; echo $$ >pid-file; while :; do sleep 0.2; done' & echo up; sleep 60`,
+      {
+        overdue: () => (existsSync(join(base, 'pid-file')) ? 'attempt' : undefined),
+      },
+    )
+    await superviseProcess(job)
+
+    const pid = Number(readFileSync(join(base, 'pid-file'), 'utf8'))
+    onTestFinished(() => kill(pid))
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it('counts what it prints, errors too, against the cap', async () => {
+    const { job } = aJob(aFolder(), 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done', {
+      overdue: (bytes) => (bytes > 50_000 ? 'output-cap' : undefined),
+    })
+    expect(await superviseProcess(job)).toMatchObject({ ended: 'output-cap' })
+  })
+
+  it('is told as lost when it is killed together with its shim', async () => {
+    const base = aFolder()
+    const { job } = aJob(base, 'echo up; sleep 60')
+    const ended = superviseProcess({ ...job, onOutput: () => kill(-(readId(job.folder)?.pid ?? 0)) })
+
+    expect(await ended).toEqual({ code: null, lost: true })
+    expect(attemptState(job.folder)).toBe('lost')
+  })
+})
+
+/** A job whose parent was killed: another process has started it, and is gone. */
+async function anOrphan(base: string, script: string) {
+  const { job, output } = aJob(base, script)
+  mkdirSync(job.folder)
+  for (const name of ['prompt.md', 'transcript.jsonl', 'stderr.log']) writeFileSync(join(job.folder, name), '')
+  const shim = `exec >>"$1/transcript.jsonl" 2>/dev/null </dev/null
+read -r stat </proc/$$/stat; read -r boot </proc/sys/kernel/random/boot_id
+echo "$$ $boot \${stat##*) }" >"$1/pid"; trap : TERM
+sh -c "$2"; code=$?; echo $code >"$1/exit"`
+  const starter = spawn('/bin/sh', ['-c', 'setsid sh -c "$1" shim "$2" "$3" &', '', shim, job.folder, script], {
+    env: { ...job.env, RALPH_ATTEMPT: job.mark },
+    stdio: 'ignore',
+  })
+  await once(starter, 'exit')
+  for (let tries = 0; tries < 100 && !readId(job.folder); tries++) await sleep(10)
+  return { job, output }
+}
+
+describe('a program that an earlier run has started', () => {
+  it('is joined while it lives, and read from its beginning', async () => {
+    const base = aFolder()
+    const { job, output } = await anOrphan(
+      base,
+      `echo one; while [ ! -e '${base}/go' ]; do sleep 0.02; done; echo two; exit 5`,
+    )
+    expect(attemptState(job.folder)).toBe('running')
+    let ranMs = -1
+    const ended = superviseProcess({ ...job, onJoined: (ms) => (ranMs = ms) })
+    await sleep(150)
+    writeFileSync(join(base, 'go'), '')
+
+    expect(await ended).toEqual({ code: 5, lost: false })
+    expect(output()).toBe('one\ntwo\n')
+    expect(ranMs).toBeGreaterThanOrEqual(0)
+  })
+
+  it('is not started again if it has ended meanwhile: its result is taken', async () => {
+    const base = aFolder()
+    const { job, output } = await anOrphan(base, `echo done >>'${base}/count'; echo result; exit 4`)
+    for (let tries = 0; tries < 100 && attemptState(job.folder) !== 'ended'; tries++) await sleep(10)
+
+    expect(await superviseProcess(job)).toEqual({ code: 4, lost: false })
+    expect(output()).toBe('result\n')
+    expect(readFileSync(join(base, 'count'), 'utf8')).toBe('done\n')
+  })
+
+  it('is lost if it is gone without a word, and nothing of it lives on', async () => {
+    const base = aFolder()
+    const { job } = await anOrphan(base, 'setsid sleep 60 & echo part; sleep 60')
+    kill(readId(job.folder)?.pid ?? 0)
+    expect(await superviseProcess(job)).toEqual({ code: null, lost: true })
+    expect(await leftOver(base)).toEqual([])
+  })
+
+  it('is not somebody else who has got its number since', async () => {
+    const base = aFolder()
+    const { job } = aJob(base, '')
+    mkdirSync(job.folder)
+    const bystander = spawn('/bin/sleep', ['60'], { stdio: 'ignore', detached: true })
+    onTestFinished(() => kill(bystander.pid ?? 0))
+    writeFileSync(join(job.folder, 'pid'), `${bystander.pid} ${'0'.repeat(36)} S${' 1'.repeat(30)}\n`)
+
+    expect(attemptState(job.folder)).toBe('lost')
+    expect(await superviseProcess({ ...job, overdue: () => 'attempt' })).toEqual({ code: null, lost: true })
+    expect(isRunning(bystander.pid ?? 0)).toBe(true)
+  })
+
+  it('is ended for good if the earlier run was killed while it ended it', async () => {
+    const base = aFolder()
+    const { job } = await anOrphan(base, 'echo up; sleep 60')
+    writeFileSync(join(job.folder, 'ended'), 'idle\n')
+
+    expect(await superviseProcess(job)).toMatchObject({ ended: 'idle', lost: false })
+    expect(await leftOver(base)).toEqual([])
+  })
+
+  it.each([
+    ['pid', '123 half a li', 'never-started'],
+    ['exit', '1', 'never-started'],
+    ['exit', '1\n', 'ended'],
+    ['ended', 'aborted\n', 'aborted'],
+    ['ended', 'idle\n', 'ended'],
+    ['ended', 'somehow\n', 'never-started'],
+  ])('counts a line when it is whole: %s with %j is %s', (name, text, state) => {
+    const folder = aFolder()
+    writeFileSync(join(folder, name), text)
+    expect(attemptState(folder)).toBe(state)
+  })
+})
+
+it('survives a program that deletes the folder under itself, and keeps what it has printed', async () => {
+  const base = aFolder()
+  const { job, output } = aJob(base, `rm -rf '${base}/attempt'; echo still here; exit 6`)
+
+  expect(await superviseProcess(job)).toEqual({ code: 6, lost: false })
+  expect(output()).toBe('still here\n')
+  expect(readFileSync(join(job.folder, 'transcript.jsonl'), 'utf8')).toBe('still here\n')
+  expect(readFileSync(join(job.folder, 'exit'), 'utf8')).toBe('6\n')
+  rmSync(job.folder, { recursive: true })
+  expect(existsSync(job.folder)).toBe(false)
+})

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest'
+import { aProgress, started } from '../../test/support/builders.ts'
+import { RalphError } from '../contract/errors.ts'
+import type { SprintEvent } from '../contract/events.ts'
+import type { Ports } from './ports.ts'
+import { isDiskFull, patientSaving, withRoom } from './disk-space.ts'
+
+const full = () => new RalphError('DISK_FULL', 'no space left')
+
+/** A disk that has room after so many looks, and a clock that does not make us wait. */
+function aDisk(looks: number) {
+  const events: SprintEvent[] = []
+  let looked = 0
+  const ports: Pick<Ports, 'disk' | 'clock' | 'observe'> = {
+    disk: { shortage: async () => (looked++ < looks ? '1 MB free' : undefined) },
+    clock: { now: () => 0, waitUntil: async () => {} },
+    observe: (event) => events.push(event),
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else of the outside world is asked for
+  return { ports: ports as Ports, texts: () => events.map((event) => ('text' in event ? event.text : event.type)) }
+}
+
+const unheard = new AbortController().signal
+
+it('does the work at once where there is room', async () => {
+  const { ports, texts } = aDisk(0)
+  expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
+  expect(texts()).toEqual([])
+})
+
+it('holds the work until there is room, and says so once', async () => {
+  const { ports, texts } = aDisk(3)
+  expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
+  expect(texts()).toEqual([
+    'paused: disk-full: 1 MB free; it goes on by itself when there is room',
+    'there is room again; it goes on',
+  ])
+})
+
+it('does the work again when the disk was full in the middle of it', async () => {
+  const { ports, texts } = aDisk(0)
+  let tries = 0
+  const work = async () => {
+    if (++tries < 3) throw full()
+    return tries
+  }
+  expect(await withRoom(work, ports, unheard)).toBe(3)
+  expect(texts()[0]).toMatch(/^paused: disk-full: no space left/)
+})
+
+it('passes on any other trouble', async () => {
+  const { ports } = aDisk(0)
+  const work = () => Promise.reject(new Error('broken'))
+  await expect(withRoom(work, ports, unheard)).rejects.toThrow('broken')
+})
+
+it('tries a disk that cannot be asked', async () => {
+  const { ports } = aDisk(0)
+  const blind = { ...ports, disk: { shortage: () => Promise.reject(new Error('who knows')) } }
+  expect(await withRoom(async () => 'done', blind, unheard)).toBe('done')
+})
+
+it('gives up when nobody wants it any more', async () => {
+  const { ports } = aDisk(1000)
+  const abort = new AbortController()
+  const waiting = { ...ports, clock: { now: () => 0, waitUntil: async () => abort.abort() } }
+  expect(await withRoom(async () => 'done', waiting, abort.signal)).toEqual({ aborted: true })
+})
+
+it.each([
+  [full(), true],
+  [Object.assign(new Error('x'), { code: 'ENOSPC' }), true],
+  [Object.assign(new Error('x'), { code: 'EDQUOT' }), true],
+  [Object.assign(new Error('x'), { code: 'EIO' }), false],
+  ['ENOSPC', false],
+])('knows what passes when there is room: %s', (error, expected) => {
+  expect(isDiskFull(error)).toBe(expected)
+})
+
+const storing = (ports: Ports, save: Ports['store']['save']) => patientSaving({ ...ports, store: { save } })
+
+it('saves again what a full disk has refused, until somebody gives up', async () => {
+  let tries = 0
+  const { ports } = aDisk(0)
+  const patient = storing(ports, async () => {
+    if (++tries < 4) throw full()
+  })
+  await patient.save(aProgress(), started())
+  expect(tries).toBe(4)
+
+  const hopeless = storing(ports, () => Promise.reject(full()))
+  hopeless.giveUp()
+  await expect(hopeless.save(aProgress(), started())).rejects.toMatchObject({ code: 'DISK_FULL' })
+})
+
+it('stops waiting for the disk as soon as somebody gives up', async () => {
+  const { ports } = aDisk(0)
+  const slow: Ports = {
+    ...ports,
+    clock: {
+      now: () => 0,
+      waitUntil: (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    },
+  }
+  const patient = storing(slow, () => Promise.reject(full()))
+  const saved = patient.save(aProgress(), started())
+  await new Promise((resolve) => setImmediate(resolve))
+  patient.giveUp()
+
+  await expect(saved).rejects.toMatchObject({ code: 'DISK_FULL' })
+})

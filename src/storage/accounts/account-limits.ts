@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { makeFolder, readTextIfThere } from '../../platform/files/files.ts'
+import type { AccountLimits } from '../../runtime/ports.ts'
+
+const Limit = z.object({ agent: z.string(), until: z.number() })
+
+/**
+ * Usage limits in the user's own folder, so that all sprints of an account wait for the same reset: a file each, since several
+ * sprints can meet their limits at the same moment. `accountOf` tells apart who pays for an agent; it is not written down.
+ */
+export function accountLimits(home: string, accountOf: (agent: string) => string = () => ''): AccountLimits {
+  const folder = join(home, 'limits')
+  const files = new Map<string, string>()
+  const fileOf = (agent: string) => {
+    const known = files.get(agent)
+    if (known !== undefined) return known
+    const name = createHash('sha256')
+      .update(JSON.stringify([agent, accountOf(agent)]))
+      .digest('hex')
+    const file = join(folder, `${name.slice(0, 32)}.json`)
+    files.set(agent, file)
+    return file
+  }
+  return {
+    until: async (agent) => {
+      try {
+        const parsed = Limit.safeParse(JSON.parse((await readTextIfThere(fileOf(agent))) ?? ''))
+        return parsed.success ? parsed.data.until : undefined
+      } catch {
+        // Not there, torn or foreign: it only saves a start, and is written anew with the next limit.
+        return undefined
+      }
+    },
+    note: async (agent, until) => {
+      await makeFolder(folder)
+      await writeFileAtomic(fileOf(agent), JSON.stringify({ agent, until }))
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { Progress } from '../../contract/progress.ts'
+import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { listFolder, moveFile, readTextIfThere, removeFile } from '../../platform/files/files.ts'
+import { keptSeen } from './edit-watch.ts'
+import { journalFolder } from '../state/journal.ts'
+
+const Kept = z.object({ source: z.string(), seen: Progress })
+
+const recordedName = /^edit-(\d+)\.json$/
+const pathOf = (sprintDir: string, rev: number) => join(journalFolder(sprintDir), `edit-${rev}.json`)
+const unrecordedPath = (sprintDir: string) => join(journalFolder(sprintDir), 'edit-unrecorded.json')
+
+/**
+ * Keeps what the author of an edit had written, before it is recorded. They may go on from there without having read ours, and
+ * a run that was killed in between must not take over again what it has taken over already.
+ */
+export async function keepSeen(sprintDir: string, source: string, seen: Progress): Promise<void> {
+  await writeFileAtomic(unrecordedPath(sprintDir), JSON.stringify(z.encode(Kept, { source, seen })))
+}
+
+/** The edit is recorded: what its author had written counts from now on. */
+export async function countSeen(sprintDir: string, rev: number): Promise<void> {
+  await moveFile(unrecordedPath(sprintDir), pathOf(sprintDir, rev))
+  const old = (await revsIn(sprintDir)).slice(0, -keptSeen)
+  for (const one of old) await removeFile(pathOf(sprintDir, one))
+}
+
+/** By the rev that their authors had read. `source`: the edit that was recorded last; if it was not, nothing is known of it. */
+export async function readSeen(sprintDir: string, source: string | undefined): Promise<Map<number, Progress>> {
+  const last = await readKept(unrecordedPath(sprintDir))
+  if (last && last.source === source) await countSeen(sprintDir, last.seen.rev)
+  await removeFile(unrecordedPath(sprintDir))
+  const found = new Map<number, Progress>()
+  for (const rev of await revsIn(sprintDir)) {
+    const kept = await readKept(pathOf(sprintDir, rev))
+    if (kept) found.set(rev, kept.seen)
+  }
+  return found
+}
+
+/** Another plan has other revs. */
+export async function forgetSeen(sprintDir: string): Promise<void> {
+  for (const rev of await revsIn(sprintDir)) await removeFile(pathOf(sprintDir, rev))
+  await removeFile(unrecordedPath(sprintDir))
+}
+
+async function revsIn(sprintDir: string): Promise<number[]> {
+  const names = await listFolder(journalFolder(sprintDir))
+  return names
+    .flatMap((name) => recordedName.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((a, b) => a - b)
+}
+
+async function readKept(path: string): Promise<z.infer<typeof Kept> | undefined> {
+  try {
+    const decoded = Kept.safeParse(JSON.parse((await readTextIfThere(path)) ?? 'null'))
+    return decoded.success ? decoded.data : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { copyOver, exists, isFile, readBytes, realPath } from '../../platform/files/files.ts'
+import type { ProjectFiles } from '../../runtime/ports.ts'
+
+/** The files that define the checks; copies of them are kept in the sprint's folder. */
+export function projectFiles(project: string, sprintDir: string): ProjectFiles {
+  const copyOf = (name: string) => join(sprintDir, 'protected', createHash('sha256').update(name).digest('hex'))
+  const hash = async (name: string) => {
+    const path = join(project, name)
+    return isFile(path)
+      ? createHash('sha256')
+          .update(await readBytes(path))
+          .digest('hex')
+      : 'missing'
+  }
+  return {
+    isFile: (name) => isFile(join(project, name)),
+    hash,
+    keep: async (name) => {
+      await copyOver(join(project, name), copyOf(name))
+      return hash(name)
+    },
+    putBack: async (name) => {
+      const target = join(project, name)
+      if (!leadsInto(project, dirname(target)))
+        throw new RalphError('FILE_UNWRITABLE', outside, { place: { file: target } })
+      await copyOver(copyOf(name), target)
+    },
+  }
+}
+
+const outside = 'a link in the project leads out of it'
+
+/** An agent can put a link where a folder was: what is put back must not be written through it. */
+function leadsInto(project: string, folder: string): boolean {
+  if (!exists(folder)) return leadsInto(project, dirname(folder))
+  const [root, real] = [realPath(project), realPath(folder)]
+  return real === root || real.startsWith(`${root}/`)
+}

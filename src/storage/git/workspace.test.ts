@@ -1,0 +1,240 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aFolder } from '../../../test/support/folder.ts'
+import { diffOf, openWorkspace, restore } from './workspace.ts'
+
+const git = (cwd: string, ...args: readonly string[]) =>
+  execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  }).trim()
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+}
+
+function aRepository(folder: string, files: Readonly<Record<string, string>>): string {
+  mkdirSync(folder, { recursive: true })
+  git(folder, 'init', '--quiet', '--initial-branch=main')
+  write(folder, files)
+  git(folder, 'add', '.')
+  git(folder, 'commit', '--quiet', '--message=first')
+  return folder
+}
+
+/** A project with its sprint, and what the user has staged, checked out and configured there. */
+function aProject(files: Readonly<Record<string, string>> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }) {
+  const project = aRepository(join(aFolder(), 'project'), files)
+  return { project, ...optionsFor(project), users: () => usersOf(project) }
+}
+
+function optionsFor(project: string) {
+  const sprintDir = join(project, '.claude', 'sprints', 's')
+  write(sprintDir, { 'SPRINT.yaml': 'goal: g\n', 'journal/1.log': 'x' })
+  return { sprintDir, options: { project, sprintDir, sprintId: 's' } }
+}
+
+const usersOf = (project: string) => ({
+  head: readFileSync(join(project, '.git', 'HEAD'), 'utf8'),
+  commit: git(project, 'rev-parse', '--verify', '--quiet', 'HEAD'),
+  index: readFileSync(join(project, '.git', 'index')).toString('base64'),
+  branches: git(project, 'branch', '--list', '--verbose'),
+  stash: git(project, 'stash', 'list'),
+})
+
+const filesIn = (project: string, commit: string) => git(project, 'ls-tree', '-r', '--name-only', commit).split('\n')
+
+describe('a checkpoint', () => {
+  it('holds everything of a dirty tree but the sprint, and touches nothing of the user', async () => {
+    const { project, options, users } = aProject({ 'a.txt': 'a\n', '.gitignore': 'ignored\n' })
+    write(project, { 'staged.txt': 's', 'a.txt': 'changed', 'new/file.txt': 'n', ignored: 'i' })
+    git(project, 'add', 'staged.txt')
+    const before = users()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    const commit = await workspace.checkpoint(1, 'one')
+
+    expect(commit).toBeUndefined()
+    expect(filesIn(project, 'refs/ralph/s/0')).toEqual(['.gitignore', 'a.txt', 'new/file.txt', 'staged.txt'])
+    expect(git(project, 'show', 'refs/ralph/s/0:a.txt')).toBe('changed')
+    expect(users()).toEqual(before)
+  })
+
+  it('is made only when something has changed, and follows the one before', async () => {
+    const { project, options } = aProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    expect(await workspace.checkpoint(1, 'one')).toBeUndefined()
+    write(project, { 'a.txt': 'two' })
+    const second = await workspace.checkpoint(2, 'two')
+
+    expect(second).toBe(git(project, 'rev-parse', 'refs/ralph/s/2'))
+    expect(git(project, 'rev-parse', `${second}^`)).toBe(git(project, 'rev-parse', 'refs/ralph/s/0'))
+    expect(git(project, 'log', '-1', '--format=%an %s', second ?? '')).toBe('Ralph two')
+  })
+
+  it('runs no hook and no program of the repository', async () => {
+    const { project, options } = aProject()
+    for (const hook of ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change']) {
+      write(project, { [`.git/hooks/${hook}`]: `#!/bin/sh\ntouch '${project}/hook-ran'\n` })
+      chmodSync(join(project, '.git/hooks', hook), 0o755)
+    }
+    git(project, 'config', 'core.fsmonitor', `touch '${project}/hook-ran'`)
+    const workspace = await openWorkspace(options)
+    write(project, { 'a.txt': 'two' })
+    await workspace.checkpoint(1, 'one')
+    await restore(options, 1, 5)
+
+    expect(existsSync(join(project, 'hook-ran'))).toBe(false)
+  })
+
+  it('survives a lock that a run which was killed has left, and the loss of its own index', async () => {
+    const { project, sprintDir, options } = aProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    for (const name of readdirSync(join(sprintDir, 'index')))
+      writeFileSync(join(sprintDir, 'index', `${name}.lock`), '')
+    write(project, { 'a.txt': 'two' })
+    expect(await workspace.checkpoint(1, 'one')).toMatch(/^[0-9a-f]{40}$/)
+
+    rmSync(join(sprintDir, 'index'), { recursive: true })
+    write(project, { 'a.txt': 'three' })
+    expect(await workspace.checkpoint(2, 'two')).toMatch(/^[0-9a-f]{40}$/)
+  })
+
+  it('is made in each repository of a project that holds several', async () => {
+    const project = join(aFolder(), 'project')
+    const [one, two] = [
+      aRepository(join(project, 'one'), { a: '1' }),
+      aRepository(join(project, 'sub/two'), { b: '2' }),
+    ]
+    const { options } = optionsFor(project)
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(two, { b: 'changed' })
+    await workspace.checkpoint(1, 'one')
+
+    expect(git(one, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')).toEqual([
+      'refs/ralph/s/0',
+      'refs/ralph/s/last',
+    ])
+    expect(git(two, 'show', 'refs/ralph/s/1:b')).toBe('changed')
+  })
+
+  it('starts over with a new sprint of the same name', async () => {
+    const { project, options } = aProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'two' })
+    await workspace.checkpoint(7, 'seven')
+    await workspace.start()
+
+    expect(git(project, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')).toEqual([
+      'refs/ralph/s/0',
+      'refs/ralph/s/last',
+    ])
+  })
+})
+
+describe('a restore', () => {
+  it('brings deleted files back, removes new ones, and can itself be undone', async () => {
+    const { project, sprintDir, options, users } = aProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'one' })
+    await workspace.checkpoint(1, 'one')
+    const before = users()
+    rmSync(join(project, 'b.txt'))
+    write(project, { 'a.txt': 'two', 'new/deep.txt': 'n' })
+    await workspace.checkpoint(2, 'two')
+    write(project, { 'a.txt': 'not yet kept' })
+
+    const saved = await restore(options, 1, 5)
+    expect(readdirSync(project).toSorted()).toEqual(['.claude', '.git', 'a.txt', 'b.txt'])
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
+    expect(readFileSync(join(sprintDir, 'journal/1.log'), 'utf8')).toBe('x')
+    expect(git(project, 'show', `refs/ralph/s/${saved}:a.txt`)).toBe('not yet kept')
+    expect(users()).toEqual(before)
+  })
+
+  it('takes the last checkpoint before an iteration that changed nothing', async () => {
+    const { project, options } = aProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'one' })
+    await workspace.checkpoint(1, 'one')
+    await workspace.checkpoint(2, 'two')
+    write(project, { 'a.txt': 'three' })
+    await workspace.checkpoint(3, 'three')
+    await restore(options, 2, 5)
+
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
+  })
+
+  it('is refused where there is nothing to go back to', async () => {
+    const { options } = aProject()
+    await expect(restore(options, 1, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
+  })
+})
+
+it('shows what an iteration has changed', async () => {
+  const { project, options } = aProject()
+  const workspace = await openWorkspace(options)
+  await workspace.start()
+  write(project, { 'a.txt': 'one\n' })
+  await workspace.checkpoint(1, 'one')
+  write(project, { 'a.txt': 'two\n' })
+  await workspace.checkpoint(2, 'two')
+
+  expect(await diffOf(options, { from: 1, to: 2 })).toContain('-one\n+two')
+  expect(await diffOf(options, { from: 0, to: 2 })).toContain('-a\n+two')
+})
+
+describe('the fingerprint', () => {
+  it('changes with every change of a file or a HEAD, and with nothing else', async () => {
+    const { project, sprintDir, options } = aProject()
+    const { fingerprint } = await openWorkspace(options)
+    const first = await fingerprint()
+    write(sprintDir, { 'PROGRESS.yaml': 'changed' })
+    expect(await fingerprint()).toBe(first)
+
+    const seen = new Set([first])
+    write(project, { 'a.txt': 'changed' })
+    seen.add(await fingerprint())
+    rmSync(join(project, 'b.txt'))
+    seen.add(await fingerprint())
+    git(project, 'commit', '--all', '--quiet', '--message=second')
+    seen.add(await fingerprint())
+    expect(seen.size).toBe(4)
+  })
+
+  it('is told from names, sizes and times where there is no repository', async () => {
+    const project = join(aFolder(), 'project')
+    const { options } = optionsFor(project)
+    write(project, { 'a.txt': 'a' })
+    const { fingerprint, checkpoint } = await openWorkspace(options)
+    const first = await fingerprint()
+    expect(await fingerprint()).toBe(first)
+    write(project, { 'a.txt': 'longer' })
+
+    expect(await fingerprint()).not.toBe(first)
+    expect(await checkpoint(1, 'one')).toBeUndefined()
+  })
+
+  it('survives an agent that deletes or breaks the repository', async () => {
+    const { project, options } = aProject()
+    const { fingerprint } = await openWorkspace(options)
+    const first = await fingerprint()
+    rmSync(join(project, '.git'), { recursive: true })
+    const second = await fingerprint()
+    write(project, { 'a.txt': 'changed' })
+
+    expect(new Set([first, second, await fingerprint()]).size).toBe(3)
+  })
+})

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import { dirname, join, relative } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { exists, isFolder, listFolder, makeFolder, removeFile, statTree } from '../../platform/files/files.ts'
+import { git } from '../../platform/git.ts'
+import type { Workspace } from '../../runtime/ports.ts'
+
+export type WorkspaceOptions = { readonly project: string; readonly sprintDir: string; readonly sprintId: string }
+
+type Repository = {
+  readonly root: string
+  readonly index: string
+  readonly refs: string
+  readonly excluded: readonly string[]
+}
+
+/** Folders of a workspace that can be repositories of their own. */
+const searchDepth = 2
+
+/** The project's files, as far as git or a look at them can tell. A project may be one repository, hold several, or be none. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  // Looked for each time: an agent makes repositories too.
+  const each = async <T>(use: (repository: Repository) => Promise<T>) =>
+    Promise.all((await findRepositories(options)).map((repository) => use(repository)))
+  return {
+    fingerprint: async () => {
+      const states = await each((repository) => stateOf(repository, options))
+      return hash(states.length > 0 ? states : [await statTree(options.project, [options.sprintDir])])
+    },
+    start: async () => {
+      await each((repository) => startOver(repository))
+    },
+    checkpoint: async (iteration, message) => {
+      const commits = await each((repository) => commit(repository, String(iteration), message))
+      return commits.find((id) => id !== undefined)
+    },
+  }
+}
+
+/** The repository that the project is, if it is one as a whole. */
+export async function onlyRepository(options: WorkspaceOptions): Promise<Repository> {
+  const [repository, ...more] = await findRepositories(options)
+  if (repository?.root !== options.project) throw new Error('it is not a repository')
+  if (more.length > 0) throw new Error(`it holds other repositories (${more.map(({ root }) => root).join(', ')})`)
+  return repository
+}
+
+async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptions): Promise<Repository[]> {
+  const folders = [project, ...(await foldersBelow(project, searchDepth))]
+  const roots = folders.filter((folder) => exists(join(folder, '.git')))
+  const top = roots.includes(project) ? [] : await enclosing(project)
+  const unborn = await findUnborn(roots.filter((root) => root !== project))
+  return [...top, ...roots].map((root) => ({
+    root,
+    index: join(sprintDir, 'index', hash([root]).slice(0, 16)),
+    refs: `refs/ralph/${sprintId}`,
+    excluded: [sprintsOf(sprintDir), sprintDir, ...unborn]
+      .map((folder) => relative(root, folder))
+      .filter((path) => path !== '' && !path.startsWith('..')),
+  }))
+}
+
+/** Git refuses to add a repository without a commit to the one around it. */
+async function findUnborn(roots: readonly string[]): Promise<string[]> {
+  const heads = await Promise.all(roots.map((root) => headOf({ root })))
+  return roots.filter((_, number) => heads[number] === 'unborn')
+}
+
+/** `.claude/sprints` as a whole, if the sprint is in it: other sprints of the project may be running. */
+const sprintsOf = (sprintDir: string): string => {
+  const parent = join(sprintDir, '..')
+  return parent.endsWith(join('.claude', 'sprints')) ? parent : sprintDir
+}
+
+/** A project may be a folder inside a repository. */
+async function enclosing(project: string): Promise<string[]> {
+  const root = await git({ cwd: project }, 'rev-parse', '--show-toplevel').catch(() => undefined)
+  return root === undefined ? [] : [root]
+}
+
+async function foldersBelow(folder: string, depth: number): Promise<string[]> {
+  if (depth === 0) return []
+  const names = (await listFolder(folder)).filter((name) => !name.startsWith('.') && name !== 'node_modules')
+  const below = names.map((name) => join(folder, name)).filter((path) => isFolder(path))
+  const deeper = await Promise.all(below.map((path) => foldersBelow(path, depth - 1)))
+  return [...below, ...deeper.flat()]
+}
+
+/** A repository that git cannot read any more, because the agent has broken it, is looked at like any other folder. */
+async function stateOf(repository: Repository, { sprintDir }: WorkspaceOptions): Promise<string> {
+  try {
+    return `${await headOf(repository)} ${await treeOf(repository)}`
+  } catch {
+    return statTree(repository.root, [sprintDir, join(repository.root, '.git')])
+  }
+}
+
+const headOf = ({ root }: Pick<Repository, 'root'>): Promise<string> =>
+  git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
+
+/** The whole work tree as a tree object, through an index of our own. */
+export async function treeOf({ root, index, excluded }: Repository): Promise<string> {
+  // Ours alone: a lock can only be left over from a run that was killed. The folder may have been cleaned away.
+  await removeFile(`${index}.lock`)
+  await makeFolder(dirname(index))
+  await git(
+    { cwd: root, index },
+    'add',
+    '--all',
+    '--ignore-errors',
+    '--',
+    '.',
+    ...excluded.map((path) => `:(exclude,top)${path}`),
+  )
+  return git({ cwd: root, index }, 'write-tree')
+}
+
+/** A commit of the work tree under our refs; undefined if nothing has changed since the last one. HEAD and branch stay. */
+async function commit(repository: Repository, name: string, message: string): Promise<string | undefined> {
+  const { root, refs } = repository
+  const tree = await treeOf(repository)
+  const last = await lastCheckpoint(repository)
+  if (last && (await git({ cwd: root }, 'rev-parse', `${last}^{tree}`)) === tree) return undefined
+  const parent = last ?? (await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => undefined))
+  const id = await git({ cwd: root, input: message }, 'commit-tree', tree, ...(parent ? ['-p', parent] : []))
+  await git({ cwd: root }, 'update-ref', `${refs}/${name}`, id)
+  await git({ cwd: root }, 'update-ref', `${refs}/last`, id)
+  return id
+}
+
+/** A sprint of the same id may have been here before: its checkpoints are not ours. */
+async function startOver(repository: Repository): Promise<void> {
+  const { root, refs } = repository
+  const old = await git({ cwd: root }, 'for-each-ref', '--format=delete %(refname)', refs)
+  if (old !== '') await git({ cwd: root, input: `${old}\n` }, 'update-ref', '--stdin')
+  await commit(repository, '0', 'Before the first iteration')
+}
+
+const lastCheckpoint = ({ root, refs }: Repository): Promise<string | undefined> =>
+  git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${refs}/last`).catch(() => undefined)
+
+const hash = (parts: readonly string[]): string => createHash('sha256').update(parts.join('\n')).digest('hex')
+
+/** The checkpoint of an iteration, or the last one before it if it changed nothing. */
+async function checkpointAt(repository: Repository, iteration: number): Promise<string | undefined> {
+  const { root, refs } = repository
+  const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', refs)
+  const known = listed
+    .split('\n')
+    .map((line) => line.split(' '))
+    .map(([name = '', id = '']) => ({ number: Number(name), id }))
+    .filter(({ number, id }) => id !== '' && Number.isInteger(number) && number <= iteration)
+    .toSorted((a, b) => a.number - b.number)
+  return known.at(-1)?.id
+}
+
+/** What an iteration changed, or everything since the start, as a patch. */
+export async function diffOf(
+  options: WorkspaceOptions,
+  range: { readonly from: number; readonly to: number },
+  args: readonly string[] = [],
+): Promise<string> {
+  const repositories = await findRepositories(options)
+  const patches = await Promise.all(
+    repositories.map(async (repository) => {
+      const [before, after] = await Promise.all([
+        checkpointAt(repository, range.from),
+        checkpointAt(repository, range.to),
+      ])
+      if (!before || !after || before === after) return ''
+      return git({ cwd: repository.root }, 'diff', ...args, before, after)
+    }),
+  )
+  return patches.filter((patch) => patch !== '').join('\n')
+}
+
+/** Makes the work tree what it was after an iteration. What it replaces is itself a checkpoint first, under the name returned. */
+export async function restore(options: WorkspaceOptions, iteration: number, now: number): Promise<string> {
+  const repositories = await findRepositories(options)
+  const saved = `before-restore-${now}`
+  const targets = await Promise.all(repositories.map((repository) => checkpointAt(repository, iteration)))
+  if (!targets.some((target) => target !== undefined)) {
+    throw new RalphError('CHECKPOINT_NOT_FOUND', `there is no checkpoint at or before iteration ${iteration}`, {
+      hint: 'checkpoints need a git repository and "checkpoint: true"',
+    })
+  }
+  for (const [number, repository] of repositories.entries()) {
+    const target = targets[number]
+    if (target === undefined) continue
+    await commit(repository, saved, `Before restoring iteration ${iteration}`)
+    const { root, index, excluded } = repository
+    await treeOf(repository)
+    await git(
+      { cwd: root, index },
+      'restore',
+      `--source=${target}`,
+      '--worktree',
+      '--staged',
+      '--no-overlay',
+      '--',
+      '.',
+      ...excluded.map((path) => `:(exclude,top)${path}`),
+    )
+    await git({ cwd: root }, 'update-ref', `${repository.refs}/last`, target)
+  }
+  return saved
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { CompiledWorktree } from '../../contract/phases.ts'
+import { openWorktree, removeWorktree } from './worktree.ts'
+
+const worktree: CompiledWorktree = { enabled: true, branch: 'sprint/S', path: '../tree', cleanup: 'on-complete' }
+
+it('a project within a repository keeps its place in the worktree', async () => {
+  const { base, project } = aRepository('app')
+
+  expect(await openWorktree({ project, worktree })).toEqual({
+    folder: join(base, 'repo/tree/app'),
+    isNew: true,
+    left: [],
+  })
+  expect(existsSync(join(base, 'repo/tree/app/a.txt'))).toBe(true)
+})
+
+it('is found again, also by way of a link', async () => {
+  const { base, project } = aRepository()
+  await openWorktree({ project, worktree })
+  symlinkSync(project, join(base, 'link'))
+
+  expect(await openWorktree({ project, worktree })).toMatchObject({ isNew: false })
+  expect(
+    await openWorktree({ project: join(base, 'link'), worktree: { ...worktree, path: join(base, 'tree') } }),
+  ).toMatchObject({
+    isNew: false,
+  })
+})
+
+it('goes on with a branch that is there, and says so', async () => {
+  const { project } = aRepository()
+  git(project, 'branch', 'sprint/S')
+
+  expect(await openWorktree({ project, worktree })).toMatchObject({
+    isNew: true,
+    left: [expect.stringContaining('already')],
+  })
+})
+
+it('is not taken for the one of another branch', async () => {
+  const { project } = aRepository()
+  await openWorktree({ project, worktree: { ...worktree, branch: 'other' } })
+
+  await expect(openWorktree({ project, worktree })).rejects.toMatchObject({
+    code: 'WORKTREE_UNAVAILABLE',
+    message: expect.stringContaining('on other, not on sprint/S'),
+  })
+})
+
+it.each([
+  ['a file that is not committed', (tree: string) => writeFileSync(join(tree, 'new.txt'), ''), /not committed/],
+  ['commits on no branch', (tree: string) => git(tree, 'checkout', '--quiet', '--detach'), /not on branch/],
+])('is not removed with %s in it', async (_, change, reason) => {
+  const { base, project } = aRepository()
+  await openWorktree({ project, worktree })
+  change(join(base, 'tree'))
+
+  expect(await removeWorktree({ project, worktree })).toMatch(reason)
+  expect(existsSync(join(base, 'tree'))).toBe(true)
+})
+
+it('is removed when nothing is lost, and may be gone already', async () => {
+  const { base, project } = aRepository()
+  await openWorktree({ project, worktree })
+
+  expect(await removeWorktree({ project, worktree })).toBeUndefined()
+  expect(existsSync(join(base, 'tree'))).toBe(false)
+  expect(git(project, 'branch', '--list', 'sprint/S')).toContain('sprint/S')
+  expect(await removeWorktree({ project, worktree })).toBeUndefined()
+})
+
+it('is refused in a repository without a commit', async () => {
+  const { project } = aRepository('.', [])
+
+  await expect(openWorktree({ project, worktree })).rejects.toMatchObject({ code: 'WORKTREE_UNAVAILABLE' })
+})
+
+/** A repository, and a project in it, or below it. */
+function aRepository(
+  below = '.',
+  files: readonly string[] = ['a.txt'],
+): { readonly base: string; readonly project: string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-worktree-')))
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }))
+  const project = join(base, 'repo', below)
+  mkdirSync(project, { recursive: true })
+  git(join(base, 'repo'), 'init', '--quiet', '--initial-branch=main')
+  for (const file of files) {
+    writeFileSync(join(project, file), '')
+    git(project, 'add', file)
+    git(project, 'commit', '--quiet', '--message=begin')
+  }
+  return { base, project }
+}
+
+const git = (cwd: string, ...args: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.org', ...args], { cwd, encoding: 'utf8' })

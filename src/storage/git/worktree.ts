@@ -1,0 +1,126 @@
+import { join, relative, resolve } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import type { CompiledWorktree } from '../../contract/phases.ts'
+import { exists, listFolder, realPath } from '../../platform/files/files.ts'
+import { git } from '../../platform/git.ts'
+import type { Workspace } from '../../runtime/ports.ts'
+
+export type WorktreeOptions = { readonly project: string; readonly worktree: CompiledWorktree }
+
+/** `folder`: where the project is in the worktree, which may be below its top. `left`: what of the user is not in it. */
+export type OpenedWorktree = { readonly folder: string; readonly isNew: boolean; readonly left: readonly string[] }
+
+/** The worktree of a sprint, made with its branch if it is not there yet. No shell ever sees a name. */
+export async function openWorktree({ project, worktree }: WorktreeOptions): Promise<OpenedWorktree> {
+  const { branch } = worktree
+  const top = await topOf(project)
+  const path = resolve(project, worktree.path)
+  const folder = join(path, relative(top, realPath(project)))
+  const known = (await listWorktrees(top)).find((other) => other.path === pathOf(path))
+  if (known && exists(path)) {
+    if (known.branch !== branch) throw taken(path, `it is on ${known.branch ?? 'no branch'}, not on ${branch}`)
+    return { folder, isNew: false, left: [] }
+  }
+  if ((await listFolder(path)).length > 0) throw taken(path, 'there is something else in it')
+  const isOld = await hasBranch(top, branch)
+  // One that was deleted by hand is still known to git, which then wants to be asked twice.
+  const force = known ? ['--force'] : []
+  const target = isOld ? [path, branch] : ['-b', branch, path, 'HEAD']
+  await git({ cwd: top }, 'worktree', 'add', '--quiet', ...force, ...target).catch((cause: unknown) => {
+    throw unavailable(`cannot make the worktree: ${cause instanceof Error ? cause.message : ''}`, cause)
+  })
+  const changes = await git({ cwd: top }, 'status', '--porcelain', '--untracked-files=no')
+  return {
+    folder,
+    isNew: true,
+    left: [
+      ...(isOld ? [`branch ${branch} was there already, and is gone on with`] : []),
+      ...(changes === '' ? [] : ['changes that are not committed are not in the worktree']),
+    ],
+  }
+}
+
+async function topOf(project: string): Promise<string> {
+  const top = await git({ cwd: project }, 'rev-parse', '--show-toplevel').catch((cause: unknown) => {
+    throw unavailable('the project is no git repository, so it can have no worktree', cause)
+  })
+  await git({ cwd: top }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch((cause: unknown) => {
+    throw unavailable('the repository has no commit yet, so it can have no worktree', cause)
+  })
+  return top
+}
+
+type Listed = { readonly path: string; readonly branch: string | undefined }
+
+async function listWorktrees(top: string): Promise<Listed[]> {
+  const listed = await git({ cwd: top }, 'worktree', 'list', '--porcelain')
+  return listed.split('\n\n').map((entry) => ({
+    path: /^worktree (.*)$/m.exec(entry)?.[1] ?? '',
+    branch: /^branch refs\/heads\/(.*)$/m.exec(entry)?.[1],
+  }))
+}
+
+/** As git writes it: without links, as far as it is there. */
+const pathOf = (path: string): string =>
+  exists(path) ? realPath(path) : join(parentOf(path), path.split('/').at(-1) ?? '')
+
+function parentOf(path: string): string {
+  const parent = resolve(path, '..')
+  return exists(parent) ? realPath(parent) : parent
+}
+
+const hasBranch = (top: string, branch: string): Promise<boolean> =>
+  git({ cwd: top }, 'show-ref', '--verify', '--quiet', `refs/heads/${branch}`).then(
+    () => true,
+    () => false,
+  )
+
+/** The branch of the worktree goes on with each checkpoint. Where the agent has left the branch, only the checkpoint is made. */
+export const onBranch = (workspace: Workspace, folder: string, branch: string): Workspace => ({
+  ...workspace,
+  checkpoint: async (iteration, message) => {
+    const made = await workspace.checkpoint(iteration, message)
+    if ((await branchOf(folder)) !== branch) return made
+    await git({ cwd: folder }, 'add', '--all')
+    const isClean = await git({ cwd: folder }, 'diff', '--cached', '--quiet').then(
+      () => true,
+      () => false,
+    )
+    if (!isClean) await git({ cwd: folder, input: message }, 'commit', '--quiet', '--no-verify', '--file=-')
+    return made
+  },
+})
+
+const branchOf = (folder: string): Promise<string | undefined> =>
+  git({ cwd: folder }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
+
+/** Removes the worktree; its branch stays. Resolves with the reason if something would be lost, and then it stays too. */
+export async function removeWorktree({ project, worktree }: WorktreeOptions): Promise<string | undefined> {
+  const { branch, cleanup } = worktree
+  const path = resolve(project, worktree.path)
+  if (!exists(path)) return undefined
+  const changes = await git({ cwd: path }, 'status', '--porcelain')
+  if (changes !== '') return `it has changes that are not committed:\n${changes.split('\n').slice(0, 5).join('\n')}`
+  if ((await branchOf(path)) !== branch) return `it is not on branch ${branch} any more`
+  const top = await topOf(project)
+  if (cleanup === 'on-merge' && !(await isMerged(top, branch))) {
+    return `branch ${branch} is not merged yet; "ralph run" of this sprint looks again`
+  }
+  await git({ cwd: top }, 'worktree', 'remove', path)
+  return undefined
+}
+
+const isMerged = (top: string, branch: string): Promise<boolean> =>
+  git({ cwd: top }, 'merge-base', '--is-ancestor', `refs/heads/${branch}`, 'HEAD').then(
+    () => true,
+    () => false,
+  )
+
+const unavailable = (message: string, cause: unknown): RalphError =>
+  new RalphError('WORKTREE_UNAVAILABLE', message, { cause, hint: 'or set "worktree: {enabled: false}" in SPRINT.yaml' })
+
+const taken = (path: string, why: string): RalphError =>
+  new RalphError('WORKTREE_UNAVAILABLE', `the folder of the worktree cannot be used: ${why}`, {
+    place: { file: path },
+    hint: 'move it away, or give another "path" under "worktree" in SPRINT.yaml',
+  })

@@ -1,0 +1,19 @@
+import { diskSpace } from '../../platform/files/files.ts'
+import type { Ports } from '../../runtime/ports.ts'
+
+/** Less than both of these is too little to start anything: a big disk may be rather full, and a small one is never roomy. */
+const floorBytes = 200 * 1024 * 1024
+const floorShare = 0.01
+
+type Disk = NonNullable<Ports['disk']>
+
+/** The disk that holds the sprint. */
+export const diskOf = (sprintDir: string, space = diskSpace): Disk => ({
+  shortage: async () => {
+    const { freeBytes, totalBytes } = await space(sprintDir)
+    const floor = Math.min(floorBytes, totalBytes * floorShare)
+    return freeBytes >= floor ? undefined : `${megabytes(freeBytes)} free on the disk, ${megabytes(floor)} are needed`
+  },
+})
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(bytes < 10 * 1024 * 1024 ? 1 : 0)} MB`

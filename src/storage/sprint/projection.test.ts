@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aProgress, steps } from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import { root } from '../../../test/support/paths.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { fileSignature } from '../../platform/files/files.ts'
+import type { FoundEdit } from '../edits/edit-watch.ts'
+import { formatProgress, parseProgress } from '../state/progress-file.ts'
+import { projectTo, type Projection } from './projection.ts'
+
+const at = (rev: number, given: Partial<Progress> = {}) =>
+  aProgress({ rev, status: 'in-progress', dynamicSteps: steps('one', 'two'), ...given })
+
+const fileOf = (dir: string) => join(dir, 'PROGRESS.yaml')
+const shown = (dir: string) => parseProgress(readFileSync(fileOf(dir), 'utf8'), 'PROGRESS.yaml')
+
+/** A projection that shows this already, and what it has told of edits. */
+async function showing(dir: string, progress: Progress) {
+  const projection = projectTo(dir)
+  const told: FoundEdit[] = []
+  projection.onEdited((found) => told.push(found))
+  onTestFinished(async () => {
+    for (const _ of told) projection.settled()
+    await projection.close()
+  })
+  await projection.update(progress)
+  return { projection, told }
+}
+
+/** Somebody edits the file the way `yq -i` does: read, change, put a new file in place. */
+function edit(dir: string, change: (text: string) => string, text = readFileSync(fileOf(dir), 'utf8')): void {
+  writeFileSync(`${fileOf(dir)}.theirs`, change(text))
+  renameSync(`${fileOf(dir)}.theirs`, fileOf(dir))
+}
+const pausing = (text: string) => text.replace('status: in-progress', 'status: paused')
+
+describe('PROGRESS.yaml', () => {
+  it('shows the first changes as they happen, then about one a second, and is current at rest', async () => {
+    const dir = aFolder()
+    const { projection } = await showing(dir, at(0))
+    for (let rev = 1; rev < 6; rev++) await projection.update(at(rev))
+    expect(shown(dir).rev).toBe(5)
+    const versions = new Set<string | undefined>()
+    const until = performance.now() + 1500
+    for (let rev = 6; performance.now() < until; rev++) {
+      await projection.update(at(rev))
+      versions.add(fileSignature(fileOf(dir)))
+      await sleep(1)
+    }
+    expect(versions.size).toBeLessThanOrEqual(9)
+    expect(versions.size).toBeGreaterThanOrEqual(5)
+
+    await projection.update(at(100_000))
+    await sleep(1100)
+    expect(shown(dir).rev).toBe(100_000)
+    await projection.update(at(100_001))
+    await projection.close()
+    expect(shown(dir).rev).toBe(100_001)
+    expect(readdirSync(dir)).toEqual(['PROGRESS.yaml'])
+  })
+
+  it('can be read at every moment', async () => {
+    const dir = aFolder()
+    const { projection } = await showing(dir, at(0))
+    const reader = aReader(fileOf(dir))
+    for (let rev = 1; rev < 150 || reader.seen().reads < 20; rev++) {
+      const names = Array.from({ length: 2 + (rev % 100) }, (_, n) => `step no. ${n}`)
+      await projection.update(at(rev, { dynamicSteps: steps(...names) }))
+      await projection.flush()
+    }
+
+    expect(reader.seen().bad).toEqual([])
+  })
+
+  it('is written anew at the end if somebody has deleted it', async () => {
+    const dir = aFolder()
+    const { projection } = await showing(dir, at(1))
+    rmSync(fileOf(dir))
+    await projection.close()
+
+    expect(shown(dir)).toEqual(at(1))
+  })
+})
+
+describe('an edit from outside', () => {
+  it('is told, and stays in the file until it is settled', async () => {
+    const dir = aFolder()
+    const { projection, told } = await showing(dir, at(1))
+    edit(dir, pausing)
+    await projection.update(at(2))
+
+    expect(told).toMatchObject([{ edits: [{ kind: 'pause' }], refused: [] }])
+    expect(readFileSync(fileOf(dir), 'utf8')).toContain('status: paused')
+
+    projection.settled()
+    await projection.update(at(3))
+    expect(shown(dir)).toEqual(at(3))
+  })
+
+  it('is told once, also if it is looked for again and again', async () => {
+    const dir = aFolder()
+    const { projection, told } = await showing(dir, at(1))
+    edit(dir, pausing)
+    for (let looks = 0; looks < 3; looks++) await projection.look()
+    await projection.update(at(2))
+
+    expect(told).toHaveLength(1)
+  })
+
+  it('that is based on what was shown some time ago is compared with that', async () => {
+    const dir = aFolder()
+    const { projection, told } = await showing(dir, at(1))
+    const stale = readFileSync(fileOf(dir), 'utf8')
+    for (let rev = 2; rev < 6; rev++) await projection.update(at(rev, { goal: `goal ${rev}` }))
+    edit(dir, (text) => text.replace('prompt: two', 'prompt: two and a half'), stale)
+    await projection.look()
+
+    expect(told).toMatchObject([
+      { edits: [{ kind: 'step-reworded', id: 'step-1', prompt: 'two and a half' }], refused: [] },
+    ])
+  })
+
+  it('is waited for while it is half-written', async () => {
+    const dir = aFolder()
+    const { projection, told } = await showing(dir, at(1))
+    const whole = pausing(readFileSync(fileOf(dir), 'utf8'))
+    writeFileSync(fileOf(dir), whole.slice(0, 200))
+    await projection.update(at(2))
+    expect(told).toEqual([])
+    expect(readFileSync(fileOf(dir), 'utf8')).toBe(whole.slice(0, 200))
+
+    writeFileSync(fileOf(dir), whole)
+    await projection.look()
+    expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
+  })
+
+  it('that cannot be read is kept beside the file, and said', async () => {
+    const dir = aFolder()
+    const { projection, told } = await showing(dir, at(1))
+    writeFileSync(fileOf(dir), 'not: [finished')
+
+    expect(await projection.close()).toBe('edited')
+    const [aside = ''] = readdirSync(dir).filter((name) => name.startsWith('PROGRESS.yaml.refused-'))
+    expect(readFileSync(join(dir, aside), 'utf8')).toBe('not: [finished')
+    expect(told).toMatchObject([{ edits: [], refused: [expect.stringContaining(aside)] }])
+  })
+
+  it('does not fill the disk with copies if it cannot be read again and again', async () => {
+    const dir = aFolder()
+    const { projection, told } = await showing(dir, at(1))
+    for (let rev = 2; rev < 72; rev++) {
+      writeFileSync(fileOf(dir), `nonsense: [${rev}`)
+      await projection.close()
+      projection.settled()
+      await projection.update(at(rev))
+      await projection.flush()
+    }
+    expect(told).toHaveLength(70)
+    expect(readdirSync(dir)).toHaveLength(51)
+  })
+
+  it('that was made while nobody ran the sprint is found at the start', async () => {
+    const dir = aFolder()
+    const base = at(5)
+    writeFileSync(fileOf(dir), pausing(formatProgress(base)))
+    const told = await startWith(projectTo(dir, { bases: new Map([[5, base]]) }), base)
+
+    expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
+    expect(readFileSync(fileOf(dir), 'utf8')).toContain('status: paused')
+  })
+
+  it('that is in the journal already is not told again at the start', async () => {
+    const dir = aFolder()
+    const base = at(5)
+    writeFileSync(fileOf(dir), pausing(formatProgress(base)))
+    const [first] = await startWith(projectTo(dir, { bases: new Map([[5, base]]) }), base)
+    const told = await startWith(projectTo(dir, { bases: new Map([[5, base]]), edit: first?.source }), at(6))
+
+    expect(told).toEqual([])
+    expect(shown(dir)).toEqual(at(6))
+  })
+
+  it('is nothing if the file is only older than the journal, as after a crash', async () => {
+    const dir = aFolder()
+    writeFileSync(fileOf(dir), formatProgress(at(5)))
+    const told = await startWith(projectTo(dir, { bases: new Map([[5, at(5)]]) }), at(9))
+
+    expect(told).toEqual([])
+    expect(shown(dir)).toEqual(at(9))
+  })
+})
+
+async function startWith(projection: Projection, progress: Progress): Promise<FoundEdit[]> {
+  const told: FoundEdit[] = []
+  projection.onEdited((found) => told.push(found))
+  await projection.update(progress)
+  await projection.flush()
+  return told
+}
+
+/** Another process that reads the file all the time. */
+function aReader(file: string) {
+  const script = `
+    const { parse } = require('yaml'); const { readFileSync } = require('node:fs')
+    let reads = 0; const bad = []
+    const read = () => {
+      try {
+        const { rev, 'dynamic-steps': steps, stats } = parse(readFileSync(process.argv[1], 'utf8'))
+        if (rev > 0 && steps.length !== 2 + rev % 100 || stats === undefined) bad.push('rev ' + rev + ': ' + steps.length)
+      } catch (error) { bad.push(String(error)) }
+      reads++
+      console.log(JSON.stringify({ reads, bad: bad.slice(0, 5) }))
+      setImmediate(read)
+    }
+    read()`
+  const child = spawn(process.execPath, ['-e', script, file], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let seen: { reads: number; bad: string[] } = { reads: 0, bad: [] }
+  createInterface(child.stdout).on('line', (line) => (seen = JSON.parse(line)))
+  return { seen: () => seen }
+}

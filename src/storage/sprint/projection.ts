@@ -1,0 +1,128 @@
+import type { Progress } from '../../contract/progress.ts'
+import { redactor, type Redact } from '../../contract/redact.ts'
+import { replaceUntouched } from '../../platform/files/atomic-file.ts'
+import { exists, isDiskFull } from '../../platform/files/files.ts'
+import { watchEdits, type FoundEdit, type KnownBefore } from '../edits/edit-watch.ts'
+import { oneAtATime } from '../../platform/async.ts'
+import { formatProgress } from '../state/progress-file.ts'
+import { progressPath } from '../state/sprint-folder.ts'
+
+/** A short sprint is shown as it happens; a fast one is shown once a second. */
+const burst = 10
+const everyMs = 1000
+/** Rounds against somebody who writes all the time. */
+const lastTries = 20
+
+/** Keeps PROGRESS.yaml in step with the journal, without writing it for every change, and never over somebody's edit. */
+export interface Projection {
+  /** Shows the progress now if that was not done too often lately, else within a second. */
+  readonly update: (progress: Progress) => Promise<void>
+  /** Shows it now. */
+  readonly flush: () => Promise<void>
+  /** Looks whether somebody has edited the file, and tells what. Their text stays until it is settled. */
+  readonly look: () => Promise<void>
+  readonly onEdited: (listener: (edited: FoundEdit) => void) => void
+  /** The oldest edit that was told is in the journal: the file may be written again. */
+  readonly settled: () => void
+  /** Shows the last progress. Not if there is an edit that is not settled: it is told, and has to be updated for first. */
+  readonly close: () => Promise<'closed' | 'edited'>
+}
+
+export function projectTo(sprintDir: string, before: KnownBefore = {}, redact: Redact = redactor()): Projection {
+  const mayWrite = atMost(burst, everyMs)
+  const inTurn = oneAtATime()
+  const page = pageOf(progressPath(sprintDir), before, redact)
+  let timer: NodeJS.Timeout | undefined
+  let failure: { readonly error: unknown } | undefined
+
+  const write = () =>
+    inTurn(async () => {
+      clearTimeout(timer)
+      timer = undefined
+      if ((await page.write('now')) === 'again') later()
+    }).catch((error: unknown) => {
+      // The journal has it all; the file is shown as soon as there is room.
+      if (!isDiskFull(error)) throw error
+      later()
+    })
+  const later = () => {
+    timer ??= setTimeout(() => {
+      write().catch((error: unknown) => (failure = { error }))
+    }, everyMs)
+  }
+  return {
+    async update(progress) {
+      if (failure) throw failure.error
+      page.set(progress)
+      if (mayWrite()) return write()
+      later()
+    },
+    flush: write,
+    look: () => inTurn(async () => void (await page.look('now'))),
+    onEdited: page.onEdited,
+    settled: page.settled,
+    async close() {
+      clearTimeout(timer)
+      for (let tries = 0; tries < lastTries; tries++) {
+        if ((await inTurn(() => page.write('last'))) === 'done') return 'closed'
+        if (page.isEdited()) return 'edited'
+      }
+      return 'closed'
+    },
+  }
+}
+
+/** The file, what it is to show, and what others have written into it. */
+function pageOf(file: string, before: KnownBefore, redact: Redact) {
+  const watch = watchEdits(file, before, redact)
+  let latest: Progress | undefined
+  let shown: Progress | undefined
+  let unsettled = 0
+  let tellEdited: (edited: FoundEdit) => void = ignore
+
+  const look = async (which: 'now' | 'last'): Promise<'free' | 'taken'> => {
+    const found = await watch.look(which)
+    if (found === 'unfinished') return 'taken'
+    if (found !== 'untouched') {
+      unsettled++
+      tellEdited(found)
+    }
+    return unsettled > 0 ? 'taken' : 'free'
+  }
+  return {
+    look,
+    /** `again`: somebody else's text is there and has to be dealt with first. */
+    async write(which: 'now' | 'last'): Promise<'done' | 'again'> {
+      if ((await look(which)) === 'taken') return 'again'
+      const isThere = exists(file)
+      const progress = latest ?? (isThere ? undefined : shown)
+      if (!progress) return 'done'
+      const replaced = await replaceUntouched(file, formatProgress(progress), isThere ? watch.signature() : undefined)
+      if (replaced === 'touched') return 'again'
+      if (latest === progress) latest = undefined
+      shown = progress
+      watch.wrote(progress, replaced.signature)
+      return 'done'
+    },
+    set: (progress: Progress) => void (latest = progress),
+    onEdited: (listener: (edited: FoundEdit) => void) => void (tellEdited = listener),
+    settled: () => void unsettled--,
+    isEdited: () => unsettled > 0,
+  }
+}
+
+const ignore = (): void => {}
+
+/** A bucket of tokens: `size` at once, then one per `refillMs`. */
+function atMost(size: number, refillMs: number): () => boolean {
+  let tokens = size
+  let refilled = performance.now()
+  return () => {
+    const now = performance.now()
+    tokens = Math.min(size, tokens + (now - refilled) / refillMs)
+    refilled = now
+    if (tokens < 1) return false
+    tokens--
+    return true
+  }
+}

@@ -1,0 +1,336 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aProgress, noon, steps } from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import type { Progress } from '../../contract/progress.ts'
+import type { Edited } from '../edits/edit-watch.ts'
+import type { Fold } from '../state/journal.ts'
+import { formatProgress, parseProgress } from '../state/progress-file.ts'
+import { readProgress } from '../state/read-progress.ts'
+import { ownerOf } from '../state/sprint-lock.ts'
+import { openSprintStore } from './sprint-store.ts'
+
+/** Remembers what was told and what was edited, which is enough to see what is lost. */
+const fold: Fold = (progress, fact) => {
+  const texts =
+    fact.type === 'told'
+      ? [fact.text]
+      : fact.type === 'edited'
+        ? [...fact.edits.map(({ kind }) => `edit: ${kind}`), ...fact.refused.map((reason) => `refused: ${reason}`)]
+        : []
+  const messages = [...(progress.messages ?? []), ...texts.map((text) => ({ text, at: noon }))]
+  return { ...progress, rev: progress.rev + 1, messages }
+}
+const told = (text: string) => ({ type: 'told' as const, at: noon, text, now: false })
+const running = aProgress({ status: 'in-progress', dynamicSteps: steps('one'), stats: { currentIteration: 1 } })
+
+async function open(sprintDir: string, first: Progress | undefined = running) {
+  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? first)
+  if (!opened) throw new Error('there is nothing to open')
+  let { progress } = opened
+  const { store, tornBytes } = opened
+  const tell = async (text: string) => {
+    progress = fold(progress, told(text))
+    await store.save(progress, told(text))
+  }
+  const take = async (edited: Edited) => {
+    const fact = { type: 'edited' as const, at: noon, edits: edited.edits, refused: edited.refused }
+    progress = fold(progress, fact)
+    await store.save(progress, fact)
+  }
+  onTestFinished(() => store.close().catch(() => {}))
+  return { store, tell, take, tornBytes }
+}
+
+const fileOf = (dir: string) => join(dir, 'PROGRESS.yaml')
+const shown = (dir: string) => parseProgress(readFileSync(fileOf(dir), 'utf8'), 'PROGRESS.yaml')
+const remembered = async (dir: string) =>
+  (await readProgress({ sprintDir: dir, fold }))?.messages?.map(({ text }) => text)
+const stepOf = (text: string) => `  - id: ${text.replaceAll(' ', '-')}\n    prompt: ${text}\n    status: pending\n`
+const pause = (dir: string) =>
+  writeFileSync(fileOf(dir), readFileSync(fileOf(dir), 'utf8').replace('status: in-progress', 'status: paused'))
+
+describe('the owner of a sprint', () => {
+  it('is the only one, and is named with pid, host and start', async () => {
+    const dir = aFolder()
+    await open(dir)
+    const owner = `pid ${process.pid} on ${hostname()} since 2026-01-18T12:00:00.000Z`
+
+    expect(ownerOf(dir)).toBe(owner)
+    await expect(open(dir)).rejects.toMatchObject({
+      code: 'SPRINT_LOCKED',
+      message: `the sprint is run by ${owner}`,
+    })
+  })
+
+  it('is nobody when it is closed, and nobody where there never was one', async () => {
+    const dir = aFolder()
+    expect(ownerOf(dir)).toBeUndefined()
+    const { store } = await open(dir)
+    await store.close()
+    expect(ownerOf(dir)).toBeUndefined()
+  })
+
+  it('stops before it writes anything if another one has taken the sprint while its lock was gone', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.tell('by the first')
+    rmSync(join(dir, '.lock'))
+    const second = await open(dir)
+
+    await expect(first.tell('too late')).rejects.toMatchObject({ code: 'SPRINT_LOCKED' })
+    await second.tell('by the second')
+    expect(await remembered(dir)).toEqual(['by the first', 'by the second'])
+  })
+
+  it('stops even if the other one is gone again: it would go on from an old state', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    rmSync(join(dir, '.lock'))
+    const second = await open(dir)
+    await second.tell('by the second')
+    await second.store.close()
+
+    await expect(first.tell('too late')).rejects.toMatchObject({
+      code: 'SPRINT_LOCKED',
+      message: 'another process has taken the sprint over',
+    })
+    expect(await remembered(dir)).toEqual(['by the second'])
+  })
+
+  it('goes on if only its lock was deleted', async () => {
+    const dir = aFolder()
+    const { tell } = await open(dir)
+    await tell('one')
+    rmSync(join(dir, '.lock'))
+    await tell('two')
+
+    expect(ownerOf(dir)).toContain(`pid ${process.pid}`)
+    expect(await remembered(dir)).toEqual(['one', 'two'])
+  })
+
+  it('writes everything anew when the folder was emptied under it', async () => {
+    const dir = aFolder()
+    const { store, tell } = await open(dir)
+    await tell('one')
+    for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true })
+    await tell('two')
+    await store.close()
+
+    expect(await remembered(dir)).toEqual(['one', 'two'])
+    expect(shown(dir).messages).toHaveLength(2)
+    expect(existsSync(join(dir, '.gitignore'))).toBe(true)
+  })
+})
+
+describe('a sprint that goes on', () => {
+  it('is where it was, and its file says so', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.tell('one')
+    await first.store.close()
+    const before = shown(dir)
+    const second = await open(dir)
+    await second.store.close()
+
+    expect(shown(dir)).toEqual(before)
+    expect(before).toEqual(fold(running, told('one')))
+  })
+
+  it('takes its state from a PROGRESS.yaml that came without a journal', async () => {
+    const dir = aFolder()
+    writeFileSync(fileOf(dir), formatProgress(running))
+    const { tell } = await open(dir, undefined)
+    await tell('first')
+
+    expect(await remembered(dir)).toEqual(['first'])
+  })
+
+  it('believes the journal, not a file that is older', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    const old = readFileSync(fileOf(dir))
+    await first.tell('one')
+    await first.store.close()
+    writeFileSync(fileOf(dir), old)
+    const second = await open(dir)
+    await second.store.close()
+
+    expect(shown(dir).messages).toHaveLength(1)
+  })
+
+  it('is cut where its writer was, and says how much that was', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.tell('one')
+    await first.store.close()
+    writeFileSync(join(dir, 'journal', '00000001.log'), 'half a reco', { flag: 'a' })
+
+    expect((await open(dir)).tornBytes).toBe(11)
+    expect(await remembered(dir)).toEqual(['one'])
+  })
+
+  it('removes what a run that was killed was about to put in place', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.close()
+    writeFileSync(`${fileOf(dir)}.123.4.tmp`, 'x')
+    writeFileSync(join(dir, 'journal', '00000002.log.123.4.tmp'), 'x')
+    writeFileSync(join(dir, 'mine.tmp'), 'x')
+    await open(dir)
+
+    expect(readdirSync(dir).toSorted()).toEqual(['.lock', 'PROGRESS.yaml', 'journal', 'mine.tmp'])
+    expect(readdirSync(join(dir, 'journal'))).toEqual(['00000001.log'])
+  })
+
+  it('that begins anew does not find the attempts of another one', async () => {
+    const dir = aFolder()
+    mkdirSync(join(dir, 'attempts', '1-1'), { recursive: true })
+    await open(dir, aProgress())
+
+    expect(readdirSync(dir).toSorted()).toEqual(['.lock', 'PROGRESS.yaml', `attempts-before-${noon}`, 'journal'])
+  })
+})
+
+describe('an edit of PROGRESS.yaml', () => {
+  it('is told, saved once and then shown', async () => {
+    const dir = aFolder()
+    const { store, take } = await open(dir)
+    const edits: Edited[] = []
+    store.onEdited((edited) => edits.push(edited))
+    pause(dir)
+    await store.look()
+    for (const edited of edits) await take(edited)
+    await store.close()
+
+    expect(await remembered(dir)).toEqual(['edit: pause'])
+    expect(shown(dir).messages).toHaveLength(1)
+  })
+
+  it('that nobody has saved is saved when the store is closed', async () => {
+    const dir = aFolder()
+    const { store } = await open(dir)
+    store.onEdited(() => {})
+    pause(dir)
+    await store.close()
+
+    expect(await remembered(dir)).toEqual(['edit: pause'])
+  })
+
+  it('that was made while nobody ran the sprint is told at the next start', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.close()
+    pause(dir)
+    const second = await open(dir)
+    const edits: Edited[] = []
+    second.store.onEdited((edited) => edits.push(edited))
+    expect(edits).toMatchObject([{ edits: [{ kind: 'pause' }] }])
+    for (const edited of edits) await second.take(edited)
+    await second.store.close()
+
+    expect(await remembered(dir)).toEqual(['edit: pause'])
+  })
+
+  it('is taken over exactly once, wherever the run is killed', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.close()
+    pause(dir)
+    const text = readFileSync(fileOf(dir))
+
+    // Killed before the fact is saved: the file still has the edit.
+    const killed = await open(dir)
+    expect(readFileSync(fileOf(dir))).toEqual(text)
+    rmSync(join(dir, '.lock'))
+
+    // Killed after that, before the file is written anew.
+    const next = await open(dir)
+    await next.store.close()
+    writeFileSync(fileOf(dir), text)
+    const last = await open(dir)
+    await last.store.close()
+
+    expect(await remembered(dir)).toEqual(['edit: pause'])
+    expect(shown(dir).messages).toHaveLength(1)
+    await expect(killed.tell('x')).rejects.toMatchObject({ code: 'SPRINT_LOCKED' })
+  })
+
+  it('is taken over once, though its author edits on without reading, and the run is killed in between', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.close()
+    const file = readFileSync(fileOf(dir), 'utf8')
+    const withSteps = (...texts: readonly string[]) =>
+      file.replace('dynamic-steps:\n', `dynamic-steps:\n${texts.map(stepOf).join('')}`)
+    writeFileSync(fileOf(dir), withSteps('mine'))
+    const second = await open(dir)
+    await second.store.look()
+    second.store.onEdited(() => {})
+    const edited = {
+      type: 'edited' as const,
+      at: noon,
+      edits: [{ kind: 'step-added' as const, prompt: 'mine' }],
+      refused: [],
+    }
+    await second.store.save(fold(running, edited), edited)
+    writeFileSync(fileOf(dir), withSteps('mine', 'and another'))
+    rmSync(join(dir, '.lock'))
+
+    const third = await open(dir)
+    const edits: Edited[] = []
+    third.store.onEdited((found) => edits.push(found))
+    expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'and another' }], refused: [] }])
+  })
+
+  it('is understood however long ago its author has read the file, also by the next run', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.flush()
+    const file = readFileSync(fileOf(dir), 'utf8')
+    for (let n = 0; n < 1200; n++) await first.tell(`message ${n}`)
+    await first.store.close()
+    writeFileSync(fileOf(dir), file.replace('dynamic-steps:\n', `dynamic-steps:\n${stepOf('mine')}`))
+
+    const second = await open(dir)
+    const edits: Edited[] = []
+    second.store.onEdited((found) => edits.push(found))
+    expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'mine' }], refused: [] }])
+  })
+
+  it('is not taken over twice by the next run, though another author has edited since', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await first.store.flush()
+    const file = readFileSync(fileOf(dir), 'utf8')
+    const withStep = (text: string, step: string) => text.replace('dynamic-steps:\n', `dynamic-steps:\n${stepOf(step)}`)
+    const take = async (text: string) => {
+      writeFileSync(fileOf(dir), text)
+      const opened = await open(dir)
+      const edits: Edited[] = []
+      opened.store.onEdited((found) => edits.push(found))
+      for (const edited of edits) await opened.take(edited)
+      await opened.store.close()
+      return edits.flatMap((found) => found.edits)
+    }
+    await first.tell('rev 2')
+    await first.store.close()
+    const later = readFileSync(fileOf(dir), 'utf8')
+
+    expect(await take(withStep(file, 'mine'))).toMatchObject([{ prompt: 'mine' }])
+    expect(await take(withStep(later, 'of another'))).toMatchObject([{ prompt: 'of another' }])
+    expect(await take(withStep(withStep(file, 'mine'), 'and more'))).toMatchObject([{ prompt: 'and more' }])
+  })
+
+  it('that cannot be understood is said, and kept', async () => {
+    const dir = aFolder()
+    const { store } = await open(dir)
+    writeFileSync(fileOf(dir), 'status: [')
+    await store.close()
+
+    expect(await remembered(dir)).toEqual([expect.stringMatching(/^refused: it cannot be read .* is kept in /)])
+    expect(shown(dir).status).toBe('in-progress')
+  })
+})

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { CompiledPhase, CompiledStep, DependencyNode, type DependencyGraph } from '../../contract/phases.ts'
+import { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
+
+/**
+ * The progress as it is in files. A part that has not changed since the last time is the same object as then: cost follows
+ * change, not size.
+ */
+export function encodeProgress(progress: Progress): Record<string, unknown> {
+  const { dynamicSteps, hookTasks, iterations, phases, dependencyGraph } = progress
+  const short = { ...(phases && { phases: [] }), ...(dependencyGraph && { dependencyGraph: [] }) }
+  return {
+    ...z.encode(Progress, { ...progress, ...short, dynamicSteps: [], hookTasks: [], iterations: [] }),
+    'dynamic-steps': encodeAll(dynamicSteps, by(Step)),
+    'hook-tasks': encodeAll(hookTasks, by(HookTask)),
+    iterations: encodeAll(iterations, by(IterationRecord)),
+    ...(phases && { phases: encodeAll(phases, encodePhase) }),
+    ...(dependencyGraph && { 'dependency-graph': encodeAll(dependencyGraph, encodeGraph) }),
+  }
+}
+
+/** A phase can have thousands of items, of which one changes. */
+const encodePhase = ({ steps, ...phase }: CompiledPhase): object => ({
+  ...z.encode(CompiledPhase, phase),
+  ...(steps && { steps: encodeAll(steps, by(CompiledStep)) }),
+})
+
+const encodeGraph = ({ phaseId, nodes }: DependencyGraph): object => ({
+  'phase-id': phaseId,
+  nodes: encodeAll(nodes, by(DependencyNode)),
+})
+
+const by =
+  <T>(schema: z.ZodType<T, object>) =>
+  (item: T): object =>
+    z.encode(schema, item)
+
+/** Parts of the progress are never changed, only replaced, so that what one is in a file can be kept with it. */
+const kept = new WeakMap<object, object>()
+
+function encodeAll<T extends object>(items: readonly T[], encode: (item: T) => object): object[] {
+  return items.map((item) => {
+    let known = kept.get(item)
+    if (!known) kept.set(item, (known = encode(item)))
+    return known
+  })
+}

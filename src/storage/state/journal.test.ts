@@ -1,0 +1,317 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aProgress, noon } from '../../../test/support/builders.ts'
+import { aFolder } from '../../../test/support/folder.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { formatRecord, readSegment } from './journal-record.ts'
+import { openJournal, quarantine, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
+
+/** Keeps what was told, which is enough to see what is remembered. */
+const fold: Fold = (progress, fact) => {
+  if (fact.type !== 'told') throw new Error(`${fact.type} means nothing here`)
+  return {
+    ...progress,
+    rev: progress.rev + 1,
+    messages: [...(progress.messages ?? []), { text: fact.text, at: fact.at }],
+  }
+}
+const now = () => noon
+const told = (text: string) => ({ type: 'told' as const, at: noon, text, now: false })
+
+const open = async (sprintDir: string, start?: Recovered | Progress): Promise<Journal> => {
+  const from = start ?? (await readJournal(sprintDir, fold)) ?? aProgress()
+  return openJournal(sprintDir, 'seq' in from ? from : { progress: from, seq: 0, epoch: 0 }, now)
+}
+
+/** Tells these things one after the other; gives the progress that they lead to. */
+async function tell(journal: Journal, from: Progress, ...texts: readonly string[]): Promise<Progress> {
+  let progress = from
+  for (const text of texts) {
+    progress = fold(progress, told(text))
+    await journal.record(told(text), progress)
+  }
+  return progress
+}
+
+const textsOf = (recovered: Recovered | undefined) => recovered?.progress.messages?.map(({ text }) => text)
+const segments = (sprintDir: string) => readdirSync(join(sprintDir, 'journal')).toSorted()
+const segmentFile = (sprintDir: string, number = 1) => join(sprintDir, 'journal', `0000000${number}.log`)
+const recordsOf = (sprintDir: string) =>
+  segments(sprintDir).flatMap((name) => readSegment(readFileSync(join(sprintDir, 'journal', name))).records)
+
+describe('what is recorded', () => {
+  it('is there again after the process is gone', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    const progress = await tell(journal, aProgress(), 'one', 'two')
+    // Not closed: a process that was killed closes nothing.
+
+    expect(await readJournal(dir, fold)).toMatchObject({ progress, seq: 4, epoch: 1, tornBytes: 0 })
+    await journal.close()
+  })
+
+  it('has numbers without a gap and an epoch that grows with every run', async () => {
+    const dir = aFolder()
+    for (let run = 0; run < 3; run++) {
+      const journal = await open(dir)
+      await tell(journal, (await readJournal(dir, fold))?.progress ?? aProgress(), `run ${run}`)
+      await journal.close()
+    }
+    expect(recordsOf(dir).map(({ seq, epoch, kind }) => `${seq} ${epoch} ${kind}`)).toEqual([
+      '1 1 snapshot',
+      '2 1 run',
+      '3 1 fact',
+      '4 2 run',
+      '5 2 fact',
+      '6 3 run',
+      '7 3 fact',
+    ])
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['run 0', 'run 1', 'run 2'])
+  })
+
+  it('is nothing where there is no journal', async () => {
+    expect(await readJournal(aFolder(), fold)).toBeUndefined()
+  })
+
+  it('goes on counting when a sprint is given a new beginning', async () => {
+    const dir = aFolder()
+    const first = await open(dir)
+    await tell(first, aProgress(), 'one')
+    await first.close()
+    const { seq, epoch } = (await readJournal(dir, fold)) ?? { seq: 0, epoch: 0 }
+    const second = await openJournal(dir, { progress: aProgress({ goal: 'another' }), seq, epoch }, now)
+    await second.close()
+
+    expect(segments(dir)).toEqual(['00000001.log', '00000002.log'])
+    expect(await readJournal(dir, fold)).toMatchObject({ progress: { goal: 'another' }, seq: 5, epoch: 2 })
+  })
+})
+
+describe('a journal whose writer was killed', () => {
+  it('is cut at its last whole record, wherever the writer was', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    await tell(journal, aProgress(), 'kept')
+    const good = readFileSync(segmentFile(dir)).length
+    await journal.record(told('torn'), aProgress())
+    await journal.close()
+    const bytes = readFileSync(segmentFile(dir))
+    for (let length = good; length < bytes.length; length++) {
+      writeFileSync(segmentFile(dir), bytes.subarray(0, length))
+      expect(await readJournal(dir, fold)).toMatchObject({ goodBytes: good, tornBytes: length - good, seq: 3 })
+    }
+
+    const next = await open(dir)
+    await tell(next, aProgress(), 'after')
+    await next.close()
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['kept', 'after'])
+    expect(recordsOf(dir).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('is not read any further than a damaged record, and nothing is changed', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    await tell(journal, aProgress(), 'one', 'two', 'three')
+    await journal.close()
+    const file = segmentFile(dir)
+    const bytes = readFileSync(file)
+    bytes[bytes.indexOf('two')] = 0x54
+    writeFileSync(file, bytes)
+
+    await expect(readJournal(dir, fold)).rejects.toMatchObject({
+      code: 'JOURNAL_DAMAGED',
+      place: { file },
+      message: expect.stringContaining('behind number 3'),
+    })
+    expect(readFileSync(file)).toEqual(bytes)
+
+    expect(await quarantine(file)).toBe(`${file}.quarantined`)
+    expect(segments(dir)).toEqual(['00000001.log.quarantined'])
+    expect(await readJournal(dir, fold)).toBeUndefined()
+    writeFileSync(file, 'another one')
+    expect(await quarantine(file)).toBe(`${file}.quarantined-2`)
+  })
+
+  it('is damaged, not empty, if a fact in it cannot be applied', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    await journal.record({ type: 'wait-ended', at: noon, iteration: 9 }, aProgress())
+    await journal.close()
+
+    await expect(readJournal(dir, fold)).rejects.toMatchObject({
+      code: 'JOURNAL_DAMAGED',
+      message: expect.stringContaining('record 3 cannot be applied'),
+    })
+  })
+
+  it.each([
+    ['is empty', ''],
+    ['holds only a part of its snapshot', '01234567 {"v":1,"seq":4,"ki'],
+    ['is of zeros', '\0'.repeat(5000)],
+  ])('goes on from the segment before if its newest %s', async (_, text) => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    await tell(journal, aProgress(), 'one')
+    await journal.close()
+    writeFileSync(segmentFile(dir, 2), text)
+
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['one'])
+    const next = await open(dir)
+    await tell(next, aProgress(), 'two')
+    await next.close()
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two'])
+  })
+})
+
+describe('a long journal', () => {
+  const big = 'x'.repeat(20_000)
+  /** Remembers only the last thing told, so that the progress stays small. */
+  const forgetful: Fold = (progress, fact) => ({ ...fold(progress, fact), messages: [{ text: 'last', at: noon }] })
+
+  it('begins a new segment with a snapshot every now and then, so that little is replayed', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    let progress = aProgress()
+    for (let n = 0; n < 100; n++) {
+      progress = forgetful(progress, told(big))
+      await journal.record(told(big), progress)
+    }
+    await journal.close()
+    let replayed = 0
+    const recovered = await readJournal(dir, (...given) => {
+      replayed++
+      return forgetful(...given)
+    })
+
+    expect(recovered?.progress).toEqual(progress)
+    expect(segments(dir).length).toBeGreaterThan(5)
+    expect(replayed).toBeLessThanOrEqual(15)
+    const records = recordsOf(dir)
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1))
+    expect(records.filter(({ kind }) => kind === 'fact')).toHaveLength(100)
+  })
+
+  it('begins a new segment for many small facts too, however big the progress is, also over several runs', async () => {
+    const dir = aFolder()
+    const long = aProgress({ goal: 'x'.repeat(600_000) })
+    let replayed = 0
+    const counting: Fold = (...given) => {
+      replayed++
+      return forgetful(...given)
+    }
+    for (let run = 0; run < 3; run++) {
+      const recovered = await readJournal(dir, forgetful)
+      const journal = await open(dir, recovered ?? long)
+      let progress = recovered?.progress ?? long
+      for (let n = 0; n < 500; n++) {
+        progress = forgetful(progress, told('y'))
+        await journal.record(told('y'), progress)
+      }
+      await journal.close()
+    }
+    const recovered = await readJournal(dir, counting)
+
+    expect(segments(dir)).toEqual(['00000001.log', '00000002.log'])
+    expect(replayed).toBeLessThan(1000)
+    expect(recovered?.progress.rev).toBe(long.rev + 1500)
+  })
+
+  it('stops, and has lost nothing, when a new segment can be neither begun nor taken back', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    // Nothing can be renamed onto a folder, nor is it deleted as a file.
+    mkdirSync(join(segmentFile(dir, 2), 'in the way'), { recursive: true })
+    const progress = await tellBig(journal, aProgress(), 13)
+    await expect(tellBig(journal, progress, 2)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' })
+    await journal.close()
+
+    rmSync(segmentFile(dir, 2), { recursive: true })
+    const recovered = await readJournal(dir, forgetful)
+    expect(recovered?.progress.rev).toBeGreaterThanOrEqual(13)
+    expect(recovered?.seq).toBe(2 + (recovered?.progress.rev ?? 0))
+  })
+
+  async function tellBig(journal: Journal, from: Progress, times: number): Promise<Progress> {
+    let progress = from
+    for (let n = 0; n < times; n++) {
+      progress = forgetful(progress, told(big))
+      await journal.record(told(big), progress)
+    }
+    return progress
+  }
+})
+
+describe('a writer that is no longer the owner', () => {
+  it('writes into a file that nobody reads', async () => {
+    const dir = aFolder()
+    const old = await open(dir)
+    await tell(old, aProgress(), 'one')
+    const recovered = await readJournal(dir, fold)
+    const next = await open(dir, recovered)
+    await tell(next, recovered?.progress ?? aProgress(), 'two')
+
+    await old.record(told('too late'), aProgress())
+    expect(old.isInPlace()).toBe(false)
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two'])
+    await tell(next, aProgress(), 'three')
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two', 'three'])
+    await old.close()
+    await next.close()
+  })
+})
+
+describe('a journal that was deleted under its writer', () => {
+  it('is written anew from what is known', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    const progress = await tell(journal, aProgress(), 'one')
+    rmSync(join(dir, 'journal'), { recursive: true })
+    expect(journal.isInPlace()).toBe(false)
+
+    await journal.putBack(progress)
+    await tell(journal, progress, 'two')
+    await journal.close()
+    expect(await readJournal(dir, fold)).toMatchObject({ seq: 5, epoch: 1 })
+    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two'])
+  })
+})
+
+describe('an edit of PROGRESS.yaml that was recorded', () => {
+  it('is remembered with its source, also behind a snapshot', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    await journal.record(told('edited'), fold(aProgress(), told('edited')), 'abc')
+    expect((await readJournal(dir, fold))?.edit).toBe('abc')
+
+    rmSync(join(dir, 'journal'), { recursive: true })
+    await journal.putBack(aProgress())
+    await journal.close()
+    expect((await readJournal(dir, fold))?.edit).toBe('abc')
+  })
+
+  it('can be compared with what its author had read', async () => {
+    const dir = aFolder()
+    const journal = await open(dir)
+    await tell(journal, aProgress(), 'one', 'two')
+    await journal.close()
+    const { bases } = (await readJournal(dir, fold, 1)) ?? { bases: new Map() }
+
+    expect([...bases.keys()]).toEqual([1, 2])
+    expect(bases.get(1)).toEqual(fold(aProgress(), told('one')))
+  })
+})
+
+it('reads the journals of before as they were', async () => {
+  const dir = aFolder()
+  mkdirSync(join(dir, 'journal'))
+  const from = { epoch: 0, at: '2026-11-15T12:00:00.000Z' }
+  const other = await open(join(dir, 'other'))
+  await other.close()
+  const snapshot = recordsOf(join(dir, 'other'))[0]?.data
+  appendFileSync(segmentFile(dir), formatRecord({ ...from, seq: 1, kind: 'snapshot', data: snapshot }))
+  appendFileSync(segmentFile(dir), formatRecord({ ...from, epoch: 1, seq: 2, kind: 'run', data: {} }))
+  appendFileSync(segmentFile(dir), formatRecord({ ...from, epoch: 1, seq: 3, kind: 'fact', data: told('old') }))
+
+  expect(textsOf(await readJournal(dir, fold))).toEqual(['old'])
+})

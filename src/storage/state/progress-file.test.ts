@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { after, aProgress, noon, started, steps } from '../../../test/support/builders.ts'
+import {
+  aGate,
+  anItem,
+  aPart,
+  aPhase,
+  aStandard,
+  completes,
+  fails,
+  forEach,
+  gateEnds,
+} from '../../../test/support/phases.ts'
+import { Progress } from '../../contract/progress.ts'
+import { encodeProgress } from './encode-progress.ts'
+import { formatProgress, parseProgress } from './progress-file.ts'
+
+it('the text of a sprint with phases is what it was made from, also after changes in the middle', () => {
+  const graph = [
+    {
+      phaseId: 'work',
+      nodes: [
+        { id: 'x', dependsOn: [], blockedBy: [] },
+        { id: 'y', dependsOn: ['x'], blockedBy: ['x'] },
+      ],
+    },
+  ]
+  const items = [
+    anItem('x', { phases: [aPart('p'), aPart('q', { gate: aGate() })] }),
+    anItem('y', { dependsOn: ['x'] }),
+  ]
+  const progress = aStandard(
+    [aPhase('a', { prompt: 'one\n\ntwo: [3]' }), forEach('work', items), forEach('none', [])],
+    {
+      dependencyGraph: graph,
+      prompts: { header: '# {{sprint-id}}' },
+    },
+  )
+  const facts = [
+    completes('a'),
+    completes('work/x'),
+    completes('work/x'),
+    gateEnds('work/x', 1),
+    completes('work/x'),
+    gateEnds('work/x', 0),
+    fails('work/y'),
+  ]
+  let now = after(progress, started()).progress
+  for (const fact of facts) {
+    now = after(now, fact).progress
+    expect(parseProgress(formatProgress(now), 'PROGRESS.yaml')).toEqual(now)
+    expect(encodeProgress(now)).toEqual(z.encode(Progress, now))
+  }
+  expect(now.status).toBe('blocked')
+})
+
+it('is read with the completed steps first, however somebody has put them', () => {
+  const [one, two, three] = steps('one', 'two', 'three')
+  if (!one || !two || !three) throw new Error('three steps')
+  const done = { ...two, status: 'completed' as const, completedAt: noon, completedInIteration: 1 }
+  const written = formatProgress(aProgress({ dynamicSteps: [one, done, three] }))
+  expect(parseProgress(written, 'PROGRESS.yaml').dynamicSteps).toEqual([done, one, three])
+})

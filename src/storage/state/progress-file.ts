@@ -1,0 +1,59 @@
+import { parse } from 'yaml'
+import { RalphError } from '../../contract/errors.ts'
+import { Progress, type Step } from '../../contract/progress.ts'
+import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { readTextIfThere } from '../../platform/files/files.ts'
+import { encodeProgress } from './encode-progress.ts'
+import { progressPath } from './sprint-folder.ts'
+import { yamlText } from './yaml-text.ts'
+
+const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
+
+/** What PROGRESS.yaml says, or undefined if there is none. What cannot be read is an error, never an empty state. */
+export async function readProgressFile(sprintDir: string): Promise<Progress | undefined> {
+  const file = progressPath(sprintDir)
+  const text = await readTextIfThere(file)
+  return text === undefined ? undefined : parseProgress(text, file)
+}
+
+/** The `rev` that the file shows, if it looks as we write it. */
+export async function shownRev(sprintDir: string): Promise<number | undefined> {
+  const rev = revIn((await readTextIfThere(progressPath(sprintDir))) ?? '')
+  return Number.isNaN(rev) ? undefined : rev
+}
+
+export const revIn = (text: string): number => Number(/^rev: (\d+)$/m.exec(text)?.[1])
+
+export function parseProgress(text: string, file: string): Progress {
+  const hint = 'restore the file, or move it away and compile the sprint again'
+  let value: unknown
+  try {
+    value = parse(text, { maxAliasCount: 0 })
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
+    throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })
+  }
+  const decoded = Progress.safeParse(value)
+  if (decoded.success) return completedFirst(decoded.data)
+  const problems = decoded.error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`)
+  throw new RalphError('PROGRESS_INVALID', problems.join('; '), { place: { file }, hint })
+}
+
+/** As the loop keeps them; somebody who writes the file by hand need not know that. */
+function completedFirst(progress: Progress): Progress {
+  const { dynamicSteps: steps } = progress
+  const firstPending = steps.findIndex(isPending)
+  if (firstPending === -1 || steps.findLastIndex(isCompleted) < firstPending) return progress
+  return { ...progress, dynamicSteps: [...steps.filter(isCompleted), ...steps.filter(isPending)] }
+}
+
+const isCompleted = ({ status }: Step): boolean => status === 'completed'
+const isPending = ({ status }: Step): boolean => status === 'pending'
+
+export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>
+  writeFileAtomic(progressPath(sprintDir), formatProgress(progress))
+
+/** The text of PROGRESS.yaml. What has not changed since the last time is not written anew. */
+export const formatProgress = (progress: Progress): string => header + yamlText(encodeProgress(progress))

@@ -1,0 +1,13 @@
+import type { Progress } from '../../contract/progress.ts'
+import { readJournal, type Fold } from './journal.ts'
+
+type Place = { readonly sprintDir: string; readonly fold: Fold; readonly shownRev?: number | undefined }
+
+/** Where the sprint stands: by its journal, else by a PROGRESS.yaml that came without one. Changes nothing. */
+export async function readProgress({ sprintDir, fold, shownRev }: Place): Promise<Progress | undefined> {
+  const recovered = await readJournal(sprintDir, fold, shownRev)
+  if (recovered) return recovered.progress
+  // YAML is a third of what `ralph status` would have to load.
+  const { readProgressFile } = await import('./progress-file.ts')
+  return readProgressFile(sprintDir)
+}

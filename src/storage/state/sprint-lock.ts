@@ -1,0 +1,34 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { formatTimestamp } from '../../contract/time.ts'
+import { lockFile, lockOwner, type FileLock } from '../../platform/files/file-lock.ts'
+import { exists, unwritable } from '../../platform/files/files.ts'
+
+const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
+
+/** Takes the sprint, or says who has it. */
+export function lockSprint({ sprintDir, now }: { readonly sprintDir: string; readonly now: () => number }): FileLock {
+  const taken = lockOf(sprintDir, `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`)
+  if ('lock' in taken) return taken.lock
+  throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {
+    place: { file: sprintDir },
+    hint: 'wait for it, or stop it with: ralph stop <sprint-dir>',
+  })
+}
+
+function lockOf(sprintDir: string, about: string): ReturnType<typeof lockFile> {
+  try {
+    return lockFile(lockPath(sprintDir), about)
+  } catch (error) {
+    throw unwritable(lockPath(sprintDir), error)
+  }
+}
+
+/** Who runs the sprint now, in the owner's own words; undefined if nobody does. */
+export function ownerOf(sprintDir: string): string | undefined {
+  const file = lockPath(sprintDir)
+  if (!exists(file)) return undefined
+  const owner = lockOwner(file)
+  return owner === '' ? 'another process' : owner
+}
