@@ -1,0 +1,74 @@
+// Figures about the house (names, comments, folders), and with --check the rules of "Voice" in AGENTS.md.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findKnots } from './house/knots.mjs'
+import { commentsIn, countOddWords, findViolations } from './house/voice.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const checked = ['src', 'test', 'scripts', 'bench', 'conformance']
+
+const files = checked.flatMap((folder) => sourcesIn(join(root, folder)))
+const sources = files.filter(({ path }) => path.startsWith('src/') && !path.includes('.test.'))
+
+const violations = files.flatMap(findViolations)
+const figures = measure()
+if (process.argv.includes('--check')) {
+  for (const { path, line, rule, text } of violations) console.error(`${path}:${line} ${rule}: ${text}`)
+  if (violations.length > 0) console.error(`${violations.length} places do not follow "Voice" in AGENTS.md`)
+  process.exitCode = violations.length > 0 ? 1 : 0
+} else {
+  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(52)} ${value}`)
+}
+
+function measure() {
+  const definitions = sources
+    .flatMap(({ path, text }) => definitionsIn(text).map((found) => ({ ...found, path })))
+    .filter(({ kind }) => kind !== 'const' && kind !== 'let')
+  const functions = definitions.filter(({ kind }) => kind === 'function')
+  const homes = new Map()
+  for (const { name, path } of definitions) homes.set(name, (homes.get(name) ?? new Set()).add(path))
+  const shared = definitions.filter(({ name }) => homes.get(name).size > 1)
+  if (process.argv.includes('--shared')) {
+    for (const [name, paths] of homes) if (paths.size > 1) console.log(name, [...paths].join(' '))
+  }
+  const comments = sources.flatMap(({ text }) => commentsIn(text).map(({ text: comment }) => comment))
+  const words = comments.join(' ').split(/\s+/).length
+  const sizes = new Map()
+  for (const { path } of sources) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1)
+  const crowded = [...sizes].filter(([, size]) => size > 24).map(([name, size]) => `${name} ${size}`)
+  const code = sources.map(({ text }) => text).join('\n')
+  const count = (pattern) => code.match(pattern)?.length ?? 0
+  return {
+    'source files': sources.length,
+    'source lines': sources.reduce((sum, { text }) => sum + text.split('\n').length, 0),
+    'odd words per 10,000 words of comments': ((countOddWords(comments) / words) * 10_000).toFixed(1),
+    'top-level functions ending in Of': functions.filter(({ name }) => name.endsWith('Of')).length,
+    'definitions that share their name with another file': `${((shared.length / definitions.length) * 100).toFixed(1)} % (${shared.length} of ${definitions.length})`,
+    'branches on mode and protocol': `${count(/\bmode [!=]== /g)} + ${count(/\bprotocol [!=]== /g)}`,
+    'module-level let': count(/^(export )?let /gm),
+    'folders with more than 24 files': crowded.length === 0 ? 'none' : crowded.join(', '),
+    'knots between folders of one layer': findKnots(sources).join('; ') || 'none',
+  }
+}
+
+function definitionsIn(text) {
+  const found = text.matchAll(
+    /^(?:export )?(?:(?:async )?(function)\*? |(const|let|type|interface|class) )([A-Za-z_$][\w$]*)(.*)$/gm,
+  )
+  return [...found].map(([, isFunction, keyword, name, rest]) => ({
+    name,
+    kind:
+      isFunction || (keyword === 'const' && /=> *(\{|\(|$|[^=]*$)|= (async )?(<.*>)?\(/.test(rest))
+        ? 'function'
+        : (keyword ?? 'function'),
+  }))
+}
+
+function sourcesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(tsx?|mjs|cjs)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/node_modules|\.d\.ts$|\/fixtures\//.test(path))
+    .map((path) => ({ path: relative(root, path), text: readFileSync(path, 'utf8') }))
+}

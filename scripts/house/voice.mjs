@@ -1,0 +1,70 @@
+/** Words of a private dialect. The right-hand side is what to write instead. */
+const oddWords = [
+  [/\b(some|any|no)body(?:'s)?\b/gi, 'name the actor: caller, user, process, replica, machine'],
+  [/\bwhoever\b/gi, 'name the actor'],
+  [
+    /\b(?:is|are|was|were|be|been|being|gets?|has|have|must be|not) told\b|\btold (?:apart|of|by|at|in|to|as|so|about)\b|^\W*told\b/gi,
+    'report, notify, pass, distinguish',
+  ],
+  [/\b(?:go|goes|going|gone|went) on\b/gi, 'continue, resume, happen'],
+  [/\banew\b/gi, 'again'],
+  [/\bso many\b/gi, 'at most N, this many'],
+  [/\bmeanwhile\b/gi, 'during that time; name the event'],
+  [/\bany more\b/gi, 'no longer'],
+]
+
+const participles =
+  /^(?:export )?(?:type|interface|class) (Told|Wanted|Given|Seen|Held|Asked|Said|Made|Known|Found|Readied|Doing|Kept|Taken|Opened|Begun|Left|Shown|Keyed|Edited|Examined)\b/gm
+const suffixOf = /^(?:export )?(?:(?:async )?function\*? |const |let )([A-Za-z]\w*Of)\b/gm
+const shadows =
+  /^(?:export )?(?:(?:async )?function\*? |const |let |type |interface |class )(Record|Request|Response|Event|Map|Set|fetch|setTimeout|clearTimeout|escape|window|name|status|close|open|stop|print)\b/gm
+/** `close`, `open`, `stop` and friends are globals of browsers only; a module may define them. */
+const allowedShadows = new Set(['name', 'status', 'close', 'open', 'stop', 'print', 'Event'])
+
+/** Every comment and test title with its line; code and other strings are left out. */
+export function commentsIn(text) {
+  const found = []
+  const lines = text.split('\n')
+  let block = false
+  lines.forEach((line, index) => {
+    const comment = block ? line : (/(?:^|\s)\/\/(.*)$/.exec(line)?.[1] ?? /\/\*(.*)$/.exec(line)?.[1])
+    if (comment !== undefined) found.push({ line: index + 1, text: comment.replaceAll('*/', '').replace(/^\s*\*/, '') })
+    const opens = line.lastIndexOf('/*')
+    const closes = line.lastIndexOf('*/')
+    if (block ? closes >= 0 : opens >= 0 && /(^|[\s(])\/\*/.test(line)) block = block ? closes < opens : closes < opens
+  })
+  return found
+}
+
+export const countOddWords = (comments) =>
+  comments.reduce((sum, text) => sum + oddWords.reduce((n, [pattern]) => n + (text.match(pattern)?.length ?? 0), 0), 0)
+
+/** Where a file breaks a rule of "Voice" in AGENTS.md. */
+export function findViolations({ path, text }) {
+  const prose = [...commentsIn(text), ...titlesIn(text)].flatMap(({ line, text: words }) =>
+    oddWords
+      .filter(([pattern]) => words.search(pattern) >= 0)
+      .map(([, advice]) => ({ path, line, rule: `odd word (${advice})`, text: words.trim() })),
+  )
+  return path === 'scripts/house/voice.mjs' ? [] : [...prose, ...namesIn(path, text)]
+}
+
+function titlesIn(text) {
+  return text.split('\n').flatMap((line, index) => {
+    const title = /\b(?:it|describe|test)(?:\.each\([^)]*\))?\(\s*(['"`])(.*?)\1/.exec(line)?.[2]
+    return title === undefined ? [] : [{ line: index + 1, text: title }]
+  })
+}
+
+function namesIn(path, text) {
+  const at = (index) => text.slice(0, index).split('\n').length
+  const rule = (pattern, name, keep = () => true) =>
+    [...text.matchAll(pattern)]
+      .filter(([, found]) => keep(found))
+      .map((match) => ({ path, line: at(match.index), rule: name, text: match[0] }))
+  return [
+    ...rule(suffixOf, 'name ends in Of (use a verb)'),
+    ...rule(participles, 'type is a bare participle (use a noun)'),
+    ...rule(shadows, 'name shadows a global', (name) => !allowedShadows.has(name)),
+  ]
+}
