@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -37,11 +37,14 @@ it('takes its inputs as variables, each of which is an input, and none of them i
   expect(script).not.toContain('${{')
 })
 
-it('keeps the sprint folder also when the run has failed', () => {
+it('keeps the report also when the run has failed, with an action that is pinned by its commit', () => {
   expect(upload).toMatchObject({
     if: expect.stringContaining('always()'),
-    uses: expect.stringMatching(/^actions\/upload-artifact@v\d+$/),
-    with: { path: '${{ steps.run.outputs.sprint-dir }}', 'include-hidden-files': true },
+    uses: expect.stringMatching(/^actions\/upload-artifact@[0-9a-f]{40}$/),
+    with: {
+      path: '${{ steps.run.outputs.artifact-path }}',
+      'include-hidden-files': "${{ inputs.transcripts == 'true' }}",
+    },
   })
 })
 
@@ -49,7 +52,10 @@ describe('its script', () => {
   it('runs a sprint, with annotations, a job summary and outputs', async () => {
     const { exitCode, stdout, outputs, summary } = await act(refusedOnce, { 'sprint-dir': 's', 'max-iterations': '5' })
 
-    expect({ exitCode, outputs }).toEqual({ exitCode: 0, outputs: 'exit-code=0\nsprint-dir=s\n' })
+    expect({ exitCode, outputs }).toEqual({
+      exitCode: 0,
+      outputs: expect.stringMatching(/^exit-code=0\nsprint-dir=s\nartifact-path=.*ralph-report\n$/),
+    })
     expect(stdout.split('\n').filter((line) => line.startsWith('::'))).toEqual([
       expect.stringMatching(/^::warning title=Iteration 1%3A claim refused by test -f done::/),
       '::notice title=The goal is reached::completed',
@@ -68,12 +74,32 @@ describe('its script', () => {
     expect(parse(await sprint.read(`${folder}/SPRINT.yaml`))).toMatchObject({ goal, agent: 'claude' })
   })
 
+  it('keeps only the redacted report, unless transcripts are asked for', async () => {
+    const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'
+    const leaky: Setup = { answers: { 1: { ...done, summary: `used ${secret}` } } }
+    const kept = async (inputs: Readonly<Record<string, string>>) => {
+      const { outputs, stdout, sprint } = await act(leaky, { 'sprint-dir': 's', ...inputs })
+      const folder = /^artifact-path=(.*)$/m.exec(outputs)?.[1] ?? ''
+      const path = folder.startsWith('/') ? folder : sprint.at(folder)
+      return { stdout, files: (await readdir(path)).toSorted(), path }
+    }
+    const { files, path } = await kept({})
+    expect(files).toEqual(['report.html', 'report.md'])
+    expect(spawnSync('grep', ['-r', secret, path], { encoding: 'utf8' }).stdout).toBe('')
+    const raw = await kept({ transcripts: 'true' })
+    expect(spawnSync('grep', ['-r', secret, raw.path], { encoding: 'utf8' }).stdout).not.toBe('')
+    expect(raw.stdout).toContain('::warning title=Ralph::the artifact holds raw transcripts')
+  })
+
   it('fails with the exit code of the run, and asks its question', async () => {
     const humanNeeded = { reason: 'Which?', details: 'a or b' }
     const asks = { answers: { 1: { status: 'needs-human', summary: 's', humanNeeded } } }
     const { exitCode, stdout, outputs, summary } = await act(asks, { 'sprint-dir': 's' })
 
-    expect({ exitCode, outputs }).toEqual({ exitCode: 2, outputs: 'exit-code=2\nsprint-dir=s\n' })
+    expect({ exitCode, outputs }).toEqual({
+      exitCode: 2,
+      outputs: expect.stringMatching(/^exit-code=2\nsprint-dir=s\n/),
+    })
     expect(stdout).toMatch(/^::error title=A human is needed%3A Which\?::a or b$/m)
     expect(summary).toContain('ralph answer s "…"')
   })
@@ -129,6 +155,7 @@ async function act(setup: Setup, inputs: Readonly<Record<string, string>>, progr
       IS_SANDBOX: '1',
       GITHUB_ACTIONS: 'true',
       GITHUB_RUN_ID: '77',
+      RUNNER_TEMP: sprint.at('..'),
       GITHUB_OUTPUT: outputFile,
       GITHUB_STEP_SUMMARY: summaryFile,
       ...given(inputs),
