@@ -1,5 +1,5 @@
 // Compile time of a sprint with 1,000 and with 10,000 items, in one process: it must grow with the items and no faster.
-// Usage: npm run bench:compile
+// Usage: npm run bench -- compile
 import { compile } from '../dist/compiler/compile.js'
 import { median, printIfMain, row } from './measure.mjs'
 

@@ -1,6 +1,6 @@
 // One event, many who look: from the moment it is stored until the last of them has it. The real backend with its database, its
 // feed and its HTTP server; those who look are sockets of the same process, so their reading is in the figure too.
-// Usage: npm run bench:fanout [-- --viewers 200] [-- --rounds 60] [-- --json]
+// Usage: npm run bench -- fanout [-- --viewers 200] [-- --rounds 60] [-- --json]
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'

@@ -1,7 +1,7 @@
 // Does an iteration of `ralph run` cost the same however long the sprint is? A history is written through the real loop and
 // the real journal, with an agent that answers at once; then the real program goes on from there, with a real agent process. It is
 // also killed there, to see how soon it goes on.
-// Usage: npm run bench:flatness [-- --iterations 1000] [-- --long] [-- --json]
+// Usage: npm run bench -- flatness [-- --iterations 1000] [-- --long] [-- --json]
 //   --iterations: of one measurement; 1,000 take some seconds, so that the file is written several times and the journal begins anew
 //   --long: all 100,000 iterations with 10,000 steps, and not only the first 10,000 and the last 3,000
 import { execFileSync, spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 // What an iteration of `ralph run` costs above a bare shell loop around the same agent, and how much memory it takes: CPU with the
 // files in memory, wall time on the disk, where every fact is synced.
-// Usage: npm run bench:overhead [-- --iterations 300]
+// Usage: npm run bench -- overhead [-- --iterations 300]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // The page with a transcript of 100,000 events: how soon there is something to read, how it scrolls, what it keeps, what is loaded.
-// npm run bench:page
+// npm run bench -- page
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
 // How fast a transcript of Claude Code is read, against a loop that only splits and parses, in the same run.
-// Usage: npm run bench:parse [-- --megabytes 256]
+// Usage: npm run bench -- parse [-- --megabytes 256]
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // How long `ralph` takes to start, against Node itself, in one run. CPU time says more on a machine that does other things too.
-// Usage: npm run bench:start [-- --rounds 20]
+// Usage: npm run bench -- start [-- --rounds 20]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

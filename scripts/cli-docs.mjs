@@ -36,7 +36,7 @@ function section(about) {
 const page = [
   '# The command line',
   '',
-  '<!-- Written by scripts/cli-docs.mjs from the commands themselves; npm run docs -->',
+  '<!-- Written by scripts/cli-docs.mjs from the commands themselves; npm run generate -->',
   '',
   '`ralph <command> --help` shows the same, `ralph --version` the version. Unknown commands and options are refused, with a guess at',
   'what was meant. Errors are one line on stderr: place, code, message, what to do; with `--json`, one JSON object.',
@@ -60,7 +60,7 @@ const page = [
 
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') === page) process.exit(0)
-  console.error('docs/guide/cli.md is out of date; write it with: npm run docs')
+  console.error('docs/guide/cli.md is out of date; write it with: npm run generate')
   process.exit(1)
 }
 writeFileSync(file, page)

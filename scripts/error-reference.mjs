@@ -213,7 +213,7 @@ export function errorPage() {
   return [
     '# Errors, code by code',
     '',
-    '<!-- Written by scripts/reference-docs.mjs from src/contract/errors.ts; npm run docs -->',
+    '<!-- Written by scripts/reference-docs.mjs from src/contract/errors.ts; npm run generate -->',
     '',
     'An error is one line: the place (`file:line:column`), the code, what is wrong, and in brackets what to do. Programs get the same as JSON with',
     '`--json`, and branch on `code`. The exit code is 1 unless the table says otherwise. What can be tried again as it is has a ↻.',

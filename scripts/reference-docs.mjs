@@ -46,7 +46,9 @@ const written = [
 const stale = written.filter(([name, text]) => textOf(at(`docs/guide/${name}`)) !== text)
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
-    console.error(`docs/guide/ is out of date (${stale.map(([name]) => name).join(', ')}); write it with: npm run docs`)
+    console.error(
+      `docs/guide/ is out of date (${stale.map(([name]) => name).join(', ')}); write it with: npm run generate`,
+    )
     process.exitCode = 1
   }
 } else for (const [name, text] of stale) writeFileSync(at(`docs/guide/${name}`), text)
@@ -57,7 +59,7 @@ function pageOf(schema, { title, about }) {
   return [
     `# ${title}`,
     '',
-    '<!-- Written by scripts/reference-docs.mjs from the schemas; npm run docs -->',
+    '<!-- Written by scripts/reference-docs.mjs from the schemas; npm run generate -->',
     '',
     ...about,
     '',

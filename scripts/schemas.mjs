@@ -24,7 +24,7 @@ for (const { name, title, schema } of files) {
   else writeFileSync(path, text)
 }
 if (stale.length > 0) {
-  console.error(`schemas/ is not what src/contract/ says (${stale.join(', ')}); write it again with: npm run schemas`)
+  console.error(`schemas/ is not what src/contract/ says (${stale.join(', ')}); write it again with: npm run generate`)
   process.exitCode = 1
 }
 

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { closingLine } from '../support/closing-line.ts'
 
-/** `npm run test:agents`: the agents that are too big or too slow for every commit. */
+/** `npm run test:more -- agents`: the agents that are too big or too slow for every commit. */
 export default defineConfig({
   test: {
     maxWorkers: 2,

@@ -38,7 +38,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
     expect(sprint.account().progress.status).toBe('completed')
   })
 
-  it(`at any moment loses nothing, doubles nothing and is waited for (SEED=${seed} npm run test:chaos)`, async () => {
+  it(`at any moment loses nothing, doubles nothing and is waited for (SEED=${seed} npm run test:more -- chaos)`, async () => {
     const { sprint, disk } = await onASmallDisk()
     const random = randomOf(seed)
     const run = sprint.run()

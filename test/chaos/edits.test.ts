@@ -7,7 +7,7 @@ import { until, type RawProgress } from '../support/sprint.ts'
 import { aSprintUnderFire, type UnderFire } from './sprint-under-fire.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
-const again = `SEED=${seed} npm run test:chaos`
+const again = `SEED=${seed} npm run test:more -- chaos`
 
 /** Adds steps of its own to PROGRESS.yaml, twenty times a second, the way `yq -i` or an editor does. Gives their texts. */
 async function edits(sprint: UnderFire, forMs: number, how: 'a new file' | 'in place'): Promise<string[]> {

@@ -7,7 +7,7 @@ import { aSprintUnderFire, complaintsAbout, type UnderFire } from './sprint-unde
 const kills = Number(process.env['KILLS'] ?? 25)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
-it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind (SEED=${seed} npm run test:chaos)`, async () => {
+it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind (SEED=${seed} npm run test:more -- chaos)`, async () => {
   const sprint = await aSprintUnderFire()
   onTestFinished(() => sprint.remove(), 60_000)
   const random = randomOf(seed)

@@ -16,7 +16,7 @@ import { beginSprint } from '../../src/backend/fleet/sprints.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { migrations, until } from './a-fleet.ts'
 
-/** How often a replica is killed, and how much goes on meanwhile. `npm run test:replicas` kills a hundred times. */
+/** How often a replica is killed, and how much goes on meanwhile. `npm run test:more -- replicas` kills a hundred times. */
 const kills = Number(process.env['REPLICA_KILLS'] ?? 1)
 const crashes = Number(process.env['POSTGRES_CRASHES'] ?? 0)
 const count = { agents: Number(process.env['REPLICA_AGENTS'] ?? 20), machines: 4 }

@@ -1,5 +1,5 @@
 // Plants one defect after the other into a copy of the tree and shows which test sees it. A defect that no test sees is a hole.
-// Usage: npm run test:planted [-- <part of a name> …] [-- --write]     --write: all of them, and docs/planted.md
+// Usage: npm run test:more -- planted [-- <part of a name> …] [-- --write]     --write: all of them, and docs/planted.md
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,7 +75,7 @@ function writePage(seen) {
   const page = join(root, 'docs/planted.md')
   const text = `# Planted defects
 
-Written by \`npm run test:planted -- --write\`; do not edit. Each row spoils one line of the product, in a copy, and runs tests that pass without
+Written by \`npm run test:more -- planted --write\`; do not edit. Each row spoils one line of the product, in a copy, and runs tests that pass without
 it. A guard that can be taken out without a test failing is none.
 
 | the defect | planted in | the test that sees it |

@@ -28,7 +28,8 @@ export async function runSeeds(first: 1 | 2, env = process.env): Promise<Tally> 
     tally.crashes += crashes
     tally.iterations += iterations
     tally.completed += status === 'completed' ? 1 : 0
-    if (violations.length > 0) tally.failures.push(`${violations[0]}   again: SEED=${seed} npm run test:simulation`)
+    if (violations.length > 0)
+      tally.failures.push(`${violations[0]}   again: SEED=${seed} npm run test:more -- simulation`)
     if (one || performance.now() > deadline) break
   }
   return tally

@@ -1,0 +1,26 @@
+// npm run check -- [name …]: all rules that a tool can check, or the ones that are named.
+import { spawnSync } from 'node:child_process'
+
+const checks = {
+  format: 'oxfmt --check .',
+  lint: 'oxlint --type-aware --deny-warnings src test',
+  voice: 'node scripts/house.mjs --check',
+  build: 'node scripts/build.mjs',
+  dead: 'knip',
+  schemas: 'node scripts/schemas.mjs --check',
+  docs: 'node scripts/cli-docs.mjs --check && node scripts/reference-docs.mjs --check',
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !(name in checks))
+if (unknown.length > 0) {
+  console.error(`no check is called ${unknown.join(', ')}; there are: ${Object.keys(checks).join(', ')}`)
+  process.exit(1)
+}
+for (const name of names.length > 0 ? names : Object.keys(checks)) {
+  const { status } = spawnSync(checks[name], { shell: true, stdio: 'inherit' })
+  if (status !== 0) {
+    console.error(`npm run check -- ${name} failed`)
+    process.exit(status ?? 1)
+  }
+}
