@@ -174,8 +174,8 @@ describe('an edit of PROGRESS.yaml', () => {
     }
 
     expect(told(after(running, fact).orders)).toEqual([
-      { type: 'note', level: 'info', text: 'taken over from PROGRESS.yaml: step-added' },
-      { type: 'note', level: 'warning', text: 'not taken over from PROGRESS.yaml: no such step' },
+      { type: 'note', level: 'info', text: 'applied from PROGRESS.yaml: step-added' },
+      { type: 'note', level: 'warning', text: 'not applied from PROGRESS.yaml: no such step' },
     ])
   })
 

@@ -53,9 +53,9 @@ describe('a switch', () => {
     const there = after(aProgress(), both, limited(5))
     const back = after(there.progress, reports({}, noon + 6 * hour))
 
-    expect(notes(there.orders)).toEqual(['claude has reached its usage limit; codex goes on'])
+    expect(notes(there.orders)).toEqual(['claude has reached its usage limit; codex takes over'])
     expect(back.progress.live).toMatchObject([{ number: 2, agent: 'claude' }])
-    expect(notes(back.orders)).toEqual(['claude works from here on, after codex'])
+    expect(notes(back.orders)).toEqual(['claude takes over from codex'])
   })
 
   it('is not told where there is none', () => {

@@ -115,7 +115,7 @@ describe('the baseline', () => {
     const { progress } = after(measuring.progress, measured(red(), green('tsc')), claim, checksEnd(red(), red('tsc')))
     const text = buildPrompt(progress, progress.live[0] ?? aLive())
 
-    expect(text).toMatch(/## Refused: npm test\n\n.*it was red before the sprint began too/)
+    expect(text).toMatch(/## Refused: npm test\n\n.*it was already failing before the sprint began/)
     expect(text).not.toMatch(/## Refused: tsc\n\n.*it was red before/)
   })
 })
@@ -175,6 +175,6 @@ it('files of a check that the agent has changed are recorded and told', () => {
   expect(told(orders)).toContainEqual({
     type: 'note',
     level: 'warning',
-    text: 'the agent changed what defines the checks: package.json',
+    text: 'the agent changed files that define the checks: package.json',
   })
 })

@@ -62,7 +62,7 @@ describe('an attempt without a price', () => {
       {
         type: 'note',
         level: 'warning',
-        text: 'no price is known for some of the work: the limits on money count only the rest, so far $0.50',
+        text: 'some of the work has no known price: the limits in USD only count the rest, so far $0.50',
       },
     ])
     expect(told(again.orders).filter(isNote)).toEqual([])

@@ -338,7 +338,7 @@ describe('fallback agents', () => {
     expect(told(orders)).toContainEqual({
       type: 'note',
       level: 'warning',
-      text: 'claude has reached its usage limit; codex goes on',
+      text: 'claude has reached its usage limit; codex takes over',
     })
   })
 

@@ -212,7 +212,7 @@ describe('people who want to be told', () => {
 
     expect(progress.notifications).toHaveLength(shown.notifications)
     expect(progress.notifications?.at(-1)).toEqual(lost)
-    expect(told(orders)).toEqual([{ type: 'note', level: 'warning', text: 'webhook could not be told: ECONNREFUSED' }])
+    expect(told(orders)).toEqual([{ type: 'note', level: 'warning', text: 'could not notify webhook: ECONNREFUSED' }])
   })
 
   it('are not told what they did themselves', () => {

@@ -168,7 +168,7 @@ describe('a reviewer who cannot work', () => {
     at: noon,
     iteration: 1,
     passed: false,
-    summary: 'the reviewer could not work: not logged in',
+    summary: 'the review failed: not logged in',
     unable: true,
   }
 

@@ -39,7 +39,7 @@ describe('the lock', () => {
 
   it('that is gone without a word still claims something', () => {
     expect(readLock({ exists: false }, '')).toMatchObject({
-      report: { goalCompleteSummary: 'the agent has deleted its lock' },
+      report: { goalCompleteSummary: 'the agent deleted its lock' },
     })
   })
 })

@@ -43,7 +43,7 @@ it('a program that cannot be started is a failure like any other, not the end of
 
   expect(await run(world)).toMatchObject({
     status: 'failed',
-    reason: 'crash: it could not be started: spawn EAGAIN, 5 times in a row',
+    reason: 'crash: could not start: spawn EAGAIN, 5 times in a row',
   })
 })
 
@@ -52,7 +52,7 @@ it('a program that is gone stops the sprint at once', async () => {
 
   expect(await run(world)).toMatchObject({
     status: 'failed',
-    reason: 'not_found: it could not be started: no claude on PATH',
+    reason: 'not_found: could not start: no claude on PATH',
   })
   expect(world.starts).toHaveLength(1)
 })
@@ -92,6 +92,6 @@ it('a repository in trouble is told, and the agent gets the benefit of the doubt
   expect(world.events).toContainEqual({
     type: 'note',
     level: 'warning',
-    text: 'cannot tell whether files have changed: git add: does not have a commit checked out',
+    text: 'cannot detect whether files changed: git add: does not have a commit checked out',
   })
 })

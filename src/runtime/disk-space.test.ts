@@ -32,8 +32,8 @@ it('holds the work until there is room, and says so once', async () => {
   const { ports, texts } = aDisk(3)
   expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
   expect(texts()).toEqual([
-    'paused: disk-full: 1 MB free; it goes on by itself when there is room',
-    'there is room again; it goes on',
+    'paused: disk-full: 1 MB free; resumes when there is space again',
+    'disk space is available again; resuming',
   ])
 })
 

@@ -49,7 +49,7 @@ describe('what defines a check', () => {
     expect(events).toContainEqual({
       type: 'note',
       level: 'warning',
-      text: 'the agent changed what defines the checks: package.json',
+      text: 'the agent changed files that define the checks: package.json',
     })
   })
 
@@ -78,7 +78,7 @@ describe('what defines a check', () => {
     expect(events).toContainEqual(
       expect.objectContaining({
         type: 'claim-refused',
-        reason: 'npm test: package.json could not be put back: EISDIR',
+        reason: 'npm test: package.json could not be restored: EISDIR',
       }),
     )
   })
@@ -121,7 +121,7 @@ describe('a check', () => {
       baseline: [{ name: 'npm test', passed: false }],
       iterations: [{ verdict: 'refused' }],
     })
-    expect(events).toContainEqual(expect.objectContaining({ reason: 'npm test: it could not be started: spawn E2BIG' }))
+    expect(events).toContainEqual(expect.objectContaining({ reason: 'npm test: could not start: spawn E2BIG' }))
   })
 
   it('is red if it was ended, whatever its exit code', async () => {

@@ -93,6 +93,6 @@ it.each([
 
   expect(ended).toMatchObject({
     status: 'completed',
-    hookTasks: [{ status: 'failed', exitCode: null, error: 'it could not be started: spawn EAGAIN' }],
+    hookTasks: [{ status: 'failed', exitCode: null, error: 'could not start: spawn EAGAIN' }],
   })
 })

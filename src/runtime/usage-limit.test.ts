@@ -152,7 +152,7 @@ it('a fallback works until the first choice is back', async () => {
 
   expect(world.starts.map(({ agent }) => agent)).toEqual(['claude', 'codex', 'codex', 'codex', 'claude'])
   expect(world.events.flatMap((event) => (event.type === 'note' ? [event.text] : []))).toEqual([
-    'claude has reached its usage limit; codex goes on',
-    'claude works from here on, after codex',
+    'claude has reached its usage limit; codex takes over',
+    'claude takes over from codex',
   ])
 })

@@ -51,7 +51,7 @@ describe('dependencies', () => {
     )
 
     expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      'DEPENDENCY_CIRCULAR Items depend on each other in a circle: a -> b -> c -> a',
+      'DEPENDENCY_CIRCULAR Items depend on each other in a cycle: a -> b -> c -> a',
     ])
   })
 })

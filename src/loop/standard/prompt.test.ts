@@ -59,7 +59,7 @@ describe('the prompt of a phase', () => {
   it('tells why an earlier try failed', () => {
     const blocked = after(aStandard([aPhase('a')]), started(), fails('a', 'no parser')).progress
 
-    expect(promptOf(begun(blocked))).toMatch(/## An earlier try failed\s+```text\nno parser\n```/)
+    expect(promptOf(begun(blocked))).toMatch(/## An earlier attempt failed\s+```text\nno parser\n```/)
   })
 
   it('tells what people, checks and hooks have said', () => {
