@@ -108,13 +108,13 @@ describe('an agents-server', () => {
     const body = text('effect one\nsay hello there')
     prompt(body)
     const notes = () => backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
-    const paused = 'paused: disk-full: 3 MB free on the disk; it goes on by itself when there is room'
+    const paused = 'paused: disk-full: 3 MB free on the disk; resumes when there is space again'
     await expect.poll(notes, patience).toEqual([paused])
     expect(ended(body.promptId)).toBeUndefined()
     shortage = undefined
     await expect.poll(() => ended(body.promptId), patience).toMatchObject({ outcome: { status: 'ok' } })
     expect(effects()).toEqual(['one'])
-    await expect.poll(notes, patience).toEqual([paused, 'there is room again; it goes on'])
+    await expect.poll(notes, patience).toEqual([paused, 'disk space is available again; resuming'])
   })
 
   it('runs the attempts and checks of a sprint with the runtime of the file form', async () => {

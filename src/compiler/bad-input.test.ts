@@ -108,7 +108,7 @@ describe('SPRINT.yaml', () => {
     expect(errors(`${items('{prompt: a}')}worktree: ${worktree}\n`)).toEqual([code])
   })
 
-  it('is refused with all its errors at once, from top to bottom', () => {
+  it('reports all its errors at once, from top to bottom', () => {
     const sprint = `
 workflow: w
 lmits: {usd: 1}
@@ -210,7 +210,7 @@ describe('a workflow', () => {
     expect(judged(phases(phase), more)).toEqual([code])
   })
 
-  it('is refused when inserted phases get the id of another one', () => {
+  it('is refused if an inserted phase gets the id of another one', () => {
     const w = phases('{id: a-b, prompt: x}, {id: a, workflow: inner}')
 
     expect(judged(w, { inner: 'name: I\nphases: [{id: b, prompt: x}]\n' })).toEqual([
@@ -218,7 +218,7 @@ describe('a workflow', () => {
     ])
   })
 
-  it('is refused when that happens in the workflow of an item', () => {
+  it('is refused if that happens in the workflow of an item', () => {
     const w = 'name: W\nphases: [{id: work, for-each: step, workflow: item}]\n'
     const item = 'name: I\nphases: [{id: a, workflow: x}, {id: a-b, workflow: x}]\n'
     const x = 'name: X\nphases: [{id: b-c, prompt: p}, {id: c, prompt: q}]\n'
@@ -226,7 +226,7 @@ describe('a workflow', () => {
     expect(judged(w, { item, x })).toEqual(['DUPLICATE_PHASE_ID x.yaml:2:37'])
   })
 
-  it('is refused when an item of it should work on items', () => {
+  it('is refused if the workflow of an item has for-each', () => {
     const w = 'name: W\nphases: [{id: work, for-each: step, workflow: inner}]\n'
 
     expect(judged(w, { inner: 'name: I\nphases: [{id: b, for-each: step}]\n' })).toEqual([
@@ -247,7 +247,7 @@ describe('a workflow', () => {
     expect(judged(`name: W\nphases: [{id: work, for-each: step}]\nworktree: ${worktree}\n`)).toEqual([code])
   })
 
-  it('of a later format is read with a warning', () => {
+  it('with a newer schema version is read with a warning', () => {
     const { progress, diagnostics } = compiling(items('{prompt: a}'), { w: `${eachStep}schema-version: "9"\n` })
 
     expect(progress).toBeDefined()
@@ -261,7 +261,7 @@ describe('an unknown field', () => {
     ['a group', 'limits: {no-progres: 3}\n', 'did you mean "no-progress"?'],
     ['the other spelling of a group', 'retry: {maxAttempts: 2, retry-on: [timeout]}\n', 'did you mean "retryOn"?'],
     ['a check', 'done-when: [{run: x, each-iteraton: true}]\n', 'did you mean "each-iteration"?'],
-  ])('in %s is a warning that says what was meant', (_, lines, hint) => {
+  ])('in %s is a warning with a suggestion', (_, lines, hint) => {
     const { progress, diagnostics } = compiling(`${items('{prompt: a}')}${lines}`, { w: eachStep })
 
     expect(progress).toBeDefined()

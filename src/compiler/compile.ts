@@ -13,7 +13,7 @@ import { parse } from './parse/parse.ts'
 import { openLibrary, resolve } from './resolve/resolve.ts'
 import { worktreeOf } from './expand/worktree.ts'
 
-/** SPRINT.yaml and the workflows it names -> the state of a sprint that has not begun. Pure; never throws for any text. */
+/** Compiles SPRINT.yaml and its workflows into the initial state of a sprint. Pure; never throws, whatever the text. */
 export function compile(input: CompileInput): CompileResult {
   const { tell, all, failed } = collectDiagnostics(input.sprint)
   const config = readConfig(input, tell)

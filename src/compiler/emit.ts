@@ -9,13 +9,13 @@ import type { Expansion } from './expand/expand.ts'
 export type Parts = {
   readonly hooks: readonly Hook[]
   readonly worktree: CompiledWorktree | undefined
-  /** Of a goal-driven sprint. */
+  /** Only for a goal-driven sprint. */
   readonly steps: readonly Step[]
-  /** Of a sprint with phases. */
+  /** Only for a sprint with phases. */
   readonly expansion: Expansion | undefined
 }
 
-/** The state of a sprint that has not begun. */
+/** Builds the state of a sprint that has not started. */
 export function emit(compilation: Compilation, { hooks, worktree, steps, expansion }: Parts): Progress {
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
@@ -59,7 +59,7 @@ function emitPhases({ settings }: Compilation, { phases, graphs }: Expansion): P
   }
 }
 
-/** For a phase that asks for it by itself. */
+/** For a phase with `parallel: true` of its own. */
 const defaultParallel = { enabled: true, maxConcurrency: 4, onDependencyFailure: 'skip-dependents' } as const
 
 function countPhases(phases: readonly CompiledPhase[]) {

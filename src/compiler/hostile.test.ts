@@ -16,7 +16,7 @@ const long = (count: number) =>
       `    - prompt: do thing ${index}\n      id: item-${index}\n      depends-on: [${index === 0 ? '' : `item-${index - 1}`}]\n`,
   ).join('')}`
 
-/** Milliseconds of work, whatever else the machine does meanwhile. */
+/** CPU time in milliseconds, independent of the load of the machine. */
 function work(run: () => void): number {
   const before = process.cpuUsage()
   run()
@@ -26,7 +26,7 @@ function work(run: () => void): number {
 const best = (text: string): number =>
   [1, 2, 3].map(() => work(() => compiling(text, { w: eachStep }))).reduce((a, b) => (b < a ? b : a))
 
-/** Ten times what the slowest of them takes when it is the first thing that a fresh process does. */
+/** Ten times the slowest case, measured as the first work of a fresh process. */
 const soon = 2000
 
 describe('a hostile file', () => {
@@ -83,7 +83,7 @@ describe('a hostile file', () => {
     })
   })
 
-  it('is refused as a workflow and as the configuration of the user too', () => {
+  it('is also refused as a workflow and as the user configuration', () => {
     const text = repeated('[')
     const sprint = 'workflow: w\n'
 
@@ -95,14 +95,14 @@ describe('a hostile file', () => {
 })
 
 describe('a sprint that becomes too large', () => {
-  it('by workflows that insert each other many times is refused', () => {
+  it('through workflows that insert each other many times is refused', () => {
     const files = { a: many('workflow: b'), b: many('workflow: c'), c: many('workflow: d'), d: many('prompt: x') }
 
     expect(errorsOf(compiling('workflow: a\n', files).diagnostics)).toEqual(['EXPANSION_TOO_LARGE SPRINT.yaml:1:11'])
     expect(work(() => compiling('workflow: a\n', files))).toBeLessThan(soon)
   })
 
-  it('by a long prompt for many items is refused', () => {
+  it('through a long prompt for many items is refused', () => {
     const w = `name: W\nphases: [{id: a, for-each: step, prompt: "${'x'.repeat(500_000)} {{item.id}}"}]\n`
     const sprint = `workflow: w\nsteps: [${'p, '.repeat(1000)}]\n`
 
@@ -123,7 +123,7 @@ describe('an unusual but honest file', () => {
 })
 
 describe('a file with very many mistakes', () => {
-  it('is answered with the first ones, and that there are more', () => {
+  it('reports the first ones, and that there are more', () => {
     const sprint = `workflow: w\ncollections:\n  step:\n${'    - {id: 5}\n'.repeat(5000)}`
     const { diagnostics } = compiling(sprint, { w: eachStep })
 
@@ -131,7 +131,7 @@ describe('a file with very many mistakes', () => {
     expect(diagnostics.map(({ code }) => code)).toContain('TOO_MANY_PROBLEMS')
   })
 
-  it('is answered the same when the mistakes are in what the items refer to', () => {
+  it('reports the same if the mistakes are in the references of items', () => {
     const sprint = `workflow: w\ncollections:\n  step:\n${'    - {prompt: a, depends-on: [nobody]}\n'.repeat(2000)}`
     const { diagnostics } = compiling(sprint, { w: eachStep })
 
@@ -141,22 +141,22 @@ describe('a file with very many mistakes', () => {
 })
 
 describe('a long sprint', () => {
-  it('of ten thousand items, each waiting for the one before, compiles', () => {
+  it('of ten thousand items that each depend on the previous one compiles', () => {
     const progress = compiled(long(10_000), { w: eachStep })
 
     expect(progress.stats).toMatchObject({ totalSteps: 10_000, totalPhases: 10_001 })
   }, 60_000)
 
-  it('takes time in proportion to its items', () => {
+  it('compiles in linear time', () => {
     best(long(300))
 
-    // 12 is what is promised; the rest is for garbage that is collected in one run and not in another.
+    // The target is 12; the margin allows for garbage collection that hits only one of the runs.
     expect(best(long(3000))).toBeLessThan(18 * best(long(300)))
   }, 60_000)
 })
 
 describe('a reader of workflows', () => {
-  it('is never asked for a name that is a path', () => {
+  it('is never called with a path', () => {
     const asked: string[] = []
     const names = ['../x', '/x', 'a/b', '..', '.x', 'a\\b', 'x y', '~', '$HOME', 'a\u0000b', '-x', '']
     for (const name of names)

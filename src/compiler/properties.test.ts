@@ -4,7 +4,7 @@ import { bundledRalph, compiling } from '../../test/support/compiling.ts'
 import { formatDiagnostic, isError } from './parse/diagnostics.ts'
 import { validateWorkflow } from './validate.ts'
 
-/** A failure prints its seed; RALPH_SEED=… shows it again, RALPH_RUNS=… looks longer. */
+/** A failure prints its seed: reproduce it with RALPH_SEED=…, search longer with RALPH_RUNS=…. */
 const seed = Number(process.env['RALPH_SEED'] ?? 42)
 const runs = { seed, numRuns: Number(process.env['RALPH_RUNS'] ?? 350) }
 const patience = 120_000
@@ -40,7 +40,7 @@ phases:
 `
 const inner = 'name: I\nphases: [{id: a, prompt: "{{item.prompt}}"}, {id: b, prompt: q, parallel: true}]\n'
 
-/** Compiles, or gives at least one error, each with a place that exists in its file; and never throws. */
+/** Compiles, or reports at least one error, each with a place that exists in its file; never throws. */
 function isJudged(sprint: string, files: Readonly<Record<string, string>> = {}): void {
   const all = { w: workflow, inner, ...files }
   const { progress, diagnostics } = compiling(sprint, all)
@@ -62,7 +62,7 @@ function isJudged(sprint: string, files: Readonly<Record<string, string>> = {}):
   }
 }
 
-/** A file with some of its characters changed, removed, doubled or moved. */
+/** A file with some characters changed, removed, doubled or moved. */
 const mutated = (text: string) =>
   fc
     .array(
@@ -145,7 +145,7 @@ const anySprint = fc
 const workflowFields = fc.constantFrom('name', 'mode', 'phases', 'per-iteration-hooks', 'worktree', 'model')
 const anyWorkflow = fc.dictionary(workflowFields, anyData).map((data) => JSON.stringify({ name: 'W', ...data }))
 
-describe('whatever is in the files, they compile or are refused with a place:', () => {
+describe('files with any content compile or are refused with a place:', () => {
   it.each([
     ['any data as SPRINT.yaml', anySprint, (text: string) => isJudged(text)],
     ['any data as a workflow', anyWorkflow, (text: string) => isJudged(standard, { w: text })],

@@ -15,7 +15,7 @@ per-iteration-hooks: [{id: learn, prompt: "x $ITERATION", parallel: true, enable
 `
 
 describe('a goal-driven sprint', () => {
-  it('needs nothing but a workflow and a goal', () => {
+  it('needs only a workflow and a goal', () => {
     const sprint = 'workflow: ralph\ngoal: Ship it\n'
     const progress = compiled(sprint)
 
@@ -28,7 +28,7 @@ describe('a goal-driven sprint', () => {
     expect(z.decode(Progress, z.encode(Progress, progress))).toEqual(progress)
   })
 
-  it('becomes the state of a sprint that has not begun', () => {
+  it('compiles to the state of a sprint that has not started', () => {
     const sprint = 'workflow: w\ngoal: Ship it\nper-iteration-hooks: {learn: {enabled: true}}\n'
 
     expect(compiled(sprint, { w: learn })).toEqual({
@@ -69,7 +69,7 @@ describe('a goal-driven sprint', () => {
     })
   })
 
-  it('takes over ralph options, metadata and first steps', () => {
+  it('keeps ralph options, metadata and initial steps', () => {
     const progress = compiled(`
 workflow: ralph
 goal: g
@@ -123,13 +123,13 @@ steps: [first, {prompt: second}, {prompt: third, id: docs}]
     expect(codes(sprint)).toEqual([code])
   })
 
-  it('refuses phases, which it would never run', () => {
+  it('refuses phases, which would never run', () => {
     expect(codes('workflow: w\ngoal: g\n', { w: `${learn}phases: [{id: a, prompt: b}]\n` })).toEqual([
       'NOT_SUPPORTED w.yaml:7:1',
     ])
   })
 
-  it('hints at recommended prompts that a workflow lacks', () => {
+  it('recommends prompts that the workflow lacks', () => {
     const { diagnostics } = compiling('workflow: w\ngoal: g\n', { w: 'name: R\nmode: ralph\n' })
 
     expect(warningsOf(diagnostics)).toEqual(['RECOMMENDED_PROMPT w.yaml:2:7'])
@@ -138,7 +138,7 @@ steps: [first, {prompt: second}, {prompt: third, id: docs}]
 })
 
 describe('the bundled workflow', () => {
-  it('never contains the words that an agent ends with', () => {
+  it('never contains the completion marker of an agent', () => {
     expect(bundledRalph).not.toContain('RALPH_COMPLETE:')
   })
 })
@@ -164,14 +164,14 @@ describe('settings', () => {
     })
   })
 
-  it('of the user count where nobody else says anything, and an empty file says nothing', () => {
+  it('of the user apply if no file overrides them; an empty file sets nothing', () => {
     const sprint = 'workflow: ralph\ngoal: g\n'
 
     expect(compiled(sprint, {}, { userConfig: config })).toMatchObject({ model: 'haiku', agent: ['a', 'b'] })
     expect(compiling(sprint, {}, { userConfig: { file: 'config.yaml', text: '# nothing\n' } }).diagnostics).toEqual([])
   })
 
-  it('of the older config are put where they belong', () => {
+  it('of the old config move to their new fields', () => {
     const progress = compiled(
       'workflow: ralph\ngoal: g\nconfig: {max-iterations: 7, time-box: "4h", auto-commit: false}\n',
     )
@@ -179,7 +179,7 @@ describe('settings', () => {
     expect(progress).toMatchObject({ limits: { iterations: 7, duration: 14_400_000 }, checkpoint: false })
   })
 
-  it('that say the same in config and elsewhere are refused', () => {
+  it('given both in config and in their new field are refused', () => {
     const sprint = `
 workflow: ralph
 goal: g
@@ -195,7 +195,7 @@ config: {max-iterations: 7, time-box: 4h, auto-commit: false, max-tasks: 3}
     ])
   })
 
-  it('are all taken over', () => {
+  it('are all kept', () => {
     const progress = compiled(`
 workflow: ralph
 goal: g
@@ -219,7 +219,7 @@ worktree: {enabled: true}
     expect(z.decode(Progress, z.encode(Progress, progress))).toEqual(progress)
   })
 
-  it('that the program does not honour are refused where they are written', () => {
+  it('that the program does not support are refused where they are written', () => {
     const notHonoured = new Map([['review', 'there is no reviewer yet']])
     const { diagnostics } = compiling('workflow: ralph\ngoal: g\nreview: {agent: codex}\n', {}, { notHonoured })
 
@@ -253,12 +253,12 @@ describe('agents and models', () => {
     expect(errorsOf(judged(lines))).toEqual([code])
   })
 
-  it('says which name was probably meant', () => {
+  it('suggests the closest name', () => {
     expect(judged('agent: clade')[0]?.hint).toBe('did you mean "claude"?')
     expect(judged('agent: claude\nmodel: opsu')[0]?.hint).toBe('did you mean "opus"?')
   })
 
-  it('refuses a slash command for an agent that has none', () => {
+  it('refuses a slash command for an agent without slash commands', () => {
     const lines = 'agent: codex\nper-iteration-hooks: [{id: a, workflow: "p:c"}]\n'
 
     expect(errorsOf(judged(lines))).toEqual(['NOT_SUPPORTED SPRINT.yaml:4:41'])

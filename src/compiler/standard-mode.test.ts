@@ -25,7 +25,7 @@ const chain = (length: number): Files =>
   )
 
 describe('a sprint with phases', () => {
-  it('works on each item of a collection', () => {
+  it('has a step for each item of a collection', () => {
     const sprint = `
 workflow: w
 sprint-id: fixed
@@ -67,17 +67,17 @@ collections:
     expect(z.decode(Progress, z.encode(Progress, progress))).toEqual(progress)
   })
 
-  it('has no step to stand on when its first phase is a prompt', () => {
+  it('has no current step if its first phase is a prompt', () => {
     const progress = compiled(noItems, { w: 'name: W\nphases: [{id: a, prompt: A}, {id: b, prompt: B}]\n' })
 
     expect(progress).toMatchObject({ current: { phase: 0, step: null, subPhase: null }, stats: { totalPhases: 2 } })
   })
 
-  it('takes the older steps as the collection step, also as plain texts', () => {
+  it('reads the old steps as the collection step, also as plain texts', () => {
     expect(promptsOf('workflow: w\nsteps: [a, {prompt: b}]\n', { w: eachStep })).toEqual(['a', 'b'])
   })
 
-  it('may work on an empty collection', () => {
+  it('may use an empty collection', () => {
     expect(phasesOf('workflow: w\ncollections: {step: []}\n', { w: eachStep })).toEqual([
       { id: 'work', status: 'pending', steps: [] },
     ])
@@ -88,19 +88,22 @@ collections:
     })
   })
 
-  it('can name another collection, and give the items a prompt of the phase', () => {
+  it('can use another collection and give its items the prompt of the phase', () => {
     const w =
       'name: W\nphases: [{id: a, for-each: bug, collection: found, prompt: "Fix {{bug.id}}: {{item.prompt}}"}]\n'
 
     expect(promptsOf('workflow: w\ncollections: {found: [{prompt: x}]}\n', { w })).toEqual(['Fix bug-0: x'])
   })
 
-  it.each(['constructor', 'toString', 'valueOf'])('may call a collection, an item and a phase %s', (name) => {
-    const w = `name: W\nphases: [{id: ${name}, for-each: ${name}}]\n`
-    const sprint = `workflow: w\ncollections: {${name}: [{prompt: a, id: ${name}}]}\n`
+  it.each(['constructor', 'toString', 'valueOf'])(
+    'accepts %s as the name of a collection, an item and a phase',
+    (name) => {
+      const w = `name: W\nphases: [{id: ${name}, for-each: ${name}}]\n`
+      const sprint = `workflow: w\ncollections: {${name}: [{prompt: a, id: ${name}}]}\n`
 
-    expect(phasesOf(sprint, { w })).toMatchObject([{ id: name, steps: [{ id: name }] }])
-  })
+      expect(phasesOf(sprint, { w })).toMatchObject([{ id: name, steps: [{ id: name }] }])
+    },
+  )
 
   it('keeps retry, prompts and hooks', () => {
     const sprint = `
@@ -137,13 +140,13 @@ describe('template variables', () => {
     ])
   })
 
-  it('have no second life: what comes out of a value stays as it is', () => {
+  it('are not expanded again inside a value', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: "{{sprint.id}} $& {{item.id}}"}]}\n'
 
     expect(promptsOf(sprint, { w: each, fix: fixing('<{{item.prompt}}>') })).toEqual(['<{{sprint.id}} $& {{item.id}}>'])
   })
 
-  it('may be fields with hyphens, lists, numbers and parts of maps', () => {
+  it('may be fields with hyphens, lists, numbers and nested fields', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: p, due-on: 3, tags: [a, b], at: {line: 7}}]}\n'
     const fix = fixing('{{item.due-on}} {{item.tags}} {{item.at.line}} {{item.at}}')
 
@@ -162,7 +165,7 @@ describe('template variables', () => {
     expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES fix.yaml:2:51'])
   })
 
-  it('in parts of the prompt are left for the run, and checked', () => {
+  it('in prompt sections are left for the run, and checked', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: p}]}\nprompts: {header: "{{sprint-id}} {{sprint-idd}}"}\n'
     const { progress, diagnostics } = compiling(sprint, { w: each, fix: fixing('x') })
 
@@ -175,7 +178,7 @@ describe('template variables', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: p}, {prompt: q}]}\n'
     const files = { w: each, fix: fixing('a {{item.nope}} b {{zzz.q}} {{constructor.name}}') }
 
-    it('are warned of once, with their place; a known object gives nothing, an unknown one stays', () => {
+    it('are reported once, with their place; a missing property becomes empty, an unknown object stays', () => {
       const { progress, diagnostics } = compiling(sprint, files)
 
       expect(progress?.phases?.[0]?.steps?.[0]?.phases[0]?.prompt).toBe('a  b {{zzz.q}} {{constructor.name}}')
@@ -187,7 +190,7 @@ describe('template variables', () => {
       expect(diagnostics[1]?.message).toContain('{{zzz.q}}')
     })
 
-    it('are errors when strict', () => {
+    it('are errors in strict mode', () => {
       const { progress, diagnostics } = compiling(sprint, files, { strict: true })
 
       expect(progress).toBeUndefined()
@@ -212,7 +215,7 @@ phases:
       steps ? steps.map(({ phases }) => phases.map((phase) => phase.model)) : [model],
     )
 
-  it('are those of the item, the phase, the sprint, the workflow, in this order', () => {
+  it('come from the item, the phase, the sprint, the workflow, in this order', () => {
     expect(models(`workflow: w\n${items}`)).toEqual(['haiku', 'opus', ['sonnet', 'sonnet'], ['opus', 'haiku']])
     expect(models(`workflow: w\nmodel: sonnet\n${items}`)).toEqual([
       'sonnet',
@@ -222,7 +225,7 @@ phases:
     ])
   })
 
-  it('are written down for a phase where they are not those of the sprint', () => {
+  it('are written out for a phase if they differ from those of the sprint', () => {
     const phases = phasesOf(`workflow: w\nagent: claude\n${items}`, { w, item })
 
     expect(phases.map(({ agent }) => agent)).toEqual([undefined, ['codex'], undefined])
@@ -258,7 +261,7 @@ phases:
 describe('an inserted workflow', () => {
   const top = 'name: T\nphases: [{id: in, prompt: x}, {id: mid, workflow: inner}, {id: out, prompt: y}]\n'
 
-  it('gives its phases to the one that names it, at any depth', () => {
+  it('is replaced by its phases, at any depth', () => {
     const inner = 'name: I\nphases: [{id: one, prompt: "{{phase.id}} {{phase.index}}"}, {id: deep, workflow: leaf}]\n'
     const leaf = 'name: L\nphases: [{id: z, prompt: q}]\n'
     const phases = phasesOf(noItems, { w: top, inner, leaf })
@@ -267,7 +270,7 @@ describe('an inserted workflow', () => {
     expect(phases[1]?.prompt).toBe('mid-one 1')
   })
 
-  it('loses nothing: gates, breaks, parallel and for-each are kept', () => {
+  it('keeps gates, breaks, parallel and for-each', () => {
     const inner = `
 name: I
 phases:
@@ -287,7 +290,7 @@ phases:
     expect(each).toMatchObject({ id: 'mid-each', waitForParallel: true, steps: [{ id: 'step-0' }] })
   })
 
-  it('takes what is said at the inserting phase: waiting before it, gate and break after it, the model for all', () => {
+  it('inherits from the inserting phase: the wait before it, gate and break after it, the model for all', () => {
     const w = `
 name: T
 phases:
@@ -308,7 +311,7 @@ phases:
     ])
   })
 
-  it('is warned of where it sets what only the main workflow can set', () => {
+  it('causes a warning if it sets what only the main workflow can set', () => {
     const inner = 'name: I\nlimits: {usd: 3}\nper-iteration-hooks: []\nphases: [{id: a, prompt: a}]\n'
     const { diagnostics } = compiling(noItems, { w: top, inner })
 
@@ -317,12 +320,12 @@ phases:
 })
 
 describe('workflows in a chain', () => {
-  it('may be five, not six', () => {
+  it('may be five deep, not six', () => {
     expect(phasesOf('workflow: w0\n', chain(5)).map(({ id }) => id)).toEqual(['p-p-p-p-z'])
     expect(errorsOf(compiling('workflow: w0\n', chain(6)).diagnostics)).toEqual(['MAX_DEPTH_EXCEEDED w4.yaml:2:28'])
   })
 
-  it('may not come back to where they began', () => {
+  it('must not form a cycle', () => {
     const files = { a: 'name: A\nphases: [{id: p, workflow: b}]\n', b: 'name: B\nphases: [{id: p, workflow: a}]\n' }
     const { diagnostics } = compiling('workflow: a\n', files)
 
@@ -330,7 +333,7 @@ describe('workflows in a chain', () => {
     expect(diagnostics[0]?.message).toContain('a -> b -> a')
   })
 
-  it('may not come back by way of an item either', () => {
+  it('must not form a cycle through an item either', () => {
     const files = { w: eachStep, self: 'name: S\nphases: [{id: x, workflow: w}]\n' }
     const { diagnostics } = compiling('workflow: w\ncollections: {step: [{prompt: a, workflow: self}]}\n', files)
 

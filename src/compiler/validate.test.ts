@@ -44,7 +44,7 @@ describe('a workflow by itself', () => {
     expect(errorsOf(diagnostics)).toEqual([code])
   })
 
-  it('is judged with the workflows that it refers to', () => {
+  it('is validated together with the workflows that it refers to', () => {
     const text = 'name: W\nphases: [{id: a, workflow: other}, {id: b, for-each: step, workflow: gone}]\n'
     const { diagnostics } = validate(text, library({ other: 'name: O\nphases: [{id: x, workflow: w}]\n' }))
 
@@ -54,7 +54,7 @@ describe('a workflow by itself', () => {
     ])
   })
 
-  it('has unknown variables as warnings, or as errors when strict', () => {
+  it('reports unknown variables as warnings, or as errors in strict mode', () => {
     const text = 'name: W\nphases: [{id: a, prompt: "{{zzz.q}} {{phase.nope}}"}]\n'
 
     expect(warningsOf(validate(text).diagnostics)).toHaveLength(2)

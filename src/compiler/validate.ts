@@ -11,7 +11,7 @@ import type { Workflow } from '../contract/workflow.ts'
 
 export type ValidateOptions = Partial<Pick<CompileInput, 'readWorkflow' | 'agents' | 'strict' | 'notHonoured'>>
 
-/** Judges a workflow without a sprint. Without `readWorkflow`, what it refers to is not looked at. */
+/** Validates a workflow without a sprint. Without `readWorkflow`, referenced workflows are not checked. */
 export function validateWorkflow(
   source: Source,
   options: ValidateOptions = {},
@@ -24,7 +24,7 @@ export function validateWorkflow(
 
 const nameOf = ({ file }: Source): string => file.replace(/^.*[/\\]/, '').replace(/\.ya?ml$/, '')
 
-/** A workflow is judged with a sprint that has everything it could ask for; what would be said of that sprint is not told. */
+/** Checks a workflow against a placeholder sprint that satisfies it; diagnostics about that sprint are dropped. */
 function judge(main: LoadedWorkflow, options: ValidateOptions, tell: Tell): void {
   const sprint = imaginedSprint(main.value)
   if (!sprint) return

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a person or an agent may change in PROGRESS.yaml while the sprint runs. */
+/** What a user or an agent may change in PROGRESS.yaml while the sprint runs. */
 export const Edit = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('step-added'), prompt: z.string() }),
   z.object({ kind: z.literal('step-completed'), id: z.string() }),

@@ -1,10 +1,10 @@
-/** What each part does about a failure: the HTTP status, the exit code, and whether trying again can help. */
+/** How each layer reacts to a failure: the HTTP status, the exit code, and whether a retry can help. */
 type Row = { readonly status: number; readonly exit: 0 | 1 | 2 | 3 | 130; readonly retry: boolean }
 
 const badInput: Row = { status: 422, exit: 1, retry: false }
 const notFound: Row = { status: 404, exit: 1, retry: false }
 
-/** Every failure a person or a program can meet. Codes of the seed systems keep their names. */
+/** Every failure that a user or a program can meet. Codes of the seed systems keep their names. */
 export const errorCodes = {
   USAGE: { status: 400, exit: 1, retry: false },
   SPRINT_NOT_FOUND: notFound,
@@ -119,7 +119,7 @@ export const errorCodes = {
   FACT_ILLEGAL: { status: 409, exit: 1, retry: false },
   FILE_UNREADABLE: { status: 500, exit: 1, retry: false },
   FILE_UNWRITABLE: { status: 500, exit: 1, retry: true },
-  /** Absent and forbidden look the same. */
+  /** Deliberately the same for absent and forbidden. */
   NOT_FOUND: notFound,
   UNAUTHENTICATED: { status: 401, exit: 1, retry: false },
   TICKET_INVALID: { status: 401, exit: 1, retry: false },
@@ -156,12 +156,12 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Where in a file: lines and columns start at 1. */
+/** A position in a file. Lines and columns start at 1. */
 export type Place = { readonly file: string; readonly line?: number; readonly column?: number }
 
 export type ErrorDetails = {
   readonly place?: Place
-  /** What the person can do about it. */
+  /** What the user can do about it. */
   readonly hint?: string
   readonly cause?: unknown
 }

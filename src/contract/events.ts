@@ -3,13 +3,13 @@ import { FailureClass, type Usage } from './outcome.ts'
 import type { WorkRef } from './phases.ts'
 import { type CheckResult, Mode, SprintStatus, Verdict } from './progress.ts'
 
-/** What an agent program is seen doing while it works: one vocabulary for all drivers. */
+/** What an agent program does while it works, in one vocabulary for all drivers. */
 export const AgentEvent = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('session'),
     id: z.string(),
     model: z.string().optional(),
-    /** Of the agent program, if it tells. */
+    /** Version of the agent program, if it reports one. */
     version: z.string().optional(),
   }),
   z.object({ kind: z.literal('text'), text: z.string() }),
@@ -41,7 +41,7 @@ export type AgentEvent = z.infer<typeof AgentEvent>
 const iteration = z.int()
 const work = z.custom<WorkRef>()
 
-/** What observers are told: terminal, `--json`, journal readers, the page. */
+/** Events for observers: the terminal, `--json`, journal readers and the page. */
 export const SprintEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('sprint-started'), resumed: z.boolean() }),
   z.object({ type: z.literal('note'), level: z.enum(['info', 'warning']), text: z.string() }),
@@ -81,14 +81,14 @@ export const SprintEvent = z.discriminatedUnion('type', [
     iteration,
     work,
     passed: z.boolean(),
-    /** How often it has been run, and how often it may be. */
+    /** How many times the gate has run, and how many times it may run. */
     attempts: z.int(),
     of: z.int(),
     exitCode: z.int().nullable(),
     error: z.string().optional(),
     output: z.string(),
   }),
-  /** A phase, an item or a part of one is over; `text` says what was done, or why it was not. */
+  /** A phase, an item or part of an item ended; `text` says what was done, or why it was not. */
   z.object({
     type: z.literal('work-ended'),
     work,

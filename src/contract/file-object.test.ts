@@ -27,12 +27,12 @@ const inside = {
 }
 
 describe('an object of a file', () => {
-  it('is kebab-case there and camelCase inside, at every depth; keys of records are data', () => {
+  it('is kebab-case in files and camelCase in memory, at every depth; keys of records are data', () => {
     expect(z.decode(Thing, inFile)).toEqual(inside)
     expect(z.encode(Thing, inside)).toEqual(inFile)
   })
 
-  it('fills in defaults when it is read and leaves out what is not there', () => {
+  it('fills in defaults when read and omits absent fields', () => {
     const read = z.decode(Thing, { id: 'a', 'started-at': null })
 
     expect(read).toEqual({ id: 'a', maxRetryCount: 3, startedAt: null })
@@ -40,7 +40,7 @@ describe('an object of a file', () => {
     expect(z.encode(Thing, read)).toEqual({ id: 'a', 'max-retry-count': 3, 'started-at': null })
   })
 
-  it('comes back as it was, whatever is in it', () => {
+  it('survives a round trip, whatever it contains', () => {
     const things = fc.record({
       id: fc.string(),
       maxRetryCount: fc.integer(),
@@ -53,13 +53,13 @@ describe('an object of a file', () => {
     expect(fc.check(fc.property(things, comesBack), { seed: 42 })).toMatchObject({ failed: false })
   })
 
-  it('refuses names that it does not know, also the ones it has inside', () => {
+  it('refuses unknown names, including its camelCase names', () => {
     const { error } = Thing.safeParse({ id: 'a', 'started-at': null, maxRetryCount: 1, nope: 2 })
 
     expect(error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['maxRetryCount', 'nope'] }])
   })
 
-  it('says where something is wrong in the words of the file', () => {
+  it('reports problems with the field names of the file', () => {
     const { error } = Thing.safeParse({ ...inFile, 'inner-parts': [{ 'by-name': { x: 'y' } }] })
 
     expect(error?.issues).toMatchObject([{ path: ['inner-parts', 0, 'by-name', 'x'] }])
@@ -90,14 +90,14 @@ describe.each([
 ])('the JSON Schema of %s', (_, schema) => {
   const json = z.toJSONSchema(schema, { io: 'input' })
 
-  it('is closed, and names its fields as they are written', () => {
+  it('is closed, and names its fields as written in files', () => {
     expect(json).toMatchObject({ type: 'object', additionalProperties: false })
     const names = fieldNamesIn(json)
     expect(names.length).toBeGreaterThan(40)
     expect(names.filter((name) => name !== toKebab(name))).toEqual(spellingsOfTheSeeds)
   })
 
-  it('describes every field of the file that is not self-evident', () => {
+  it('describes every field that is not self-evident', () => {
     const undescribed = Object.entries(json.properties ?? {}).filter(
       ([, field]) => typeof field === 'object' && field.description === undefined,
     )
@@ -106,7 +106,7 @@ describe.each([
   })
 })
 
-/** The seeds write two groups in camelCase, and we read both spellings. */
+/** The seeds write two groups in camelCase; we read both spellings. */
 const spellingsOfTheSeeds = ['maxAttempts', 'backoffMs', 'retryOn', 'maxConcurrency', 'onDependencyFailure']
 
 function fieldNamesIn(value: unknown): string[] {

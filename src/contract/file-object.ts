@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- names computed at run time meet names computed by types; file-object.test.ts holds them together
 
-/** `idleThreshold` -> `idle-threshold`, on the level of types. */
+/** `idleThreshold` -> `idle-threshold`, at type level. */
 export type Kebab<S extends string> = S extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>
     ? `${Head}${Kebab<Tail>}`
@@ -14,8 +14,8 @@ export const toKebab = (name: string): string => name.replace(/[A-Z]/g, (letter)
 type FileShape<S extends z.ZodRawShape> = { [K in keyof S & string as Kebab<K>]: S[K] }
 
 /**
- * An object that is kebab-case in files and camelCase inside. Both shapes, the types, the checks and the JSON Schema come
- * from the one definition given here; nothing else in the project converts names. Keys of records are data and stay as they are.
+ * An object that is kebab-case in files and camelCase in memory. Both shapes, the types, the validation and the JSON Schema
+ * come from this one definition; nothing else in the project converts names. Keys of records are data and stay unchanged.
  */
 export function fileObject<const S extends z.ZodRawShape>(shape: S) {
   const names = Object.keys(shape).map((name) => [name, toKebab(name)] as const)
@@ -26,10 +26,10 @@ export function fileObject<const S extends z.ZodRawShape>(shape: S) {
   })
 }
 
-/** The inner side needs no check: `decode` makes it, and types hold it. One for all, for there are a hundred objects to build at the start. */
+/** `decode` builds the inner side and its types guarantee it, so it needs no validation. Shared, because a hundred objects are built at startup. */
 const inside: z.ZodCustom = z.custom()
 
-/** The same fields, none required: what a person writes before the defaults are filled in. */
+/** The same fields, all optional: what a user writes before defaults apply. */
 export function partialFileObject<const S extends z.ZodRawShape>(shape: S) {
   const optional = Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, z.optional(field)]))
   return fileObject(optional as { [K in keyof S]: z.ZodOptional<S[K]> })

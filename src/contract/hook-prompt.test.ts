@@ -16,11 +16,11 @@ describe('the prompt of a hook', () => {
     expect(fillHookPrompt(prompt, values)).toBe(filled)
   })
 
-  it('is filled in one pass: a value is not looked into, nor read as a pattern', () => {
+  it('is filled in one pass: a value is neither expanded nor treated as a pattern', () => {
     expect(fillHookPrompt('$PHASE_ID', { ...values, PHASE_ID: '$SPRINT_ID $& $1' })).toBe('$SPRINT_ID $& $1')
   })
 
-  it('is looked through for variables that nobody knows', () => {
+  it('is searched for unknown variables', () => {
     expect(
       unknownHookVariables('$ITERATION $ITERATIONS ${HOME} $HOME $HOME $5 costs, ${ITERATION_TRANSCRIPT}'),
     ).toEqual(['$ITERATIONS', '${HOME}', '$HOME'])

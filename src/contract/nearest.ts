@@ -1,4 +1,4 @@
-/** The known word that was probably meant, if one is near enough. */
+/** Returns the known word that the user probably meant, if one is close enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let bestDistance = word.length < 4 ? 2 : 3
@@ -12,7 +12,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** Insertions, deletions, replacements and swapped neighbours; gives up at `limit`. */
+/** Counts insertions, deletions, replacements and swapped neighbours; stops at `limit`. */
 function editDistance(from: string, to: string, limit: number): number {
   if (from.length - to.length >= limit || to.length - from.length >= limit) return limit
   let beforeLast: number[] = []

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { Timestamp } from './time.ts'
 
-/** Why an attempt did not end well. One vocabulary for all drivers; the policy of the loop is a table over these. */
+/** Why an attempt failed. One vocabulary for all drivers; `loop/policy.ts` is a table over these classes. */
 export const FailureClass = z.enum([
   'rate_limit',
   'usage_limit',
@@ -32,29 +32,29 @@ export type Usage = z.output<typeof Usage>
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
-/** How one attempt ended, as read from the agent's own structured output and the way its process ended. */
+/** How one attempt ended, read from the agent's structured output and from how its process exited. */
 export const Outcome = fileObject({
   status: z.enum(['ok', 'failed', 'aborted', 'timeout']),
   class: FailureClass.optional(),
   retryable: z.boolean(),
-  /** When a usage limit ends. */
+  /** When the usage limit resets. */
   resetsAt: Timestamp.optional(),
   /** One sentence for people: what went wrong. */
   reason: z.string().optional(),
-  /** What a person has to decide before it can go on. */
+  /** What a person has to decide before the agent can continue. */
   question: fileObject({ reason: z.string(), details: z.string(), options: z.array(z.string()).optional() }).optional(),
-  /** The final message, where a report is looked for. */
+  /** The final message, which is searched for a report. */
   text: z.string(),
   structured: z.unknown().optional(),
   sessionId: z.string().optional(),
   usage: Usage,
-  /** Absent means unpriced, which is not zero. */
+  /** Absent means unpriced, not zero. */
   costUsd: z.number().optional(),
-  /** The price is by our own list, not by the provider. */
+  /** The cost comes from our own price list, not from the provider. */
   costEstimated: z.boolean().optional(),
   model: z.string().optional(),
   resumable: z.boolean().default(false),
-  /** As the process ended; null if it was killed or is unknown. */
+  /** Exit code of the process; null if it was killed or is unknown. */
   exitCode: z.int().nullable().optional(),
 })
 export type Outcome = z.output<typeof Outcome>

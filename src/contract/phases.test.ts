@@ -15,7 +15,7 @@ describe('a gate', () => {
 })
 
 describe('an item', () => {
-  it('keeps fields of its own for prompts, and comes back as it was', () => {
+  it('keeps custom fields for prompts and survives a round trip', () => {
     const written = { prompt: 'p', id: 'a', 'depends-on': ['b'], sev: 'high', nested: { x: 1 } }
     const item = z.decode(CollectionItem, written)
 
@@ -26,7 +26,7 @@ describe('an item', () => {
 })
 
 describe('a compiled phase', () => {
-  it('is written in the words of the seeds', () => {
+  it('is written with the field names of the seeds', () => {
     const phase = z.decode(CompiledPhase, {
       id: 'a',
       status: 'pending',

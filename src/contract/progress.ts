@@ -19,10 +19,10 @@ import { Timestamp } from './time.ts'
 
 export const schemaVersion = 1
 
-/** `stats.max-iterations` of a sprint without a limit, as in the seed. */
+/** `stats.max-iterations` of a sprint without a limit, as in the seeds. */
 export const unlimitedIterations = 1_000_000
 
-/** How much history PROGRESS.yaml shows; the journal has all. */
+/** How much history PROGRESS.yaml shows. The journal keeps everything. */
 export const shown = { completedSteps: 1000, hookTasks: 1000, iterations: 100, notifications: 50 } as const
 
 export const SprintStatus = z.enum([
@@ -46,37 +46,37 @@ export const Mode = z.enum(['planning', 'executing', 'reflecting'])
 export type Mode = z.infer<typeof Mode>
 
 export const Step = fileObject({
-  id: Id.describe('`step-<n>`; a number is never used again'),
-  prompt: z.string().describe('What is to be done'),
+  id: Id.describe('`step-<n>`; numbers are never reused'),
+  prompt: z.string().describe('What to do'),
   status: z.enum(['pending', 'completed']).describe('Whether it is done'),
-  addedAt: Timestamp.describe('When it was added'),
-  addedInIteration: z.int().describe('By which iteration; 0: by SPRINT.yaml or by a person'),
-  completedAt: Timestamp.optional().describe('When it was done'),
-  completedInIteration: z.int().optional().describe('By which iteration'),
+  addedAt: Timestamp.describe('Creation time'),
+  addedInIteration: z.int().describe('Iteration that added it; 0: SPRINT.yaml or a user'),
+  completedAt: Timestamp.optional().describe('Completion time'),
+  completedInIteration: z.int().optional().describe('Iteration that completed it'),
 })
 export type Step = z.output<typeof Step>
 
 export const HookTask = fileObject({
-  iteration: z.int().describe('After which iteration it ran'),
-  hookId: Id.describe('Which hook it was'),
-  status: z.enum(['running', 'completed', 'failed']).describe('How it stands'),
-  spawnedAt: Timestamp.describe('When it was started'),
-  completedAt: Timestamp.optional().describe('When it ended'),
-  exitCode: z.int().nullable().optional().describe('As its process ended; null: it was killed'),
-  error: z.string().optional().describe('Why it failed, if not by its exit code'),
-  pid: z.int().nullable().optional().describe('Its process, while it runs'),
-  transcript: z.string().optional().describe('Where what it printed is, within the sprint folder'),
-  costUsd: z.number().nullable().optional().describe('Of a hook that is a prompt; null: it had no price'),
+  iteration: z.int().describe('Iteration that the hook ran after'),
+  hookId: Id.describe('Id of the hook'),
+  status: z.enum(['running', 'completed', 'failed']).describe('Current status'),
+  spawnedAt: Timestamp.describe('Start time'),
+  completedAt: Timestamp.optional().describe('End time'),
+  exitCode: z.int().nullable().optional().describe('Exit code of its process; null: killed'),
+  error: z.string().optional().describe('Why it failed, if the exit code does not say it'),
+  pid: z.int().nullable().optional().describe('Process id while it runs'),
+  transcript: z.string().optional().describe('Path of its output within the sprint folder'),
+  costUsd: z.number().nullable().optional().describe('Cost of a prompt hook; null: price unknown'),
 })
 export type HookTask = z.output<typeof HookTask>
 
 export const CheckResult = fileObject({
-  name: z.string().describe('The name of the check, or its command'),
+  name: z.string().describe('Name of the check, or its command'),
   passed: z.boolean().describe('Whether it passed'),
-  exitCode: z.int().nullable().describe('As its process ended; null: it was killed'),
-  durationMs: z.number().describe('How long it took'),
-  output: z.string().describe('The last part of what the check printed; the whole is in the attempt folder'),
-  reason: z.string().optional().describe('Why it is not a pass although it ended, or why it did not end'),
+  exitCode: z.int().nullable().describe('Exit code of its process; null: killed'),
+  durationMs: z.number().describe('Duration in milliseconds'),
+  output: z.string().describe('End of the output; the attempt folder holds all of it'),
+  reason: z.string().optional().describe('Why it failed although it exited with 0, or why it did not run to the end'),
 })
 export type CheckResult = z.output<typeof CheckResult>
 
@@ -95,195 +95,190 @@ export const Verdict = z.enum([
 ])
 export type Verdict = z.infer<typeof Verdict>
 
-/** What one iteration came to: its receipt. */
+/** The receipt of one iteration. */
 export const IterationRecord = fileObject({
-  number: z.int().describe('1, 2, 3 …; never used twice'),
-  mode: Mode.describe('What the iteration was for'),
-  step: Id.optional().describe('The step it worked on'),
-  work: WorkRef.optional().describe('Standard mode: the phase or item it worked on'),
-  verdict: Verdict.describe('What Ralph made of it'),
-  summary: z.string().optional().describe('What the agent said it did'),
+  number: z.int().describe('1, 2, 3 …; never reused'),
+  mode: Mode.describe('Purpose of the iteration'),
+  step: Id.optional().describe('Step that it worked on'),
+  work: WorkRef.optional().describe('Standard mode: phase or item that it worked on'),
+  verdict: Verdict.describe("Ralph's judgement"),
+  summary: z.string().optional().describe("The agent's own summary"),
   rejected: z
     .array(z.string())
     .optional()
-    .describe('Parts of the report that named unknown or finished steps, and why they were dropped'),
-  checks: z.array(CheckMark).optional().describe('What the checks said, if they were run'),
-  tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent has changed'),
+    .describe('Parts of the report that Ralph dropped because they named unknown or finished steps'),
+  checks: z.array(CheckMark).optional().describe('Check results, if the checks ran'),
+  tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent changed'),
   review: fileObject({ passed: z.boolean(), summary: z.string() })
     .optional()
-    .describe('What the second agent said, if it was asked'),
-  changed: z.boolean().optional().describe('Whether the agent changed the work tree; absent if that was not looked at'),
-  checkpoint: z
-    .string()
-    .optional()
-    .describe('The commit that holds the work tree as it was afterwards, if it had changed'),
-  hooks: z.literal('skipped').optional().describe('There was no valid report, so no hook has run'),
-  agent: z.string().optional().describe('Who worked on it'),
-  model: z.string().optional().describe('With which model'),
-  costEstimated: z.boolean().optional().describe('The cost, or a part of it, is by our own price list'),
-  attempts: z.int().describe('How often the agent program was started for it'),
-  startedAt: Timestamp.describe('When it began'),
-  endedAt: Timestamp.describe('When it was over'),
-  costUsd: z.number().nullable().describe('Of all its attempts; null: not all of them had a price'),
-  usage: Usage.describe('Tokens of all its attempts'),
+    .describe('Judgement of the reviewer, if there was a review'),
+  changed: z.boolean().optional().describe('Whether the agent changed the work tree; absent: unknown'),
+  checkpoint: z.string().optional().describe('Commit of the work tree after the iteration, if it changed'),
+  hooks: z.literal('skipped').optional().describe('No hook ran because there was no valid report'),
+  agent: z.string().optional().describe('Agent program that worked on it'),
+  model: z.string().optional().describe('Model that the agent used'),
+  costEstimated: z.boolean().optional().describe('At least part of the cost comes from our own price list'),
+  attempts: z.int().describe('Number of attempts'),
+  startedAt: Timestamp.describe('Start time'),
+  endedAt: Timestamp.describe('End time'),
+  costUsd: z.number().nullable().describe('Cost of all attempts; null: at least one has no price'),
+  usage: Usage.describe('Tokens of all attempts'),
 })
 export type IterationRecord = z.output<typeof IterationRecord>
 
-/** An iteration that is not over. The loop never assumes that there is only one. */
+/** An iteration that has not ended. There may be several; the loop never assumes only one. */
 export const LiveIteration = fileObject({
-  number: z.int().describe('1, 2, 3 …; never used twice'),
-  mode: Mode.describe('What the iteration is for'),
-  step: Id.optional().describe('In standard mode: the id of the phase, or of its item'),
-  work: WorkRef.optional().describe('Standard mode: what it works on; absent: on the end of the sprint'),
-  stage: z.enum(['agent', 'waiting', 'checks', 'gate', 'review', 'hooks', 'checkpoint']).describe('Where it stands'),
-  attempt: z.int().describe('0: no agent is called, only a gate or the checks are run'),
-  agent: z.string().optional().describe('Who works on it; absent: the only one there is'),
-  model: z.string().optional().describe('With which model'),
-  costEstimated: z.boolean().optional().describe('The cost, or a part of it, is by our own price list'),
-  startedAt: Timestamp.describe('When it began'),
+  number: z.int().describe('1, 2, 3 …; never reused'),
+  mode: Mode.describe('Purpose of the iteration'),
+  step: Id.optional().describe('Standard mode: id of the phase or of its item'),
+  work: WorkRef.optional().describe('Standard mode: what it works on; absent: the end of the sprint'),
+  stage: z.enum(['agent', 'waiting', 'checks', 'gate', 'review', 'hooks', 'checkpoint']).describe('Current stage'),
+  attempt: z.int().describe('Number of the current attempt; 0: only a gate or the checks run, no agent'),
+  agent: z.string().optional().describe('Agent program that works on it; absent: the only one'),
+  model: z.string().optional().describe('Model that the agent uses'),
+  costEstimated: z.boolean().optional().describe('At least part of the cost comes from our own price list'),
+  startedAt: Timestamp.describe('Start time'),
   promptedAt: Timestamp.optional().describe(
-    'When the prompt of the live attempt was made: what came in later is not in it',
+    'When the prompt of the current attempt was built; later messages are not in it',
   ),
   repair: fileObject({
     session: z.string(),
     reason: z.string(),
-    used: Usage.optional().describe('What the session has used so far: some programs count on from there'),
+    used: Usage.optional().describe('Usage of the session so far; some programs report cumulative counts'),
   })
     .optional()
-    .describe('The next attempt goes on in this session and only asks for the report that was missing'),
+    .describe('The next attempt resumes this session and only asks for the missing report'),
   interrupted: fileObject({
     session: z.string(),
-    agent: z.string().optional().describe('Whose session it is; absent: of the only agent there is'),
+    agent: z.string().optional().describe('Agent that owns the session; absent: the only one'),
     used: Usage.optional(),
-    promptedAt: Timestamp.describe('What people said before is in the session already'),
+    promptedAt: Timestamp.describe('The session already contains earlier messages'),
   })
     .optional()
     .describe(
-      'Its last attempt was ended on request in this session. If a person has said something since, the next one goes on in it',
+      'Session whose last attempt ended on request. If a user has sent a message since, the next attempt resumes it',
     ),
-  repaired: z.boolean().optional().describe('A report was asked for again already; that is done once'),
-  smallPrompt: z.boolean().optional().describe('The prompt was too big for the agent: the next one is cut down'),
+  repaired: z.boolean().optional().describe('Ralph has already asked for the report once more; it does that only once'),
+  smallPrompt: z.boolean().optional().describe('The prompt was too large for the agent, so the next one is shortened'),
   retelling: z
     .boolean()
     .optional()
-    .describe('The attempt was ended to tell the agent something; the next one follows at once'),
+    .describe('Ralph ended the attempt to deliver a message; the next attempt starts at once'),
   changed: z.boolean().optional().describe('Whether the agent changed the work tree'),
   stepsChanged: z.boolean().optional().describe('Whether its report changed the steps'),
-  tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent has changed'),
-  review: fileObject({ passed: z.boolean(), summary: z.string() }).optional().describe('What the second agent said'),
-  checkpoint: z.string().optional().describe('The commit that holds the work tree as it was afterwards'),
-  verdict: Verdict.optional().describe('What Ralph makes of it, once that is known'),
-  summary: z.string().optional().describe('What the agent said it did'),
-  goalCompleteSummary: z.string().optional().describe('Its claim'),
-  rejected: z.array(z.string()).optional().describe('Parts of the report that were dropped, and why'),
-  checks: z.array(CheckMark).optional().describe('What the checks said'),
-  hooks: z.literal('skipped').optional().describe('There was no valid report, so no hook runs'),
-  pauseUntil: Timestamp.optional().describe('The next iteration does not start before'),
+  tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent changed'),
+  review: fileObject({ passed: z.boolean(), summary: z.string() }).optional().describe('Judgement of the reviewer'),
+  checkpoint: z.string().optional().describe('Commit of the work tree after the iteration'),
+  verdict: Verdict.optional().describe("Ralph's judgement, once known"),
+  summary: z.string().optional().describe("The agent's own summary"),
+  goalCompleteSummary: z.string().optional().describe('Summary of the claim'),
+  rejected: z.array(z.string()).optional().describe('Parts of the report that Ralph dropped, and why'),
+  checks: z.array(CheckMark).optional().describe('Check results'),
+  hooks: z.literal('skipped').optional().describe('No hook runs because there was no valid report'),
+  pauseUntil: Timestamp.optional().describe('Earliest start of the next iteration'),
   error: fileObject({ category: ErrorCategory, text: z.string() })
     .optional()
-    .describe('Standard mode: why the work is not completed'),
+    .describe('Standard mode: why the work did not complete'),
   failures: fileObject({ class: FailureClass, count: z.int() })
     .optional()
-    .describe('Standard mode: failures in a row of this iteration'),
-  costUsd: z.number().nullable().describe('Of its attempts so far; null: not all of them had a price'),
-  spentUsd: z.number().optional().describe('What is known to be spent, once `cost-usd` is not known as a whole'),
-  usage: Usage.describe('Tokens of its attempts so far'),
+    .describe('Standard mode: consecutive failures in this iteration'),
+  costUsd: z.number().nullable().describe('Cost of the attempts so far; null: at least one has no price'),
+  spentUsd: z.number().optional().describe('Known part of the cost, when `cost-usd` is null'),
+  usage: Usage.describe('Tokens of the attempts so far'),
 })
 export type LiveIteration = z.output<typeof LiveIteration>
 
 const HumanNeeded = fileObject({
-  reason: z.string().describe('The question, in one sentence'),
-  details: z.string().describe('What one must know to answer it'),
+  reason: z.string().describe('The question in one sentence'),
+  details: z.string().describe('What the user must know to answer it'),
   options: z.array(z.string()).optional().describe('Answers to choose from'),
-  default: z.string().optional().describe('What the agent would take'),
-  askedAt: Timestamp.describe('When it was asked'),
+  default: z.string().optional().describe("The agent's preferred answer"),
+  askedAt: Timestamp.describe('When the agent asked'),
 })
 
 const RalphState = fileObject({
-  idleThreshold: z.int().min(1).describe('Iterations without pending steps before reflecting'),
-  minIterations: z.int().min(0).describe('A claim counts from this iteration on'),
-  goalPrompt: z.string().optional().describe('Of the workflow: added to the planning prompt'),
-  reflectionPrompt: z.string().optional().describe('Of the workflow: added to the reflecting prompt'),
-  idleCount: z.int().default(0).describe('Iterations in a row that began without a pending step'),
+  idleThreshold: z.int().min(1).describe('Iterations without pending steps before the agent reflects'),
+  minIterations: z.int().min(0).describe('First iteration that may claim goal-complete'),
+  goalPrompt: z.string().optional().describe('From the workflow: text added to the planning prompt'),
+  reflectionPrompt: z.string().optional().describe('From the workflow: text added to the reflecting prompt'),
+  idleCount: z.int().default(0).describe('Consecutive iterations that began without a pending step'),
   goalCompleteAttemptedAt: z
     .int()
     .optional()
     .describe('The last iteration that claimed the goal before min-iterations'),
 })
 
-/** Set when the goal is reached. */
+/** Filled in when the goal is reached. */
 const RalphExit = fileObject({
   detectedAt: Timestamp.nullable().describe('When the claim was accepted'),
-  iteration: z.int().nullable().describe('Whose claim it was'),
-  finalSummary: z.string().nullable().describe('What was reached, in the words of the agent'),
-  unchecked: z.boolean().optional().describe('true: there was no check that could have refused the claim'),
-  openSteps: z.array(Id).optional().describe('Steps that were still pending when the goal was accepted'),
+  iteration: z.int().nullable().describe('Iteration whose claim was accepted'),
+  finalSummary: z.string().nullable().describe("What was achieved, in the agent's words"),
+  unchecked: z.boolean().optional().describe('true: no check could have refused the claim'),
+  openSteps: z.array(Id).optional().describe('Steps still pending when the claim was accepted'),
 })
 
 const Stats = fileObject({
-  startedAt: Timestamp.nullable().describe('When the sprint was first started'),
-  completedAt: Timestamp.nullable().describe('When it was completed'),
-  currentIteration: z.int().describe('The number of the last iteration that began'),
-  maxIterations: z.int().describe('The limit of iterations; 1000000: none'),
-  totalSteps: z
-    .int()
-    .describe('Steps ever added; the next one is `step-<total-steps>`, so that ids are never used twice'),
-  completedSteps: z.int().describe('Steps that are done'),
-  totalPhases: z.int().optional().describe('Standard mode: phases and sub-phases, all together'),
-  completedPhases: z.int().optional().describe('Standard mode: those that are completed'),
-  costUsd: z.number().nullable().describe('Summed over all attempts; null as soon as one attempt had no price'),
-  spentUsd: z.number().optional().describe('What is known to be spent all the same; the limits go by it'),
+  startedAt: Timestamp.nullable().describe('First start of the sprint'),
+  completedAt: Timestamp.nullable().describe('Completion time'),
+  currentIteration: z.int().describe('Number of the last started iteration'),
+  maxIterations: z.int().describe('Limit of iterations; 1000000: no limit'),
+  totalSteps: z.int().describe('Steps ever added; the next one is `step-<total-steps>`, so ids are never reused'),
+  completedSteps: z.int().describe('Completed steps'),
+  totalPhases: z.int().optional().describe('Standard mode: total phases and sub-phases'),
+  completedPhases: z.int().optional().describe('Standard mode: completed phases and sub-phases'),
+  costUsd: z.number().nullable().describe('Total cost of all attempts; null once an attempt has no price'),
+  spentUsd: z.number().optional().describe('Known part of the cost; limits use it'),
   usage: Usage.describe('Tokens of all attempts'),
-  activeMs: z.number().describe('Time in which something was at work; waiting and resting do not count'),
-  updatedAt: Timestamp.optional().describe('When anything last happened'),
-  withoutProgress: z.int().default(0).describe('Iterations in a row that changed neither files nor steps nor checks'),
+  activeMs: z.number().describe('Time during which work ran, without waiting and resting'),
+  updatedAt: Timestamp.optional().describe('Time of the last change'),
+  withoutProgress: z
+    .int()
+    .default(0)
+    .describe('Consecutive iterations that changed neither files nor steps nor checks'),
 })
 
 /** `PROGRESS.yaml`: the whole state of a sprint, with the seeds' field names. */
 export const Progress = fileObject({
   schemaVersion: z.literal(schemaVersion).describe('Version of this format'),
   rev: z.int().describe('Grows by one with every change'),
-  sprintId: SprintId.describe('The id of the sprint'),
+  sprintId: SprintId.describe('Id of the sprint'),
   name: z.string().optional().describe('As in SPRINT.yaml'),
   owner: z.string().optional().describe('As in SPRINT.yaml'),
   created: z.string().optional().describe('As in SPRINT.yaml'),
-  workflow: z.string().describe('The name of the workflow'),
-  status: SprintStatus.describe('How the sprint stands'),
-  reason: z
-    .string()
-    .optional()
-    .describe('Why the sprint rests, in one sentence, when the status alone does not say it'),
+  workflow: z.string().describe('Name of the workflow'),
+  status: SprintStatus.describe('Status of the sprint'),
+  reason: z.string().optional().describe('Why the sprint rests, in one sentence, if the status alone does not say it'),
   failure: fileObject({ class: FailureClass, reason: z.string(), count: z.int() })
     .optional()
-    .describe('Failures in a row; gone with the next valid report'),
+    .describe('Consecutive failures; cleared by the next valid report'),
   error: z
     .string()
     .optional()
-    .describe('Standard mode: what went wrong, in which phase, and when, or the phase that it paused after'),
+    .describe('Standard mode: what went wrong, in which phase and when, or the phase after which it paused'),
   failedPhase: Id.optional().describe('Standard mode: the phase that failed'),
-  blockedAt: Timestamp.optional().describe('Standard mode: when that was'),
-  breakpointPhaseId: Id.optional().describe('Standard mode: the phase whose breakpoint the sprint stands at'),
-  mode: SprintMode.describe('Driven by a goal, or by phases'),
+  blockedAt: Timestamp.optional().describe('Standard mode: time of that failure'),
+  breakpointPhaseId: Id.optional().describe('Standard mode: phase whose breakpoint paused the sprint'),
+  mode: SprintMode.describe('Goal-driven or phases'),
   protocol: z
     .enum(['notes', 'report'])
     .optional()
     .describe(
-      'How the agent tells the end: by its report, or by its notes and their lock (Ralph Mode of the fleet). Absent: `report`',
+      'How the agent signals the end: by a report, or by its notes and their lock (Ralph Mode of the fleet). Absent: `report`',
     ),
-  goal: z.string().describe('What is to be reached'),
-  ralph: RalphState.describe('How the goal-driven loop stands'),
+  goal: z.string().describe('What to achieve'),
+  ralph: RalphState.describe('State of the goal-driven loop'),
   agent: z.array(z.string()).optional().describe('Agent programs as in SPRINT.yaml: first choice, then fallbacks'),
   model: z.string().optional().describe('As in SPRINT.yaml'),
-  doneWhen: z.array(Check).optional().describe('The checks, given or detected'),
-  limits: Limits.describe('Where the sprint stops'),
+  doneWhen: z.array(Check).optional().describe('The checks, configured or detected'),
+  limits: Limits.describe('Limits at which the sprint stops'),
   runLimits: fileObject({
     iterations: z.int().optional(),
     usd: z.number().optional(),
     durationMs: z.number().optional(),
   })
     .optional()
-    .describe('Limits given on the command line, for the current run only'),
-  timeouts: Timeouts.describe('When an attempt or a hook is ended'),
+    .describe('Limits from the command line, for the current run only'),
+  timeouts: Timeouts.describe('Timeouts for attempts and hooks'),
   env: fileObject({ pass: z.array(z.string()) })
     .optional()
     .describe('As in SPRINT.yaml'),
@@ -292,22 +287,22 @@ export const Progress = fileObject({
   checkpoint: z.boolean().optional().describe('As in SPRINT.yaml'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('As in SPRINT.yaml'),
   notify: z.array(Notify).optional().describe('As in SPRINT.yaml'),
-  worktree: CompiledWorktree.optional().describe('The worktree that the sprint works in'),
+  worktree: CompiledWorktree.optional().describe('Worktree of the sprint'),
   worktreeState: fileObject({ createdAt: Timestamp, cleanedUp: z.boolean().optional() })
     .optional()
-    .describe('What has become of the worktree'),
-  phases: z.array(CompiledPhase).optional().describe('Standard mode, down to `current`'),
-  dependencyGraph: z.array(DependencyGraph).optional().describe('Which items wait for which'),
+    .describe('State of the worktree'),
+  phases: z.array(CompiledPhase).optional().describe('Standard mode: the phases'),
+  dependencyGraph: z.array(DependencyGraph).optional().describe('Dependencies between items'),
   parallelExecution: ParallelExecution.optional().describe('As in SPRINT.yaml or the workflow'),
   retry: Retry.optional().describe('As in SPRINT.yaml or the workflow'),
   prompts: Prompts.optional().describe('As in SPRINT.yaml or the workflow'),
-  current: Current.optional().describe('Where the sprint stands, by index'),
-  perIterationHooks: z.array(Hook).describe('The hooks of the workflow, with what SPRINT.yaml says about them'),
-  dynamicSteps: z.array(Step).describe('All pending steps in their order, and the last 1,000 completed ones'),
-  live: z.array(LiveIteration).default([]).describe('Iterations that are not over'),
+  current: Current.optional().describe('Position of the sprint, by index'),
+  perIterationHooks: z.array(Hook).describe('Hooks of the workflow, with the overrides of SPRINT.yaml'),
+  dynamicSteps: z.array(Step).describe('All pending steps in order, and the last 1,000 completed ones'),
+  live: z.array(LiveIteration).default([]).describe('Iterations that have not ended'),
   stopRequested: fileObject({ as: z.enum(['paused', 'interrupted']), when: z.enum(['iteration', 'turn']) })
     .optional()
-    .describe('How the sprint is to stop, and after what'),
+    .describe('Requested way to stop, and when'),
   ending: fileObject({
     status: SprintStatus,
     reason: z.string().optional(),
@@ -315,16 +310,18 @@ export const Progress = fileObject({
     error: z.string().optional(),
   })
     .optional()
-    .describe('Standard mode: how the sprint will rest as soon as nothing of it is at work any more'),
+    .describe('Standard mode: status that the sprint takes once all running work has ended'),
   humanNeeded: HumanNeeded.optional().describe('The open question'),
   answer: fileObject({ question: z.string(), answer: z.string(), at: Timestamp })
     .optional()
-    .describe('What a person answered; the next prompt shows it'),
+    .describe("The user's answer; the next prompt includes it"),
   messages: z
     .array(fileObject({ text: z.string(), at: Timestamp }))
     .optional()
-    .describe('What people told the agent while it worked; the next prompt shows it'),
-  parked: fileObject({ reason: z.string(), until: Timestamp }).optional().describe('Why nothing runs, and until when'),
+    .describe('Messages from users while the agent worked; the next prompt includes them'),
+  parked: fileObject({ reason: z.string(), until: Timestamp })
+    .optional()
+    .describe('Why the sprint is parked, and until when'),
   runAgents: z.array(z.string()).optional().describe('The agents of the current run: first choice, then fallbacks'),
   runChoice: fileObject({
     agent: z.boolean().optional(),
@@ -332,38 +329,38 @@ export const Progress = fileObject({
     missing: z.array(z.string()).optional(),
   })
     .optional()
-    .describe('What the command line says, which counts before what phases say; and agents that are not installed'),
+    .describe('Choices from the command line, which override those of phases, and agents that are not installed'),
   agentLimits: z
     .array(fileObject({ agent: z.string(), until: Timestamp }))
     .optional()
-    .describe('Agents whose usage limit is not over'),
+    .describe('Agents that are at their usage limit'),
   failedStarts: z
     .array(Timestamp)
     .optional()
-    .describe('Attempts of the last hour that failed, for limits.failed-starts-per-hour'),
-  baseline: z.array(CheckMark).optional().describe('What the checks said before the first iteration'),
+    .describe('Failed attempts of the last hour, for limits.failed-starts-per-hour'),
+  baseline: z.array(CheckMark).optional().describe('Check results before the first iteration'),
   checkFiles: z
     .array(fileObject({ file: z.string(), hash: z.string() }))
     .optional()
-    .describe('The files that define the checks, as they were at the start'),
+    .describe('Files that define the checks, as they were at the start'),
   refusedBy: z
     .array(CheckResult)
     .optional()
-    .describe('What the checks said when they were last red; the next prompt shows it'),
+    .describe('Check results of the last failure; the next prompt includes them'),
   feedback: z
     .array(fileObject({ hookId: Id, output: z.string() }))
     .optional()
-    .describe('Output of failed hooks with `on-fail: feed-back`; the next prompt shows it'),
+    .describe('Output of failed hooks with `on-fail: feed-back`; the next prompt includes it'),
   notifications: z
     .array(
       fileObject({ at: Timestamp, to: z.string(), about: z.string(), sent: z.boolean(), error: z.string().optional() }),
     )
     .optional()
-    .describe('Who was told what, and whether it arrived: the last ones'),
-  iterations: z.array(IterationRecord).default([]).describe('The receipts of the last 100 iterations'),
-  hookTasks: z.array(HookTask).describe('The last 1,000 runs of hooks'),
+    .describe('The last notifications, and whether they were delivered'),
+  iterations: z.array(IterationRecord).default([]).describe('Receipts of the last 100 iterations'),
+  hookTasks: z.array(HookTask).describe('The last 1,000 hook runs'),
   ralphExit: RalphExit.describe('How the goal was reached'),
-  stats: Stats.describe('Numbers'),
+  stats: Stats.describe('Counters and totals'),
 })
 export type Progress = z.output<typeof Progress>
 export type RunLimits = NonNullable<Progress['runLimits']>

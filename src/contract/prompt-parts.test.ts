@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fillPromptPart, unknownPromptVariables } from './prompt-parts.ts'
 
 describe('a part of a prompt', () => {
-  it('is filled in one pass, empty where there is no value', () => {
+  it('is filled in one pass, empty for variables without a value', () => {
     const text = '{{sprint-id}} {{ phase.index }}/{{phase.total}} [{{error}}] {{step.prompt}} {{nope}} {{item.x}}'
 
     expect(
@@ -10,7 +10,7 @@ describe('a part of a prompt', () => {
     ).toBe('S 1/3 [] {{error}} $& {{nope}} {{item.x}}')
   })
 
-  it('is looked through for variables that nobody knows', () => {
+  it('is searched for unknown variables', () => {
     expect(unknownPromptVariables('{{sprint-id}} {{ nope }} {{phase.name}} {{ nope }} {{}}')).toEqual([
       '{{ nope }}',
       '{{phase.name}}',

@@ -1,4 +1,4 @@
-/** What `prompts:` of a sprint with phases can refer to as `{{name}}`. Indices begin at 1; what has no value is empty. */
+/** Variables that `prompts:` of a sprint with phases can use as `{{name}}`. Indices start at 1; a variable without a value is empty. */
 export const promptVariables = [
   'sprint-id',
   'iteration',
@@ -21,13 +21,13 @@ export type PromptVariables = Readonly<Partial<Record<(typeof promptVariables)[n
 const variable = /\{\{\s*([A-Za-z][\w-]*(?:\.[\w-]+)*)\s*\}\}/g
 const known: ReadonlySet<string> = new Set(promptVariables)
 
-/** In one pass: nothing in a value is expanded again, and what is no variable stays as it is. */
+/** One pass: values are never expanded again, and unknown variables stay unchanged. */
 export function fillPromptPart(text: string, values: PromptVariables): string {
   const table = new Map<string, string>(Object.entries(values))
   return text.replace(variable, (whole, name: string) => (known.has(name) ? (table.get(name) ?? '') : whole))
 }
 
-/** Variables that nobody knows, as they are written. */
+/** Returns the unknown variables as written. */
 export function unknownPromptVariables(text: string): string[] {
   const found = [...text.matchAll(variable)].flatMap(([whole, name = '']) => (known.has(name) ? [] : [whole]))
   return [...new Set(found)]

@@ -39,7 +39,7 @@ describe('a text with a key in it', () => {
     expect(redact(clean)).toBe(clean)
   })
 
-  it('keeps what stands around the secret', () => {
+  it('keeps the text around the secret', () => {
     expect(redact('git clone https://me:hunter2@example.com/x.git')).toBe(
       'git clone https://me:[redacted password]@example.com/x.git',
     )
@@ -60,7 +60,7 @@ it('leaves ordinary text alone', () => {
   expect(texts.map((text) => redact(text))).toEqual(texts)
 })
 
-it('finds a key behind a line break that is escaped', () => {
+it('finds a key after an escaped line break', () => {
   const report = JSON.stringify({ summary: `the key:\nghp_${random(36)}\tand\nsk-ant-${random(30)}` })
 
   expect(JSON.parse(redact(report))).toEqual({
@@ -68,10 +68,10 @@ it('finds a key behind a line break that is escaped', () => {
   })
 })
 
-describe('values that are known', () => {
+describe('known values', () => {
   const withValue = redactor([{ name: 'APP_PASSWORD', value: 'p"a\\ss wörd' }])
 
-  it('are replaced as they are, in JSON and in a URL', () => {
+  it('are replaced verbatim, in JSON and in a URL', () => {
     const value = 'p"a\\ss wörd'
     const shown = '[redacted APP_PASSWORD]'
 
@@ -80,7 +80,7 @@ describe('values that are known', () => {
     expect(withValue(`https://x/?p=${encodeURIComponent(value)}`)).toBe(`https://x/?p=${shown}`)
   })
 
-  it('are replaced whole if one is the beginning of another', () => {
+  it('are replaced completely if one is a prefix of another', () => {
     const both = redactor([
       { name: 'SHORT', value: 'abcdefgh' },
       { name: 'LONG', value: 'abcdefgh-ijklmnop' },
@@ -89,12 +89,12 @@ describe('values that are known', () => {
     expect(both('abcdefgh-ijklmnop abcdefgh')).toBe('[redacted LONG] [redacted SHORT]')
   })
 
-  it('are left alone if they are too short to be meant', () => {
+  it('are left alone if they are too short', () => {
     expect(redactor([{ name: 'PIN', value: '1234567' }])('1234567')).toBe('1234567')
   })
 })
 
-it('finds every text at any depth and keeps the rest', () => {
+it('redacts strings at any depth and keeps the rest', () => {
   const key = 'AKIAIOSFODNN7EXAMPLE'
   const value = { text: key, list: [1, null, { deep: `x ${key}` }], yes: true, none: undefined }
 
@@ -106,7 +106,7 @@ it('finds every text at any depth and keeps the rest', () => {
   })
 })
 
-it('knows the variables that hold secrets by their names', () => {
+it('recognizes secret variables by their names', () => {
   const env = {
     ANTHROPIC_API_KEY: 'sk-whatever-it-is',
     DB_PASSWORD: 'hunter2hunter2',
@@ -123,7 +123,7 @@ it('knows the variables that hold secrets by their names', () => {
   expect(secretsIn(env).map(({ name }) => name)).toEqual(['ANTHROPIC_API_KEY', 'DB_PASSWORD', 'GITHUB_TOKEN'])
 })
 
-it('knows the secrets of a .env file by name, and by what looks random', () => {
+it('recognizes the secrets of a .env file by name and by random-looking values', () => {
   const text = `# settings
 PORT=8080
 export STRIPE_SECRET='whatever it is'
@@ -140,7 +140,7 @@ PASSWORD=hunter2hunter2 # not this
   ])
 })
 
-describe('whatever the text is', () => {
+describe('for any text', () => {
   const pieces = fc.constantFrom(
     ...'. : @ \n " \\ \\n a1 sk- ghp_ eyJ :// token= AKIA hunter2-hunter2'.split(' '),
     'Bearer ',

@@ -1,20 +1,20 @@
-/** A value that must not be shown, and what is said in its place. */
+/** A value that must not be shown, and the name shown instead. */
 export type Secret = { readonly name: string; readonly value: string }
 
-/** The same text without secrets. Applied twice it changes nothing more. */
+/** Removes secrets from a text. Idempotent. */
 export type Redact = (text: string) => string
 
-/** Shorter ones stand in texts by accident. */
+/** Shorter values occur in texts by chance. */
 const shortestSecret = 8
 
-/** What we know by its value, and whatever has the form of a key. JSON and YAML stay what they are. */
+/** Redacts known values, and everything shaped like a key. JSON and YAML stay valid. */
 export function redactor(secrets: readonly Secret[] = []): Redact {
   const names = formsOf(secrets)
   const nameOf = (value: string) => `[redacted ${names.get(value)}]`
   const values = [...names.keys()]
   const short = values.filter((value) => !isOnSuspiciousLine(value))
   const inLine = anyOf(values.filter((value) => isOnSuspiciousLine(value)))
-  // Together with those that they are a part of, which would be left over in pieces.
+  // Longer values that contain a short one go first, or pieces of them would remain.
   const anywhere = anyOf(values.filter((value) => short.some((part) => value.includes(part))))
   const redactLine = (line: string) => lineWithoutForms(inLine ? line.replaceAll(inLine, nameOf) : line)
   return (text) => {
@@ -28,9 +28,9 @@ export function redactor(secrets: readonly Secret[] = []): Redact {
 
 const isOnSuspiciousLine = (value: string): boolean => nextLongWord(value, 0) < value.length && !value.includes('\n')
 
-/** Every text in a value, at any depth; names of fields stay. The same value if there was nothing to redact. */
+/** Redacts every string in a value, at any depth; field names stay. Returns the same value if nothing changed. */
 export function redactDeep<T>(value: T, redact: Redact): T {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text stays a text and a list a list: the form is the same
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a string stays a string and a list a list, so the type is the same
   return deep(value, redact) as T
 }
 
@@ -50,11 +50,11 @@ function deep(value: unknown, redact: Redact): unknown {
   return changed.length === 0 ? value : Object.fromEntries([...entries, ...changed])
 }
 
-/** The variables of an environment that hold secrets, as their names say. */
+/** Returns the environment variables whose names mark them as secrets. */
 export const secretsIn = (env: Readonly<Record<string, string | undefined>>): Secret[] =>
   Object.entries(env).flatMap(([name, value = '']) => (isSecret(name, value) ? [{ name, value }] : []))
 
-/** The secrets of a `.env` file: there, a value that looks random is one under any name. */
+/** Returns the secrets of a `.env` file. There, a random-looking value is a secret under any name. */
 export function secretsInDotenv(text: string): Secret[] {
   return text.split('\n').flatMap((line) => {
     const [, name = '', written = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? []
@@ -65,7 +65,7 @@ export function secretsInDotenv(text: string): Secret[] {
 
 const secretName =
   /(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$|\d)|(?:API_?KEY|TOKEN|SECRET|PASSWORD)$/i
-/** A path, a yes or no, a number: nothing that would be a secret, and much that would be missed in every text. */
+/** Paths, booleans, numbers: never secrets, and redacting them would garble every text. */
 const plainValue = /^(?:[./~][^\s]*|true|false|yes|no|none|null|\d+|[a-z]+|https?:\/\/[^@\s]*)$/i
 
 const isSecret = (name: string, value: string): boolean =>
@@ -74,7 +74,7 @@ const isSecret = (name: string, value: string): boolean =>
 const looksRandom = (value: string): boolean =>
   /^[A-Za-z0-9+/_=.~-]{16,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value) && !plainValue.test(value)
 
-/** A value also as it stands in JSON and in a URL, and the name of each. */
+/** Maps each secret to its name, also in the forms it takes in JSON and in URLs. */
 function formsOf(secrets: readonly Secret[]): ReadonlyMap<string, string> {
   const forms = new Map<string, string>()
   for (const { name, value } of secrets) {
@@ -84,7 +84,7 @@ function formsOf(secrets: readonly Secret[]): ReadonlyMap<string, string> {
   return forms
 }
 
-/** Longer ones first: one may be a part of another. */
+/** Longest first, because one value may contain another. */
 function anyOf(values: readonly string[]): RegExp | undefined {
   if (values.length === 0) return undefined
   const longestFirst = values.toSorted((a, b) => b.length - a.length)
@@ -94,7 +94,7 @@ function anyOf(values: readonly string[]): RegExp | undefined {
   )
 }
 
-/** Half of a surrogate pair cannot be encoded. */
+/** A lone surrogate cannot be encoded. */
 function encoded(value: string): string {
   try {
     return encodeURIComponent(value)
@@ -103,8 +103,8 @@ function encoded(value: string): string {
   }
 }
 
-// Every repetition is bounded or cannot fail, and none begins in the middle of another: a text made to be slow is read in linear
-// time. No pattern takes a quote or a lone backslash: JSON stays JSON.
+// Every repetition is bounded or cannot backtrack, and none starts inside another, so hostile text takes linear time. No pattern
+// consumes a quote or a lone backslash, so JSON stays valid.
 const space = String.raw`(?:\s|\\[nrt])`
 const keyLabel = String.raw`[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`
 const keyLine = String.raw`(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\"]{0,100}|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/=]{1,15}(?=${space}*-----END)`
@@ -114,7 +114,7 @@ const privateKey = new RegExp(
   'g',
 )
 
-/** Keys that tell by their beginning what they are. All stand on one line. */
+/** Keys that are recognizable by their prefix. All fit on one line. */
 const forms: readonly (readonly [name: string, form: string])[] = [
   ['AWS key', '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])'],
   ['GitHub token', 'gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255}'],
@@ -134,7 +134,7 @@ const forms: readonly (readonly [name: string, form: string])[] = [
   ['token of the attempt', String.raw`ralph_mcp_[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}`],
   ['JWT', String.raw`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`],
 ]
-/** Where a word begins, also behind an escaped line break of a JSON text. */
+/** Start of a word, also after an escaped line break inside a JSON string. */
 const wordStart = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`
 const anyForm = new RegExp(`${wordStart}(?:${forms.map(([, form]) => `(${form})`).join('|')})`, 'g')
 const credential = /(Bearer|Basic) ([A-Za-z0-9._~+/=-]{20,})/gi
@@ -142,13 +142,13 @@ const urlPassword = /(:\/\/[^\s/:@"'\\<>]{0,100}:)[^\s/@"'\\<>]{1,200}@/g
 const assignment =
   /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{20,})/gi
 
-/** Code that names a secret, not the secret. */
+/** Code that refers to a secret by name. */
 const namesSecret = (value: string): boolean =>
   !/\d/.test(value) || !/[A-Za-z]/.test(value) || /^(?:process|os|env|import|config|self|this)\./.test(value)
 
 /**
- * Only lines that could hold a secret are looked at closely: those with a long word or a URL. That is a few in a hundred, and
- * finding them is ten times faster than trying all patterns on everything.
+ * Only lines with a long word or a URL can hold a secret, so only those go through all patterns. They are a few percent, and
+ * finding them is ten times faster than matching all patterns everywhere.
  */
 function onSuspiciousLines(text: string, redactLine: Redact): string {
   let clean = ''
@@ -176,7 +176,7 @@ function lineWithoutForms(line: string): string {
 const nameOfForm = (_: string, ...groups: readonly unknown[]): string =>
   `[redacted ${forms[groups.findIndex(isText)]?.[0]}]`
 
-/** Without what stands behind a word that says what it is. */
+/** Redacts values that follow a label such as `password=`. */
 function withoutLabelled(line: string): string {
   return line
     .replaceAll(credential, (all, scheme: string, value: string) =>
@@ -190,26 +190,26 @@ function withoutLabelled(line: string): string {
 
 const isText = (group: unknown): boolean => typeof group === 'string'
 
-/** True wherever one of the forms could match, and wherever one of the other patterns could. Two are twice as fast as one. */
+/** Match wherever one of the forms, or one of the label patterns, could match. Two expressions are twice as fast as one. */
 const formBeginning =
   /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ/
 const labelBeginning =
   /bearer |basic |:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
 
-/** The place of the next one; past the end if there is none. */
+/** Index of the next URL, or a position past the end. */
 function nextUrl(text: string, from: number): number {
   const at = text.indexOf('://', from)
   return at === -1 ? text.length : at
 }
 
 const longWord = 20
-/** For every code there is: a look beyond the end of a table is slow. */
+/** Covers every UTF-16 code unit: reading past the end of a typed array is slow. */
 const isWordCode = new Uint8Array(65_536)
 for (let code = 0; code < 128; code++) isWordCode[code] = /[\w-]/.test(String.fromCodePoint(code)) ? 1 : 0
 
 /**
- * The place of the next letter, digit, hyphen or underscore that has nineteen of its kind before it; past the end if there is
- * none. Looks at every twentieth first.
+ * Index of the next word character preceded by nineteen others, or a position past the end. Tests every twentieth character
+ * first.
  */
 function nextLongWord(text: string, from: number): number {
   let end = from + longWord - 1

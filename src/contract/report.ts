@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** The most new steps that one report may add (DESIGN §6). */
+/** Maximum number of new steps per report (DESIGN §6). */
 export const maxNewSteps = 1000
 
-/** Texts of steps are kept to the byte. */
+/** Step prompts are kept byte for byte. */
 const stepText = z.string().refine((text) => text.trim() !== '', { error: 'must not be empty' })
 
 const PendingStep = z.object({ id: z.string().nullable(), prompt: stepText })
@@ -17,12 +17,12 @@ const reported = {
 const HumanNeeded = z.object({
   reason: z.string().trim().min(1),
   details: z.string(),
-  /** Answers to choose from, and the one to take if nobody answers. */
+  /** Answers to choose from, and the default if the user does not answer. */
   options: z.array(z.string()).optional(),
   default: z.string().optional(),
 })
 
-/** What an agent says at the end of an iteration: the JSON of seed 001, with its required fields per status. */
+/** The agent's report at the end of an iteration: the JSON of seed 001, with the required fields of each status. */
 export const Report = z.discriminatedUnion('status', [
   z.object({ status: z.literal('continue'), ...reported }),
   z.object({ status: z.literal('goal-complete'), ...reported, goalCompleteSummary: z.string().trim().min(1) }),
@@ -32,7 +32,7 @@ export const Report = z.discriminatedUnion('status', [
 export type Report = z.infer<typeof Report>
 export type ReportStatus = Report['status']
 
-/** What an agent says at the end of a phase, in standard mode. */
+/** The agent's report at the end of a phase. */
 export const PhaseReport = z.discriminatedUnion('status', [
   z.object({ status: z.literal('completed'), summary: z.string() }),
   z.object({ status: z.literal('failed'), summary: z.string(), error: z.string().optional() }),

@@ -7,13 +7,13 @@ export const text = z.string().refine((value) => value.trim() !== '', { error: '
 /** One agent program, or the first choice and its fallbacks. */
 export const agentNames = z.union([text, z.array(text).min(1)])
 const count = z.int().min(0)
-/** A limit that can be switched off. */
+/** A limit that users can switch off. */
 const limit = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
 
 export const Check = fileObject({
-  run: text.describe('Shell command that Ralph runs in the project; exit 0 is a pass'),
-  name: text.optional().describe('How the check is called on screen; the command if not given'),
-  timeout: Duration.default(600_000).describe('The check is ended, with its whole process tree, after this time'),
+  run: text.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
+  name: text.optional().describe('Display name of the check; default: the command'),
+  timeout: Duration.default(600_000).describe('Ralph ends the check and its process tree after this time'),
   eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
   protect: z.boolean().default(false).describe('Restore the files that define the check before it runs'),
 })
@@ -32,37 +32,35 @@ export const Hook = fileObject({
   enabled: z.boolean().default(true).describe('Whether the hook runs'),
   onFail: onFail
     .default('record')
-    .describe('What a failure does: recorded, output fed into the next prompt, or the sprint stops'),
-  timeout: Duration.optional().describe('timeouts.hook if not given'),
+    .describe('What Ralph does on failure: record it, add the output to the next prompt, or stop the sprint'),
+  timeout: Duration.optional().describe('Default: timeouts.hook'),
 })
 export type Hook = z.output<typeof Hook>
 
 const HookOverride = fileObject({
-  id: Id.optional().describe(
-    'Which hook of the workflow is meant, or the name of a new one; in a map, the key says it',
-  ),
-  prompt: text.optional().describe('Another prompt'),
-  workflow: text.optional().describe('Another workflow or slash command'),
-  run: text.optional().describe('Another shell command'),
-  parallel: z.boolean().optional().describe('In the background or not'),
+  id: Id.optional().describe('Id of a hook in the workflow, or of a new hook; in a map, the key is the id'),
+  prompt: text.optional().describe('Replaces the prompt'),
+  workflow: text.optional().describe('Replaces the workflow or slash command'),
+  run: text.optional().describe('Replaces the shell command'),
+  parallel: z.boolean().optional().describe('Whether the hook runs in the background'),
   enabled: z.boolean().optional().describe('Switches the hook on or off'),
-  onFail: onFail.optional().describe('What a failure does'),
-  timeout: Duration.optional().describe('timeouts.hook if not given'),
+  onFail: onFail.optional().describe('What Ralph does on failure'),
+  timeout: Duration.optional().describe('Default: timeouts.hook'),
 })
 export type HookOverride = z.output<typeof HookOverride>
 
-/** In SPRINT.yaml hooks are overridden by id, as a map (`learning: {enabled: true}`) or as a list that may also add hooks. */
+/** SPRINT.yaml overrides hooks by id, as a map (`learning: {enabled: true}`) or as a list, which may also add hooks. */
 export const HookOverrides = z.union([z.array(HookOverride), z.record(z.string(), HookOverride)])
 
 const limits = {
-  iterations: limit(z.int().min(1)).describe('Iterations of the whole sprint; default off'),
-  usd: limit(z.number().positive()).describe('Money of the whole sprint; default off'),
-  tokens: limit(z.int().min(1)).describe('Input and output tokens of the whole sprint; default off'),
-  duration: limit(Duration).describe('Wall time of the whole sprint; default off'),
-  noProgress: limit(z.int().min(1)).describe('Iterations without progress before a human is asked; default 5'),
-  iterationUsd: limit(z.number().positive()).describe('Money of one iteration; default off'),
-  iterationTokens: limit(z.int().min(1)).describe('Tokens of one iteration; default off'),
-  failedStartsPerHour: z.int().min(1).describe('No fault starts the agent more often than this; default 30'),
+  iterations: limit(z.int().min(1)).describe('Maximum iterations of the sprint; default off'),
+  usd: limit(z.number().positive()).describe('Maximum cost of the sprint in USD; default off'),
+  tokens: limit(z.int().min(1)).describe('Maximum input and output tokens of the sprint; default off'),
+  duration: limit(Duration).describe('Maximum wall time of the sprint; default off'),
+  noProgress: limit(z.int().min(1)).describe('Iterations without progress before Ralph asks a person; default 5'),
+  iterationUsd: limit(z.number().positive()).describe('Maximum cost of one iteration in USD; default off'),
+  iterationTokens: limit(z.int().min(1)).describe('Maximum tokens of one iteration; default off'),
+  failedStartsPerHour: z.int().min(1).describe('Maximum failed agent starts per hour; default 30'),
 }
 export const Limits = fileObject(limits)
 export type Limits = z.output<typeof Limits>
@@ -79,10 +77,10 @@ export const defaultLimits: Limits = {
 }
 
 const timeouts = {
-  idle: Duration.describe('An attempt without any output is ended; default 10m'),
-  attempt: Duration.describe('An attempt is ended, whatever it does; default 60m'),
-  afterResult: Duration.describe('An agent that gave its result but does not exit is ended; default 60s'),
-  hook: Duration.describe('A hook is ended; default 10m'),
+  idle: Duration.describe('Ralph ends an attempt without output after this time; default 10m'),
+  attempt: Duration.describe('Ralph ends any attempt after this time; default 60m'),
+  afterResult: Duration.describe('Ralph ends an agent that reported but does not exit; default 60s'),
+  hook: Duration.describe('Ralph ends a hook after this time; default 10m'),
 }
 export const Timeouts = fileObject(timeouts)
 export type Timeouts = z.output<typeof Timeouts>
@@ -90,8 +88,12 @@ export type Timeouts = z.output<typeof Timeouts>
 export const defaultTimeouts: Timeouts = { idle: 600_000, attempt: 3_600_000, afterResult: 60_000, hook: 600_000 }
 
 const Ralph = fileObject({
-  idleThreshold: z.int().min(1).optional().describe('Iterations without pending steps before reflecting; default 3'),
-  minIterations: count.optional().describe('goal-complete is accepted from this iteration on; default 0'),
+  idleThreshold: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Iterations without pending steps before the agent reflects; default 3'),
+  minIterations: count.optional().describe('First iteration that may claim goal-complete; default 0'),
 })
 
 /** USD per million tokens. */
@@ -105,77 +107,77 @@ export type Price = z.output<typeof Price>
 
 export const Notify = z.union([
   z.literal('desktop'),
-  fileObject({ webhook: z.url().describe('Gets a POST with JSON') }),
+  fileObject({ webhook: z.url().describe('URL that receives a POST with JSON') }),
   fileObject({ run: text.describe('Shell command; the message is in its environment') }),
 ])
 
-/** The seeds write these groups in camelCase; both spellings are read, kebab-case is written. */
+/** The seeds write these groups in camelCase. We read both spellings and write kebab-case. */
 const eitherSpelling = <const S extends z.ZodRawShape>(shape: S) => z.union([fileObject(shape), z.strictObject(shape)])
 
 export const ErrorCategory = z.enum(['network', 'rate-limit', 'timeout', 'validation', 'logic'])
 export type ErrorCategory = z.infer<typeof ErrorCategory>
 
 const retry = {
-  maxAttempts: z.int().min(1).default(3).describe('How often a phase is tried in all'),
+  maxAttempts: z.int().min(1).default(3).describe('Maximum attempts per phase'),
   backoffMs: z
     .array(count)
     .min(1)
     .default([1000, 5000, 30_000])
-    .describe('Waits between the tries; the last one repeats'),
-  retryOn: z.array(ErrorCategory).default(['network', 'rate-limit', 'timeout']).describe('Failures worth another try'),
+    .describe('Delays between attempts; the last one repeats'),
+  retryOn: z.array(ErrorCategory).default(['network', 'rate-limit', 'timeout']).describe('Failures to retry'),
 }
 export const Retry = fileObject(retry)
 
 const parallelExecution = {
-  enabled: z.boolean().describe('Items of for-each phases run at the same time, as far as depends-on allows'),
-  maxConcurrency: z.int().min(1).max(64).default(4).describe('How many at most'),
+  enabled: z.boolean().describe('Run items of for-each phases in parallel, as far as depends-on allows'),
+  maxConcurrency: z.int().min(1).max(64).default(4).describe('Maximum number of parallel items'),
   onDependencyFailure: z
     .enum(['skip-dependents', 'fail-phase', 'continue'])
     .default('skip-dependents')
-    .describe('What happens to items that wait for one that failed'),
+    .describe('What happens to items that depend on a failed one'),
 }
 export const ParallelExecution = fileObject(parallelExecution)
 
 export const Prompts = fileObject({
-  header: text.optional().describe('Instead of the first lines'),
-  position: text.optional().describe('Instead of the part that says where in the sprint the phase stands'),
-  retryWarning: text.optional().describe('Instead of the part that says what went wrong the last time'),
-  instructions: text.optional().describe('Instead of the rules of conduct'),
-  resultReporting: text.optional().describe('Instead of the part that asks for the report'),
+  header: text.optional().describe('Replaces the first lines'),
+  position: text.optional().describe('Replaces the section about the position of the phase in the sprint'),
+  retryWarning: text.optional().describe('Replaces the section about the previous failure'),
+  instructions: text.optional().describe('Replaces the rules'),
+  resultReporting: text.optional().describe('Replaces the section that asks for the report'),
 })
 
-/** What SPRINT.yaml and a workflow can both set; SPRINT.yaml wins, field by field. */
+/** Fields that SPRINT.yaml and a workflow share; SPRINT.yaml wins, field by field. */
 export const settings = {
-  ralph: Ralph.optional().describe('How the goal-driven loop behaves'),
+  ralph: Ralph.optional().describe('Settings of the goal-driven loop'),
   doneWhen: z
     .array(Check)
     .optional()
     .describe('Checks that must pass before goal-complete is accepted; detected if not given, [] for none'),
   review: fileObject({
-    agent: text.describe('The agent program that judges'),
-    model: text.optional().describe("Its model; default: the driver's own"),
+    agent: text.describe('Agent program of the reviewer'),
+    model: text.optional().describe("Model of the reviewer; default: the driver's own"),
   })
     .optional()
-    .describe('A second agent that judges prose criteria'),
+    .describe('A second agent that judges criteria no check can test'),
   agent: agentNames.optional().describe('Agent program, or a list: first choice, then fallbacks'),
   model: text.optional().describe("Model name; default: the driver's own"),
-  limits: partialFileObject(limits).optional().describe('Where the sprint stops'),
-  timeouts: partialFileObject(timeouts).optional().describe('When an attempt or a hook is ended'),
-  checkpoint: z.boolean().optional().describe('A commit object per iteration; default true'),
-  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('default auto'),
-  env: fileObject({ pass: z.array(text).describe('NAME, or PREFIX_* for all that begin so') })
+  limits: partialFileObject(limits).optional().describe('Limits at which the sprint stops'),
+  timeouts: partialFileObject(timeouts).optional().describe('Timeouts for attempts and hooks'),
+  checkpoint: z.boolean().optional().describe('Make a checkpoint commit after every iteration; default true'),
+  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('Whether to use the sandbox; default auto'),
+  env: fileObject({ pass: z.array(text).describe('NAME, or PREFIX_* for all variables with that prefix') })
     .optional()
-    .describe('Environment variables passed to the agent, as NAME or PREFIX_*'),
-  retry: eitherSpelling(retry).optional().describe('Standard mode: when a failed phase is tried again'),
-  parallelExecution: eitherSpelling(parallelExecution).optional().describe('Standard mode: items at the same time'),
-  prompts: Prompts.optional().describe('Standard mode: parts of the prompt that are put in your words'),
+    .describe('Environment variables that Ralph passes to the agent'),
+  retry: eitherSpelling(retry).optional().describe('Standard mode: when to retry a failed phase'),
+  parallelExecution: eitherSpelling(parallelExecution).optional().describe('Standard mode: run items in parallel'),
+  prompts: Prompts.optional().describe('Standard mode: sections of the prompt to replace with your own text'),
   prices: z
     .record(z.string(), Price)
     .optional()
-    .describe('USD per million tokens, by a part of the model name; wins over the built-in list'),
-  notify: z.array(Notify).optional().describe('Who is told when a human is needed or the sprint ends'),
+    .describe('USD per million tokens, by part of the model name; overrides the built-in list'),
+  notify: z.array(Notify).optional().describe('Where to send notifications when a person is needed or the sprint ends'),
 }
 
-/** `~/.ralph/config.yaml`: what a user wants everywhere; the lowest precedence but for the built-in defaults. */
+/** `~/.ralph/config.yaml`: the user's defaults for all sprints. Only the built-in defaults have lower precedence. */
 export const UserConfig = fileObject(settings)
 export type Settings = z.output<typeof UserConfig>

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from './time.ts'
 
 describe('a moment', () => {
-  it('is milliseconds inside and UTC in files', () => {
+  it('is milliseconds in memory and UTC in files', () => {
     const noon = Date.UTC(2026, 0, 18, 12)
 
     expect(z.decode(Timestamp, '2026-01-18T12:00:00Z')).toBe(noon)
@@ -13,7 +13,7 @@ describe('a moment', () => {
     expect(formatTimestamp(0)).toBe('1970-01-01T00:00:00.000Z')
   })
 
-  it('comes back as it was', () => {
+  it('survives a round trip', () => {
     const comesBack = (ms: number) => {
       expect(z.decode(Timestamp, z.encode(Timestamp, ms))).toBe(ms)
     }
@@ -30,7 +30,7 @@ describe('a moment', () => {
   })
 })
 
-describe('a length of time', () => {
+describe('a duration', () => {
   it.each([
     ['500ms', 500],
     ['30s', 30_000],
@@ -55,7 +55,7 @@ describe('a length of time', () => {
     expect(formatDuration(ms)).toBe(text)
   })
 
-  it('comes back as it was', () => {
+  it('survives a round trip', () => {
     const comesBack = (ms: number) => {
       expect(z.decode(Duration, z.encode(Duration, ms))).toBe(ms)
     }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-// oxlint-disable no-restricted-globals -- the one place of the pure layers that knows calendar time; it never asks for "now"
+// oxlint-disable no-restricted-globals -- the only calendar code in the pure layers; it never reads the current time
 
-/** A moment: milliseconds since 1970 inside, UTC ISO 8601 in files and on the wire. */
+/** A moment: milliseconds since 1970 in memory, UTC ISO 8601 in files and on the wire. */
 export const Timestamp = z.codec(z.iso.datetime({ offset: true }), z.number(), {
   decode: (text) => Date.parse(text),
   encode: (ms) => formatTimestamp(ms),
@@ -20,7 +20,7 @@ const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
 
 const durationText = 'a duration such as 500ms, 30s, 10m or 2h'
 
-/** A length of time: milliseconds inside, `500ms`, `30s`, `10m` or `2h` in files. */
+/** A duration: milliseconds in memory, `500ms`, `30s`, `10m` or `2h` in files. */
 export const Duration = z.codec(
   z.string({ error: durationText }).regex(durationPattern, { error: durationText }),
   z.number(),

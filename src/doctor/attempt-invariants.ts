@@ -1,7 +1,7 @@
 import type { Progress } from '../contract/progress.ts'
 import { broken, notice, type Finding } from './finding.ts'
 
-/** The folder of something that ran for an iteration, and what has become of it. */
+/** The folder of a process that ran for an iteration, and what became of that process. */
 export type AttemptFolder = {
   readonly name: string
   readonly state: 'never-started' | 'running' | 'ended' | 'aborted' | 'lost'
@@ -11,20 +11,20 @@ type Named = AttemptFolder & {
   readonly iteration: number
   /** `2`, `check-1`, `hook-lint`, `review`, `gate`. */
   readonly what: string
-  /** 1, then 2 for one that began again. */
+  /** 1 for the first run, 2 for its first repetition. */
   readonly turn: number
 }
 
 type Seen = {
   readonly attempts: readonly AttemptFolder[]
   readonly isRunning: boolean
-  /** What was done may be known to nobody any more. */
+  /** Part of the journal was moved aside, so the state may not know every attempt. */
   readonly isRepaired?: boolean
 }
 
 const pattern = /^(\d+)-(.+?)(?:\.(\d+))?$/
 
-/** What the folders of attempts say against the state. */
+/** Checks the attempt folders against the state. */
 export function attemptFindings(progress: Progress, { attempts, isRunning, isRepaired = false }: Seen): Finding[] {
   const named = attempts.flatMap((folder): Named[] => {
     const [, iteration, what = '', turn = '1'] = pattern.exec(folder.name) ?? []
@@ -37,7 +37,7 @@ export function attemptFindings(progress: Progress, { attempts, isRunning, isRep
   ])
 }
 
-/** It is saved before it is done, so nothing can have run that the state does not know. */
+/** State is saved before an attempt starts, so no folder may exist that the state does not know. */
 function unknownFindings({ stats, live }: Progress, { name, iteration, what }: Named): Finding[] {
   if (iteration > stats.currentIteration) {
     return [broken('I2', `${name} is there, but iteration ${iteration} has never begun`)]
@@ -47,7 +47,7 @@ function unknownFindings({ stats, live }: Progress, { name, iteration, what }: N
   return [broken('I4', `${name} is there, but attempt ${current.attempt} is the last one of the iteration`)]
 }
 
-/** What has a result is not done again. A check that was killed may be: it only looks. */
+/** An attempt with a result never runs again. A check that was killed may: it is read-only. */
 function repeatFindings(all: readonly Named[], { name, iteration, what, turn }: Named): Finding[] {
   if (turn === 1) return []
   const before = all.find((one) => one.iteration === iteration && one.what === what && one.turn === turn - 1)
@@ -64,7 +64,7 @@ function aliveFindings(progress: Progress, folder: Named, isRunning: boolean): F
   return isRunning ? [] : [notice('I7', `${folder.name} still runs; the next run joins it`)]
 }
 
-/** Whether the state says that it is under way. */
+/** Whether the attempt is running according to the state. */
 function isOpen({ live, hookTasks, baseline }: Progress, { iteration, what }: Named): boolean {
   const hook = /^hook-(.+)$/.exec(what)?.[1]
   if (hook !== undefined) {

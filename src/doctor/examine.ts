@@ -11,19 +11,19 @@ import { readProgressFile } from '../storage/state/progress-file.ts'
 import { findLeftovers } from '../storage/state/sprint-folder.ts'
 import { ownerOf } from '../storage/state/sprint-lock.ts'
 
-/** One file of the journal, as it is on the disk. */
+/** One segment file of the journal as it is on disk. */
 export type SegmentFile = {
   readonly file: string
   readonly number: number
   readonly entries: readonly Entry[]
-  /** Bytes of whole records, and of all. */
+  /** Bytes of complete records, and of the whole file. */
   readonly goodBytes: number
   readonly bytes: number
-  /** `unreadable`: whole records that make no sense. `headless`: not even a snapshot. */
+  /** `unreadable`: complete records that do not decode. `headless`: no snapshot at the start. */
   readonly problem?: 'torn' | 'damaged' | 'unreadable' | 'headless'
 }
 
-/** A sprint as it is on the disk, and what can be seen to be wrong with its files. Nothing is changed. */
+/** A sprint as it is on disk, and what is wrong with its files. Read-only. */
 export type Examined = Evidence & {
   readonly segments: readonly SegmentFile[]
   readonly leftovers: readonly string[]
@@ -34,7 +34,7 @@ export type Examined = Evidence & {
 
 export async function examineSprint(sprintDir: string): Promise<Examined> {
   const owner = ownerOf(sprintDir)
-  // In this order nothing that a run does meanwhile looks wrong: what has a folder was recorded before, and what is recorded as over was over.
+  // Read in this order, a sprint that runs at the same time looks consistent: a fact precedes its attempt folder, and an attempt ends before its end is recorded.
   const names = await listAttempts(sprintDir)
   const segments = await readSegments(sprintDir)
   const shown = await readShown(sprintDir)
@@ -91,11 +91,11 @@ function entryOf({ seq, epoch, kind, data }: JournalRecord): Entry | undefined {
     return decoded.success ? { seq, epoch, kind, progress: decoded.data } : undefined
   }
   const fact = FactShape.safeParse(data)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum proves that we wrote it, and we only write facts
   return fact.success ? { seq, epoch, kind, fact: data as Extract<Entry, { kind: 'fact' }>['fact'] } : undefined
 }
 
-/** What can be followed without a hole: behind a segment with one it begins again with the next snapshot. */
+/** Entries without a gap: after a damaged segment, replay restarts at the next snapshot. */
 function usableEntries(segments: readonly SegmentFile[]): Entry[] {
   const holes = segments.slice(0, -1).map(({ problem }) => problem !== undefined)
   const start = holes.lastIndexOf(true) + 1

@@ -1,17 +1,16 @@
 /**
- * What must hold whatever happens: I1 nothing acknowledged is missing; I2 iterations are numbered 1, 2, 3 … and end once; I3 a
- * step is completed once and for all; I4 what has a result does not run again; I5 one owner, one process per attempt; I7
- * nothing of an attempt that is over still runs; I8 PROGRESS.yaml is what the journal leads to; I10 counters only grow; I11
- * limits hold; I14 a hook ends once.
+ * The invariants: I1 nothing acknowledged is missing; I2 iterations are numbered 1, 2, 3 … and end once; I3 a step completes
+ * once; I4 nothing with a result runs again; I5 one owner, one process per attempt; I7 no process outlives its attempt; I8
+ * PROGRESS.yaml matches the journal; I10 counters only grow; I11 limits hold; I14 a hook ends once.
  */
 export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I10' | 'I11' | 'I14'
 
-/** `notice`: as it should not be at rest, but the next run puts it right. */
+/** `notice`: unexpected at rest, but the next run repairs it. */
 export type Finding = {
   readonly invariant: Invariant
   readonly level: 'broken' | 'notice'
   readonly text: string
-  /** The attempt that it is about, by the name of its folder. */
+  /** The affected attempt, by the name of its folder. */
   readonly attempt?: string
 }
 

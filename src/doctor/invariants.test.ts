@@ -16,7 +16,7 @@ import { checkInvariants, isSame, type Entry, type Evidence } from './invariants
 
 const sprint = aProgress({ perIterationHooks: [aHook()], limits: { noProgress: 'off' } })
 
-/** The journal of a run in which this has happened, and where it led. */
+/** The journal of a run with these facts, and the state it leads to. */
 function journalOf(...plays: readonly Play[]): { readonly entries: Entry[]; readonly progress: Progress } {
   const entries: Entry[] = [
     { seq: 1, epoch: 1, kind: 'snapshot', progress: sprint },
@@ -46,7 +46,7 @@ const folders = (...names: readonly string[]): AttemptFolder[] =>
     return { name, state: state as AttemptFolder['state'] }
   })
 
-it('finds nothing wrong with a sprint that went well, and says where it stands', () => {
+it('finds nothing wrong with a healthy sprint, and returns its state', () => {
   const { findings: found, progress } = checkInvariants({
     entries: whole.entries,
     shown: whole.progress,
@@ -57,7 +57,7 @@ it('finds nothing wrong with a sprint that went well, and says where it stands',
   expect(progress).toEqual(whole.progress)
 })
 
-it('finds nothing where there is nothing', () => {
+it('finds nothing in an empty journal', () => {
   expect(checkInvariants({ entries: [], attempts: [], isRunning: false })).toEqual({ findings: [] })
 })
 
@@ -69,7 +69,7 @@ describe('the records of a journal', () => {
     expect(findings({ entries: entries.slice(2) })).toContain('I1 broken: record 3 has no snapshot before it')
   })
 
-  it('must be of one owner after the other', () => {
+  it('must have one owner at a time', () => {
     const stale = entries.map((entry, index) => (index === 3 ? { ...entry, epoch: 0 } : entry))
     expect(findings({ entries: stale })).toContain('I5 broken: record 4 (fact) of epoch 0 follows one of epoch 1')
     const again = [...entries, { seq: 6, epoch: 1, kind: 'run' as const }]
@@ -77,7 +77,7 @@ describe('the records of a journal', () => {
     expect(findings({ entries: [...entries, { seq: 6, epoch: 2, kind: 'run' as const }] })).toEqual([])
   })
 
-  it('must lead to what a later snapshot says', () => {
+  it('must lead to the state in a later snapshot', () => {
     const snapshot = (progress: Progress, epoch = 1): Entry[] => [
       ...entries,
       { seq: 6, epoch, kind: 'snapshot', progress },
@@ -90,13 +90,13 @@ describe('the records of a journal', () => {
     expect(findings({ entries: snapshot(another, 2), shown: another })).toEqual([])
   })
 
-  it('must make sense', () => {
+  it('must be applicable', () => {
     const twice = [...entries, ...entries.slice(3, 4).map((entry) => ({ ...entry, seq: 6 }))]
     expect(findings({ entries: twice })).toEqual([expect.stringMatching(/^I8 broken: record 6 cannot be applied: /)])
   })
 })
 
-/** What is found when the rules themselves are wrong. */
+/** Findings if the rules themselves are wrong. */
 function wrongly(change: (before: Progress, after: Progress) => Progress, ...more: readonly Play[]): string[] {
   const { entries } = journalOf(...work, ...more)
   const { findings: found } = checkInvariants({ entries, attempts: [], isRunning: true }, (progress, fact) => {
@@ -106,10 +106,10 @@ function wrongly(change: (before: Progress, after: Progress) => Progress, ...mor
   return found.map(({ invariant, text }) => `${invariant}: ${text}`)
 }
 
-describe('what has happened', () => {
+describe('the history of a sprint', () => {
   const more = [reports({ completedStepIds: ['step-0'] }), hookEnds()]
 
-  it('may not count an iteration twice, or not at all', () => {
+  it('must count every iteration once', () => {
     const counted = (by: number) => (before: Progress, after: Progress) =>
       after.stats.currentIteration > before.stats.currentIteration && before.stats.currentIteration > 0
         ? { ...after, stats: { ...after.stats, currentIteration: after.stats.currentIteration + by } }
@@ -118,7 +118,7 @@ describe('what has happened', () => {
     expect(wrongly(counted(-1))).toContain('I2: iteration 2 is the last one, but 1 are counted')
   })
 
-  it('may not lose a step, or the end of one', () => {
+  it('must not lose a step or its completion', () => {
     const shorter = (_: Progress, after: Progress) => ({ ...after, dynamicSteps: after.dynamicSteps.slice(0, 1) })
     expect(wrongly(shorter)).toContain('I3: 1 steps are new, 2 are counted')
     const emptied = (before: Progress, after: Progress) =>
@@ -131,14 +131,14 @@ describe('what has happened', () => {
     expect(wrongly(reopened, ...more)).toContain('I3: step-0 was completed and is pending again')
   })
 
-  it('may not count backwards', () => {
+  it('must not decrease a counter', () => {
     const forgetful = (before: Progress, after: Progress) =>
       before.stats.totalSteps > 0 ? { ...after, stats: { ...after.stats, totalSteps: 0 } } : after
     expect(wrongly((_, after) => ({ ...after, rev: 1 }))).toContain('I10: rev 1 follows 1')
     expect(wrongly(forgetful)).toContain('I10: total-steps was 2 and is 0')
   })
 
-  it('may not leave a hook, or start it twice', () => {
+  it('must not lose a hook or start it twice', () => {
     const stuck = (before: Progress, after: Progress) => ({
       ...after,
       hookTasks: before.hookTasks.length > 0 ? [] : after.hookTasks,
@@ -146,7 +146,7 @@ describe('what has happened', () => {
     expect(wrongly(stuck)).toContain('I14: hook lint of iteration 1 was running and is gone')
   })
 
-  it('may not go over a limit', () => {
+  it('must not exceed a limit', () => {
     const limited = (_: Progress, after: Progress) =>
       after.stats.currentIteration === 2 ? { ...after, stats: { ...after.stats, maxIterations: 1 } } : after
     expect(wrongly(limited)).toContain('I11: iteration 2 is over the limit of 1')
@@ -154,7 +154,7 @@ describe('what has happened', () => {
 })
 
 describe('PROGRESS.yaml', () => {
-  it('may be behind after a crash, or edited: the next run sees to it', () => {
+  it('may be outdated after a crash, or edited: the next run repairs it', () => {
     expect(findings({ shown: undefined })).toEqual(['I8 notice: PROGRESS.yaml is not there; the next run writes it'])
     expect(findings({ shown: { ...whole.progress, rev: 1 } })).toEqual([
       'I8 notice: PROGRESS.yaml is of rev 1, the journal of 3; the next run writes it',
@@ -165,7 +165,7 @@ describe('PROGRESS.yaml', () => {
     expect(findings({ shown: undefined, isRunning: true })).toEqual([])
   })
 
-  it('may not know more than the journal', () => {
+  it('must not be newer than the journal', () => {
     expect(findings({ shown: { ...whole.progress, rev: 9 } })).toEqual([
       'I8 broken: PROGRESS.yaml is of rev 9, the journal ends at rev 3',
     ])
@@ -184,7 +184,7 @@ describe('the folders of attempts', () => {
     expect(findings({ attempts: folders(folder) })).toEqual([finding])
   })
 
-  it('may follow each other where the one before came to nothing', () => {
+  it('may repeat if the previous one had no result', () => {
     expect(findings({ attempts: folders('2-1 never-started', '2-1.2') })).toEqual([])
     expect(findings({ attempts: folders('2-1 aborted', '2-1.2 aborted', '2-1.3') })).toEqual([])
     expect(findings({ attempts: folders('2-check-1 lost', '2-check-1.2') })).toEqual([])
@@ -196,12 +196,12 @@ describe('the folders of attempts', () => {
     ])
   })
 
-  it('may be of what nobody knows any more, once a part of the journal was moved aside', () => {
+  it('may be unknown to the state once part of the journal was moved aside', () => {
     expect(findings({ attempts: folders('9-1'), isRepaired: true })).toEqual([])
   })
 })
 
-it('knows an attempt that ends twice', () => {
+it('detects an attempt that ends twice', () => {
   const { entries } = journalOf(started(), attemptEnded({ kind: 'aborted' }))
   const last = entries.at(-1)
   const twice = last ? [...entries, { ...last, seq: last.seq + 1 }] : []

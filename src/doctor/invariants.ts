@@ -4,29 +4,29 @@ import type { Fact } from '../loop/fact.ts'
 import { attemptFindings, type AttemptFolder } from './attempt-invariants.ts'
 import { broken, notice, type Finding } from './finding.ts'
 
-/** One record of the journal, as far as the rules care. */
+/** One record of the journal, as far as the invariants need it. */
 export type Entry = { readonly seq: number; readonly epoch: number } & (
   | { readonly kind: 'snapshot'; readonly progress: Progress }
   | { readonly kind: 'run' }
   | { readonly kind: 'fact'; readonly fact: Fact }
 )
 
-/** All that a sprint has left behind. */
+/** Everything that a sprint left on disk. */
 export type Evidence = {
-  /** Oldest first. The first one is a snapshot, unless there is none at all. */
+  /** Oldest first. The first one is a snapshot, unless the list is empty. */
   readonly entries: readonly Entry[]
-  /** What PROGRESS.yaml says; undefined if it is not there. */
+  /** Content of PROGRESS.yaml; undefined if the file is missing. */
   readonly shown?: Progress | undefined
   readonly attempts: readonly AttemptFolder[]
-  /** Whether somebody runs the sprint at this moment. */
+  /** Whether a process is running the sprint right now. */
   readonly isRunning: boolean
-  /** A part of the journal was moved aside: what was done after it may be known to nobody. */
+  /** Part of the journal was moved aside, so the state may not know every attempt. */
   readonly isRepaired?: boolean
 }
 
 export type Checked = { readonly findings: readonly Finding[]; readonly progress?: Progress }
 
-/** Everything about a sprint that is not as it must be, and where it stands by its journal. */
+/** Returns all violations, and the state that the journal leads to. */
 export function checkInvariants(evidence: Evidence, rules = advance): Checked {
   const { entries, shown, isRunning } = evidence
   const history = newHistory()
@@ -47,13 +47,13 @@ export function checkInvariants(evidence: Evidence, rules = advance): Checked {
   return { findings, progress }
 }
 
-/** Numbers without a gap, and epochs that grow with every run. */
+/** Sequence numbers have no gaps, and the epoch grows with every run. */
 function orderFindings(before: Entry | undefined, { seq, epoch, kind }: Entry): Finding[] {
   if (!before) return kind === 'snapshot' ? [] : [broken('I1', `record ${seq} has no snapshot before it`)]
   const isBeginning = kind === 'snapshot' && epoch > before.epoch
   const gap = seq === before.seq + 1 || isBeginning ? [] : [broken('I1', `record ${seq} follows record ${before.seq}`)]
   const isNewRun = kind === 'run' && epoch > before.epoch
-  // The run that begins a journal writes its snapshot first, and its own record then.
+  // The run that starts a journal writes its snapshot before its own record.
   const isFirstRun = kind === 'run' && before.kind === 'snapshot' && epoch === before.epoch
   const goesOn = kind !== 'run' && epoch === before.epoch
   if (isNewRun || isFirstRun || goesOn || isBeginning) return gap
@@ -69,7 +69,7 @@ function apply(
   rules: typeof advance,
 ): Applied {
   if (entry.kind === 'snapshot') {
-    // A sprint that is compiled anew before it has run, and one that was repaired, begins with another state.
+    // A sprint that is recompiled before its first run, or repaired, starts from a new snapshot.
     if (!progress || entry.epoch > (before?.epoch ?? 0)) return { progress: entry.progress, begins: true }
     if (isSame(progress, entry.progress)) return { progress: entry.progress }
     return { problem: broken('I8', `the snapshot in record ${entry.seq} is not what the records before it lead to`) }
@@ -84,7 +84,7 @@ function apply(
   }
 }
 
-/** What has been since the last beginning. */
+/** What has happened since the last starting snapshot. */
 function newHistory() {
   let begun = new Set<number>()
   let ended = new Set<number>()
@@ -119,7 +119,7 @@ function iterationFindings({ live: before }: Progress, to: Progress, { begun, en
     if (begun.has(number)) findings.push(broken('I2', `iteration ${number} begins twice`))
     else if (number !== begun.size + 1) findings.push(broken('I2', `iteration ${number} follows ${begun.size}`))
     const { maxIterations } = to.stats
-    // Where no agent is called, only a gate or the checks are run, and no limit forbids that.
+    // An iteration without an attempt only runs a gate or the checks, and no limit forbids that.
     if (number > maxIterations && attempt > 0)
       findings.push(broken('I11', `iteration ${number} is over the limit of ${maxIterations}`))
     begun.add(number)
@@ -224,7 +224,7 @@ function shownFindings(progress: Progress, shown: Progress | undefined, isRunnin
   return isSame(shown, progress) ? [] : [notice('I8', 'PROGRESS.yaml was edited; the next run takes that over')]
 }
 
-/** The same data; what is undefined is not there. */
+/** Deep equality that treats undefined fields as absent. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, n) => isSame(item, b[n]))

@@ -13,8 +13,8 @@ import { lockSprint } from '../storage/state/sprint-lock.ts'
 type Options = { readonly sprintDir: string; readonly now: () => number }
 
 /**
- * Puts right what can be put right without losing anything, and says what was done: nothing that was acknowledged is thrown
- * away, and what cannot be believed is moved aside. Fails if somebody runs the sprint.
+ * Repairs what can be repaired without losing data, and describes each repair. Never deletes acknowledged records; moves
+ * untrustworthy files aside. Rejects if a process is running the sprint.
  */
 export async function repairSprint(options: Options): Promise<string[]> {
   const { sprintDir } = options
@@ -23,7 +23,7 @@ export async function repairSprint(options: Options): Promise<string[]> {
     const removed = await removeLeftovers(sprintDir)
     const before = await examineSprint(sprintDir)
     return [
-      ...removed.map((path) => `removed ${path}, which a run that was killed has left`),
+      ...removed.map((path) => `removed ${path}, left behind by a killed run`),
       ...(await repairJournal(before, options)),
       ...(await showAgain(sprintDir)),
       ...endProcesses(before, sprintDir),
@@ -60,7 +60,7 @@ type Known = {
   readonly entries: readonly Entry[]
 }
 
-/** From PROGRESS.yaml if it knows more than the good part of the journal. */
+/** Starts from PROGRESS.yaml if it is newer than the good part of the journal. */
 async function beginAnew(
   damaged: SegmentFile | undefined,
   { good, shown, entries }: Known,
@@ -69,9 +69,9 @@ async function beginAnew(
   const isShownNewer = shown !== undefined && shown.rev > (good?.rev ?? -1)
   const progress = isShownNewer ? shown : good
   if (!progress || !damaged) {
-    throw new RalphError('JOURNAL_DAMAGED', 'neither the journal nor PROGRESS.yaml says where the sprint stands', {
+    throw new RalphError('JOURNAL_DAMAGED', 'neither the journal nor PROGRESS.yaml holds a usable state', {
       place: { file: damaged?.file ?? sprintDir },
-      hint: 'start anew beside it with: ralph compile <sprint-dir> --fresh',
+      hint: 'start over with: ralph compile <sprint-dir> --fresh',
     })
   }
   const aside = await quarantine(damaged.file)
@@ -80,12 +80,12 @@ async function beginAnew(
   await journal.close()
   const source = isShownNewer ? 'PROGRESS.yaml' : 'the good part of the journal'
   return [
-    `moved ${damaged.file} to ${aside}: nothing of it is lost, nothing is built on it`,
+    `moved ${damaged.file} to ${aside}: its content is kept but no longer used`,
     `began a new segment in ${dirname(damaged.file)} from ${source}, at rev ${progress.rev}, iteration ${progress.stats.currentIteration}`,
   ]
 }
 
-/** PROGRESS.yaml again, if it is missing or older than the journal; somebody's edit is left to the next run. */
+/** Rewrites PROGRESS.yaml if it is missing or older than the journal; the next run applies user edits. */
 async function showAgain(sprintDir: string): Promise<string[]> {
   const examined = await examineSprint(sprintDir)
   const { progress } = checkInvariants({ ...examined, isRunning: true })
@@ -99,5 +99,5 @@ function endProcesses(examined: Examined, sprintDir: string): string[] {
   const { findings } = checkInvariants({ ...examined, isRunning: true })
   const names = findings.flatMap(({ invariant, attempt }) => (invariant === 'I7' && attempt ? [attempt] : []))
   for (const name of names) sweep(`${sprintDir}#${name}`)
-  return names.map((name) => `ended what was left of ${join('attempts', name)}`)
+  return names.map((name) => `ended leftover processes of ${join('attempts', name)}`)
 }

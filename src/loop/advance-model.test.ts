@@ -26,14 +26,14 @@ import { checkName } from './checks.ts'
 import type { AttemptEnd, Fact } from './fact.ts'
 import type { Order } from './order.ts'
 
-/** One throw of the dice: which of the possible things happens, and how. */
+/** One roll of the dice: which possible fact happens next, and how. */
 type Dice = { readonly which: number; readonly how: number; readonly at: number }
 
-/** What a runtime knows: the state, the orders that are open, and what observers were told so far. */
+/** What a runtime knows: the state, the open orders, and the events so far. */
 type World = {
   readonly progress: Progress
   readonly history: readonly Fact[]
-  /** An order that was aborted can still be answered, or its answer never comes. */
+  /** An aborted order may still be answered, or never. */
   readonly open: readonly { readonly order: Order; readonly aborted: boolean }[]
   readonly startedIterations: readonly number[]
   readonly endedIterations: readonly number[]
@@ -41,19 +41,19 @@ type World = {
   readonly completedSteps: readonly string[]
 }
 
-/** The run goes on. A blocked sprint finishes its iteration; one without an iteration waits for its baseline. */
+/** Whether the run continues. A blocked sprint finishes its iteration; one without an iteration waits for its baseline. */
 const isWorking = ({ status, live }: Progress) =>
   status === 'in-progress' ||
   status === 'parked' ||
   (status === 'blocked' && live.some(({ stage }) => stage !== 'waiting'))
 
-/** An attempt or a hook always says how it ended. */
+/** An attempt or a hook always reports how it ended. */
 const willBeAnswered = ({ order, aborted }: World['open'][number]) =>
   !aborted || order.type === 'run-attempt' || order.type === 'run-hook'
 
 type Possible = { readonly fact?: Fact; readonly answers?: Order; readonly dies?: boolean }
 
-/** Everything that could happen next. Answers are likelier than what comes from outside. */
+/** Everything that could happen next. Answers are more likely than outside facts. */
 function possible({ progress, open }: World, dice: Dice): readonly Possible[] {
   const at = noon + dice.at
   const answers = open.flatMap(({ order, aborted }): Possible[] => [
@@ -158,7 +158,7 @@ function happen(world: World, dice: Dice): World {
   return fact ? take({ ...world, open }, fact) : { ...world, open }
 }
 
-/** One transition, with everything that must hold after any. */
+/** One transition, with everything that must hold after any transition. */
 function take(before: World, fact: Fact): World {
   const history = [...before.history, fact]
   try {
@@ -174,7 +174,7 @@ function take(before: World, fact: Fact): World {
   }
 }
 
-/** Not `expect`: this is asked some hundred thousand times. */
+/** Not `expect`: called some hundred thousand times. */
 function must(what: string, holds: boolean): void {
   if (!holds) throw new Error(`it must ${what}`)
 }
@@ -292,7 +292,7 @@ function mustOrderRightly(before: World, after: World, { fact, orders }: Taken):
   must('order nothing new at rest', isWorking(before.progress) || fact.type === 'started' || ordered.length === 0)
 }
 
-/** The order that must be open while an iteration is in this stage; else it would never go on. */
+/** The order that must be open in this stage; otherwise the iteration would never continue. */
 function orderOf({ stage, number: iteration }: Progress['live'][number]): string {
   const types: Readonly<Record<string, Order['type']>> = {
     agent: 'run-attempt',
@@ -323,7 +323,7 @@ const setup = fc.record({
   reviews: fc.boolean(),
   checkpoint: fc.boolean(),
   notifies: fc.boolean(),
-  /** Whether there is as much history as is kept. */
+  /** Whether the history is already at its maximum size. */
   old: fc.nat(7).map((n) => n === 0),
 })
 type Setup = typeof setup extends fc.Arbitrary<infer T> ? T : never
@@ -350,7 +350,7 @@ const oldIterations = Array.from({ length: shown.iterations }, () => {
 
 const dice = fc.record({ which: fc.nat(), how: fc.nat(), at: fc.nat(1e9) })
 
-it('keeps its promises whatever happens, in any order', () => {
+it('keeps its invariants for any sequence of facts', () => {
   const statuses = new Set<string>()
   fc.assert(
     fc.property(setup, fc.array(dice, { minLength: 20, maxLength: 80 }), (given, throws) => {
@@ -364,7 +364,7 @@ it('keeps its promises whatever happens, in any order', () => {
         newWorld(sprintOf(given)),
       )
 
-      // A thousand old tasks make this slow and show nothing more.
+      // A thousand old tasks make this slow and add nothing.
       const small = { ...end.progress, hookTasks: end.progress.hookTasks.slice(-20) }
       expect(z.decode(Progress, z.encode(Progress, small))).toEqual(small)
     }),

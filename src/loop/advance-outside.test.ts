@@ -64,7 +64,7 @@ describe('a stop after the turn', () => {
   })
 })
 
-it('a stop now can also be a pause', () => {
+it('an immediate stop can also be a pause', () => {
   const stopped = after(running, stop('paused', 'now'))
   const resumed = after(stopped.progress, aborted, started(), waitEnds())
 
@@ -79,7 +79,7 @@ it('a stop after the iteration can also be an interrupt', () => {
   expect(progress).toMatchObject({ status: 'interrupted', live: [], iterations: [{ number: 1 }] })
 })
 
-describe('what a person tells the agent', () => {
+describe('a message from a user', () => {
   it('is in the next prompt, and only there', () => {
     const next = after(
       aProgress(),
@@ -93,12 +93,12 @@ describe('what a person tells the agent', () => {
     expect(then).not.toHaveProperty('messages')
   })
 
-  it('does not disturb the agent unless it is to be told now', () => {
+  it('does not interrupt the agent unless sent with now', () => {
     expect(after(running, tellAgent('later')).orders).toEqual([])
     expect(after(running, tellAgent('now', { now: true })).orders).toEqual([{ type: 'abort', what: 'attempts' }])
   })
 
-  it('now gives the iteration another attempt at once, whose prompt has it', () => {
+  it('sent with now starts another attempt at once, with the message in its prompt', () => {
     const { progress, orders } = after(running, tellAgent('mind the tests', { now: true }), aborted)
 
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
@@ -106,7 +106,7 @@ describe('what a person tells the agent', () => {
     expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('mind the tests')
   })
 
-  it('now is for the next run if the sprint is interrupted meanwhile', () => {
+  it('sent with now waits for the next run if the sprint was interrupted', () => {
     const stopped = after(running, tellAgent('x', { now: true }), stop('interrupted', 'now'), aborted)
 
     expect(stopped.progress).toMatchObject({ status: 'interrupted', live: [{ stage: 'waiting', attempt: 2 }] })
@@ -114,7 +114,7 @@ describe('what a person tells the agent', () => {
     expect(after(stopped.progress, started()).progress.messages).toMatchObject([{ text: 'x' }])
   })
 
-  it('is kept for the next prompt if the agent reported at the same moment', () => {
+  it('is kept for the next prompt if the agent reports at the same moment', () => {
     const next = after(
       aProgress(),
       started(),
@@ -125,14 +125,14 @@ describe('what a person tells the agent', () => {
     expect(next).toMatchObject({ live: [{ number: 2 }], messages: [{ text: 'x' }] })
   })
 
-  it('ends nothing while nobody works', () => {
+  it('ends nothing while no agent works', () => {
     const waiting = after(running, fails()).progress
 
     expect(after(waiting, tellAgent('x', { now: true })).orders).toEqual([])
     expect(after(aProgress(), tellAgent('x', { now: true })).progress.messages).toMatchObject([{ text: 'x' }])
   })
 
-  it('does not keep a hook that blocks from resting the sprint', () => {
+  it('does not keep a blocking hook from resting the sprint', () => {
     const block = aHook({ parallel: true, onFail: 'block' })
     const { progress, orders } = after(
       aProgress({ perIterationHooks: [block] }),
@@ -149,7 +149,7 @@ describe('what a person tells the agent', () => {
 })
 
 describe('an edit of PROGRESS.yaml', () => {
-  it('changes the steps while the iteration goes on', () => {
+  it('changes the steps while the iteration continues', () => {
     const { progress, orders } = after(
       aProgress({ dynamicSteps: steps('alpha', 'beta') }),
       started(),
@@ -165,7 +165,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('tells what was taken over and what was not', () => {
+  it('reports what was applied and what was not', () => {
     const fact: Fact = {
       type: 'edited',
       at: noon,
@@ -174,12 +174,12 @@ describe('an edit of PROGRESS.yaml', () => {
     }
 
     expect(told(after(running, fact).orders)).toEqual([
-      { type: 'note', level: 'info', text: 'taken over from PROGRESS.yaml: step-added' },
-      { type: 'note', level: 'warning', text: 'not taken over from PROGRESS.yaml: no such step' },
+      { type: 'note', level: 'info', text: 'applied from PROGRESS.yaml: step-added' },
+      { type: 'note', level: 'warning', text: 'not applied from PROGRESS.yaml: no such step' },
     ])
   })
 
-  it('to paused is a pause like any other', () => {
+  it('to paused requests a pause', () => {
     const waiting = after(running, fails({ class: 'usage_limit', resetsAt: noon + 9000 })).progress
     const edit = after(waiting, edited({ kind: 'pause' }))
     const asked = after(waiting, pauseRequested)
@@ -189,7 +189,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(after(running, edited({ kind: 'pause' })).progress).toEqual(after(running, pauseRequested).progress)
   })
 
-  it('to needs-human asks when the iteration is over', () => {
+  it('to needs-human asks when the iteration has ended', () => {
     const edit = edited({ kind: 'needs-human', reason: 'which one?', details: 'a or b' })
     const { progress, orders } = after(aProgress(), started(), edit, reports())
 

@@ -31,7 +31,7 @@ import { buildPrompt } from './prompt.ts'
 import type { Fact } from './fact.ts'
 import type { Order } from './order.ts'
 
-/** A sprint in its second iteration, in each stage that an iteration can be in. */
+/** A sprint in its second iteration, in every possible stage. */
 const sprint = aProgress({ doneWhen: [aCheck()], perIterationHooks: [aHook()] })
 const claim = reports({ status: 'goal-complete' })
 const toSecond: Play[] = [started(), reports(), hookEnds()]
@@ -60,7 +60,7 @@ describe('a run', () => {
     ])
   })
 
-  it('keeps the time of its first start', () => {
+  it('keeps the time of the first start', () => {
     const { progress, orders } = after(inAgent, interrupted, started({ at: noon + 5000 }))
 
     expect(progress.stats.startedAt).toBe(noon)
@@ -78,7 +78,7 @@ describe('a run', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('takes up a hook again that a crash of the completed sprint left running', () => {
+  it('resumes a hook that was running when the completed sprint crashed', () => {
     const background = aHook({ id: 'background', parallel: true })
     const rested = after(aProgress({ perIterationHooks: [background] }), started(), claim).progress
     const { progress, orders } = after(rested, started())
@@ -98,7 +98,7 @@ describe('after a crash', () => {
     ['a usage limit', inParked, { type: 'wait', iteration: 2, until: noon + 9000, reason: 'exit code 1' }],
     ['the checks', inChecks, { type: 'run-checks', iteration: 2, names: ['npm test'] }],
     ['a hook', inHooks, { type: 'run-hook', iteration: 2, hookId: 'lint' }],
-  ])('during %s the same order is given again', (_, crashed, order) => {
+  ])('during %s the same order is issued again', (_, crashed, order) => {
     const { progress, orders } = after(crashed, started())
 
     expect(work(orders)).toEqual([order])
@@ -106,11 +106,11 @@ describe('after a crash', () => {
     expect(progress.stats.currentIteration).toBe(2)
   })
 
-  it('a usage limit is still waited for', () => {
+  it('the sprint still waits for a usage limit', () => {
     expect(after(inParked, started()).progress).toMatchObject({ status: 'parked', parked: { until: noon + 9000 } })
   })
 
-  it('parallel hooks are taken up again beside the iteration', () => {
+  it('parallel hooks resume beside the iteration', () => {
     const background = aHook({ id: 'background', parallel: true })
     const { orders } = after(aProgress({ perIterationHooks: [background] }), started(), reports(), started())
 
@@ -126,7 +126,7 @@ describe('a requested pause', () => {
     ['the agent works', inAgent, [reports(), hookEnds()]],
     ['checks run', inChecks, [checksEnd({ ...green(), passed: false }), hookEnds()]],
     ['a hook runs', inHooks, [hookEnds()]],
-  ])('lets the iteration finish while %s; the next run begins the next one (C8)', (_, running, rest) => {
+  ])('lets the iteration finish while %s; the next run starts the next one (C8)', (_, running, rest) => {
     const requested = after(running, pauseRequested)
     const { progress, orders } = after(requested.progress, ...rest)
     const resumed = after(progress, started())
@@ -142,7 +142,7 @@ describe('a requested pause', () => {
   it.each<[string, Progress, number]>([
     ['between two attempts', inWaiting, 0],
     ['in a usage limit', inParked, noon + 9000],
-  ])('rests at once %s; the next run goes on waiting', (_, waiting, until) => {
+  ])('rests at once %s; the next run continues to wait', (_, waiting, until) => {
     const { progress, orders } = after(waiting, pauseRequested)
     const resumed = after(progress, started())
 
@@ -154,19 +154,19 @@ describe('a requested pause', () => {
     ])
   })
 
-  it('does not keep the goal from being reached', () => {
+  it('does not prevent reaching the goal', () => {
     const { progress } = after(inChecks, pauseRequested, checksEnd(green()), hookEnds())
 
     expect(progress.status).toBe('completed')
   })
 
-  it('changes nothing in a sprint that rests', () => {
+  it('changes nothing in a sprint at rest', () => {
     const rested = after(inAgent, interrupted).progress
 
     expect(after(rested, pauseRequested)).toEqual({ progress: { ...rested, rev: rested.rev + 1 }, orders: [] })
   })
 
-  it('makes a wait that ends at the same time start nothing', () => {
+  it('keeps a wait that ends at the same time from starting anything', () => {
     expect(work(after(inWaiting, pauseRequested, waitEnds()).orders)).toEqual([])
   })
 })
@@ -183,7 +183,7 @@ describe('an interrupt', () => {
       [hookEnds('lint', { exitCode: null, error: 'aborted' })],
       { type: 'run-attempt', iteration: 3 },
     ],
-  ])('while %s ends everything now; the next run goes on there', (_, running, late, order) => {
+  ])('while %s ends everything now; the next run continues there', (_, running, late, order) => {
     const stopped = after(running, interrupted)
     const { progress, orders } = after(stopped.progress, ...late)
     const resumed = after(progress, started())
@@ -197,14 +197,14 @@ describe('an interrupt', () => {
     expect(work(resumed.orders)).toMatchObject([order])
   })
 
-  it('gives the iteration under way another attempt', () => {
+  it('gives the live iteration another attempt', () => {
     const { progress, orders } = after(inAgent, interrupted, aborted, started(), waitEnds())
 
     expect(progress.live).toMatchObject([{ number: 2, stage: 'agent', attempt: 2 }])
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
   })
 
-  it('loses no report that came at the same time, and orders nothing for it', () => {
+  it('keeps a report that arrives at the same time, and orders nothing for it', () => {
     const late = after(inAgent, interrupted, reports({ status: 'goal-complete', pendingSteps: newSteps('alpha') }))
 
     expect(late.progress).toMatchObject({
@@ -218,7 +218,7 @@ describe('an interrupt', () => {
     ])
   })
 
-  it('loses no check result that came at the same time; the next run ends the iteration', () => {
+  it('keeps a check result that arrives at the same time; the next run ends the iteration', () => {
     const late = after(inChecks, interrupted, checksEnd(green()))
     const resumed = after(late.progress, started())
 
@@ -246,7 +246,7 @@ describe('an interrupt', () => {
 describe('an answer', () => {
   const asked = after(aProgress(), started(), reports({ status: 'needs-human' })).progress
 
-  it('closes the question and leaves the sprint ready to be resumed', () => {
+  it('closes the question and leaves the sprint ready to resume', () => {
     const { progress, orders } = after(asked, answered('the key is in the vault'))
 
     expect(progress).toMatchObject({
@@ -304,14 +304,14 @@ describe('an illegal fact', () => {
     expect(progress).toEqual(before)
   })
 
-  it('says what cannot happen to which sprint, and why', () => {
+  it('names the fact, the sprint and the reason', () => {
     expect(() => advance(inAgent, waitEnded)).toThrow(
       'wait-ended cannot happen to 2026-01-18_sprint (in-progress): it is not waiting',
     )
   })
 })
 
-it('makes a new progress with the next rev and leaves the old one as it was', () => {
+it('returns a new progress with the next rev and leaves the old one unchanged', () => {
   const before = frozen(aProgress({ dynamicSteps: steps('alpha'), hookTasks: [aHookTask()] }))
   const copy = structuredClone(before)
   const { progress } = advance(before, started())

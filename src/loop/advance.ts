@@ -19,7 +19,7 @@ import { reopenFailed, resumeInterrupted } from './standard/reopen.ts'
 import { workAt } from './standard/work.ts'
 import { onWorktreeCleaned, tidyUp } from './worktree.ts'
 
-/** The whole loop in one function: from where we are and what happened, to where we go and what to do next. */
+/** The loop in one function: takes the current state and a fact, returns the next state and the orders to execute. */
 export function advance(progress: Progress, fact: Fact): Transition {
   const decided = decide(withTime(progress, fact), fact)
   const next =
@@ -30,10 +30,10 @@ export function advance(progress: Progress, fact: Fact): Transition {
   return { progress: { ...next.progress, rev: progress.rev + 1 }, orders }
 }
 
-/** What can happen to a sprint that nobody runs does not start anything. */
+/** These facts can arrive while no run is active, so they start nothing. */
 const isOfRun = ({ type }: Fact): boolean => !['recompiled', 'answered', 'told', 'notified'].includes(type)
 
-/** The time since the last fact counts as work if something was at work. How long nobody ran the sprint does not. */
+/** Time since the last fact counts as work if something was running. Time between runs does not. */
 function withTime(progress: Progress, { type, at }: Fact): Progress {
   const { status, live, stats } = progress
   const atWork = status === 'in-progress' && (live.length === 0 || live.some(({ stage }) => stage !== 'waiting'))
@@ -76,7 +76,7 @@ function decide(progress: Progress, fact: Fact): Transition {
   }
 }
 
-/** A run begins: for the first time, after a rest, or after a crash. What was under way goes on where it was. */
+/** Starts a run: the first one, after a rest, or after a crash. Continues whatever was interrupted. */
 function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>): Transition {
   if (progress.status === 'completed' || progress.status === 'needs-human') {
     const rested = tell({ type: 'sprint-rested', status: progress.status, reason: progress.reason })
@@ -101,7 +101,7 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
   return andThen([told, ...stillParked(chosen, at), ...reopen(chosen)], goOn(chosen, at))
 }
 
-/** Without what belonged to the last run, and why it ended. */
+/** Drops the fields that belonged to the last run, and why it ended. */
 function forNewRun(progress: Progress): Progress {
   const { reason: _reason, failure: _failure, stopRequested: _stop, runLimits: _limits, ...kept } = progress
   const { runChoice: _choice, error: _error, failedPhase: _failed, blockedAt: _at, ending, ...fresh } = kept
@@ -109,7 +109,7 @@ function forNewRun(progress: Progress): Progress {
   return reopenFailed({ ...ready, ...(ending && ending.status !== 'limit-reached' && { ending }) })
 }
 
-/** An iteration that waits goes on with an agent of this run that is free, and then there is nothing to wait for. */
+/** Moves waiting iterations to an agent of this run that is free, so that they need not wait. */
 function withChosenAgents(progress: Progress, at: number): Progress {
   const { agent, until } = chooseAgent(progress, at)
   const waiting = progress.live.filter(({ stage, agent: before }) => stage === 'waiting' && before !== undefined)
@@ -118,13 +118,13 @@ function withChosenAgents(progress: Progress, at: number): Progress {
   return waiting.reduce<Progress>((so, live) => withLive(so, { ...live, agent }), { ...kept, status: 'in-progress' })
 }
 
-/** Hours of silence want an explanation. */
+/** Explains why the sprint stays silent, possibly for hours. */
 function stillParked({ parked }: Progress, at: number): Order[] {
   if (!parked || parked.until <= at) return []
   return [note('info', `waits until ${formatTimestamp(parked.until)}: ${parked.reason}`)]
 }
 
-/** The baseline, the next iteration, or what follows in one that was stopped between two of its hooks. */
+/** Runs the baseline, starts the next iteration, or continues one that was stopped between two hooks. */
 function goOn(progress: Progress, at: number): Transition {
   const { doneWhen = [], live: lives, mode } = progress
   if (isBaselineDue(progress)) {
@@ -136,7 +136,7 @@ function goOn(progress: Progress, at: number): Transition {
     .reduce<Transition>((so, live) => andThen(so.orders, runHooks(so.progress, live, at)), { progress, orders: [] })
 }
 
-/** The orders that were open when the last run ended, again. Who carries them out finds what they have left behind. */
+/** Reissues the orders that were open when the last run ended. The runtime joins what is still running. */
 const reopen = (progress: Progress): Order[] => [
   ...progress.live.flatMap((live) => reopenIteration(progress, live)),
   ...reopenHooks(progress),
@@ -190,9 +190,9 @@ function onWaitEnded(progress: Progress, fact: Extract<Fact, { type: 'wait-ended
 }
 
 /**
- * After the iteration or the turn: what is under way goes on until then; what only waits for its next attempt is left as it
- * is. Now: everything is ended, and the iteration gets another attempt in the next run. A sprint that rests already (only its
- * hooks still run) goes on resting: a reached goal stays reached, an open question stays open.
+ * `iteration` and `turn`: running work continues until then, and an iteration that waits for its next attempt stays as it is.
+ * `now`: everything ends, and the iteration gets another attempt in the next run. A sprint that already rests (only its hooks
+ * still run) keeps its status: a reached goal stays reached, an open question stays open.
  */
 function onStopRequested(progress: Progress, { as, when }: Extract<Fact, { type: 'stop-requested' }>): Transition {
   const { status, live } = progress
@@ -204,13 +204,13 @@ function onStopRequested(progress: Progress, { as, when }: Extract<Fact, { type:
     return andThen([abort], restAs(progress, as))
   }
   if (!running) return { progress, orders: [] }
-  // What has stopped after its turn would not be gone on with by a later request to wait for the iteration.
+  // An iteration that has stopped after its turn would not resume for a later request to stop after the iteration.
   const sooner = progress.stopRequested?.when === 'turn' ? 'turn' : when
   if (busy) return { progress: { ...progress, stopRequested: { as, when: sooner } }, orders: [] }
   return andThen([{ type: 'abort', what: 'waits' }], restAs(progress, as))
 }
 
-/** For the next prompt; or the attempt is ended, and a new one is told at once. */
+/** Adds a message to the next prompt; with `now`, ends the attempt and starts a new one with the message. */
 function onTold(progress: Progress, { at, text, now }: Extract<Fact, { type: 'told' }>): Transition {
   const told: Progress = { ...progress, messages: [...(progress.messages ?? []), { text, at }] }
   const working = told.live.filter(({ stage }) => stage === 'agent')
@@ -219,13 +219,13 @@ function onTold(progress: Progress, { at, text, now }: Extract<Fact, { type: 'to
   return { progress: retelling, orders: [{ type: 'abort', what: 'attempts' }] }
 }
 
-/** Somebody has changed PROGRESS.yaml while the sprint runs. */
+/** Applies an edit that a user or an agent made to PROGRESS.yaml while the sprint runs. */
 function onEdited(progress: Progress, { at, ...fact }: Extract<Fact, { type: 'edited' }>): Transition {
   const { edits, refused } = progress.mode === 'standard' ? withoutSteps(fact) : fact
   const edited = applyEdits(progress, edits, { at, iteration: progress.stats.currentIteration })
   const orders = [
-    ...edits.map((edit) => `taken over from PROGRESS.yaml: ${edit.kind}`).map((text) => note('info', text)),
-    ...refused.map((reason) => note('warning', `not taken over from PROGRESS.yaml: ${reason}`)),
+    ...edits.map((edit) => `applied from PROGRESS.yaml: ${edit.kind}`).map((text) => note('info', text)),
+    ...refused.map((reason) => note('warning', `not applied from PROGRESS.yaml: ${reason}`)),
   ]
   if (!edits.some(({ kind }) => kind === 'pause')) return { progress: edited, orders }
   return andThen(orders, onStopRequested(edited, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
@@ -233,7 +233,7 @@ function onEdited(progress: Progress, { at, ...fact }: Extract<Fact, { type: 'ed
 
 type Edited = Pick<Extract<Fact, { type: 'edited' }>, 'edits' | 'refused'>
 
-/** A sprint with phases has no dynamic steps that anybody would ever do. */
+/** A sprint with phases never works on dynamic steps. */
 const withoutSteps = ({ edits, refused }: Edited): Edited => ({
   edits: edits.filter(({ kind }) => kind === 'pause' || kind === 'needs-human'),
   refused: [
@@ -249,7 +249,7 @@ const note = (level: 'info' | 'warning', text: string): Order => tell({ type: 'n
 function onNotified(progress: Progress, { results }: Extract<Fact, { type: 'notified' }>): Transition {
   const notifications = [...(progress.notifications ?? []), ...results].slice(-shown.notifications)
   const failed = results.filter(({ sent }) => !sent)
-  const orders = failed.map(({ to, error = '' }) => note('warning', `${to} could not be told: ${error}`))
+  const orders = failed.map(({ to, error = '' }) => note('warning', `could not notify ${to}: ${error}`))
   return { progress: { ...progress, notifications }, orders }
 }
 

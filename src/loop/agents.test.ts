@@ -15,14 +15,14 @@ describe('the agent that works', () => {
     expect(chooseAgent(aProgress(agents), noon)).toEqual({ agent: 'claude' })
   })
 
-  it('is the next one while the first is limited, up to the very moment', () => {
+  it('is the next one while the first is limited, up to the exact reset time', () => {
     const progress = aProgress({ ...agents, agentLimits: [{ agent: 'claude', until: noon + 1 }] })
 
     expect(chooseAgent(progress, noon)).toEqual({ agent: 'codex' })
     expect(chooseAgent(progress, noon + 1)).toEqual({ agent: 'claude' })
   })
 
-  it('is the one that is free first, if none is now', () => {
+  it('is the one that is free first, if all are limited', () => {
     const agentLimits = [
       { agent: 'claude', until: noon + 5 },
       { agent: 'codex', until: noon + 3 },
@@ -32,12 +32,12 @@ describe('the agent that works', () => {
     expect(chooseAgent(aProgress({ ...agents, agentLimits }), noon)).toEqual({ agent: 'codex', until: noon + 3 })
   })
 
-  it('is nobody in particular if nobody was named', () => {
+  it('is undefined if no agents are configured', () => {
     expect(chooseAgent(aProgress(), noon)).toEqual({})
   })
 })
 
-it('a limit replaces the one before of the same agent, and those that are over are forgotten', () => {
+it('a limit replaces the previous one of the same agent, and expired limits are dropped', () => {
   const agentLimits = [
     { agent: 'claude', until: noon + 5 },
     { agent: 'codex', until: noon - 5 },
@@ -49,24 +49,24 @@ it('a limit replaces the one before of the same agent, and those that are over a
 })
 
 describe('a switch', () => {
-  it('is told, there and back', () => {
+  it('is reported, there and back', () => {
     const there = after(aProgress(), both, limited(5))
     const back = after(there.progress, reports({}, noon + 6 * hour))
 
-    expect(notes(there.orders)).toEqual(['claude has reached its usage limit; codex goes on'])
+    expect(notes(there.orders)).toEqual(['claude has reached its usage limit; codex takes over'])
     expect(back.progress.live).toMatchObject([{ number: 2, agent: 'claude' }])
-    expect(notes(back.orders)).toEqual(['claude works from here on, after codex'])
+    expect(notes(back.orders)).toEqual(['claude takes over from codex'])
   })
 
-  it('is not told where there is none', () => {
+  it('is not reported if the agent stays the same', () => {
     expect(notes(after(aProgress(), both, reports()).orders)).toEqual([])
   })
 })
 
-describe('a limit that another sprint has met', () => {
+describe('a limit that another sprint has reported', () => {
   const known = fails({ class: 'usage_limit', resetsAt: noon + hour, notStarted: true })
 
-  it('parks the sprint without having started anything', () => {
+  it('parks the sprint without starting an agent', () => {
     const { progress } = after(aProgress(), started({ agents: ['claude'] }), known)
 
     expect(progress).toMatchObject({ status: 'parked', parked: { until: noon + hour }, live: [{ attempt: 1 }] })
@@ -74,7 +74,7 @@ describe('a limit that another sprint has met', () => {
     expect(after(progress, waitEnds(noon + hour), reports()).progress.iterations).toMatchObject([{ attempts: 1 }])
   })
 
-  it('makes a fallback take over as well', () => {
+  it('also makes a fallback take over', () => {
     const { progress, orders } = after(aProgress(), both, known)
 
     expect(progress.live).toMatchObject([{ agent: 'codex', attempt: 1 }])
@@ -85,7 +85,7 @@ describe('a limit that another sprint has met', () => {
 describe('the next run of a parked sprint', () => {
   const parked = after(aProgress(), started({ agents: ['claude'] }), limited(5)).progress
 
-  it('goes on waiting, and says until when', () => {
+  it('continues to wait, and reports until when', () => {
     const { progress, orders } = after(parked, started({ at: noon + hour, agents: ['claude'] }))
 
     expect(progress.status).toBe('parked')
@@ -93,7 +93,7 @@ describe('the next run of a parked sprint', () => {
     expect(notes(orders)).toEqual(['waits until 2026-01-18T17:00:00.000Z: exit code 1'])
   })
 
-  it('has nothing to wait for if another agent is to work', () => {
+  it('does not wait if another agent is available', () => {
     const { progress, orders } = after(parked, started({ at: noon + hour, agents: ['codex'] }))
 
     expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, agent: 'codex' }] })

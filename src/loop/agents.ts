@@ -1,6 +1,6 @@
 import type { Progress } from '../contract/progress.ts'
 
-/** The first choice whose usage limit is over; if none is, the one whose limit ends first, and when. */
+/** Returns the first choice that is not limited; if all are, the one whose limit ends first, and when. */
 export function chooseAgent(
   { runAgents = [], agentLimits = [] }: Progress,
   at: number,
@@ -13,7 +13,7 @@ export function chooseAgent(
   return soonest ?? {}
 }
 
-/** Remembers that an agent has reached its limit; limits that are over are forgotten. */
+/** Records that an agent has reached its usage limit; drops expired limits. */
 export function withAgentLimit(progress: Progress, agent: string | undefined, until: number, at: number): Progress {
   if (agent === undefined) return progress
   const others = (progress.agentLimits ?? []).filter((limit) => limit.agent !== agent && limit.until > at)

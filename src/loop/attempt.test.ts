@@ -18,7 +18,7 @@ import {
 } from '../../test/support/builders.ts'
 
 describe('a report', () => {
-  it('to continue ends the iteration and begins the next at once', () => {
+  it('to continue ends the iteration and starts the next one at once', () => {
     const { progress, orders } = after(aProgress(), started(), reports({ summary: 'looked around' }, noon + 5000))
 
     expect(progress.iterations).toMatchObject([
@@ -77,7 +77,7 @@ describe('a report', () => {
     expect(progress.live).toMatchObject([{ number: 2, mode: 'executing', step: 'step-1' }])
   })
 
-  it('with unknown ids applies as far as it can, and says what was dropped', () => {
+  it('with unknown ids applies as far as possible, and records what was dropped', () => {
     const { progress, orders } = after(
       aProgress({ dynamicSteps: steps('alpha') }),
       started(),
@@ -94,7 +94,7 @@ describe('a report', () => {
     )
   })
 
-  it('that needs a human asks and rests', () => {
+  it('with needs-human asks and rests', () => {
     const { progress, orders } = after(
       aProgress({ dynamicSteps: steps('alpha') }),
       started(),
@@ -118,7 +118,7 @@ describe('a report', () => {
     })
   })
 
-  it('ends what the last prompt had to tell', () => {
+  it('clears what the last prompt contained', () => {
     const { progress } = after(
       aProgress({
         status: 'in-progress',
@@ -142,7 +142,7 @@ describe('goal-complete before min-iterations', () => {
   const claim = reports({ status: 'goal-complete', goalCompleteSummary: 'done' })
   const sprint = aProgress({ ralph: { minIterations: 3 } })
 
-  it('is recorded and the loop goes on (C4)', () => {
+  it('is recorded and the loop continues (C4)', () => {
     const { progress, orders } = after(sprint, started(), claim, claim)
 
     expect(progress).toMatchObject({ status: 'in-progress', ralph: { goalCompleteAttemptedAt: 2 } })
@@ -157,13 +157,13 @@ describe('goal-complete before min-iterations', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
   })
 
-  it('is accepted in the iteration of that number', () => {
+  it('is accepted from the iteration of that number', () => {
     const { progress } = after(sprint, started(), claim, claim, claim)
 
     expect(progress).toMatchObject({ status: 'completed', ralphExit: { iteration: 3, finalSummary: 'done' } })
   })
 
-  it('still completes the steps that it names', () => {
+  it('still completes the steps it names', () => {
     const { progress } = after(
       { ...sprint, dynamicSteps: steps('alpha') },
       started(),
@@ -194,7 +194,7 @@ describe('a message without a valid report', () => {
     expect(progress.hookTasks).toEqual([])
   })
 
-  it('makes the pause grow', () => {
+  it('increases the pause', () => {
     const again = [waitEnds(), saysNothing()]
     const { orders } = after(aProgress(), started(), saysNothing(), ...again, ...again)
 
@@ -215,7 +215,7 @@ describe('a message without a valid report', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('is forgotten with the next valid report', () => {
+  it('is cleared by the next valid report', () => {
     const { progress } = after(aProgress(), started(), saysNothing(), waitEnds(), reports())
 
     expect(progress).not.toHaveProperty('failure')
@@ -243,7 +243,7 @@ describe('the cost', () => {
     expect(progress.stats).toMatchObject({ costUsd: 0.75, usage: twice })
   })
 
-  it('is unknown, not zero, as soon as one attempt had no price', () => {
+  it('is unknown, not zero, as soon as an attempt has no price', () => {
     const unpriced = attemptEnded(
       { kind: 'failed', class: 'crash', reason: 'x', retryable: true },
       { costUsd: undefined },

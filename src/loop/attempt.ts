@@ -16,7 +16,7 @@ type Aborted = Extract<AttemptEnd, { kind: 'aborted' }>
 
 export function onAttemptEnded(progress: Progress, fact: AttemptEnded): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
-  if (before.attempt !== fact.attempt) throw illegal(progress, fact, `attempt ${before.attempt} is the live one`)
+  if (before.attempt !== fact.attempt) throw illegal(progress, fact, `attempt ${before.attempt} is the current one`)
   if (before.stage !== 'agent') throw illegal(progress, fact, 'no attempt is running')
   if (fact.end.kind === (progress.mode === 'ralph' ? 'phase-report' : 'report'))
     throw illegal(progress, fact, 'it is the report of another mode')
@@ -39,11 +39,11 @@ function afterAttempt(counted: Progress, live: LiveIteration, fact: AttemptEnded
   }
 }
 
-/** An earlier attempt may have changed what the last one did not. */
+/** An earlier attempt may have changed files even if the last one did not. */
 const withChange = (live: LiveIteration, { changed }: AttemptEnded): LiveIteration =>
   changed === undefined ? live : { ...live, changed: live.changed === true || changed }
 
-/** Ended on request: by a stop, whose next run goes on here, or to tell the agent something, which it is told at once. */
+/** Ended on request: by a stop, after which the next run continues here, or to deliver a message, which the next attempt gets at once. */
 function onAborted(progress: Progress, live: LiveIteration, { session }: Aborted, fact: AttemptEnded): Transition {
   const interrupted = session === undefined ? undefined : interruptedIn(session, live, fact.usage)
   const again: LiveIteration = { ...nextAttempt(live), ...(interrupted && { interrupted }) }
@@ -76,7 +76,7 @@ function onReport(progress: Progress, live: LiveIteration, report: Report, at: n
   return andThen(orders, judge(change.progress, reported, report, at))
 }
 
-/** What the report's status leads to. goal-complete is a claim: too early it is noted, else the checks decide. */
+/** Acts on the report's status. goal-complete is a claim: too early it is only noted, otherwise the checks decide. */
 function judge(progress: Progress, live: LiveIteration, report: Report, at: number): Transition {
   if (report.status === 'needs-human') {
     const asked = { ...progress, humanNeeded: { ...report.humanNeeded, askedAt: at } }
@@ -104,8 +104,8 @@ function afterTurn(progress: Progress, live: LiveIteration, at: number): Transit
 }
 
 /**
- * A valid report ends what the prompt had to tell: failures, red checks, hook output, what people said. What came in while
- * the agent was already at work was not in its prompt; the next one tells it.
+ * A valid report clears what the prompt contained: failures, red checks, hook output, messages. Anything that arrived after the
+ * prompt was built stays for the next one.
  */
 function forget(progress: Progress, { startedAt, promptedAt = startedAt }: LiveIteration): Progress {
   const { failure: _failure, refusedBy: _refusedBy, feedback = [], answer: _answer, messages = [], ...kept } = progress

@@ -66,7 +66,7 @@ describe('the baseline', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
   })
 
-  it('that is never taken does not keep a sprint from pausing', () => {
+  it('that is never taken does not keep the sprint from pausing', () => {
     const { progress } = after(unmeasured({ doneWhen: [] }), started(), fails(), pauseRequested)
 
     expect(progress.status).toBe('paused')
@@ -81,7 +81,7 @@ describe('the baseline', () => {
     expect(work(after(known, reports(), interrupted, started()).orders)).not.toMatchObject([{ type: 'run-checks' }])
   })
 
-  it('cannot be taken once an iteration has begun', () => {
+  it('cannot be taken once an iteration has started', () => {
     const begun = after(unmeasured({ doneWhen: [] }), started()).progress
 
     expect(() => after(begun, measured())).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
@@ -94,7 +94,7 @@ describe('the baseline', () => {
     ])
   })
 
-  it('is kept if it ends after an interrupt, and nothing follows', () => {
+  it('is kept if it ends after an interrupt, and starts nothing', () => {
     const { progress, orders } = after(measuring.progress, interrupted, measured(green(), green('tsc')))
 
     expect(progress).toMatchObject({ status: 'interrupted', live: [] })
@@ -111,11 +111,11 @@ describe('the baseline', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('lets the prompt say that a check was red before', () => {
+  it('lets the prompt mention that a check was already red', () => {
     const { progress } = after(measuring.progress, measured(red(), green('tsc')), claim, checksEnd(red(), red('tsc')))
     const text = buildPrompt(progress, progress.live[0] ?? aLive())
 
-    expect(text).toMatch(/## Refused: npm test\n\n.*it was red before the sprint began too/)
+    expect(text).toMatch(/## Refused: npm test\n\n.*it was already failing before the sprint began/)
     expect(text).not.toMatch(/## Refused: tsc\n\n.*it was red before/)
   })
 })
@@ -135,7 +135,7 @@ describe('a review', () => {
     expect(told(orders)[0]).toMatchObject({ type: 'claim-accepted', by: ['npm test', 'review'] })
   })
 
-  it('can refuse the claim; what it says is in the next prompt', () => {
+  it('can refuse the claim; the next prompt includes its summary', () => {
     const { progress, orders } = after(sprint, started(), claim, checksEnd(green()), reviewed(false))
 
     expect(progress).toMatchObject({ status: 'in-progress', iterations: [{ verdict: 'refused' }] })
@@ -143,30 +143,30 @@ describe('a review', () => {
     expect(buildPrompt(progress, progress.live[0] ?? aLive())).toMatch(/## Refused: review\n\n[^]*I looked/)
   })
 
-  it('is not asked for when a check is red, nor without a claim', () => {
+  it('does not run if a check is red, or without a claim', () => {
     expect(work(after(sprint, started(), claim, checksEnd(red())).orders)).toMatchObject([{ type: 'run-attempt' }])
     expect(work(after(sprint, started(), reports()).orders)).toMatchObject([{ type: 'run-attempt' }])
   })
 
-  it('is enough for a claim that no check looks at', () => {
+  it('is enough for a claim without checks', () => {
     const { progress } = after(aProgress({ review: { agent: 'codex' } }), started(), claim, reviewed(true))
 
     expect(progress.status).toBe('completed')
     expect(progress.ralphExit).not.toHaveProperty('unchecked')
   })
 
-  it('is asked for again after a crash', () => {
+  it('runs again after a crash', () => {
     const { orders } = after(sprint, started(), claim, checksEnd(green()), started())
 
     expect(work(orders)).toEqual([{ type: 'run-review', iteration: 1 }])
   })
 
-  it('that nobody asked for is illegal', () => {
+  it('that was not ordered is illegal', () => {
     expect(() => after(sprint, started(), reviewed(true))).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
   })
 })
 
-it('files of a check that the agent has changed are recorded and told', () => {
+it('files of a check that the agent changed are recorded and reported', () => {
   const sprint = aProgress({ doneWhen: [aCheck()] })
   const ended: Fact = { type: 'checks-ended', at: noon, iteration: 1, results: [green()], tampered: ['package.json'] }
   const { progress, orders } = after(sprint, started(), claim, ended)
@@ -175,6 +175,6 @@ it('files of a check that the agent has changed are recorded and told', () => {
   expect(told(orders)).toContainEqual({
     type: 'note',
     level: 'warning',
-    text: 'the agent changed what defines the checks: package.json',
+    text: 'the agent changed files that define the checks: package.json',
   })
 })

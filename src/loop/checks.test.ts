@@ -22,7 +22,7 @@ const types = aCheck({ run: 'tsc' })
 const everyTime = aCheck({ name: 'lint', run: 'npm run lint', eachIteration: true })
 
 describe('a claim', () => {
-  it('is put to every check, by name or else by command', () => {
+  it('is tested by every check, by name or else by command', () => {
     const { progress, orders } = after(aProgress({ doneWhen: [unit, types] }), started(), claim)
 
     expect(work(orders)).toEqual([{ type: 'run-checks', iteration: 1, names: ['unit tests', 'tsc'] }])
@@ -31,7 +31,7 @@ describe('a claim', () => {
     expect(progress.ralphExit.iteration).toBeNull()
   })
 
-  it('is accepted when all of them are green', () => {
+  it('is accepted when all checks are green', () => {
     const { progress, orders } = after(
       aProgress({ doneWhen: [unit, types] }),
       started(),
@@ -55,7 +55,7 @@ describe('a claim', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('is refused by a single red one, whose output is in the next prompt', () => {
+  it('is refused by a single red check, whose output is in the next prompt', () => {
     const { progress, orders } = after(
       aProgress({ doneWhen: [unit, types] }),
       started(),
@@ -77,7 +77,7 @@ describe('a claim', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
-  it('says why a check is red that did not simply fail', () => {
+  it('says why a check is red that failed without an exit code', () => {
     const timedOut = { ...red('unit tests', ''), exitCode: null, reason: 'timed out after 10m' }
     const { progress, orders } = after(aProgress({ doneWhen: [unit] }), started(), claim, checksEnd(timedOut))
 
@@ -123,7 +123,7 @@ describe('a claim', () => {
     ['none of them', []],
     ['one of them', [green('unit tests')]],
     ['another one', [green('unit tests'), green('lint')]],
-  ])('is not accepted on the word of %s', (_, results) => {
+  ])('is not accepted with %s', (_, results) => {
     const claiming = after(aProgress({ doneWhen: [unit, types] }), started(), claim).progress
 
     expect(() => after(claiming, checksEnd(...results))).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
@@ -156,7 +156,7 @@ describe('a check for each iteration', () => {
     expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('no-unused-vars')
   })
 
-  it('is forgotten by the prompt once it is green again', () => {
+  it('leaves the prompt once it is green again', () => {
     const { progress } = after(
       aProgress({ doneWhen: [everyTime] }),
       started(),
@@ -188,8 +188,8 @@ describe('a check for each iteration', () => {
   })
 })
 
-describe('checks found in the project', () => {
-  it('are taken if the sprint names none, and kept', () => {
+describe('checks detected in the project', () => {
+  it('are used if the sprint configures none, and kept', () => {
     const { progress } = after(aProgress(), started({ detectedChecks: [unit] }))
 
     expect(progress.doneWhen).toEqual([unit])
@@ -199,7 +199,7 @@ describe('checks found in the project', () => {
   it.each([
     ['checks', [types]],
     ['an empty list', []],
-  ])('are not taken if the sprint names %s', (_, doneWhen) => {
+  ])('are not used if the sprint configures %s', (_, doneWhen) => {
     const { progress } = after(aProgress({ doneWhen }), started({ detectedChecks: [unit] }))
 
     expect(progress.doneWhen).toEqual(doneWhen)

@@ -13,13 +13,13 @@ import { thenGate } from './standard/gate.ts'
 
 export const checkName = (check: Check): string => check.name ?? check.run
 
-/** The checks due now: all of them after a claim, else those that want to run after every iteration. */
+/** Checks that are due now: all after a claim, otherwise those with `each-iteration`. */
 export const checksFor = (progress: Progress, live: LiveIteration): string[] =>
   (progress.doneWhen ?? [])
     .filter((check) => check.eachIteration || live.goalCompleteSummary !== undefined)
     .map((check) => checkName(check))
 
-/** After the agent's turn: the checks that are due, else straight on. */
+/** Runs the checks that are due after the agent's turn; without any, continues with the review. */
 export function thenChecks(progress: Progress, live: LiveIteration, at: number): Transition {
   const names = checksFor(progress, live)
   if (names.length > 0) {
@@ -37,7 +37,7 @@ export function onChecksEnded(progress: Progress, fact: ChecksEnded): Transition
   const before = liveIteration(progress, fact.iteration, fact)
   if (before.stage !== 'checks') throw illegal(progress, fact, 'no check is running')
   const missing = checksFor(progress, before).filter((name) => !fact.results.some((result) => result.name === name))
-  if (missing.length > 0) throw illegal(progress, fact, `there is no result of ${missing.join(', ')}`)
+  if (missing.length > 0) throw illegal(progress, fact, `no result for ${missing.join(', ')}`)
   const red = fact.results.filter((result) => !result.passed)
   const { tampered = [] } = fact
   const live: LiveIteration = {
@@ -57,12 +57,12 @@ const marks = ({ results }: ChecksEnded) => results.map(({ name, passed }) => ({
 const tamperedNote = (files: readonly string[]): SprintEvent => ({
   type: 'note',
   level: 'warning',
-  text: `the agent changed what defines the checks: ${files.join(', ')}`,
+  text: `the agent changed files that define the checks: ${files.join(', ')}`,
 })
 
-/** What the checks say before anything was changed: a check that was red already is known for it. */
+/** Records the check results before any change, so that later prompts can say which checks were red from the start. */
 function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
-  if (progress.baseline) throw illegal(progress, fact, 'there is a baseline already')
+  if (progress.baseline) throw illegal(progress, fact, 'there already is a baseline')
   if (progress.stats.currentIteration > 0) throw illegal(progress, fact, 'it is too late for a baseline')
   const { checkFiles } = fact
   const known: Progress = { ...progress, baseline: marks(fact), ...(checkFiles && { checkFiles }) }
@@ -72,7 +72,7 @@ function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
   return beginIteration(known, fact.at)
 }
 
-/** With green checks a second agent has its say, if there is one. */
+/** After green checks, a second agent reviews the claim if one is configured. */
 function thenReview(progress: Progress, live: LiveIteration, at: number): Transition {
   if (live.goalCompleteSummary === undefined) return thenGate(progress, live, at)
   if (!progress.review) return accept(progress, live, at)
@@ -84,7 +84,7 @@ type ReviewEnded = Extract<Fact, { type: 'review-ended' }>
 
 export function onReviewEnded(progress: Progress, fact: ReviewEnded): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
-  if (before.stage !== 'review') throw illegal(progress, fact, 'no review is under way')
+  if (before.stage !== 'review') throw illegal(progress, fact, 'no review is running')
   const { passed, summary, spent } = fact
   const paid = spent ? withCost(progress, before, spent) : { progress, live: before }
   const live: LiveIteration = { ...paid.live, review: { passed, summary } }
@@ -92,7 +92,7 @@ export function onReviewEnded(progress: Progress, fact: ReviewEnded): Transition
   return andThen(unpricedNote(progress, paid.progress), next)
 }
 
-/** Not the work was judged: to send the agent back to it would help nobody. */
+/** The review itself failed, so asks a person instead of sending the agent back to work. */
 function askAboutReview(progress: Progress, live: LiveIteration, { at, summary }: ReviewEnded): Transition {
   const reason = 'The claim could not be reviewed'
   const humanNeeded = { reason, details: `${summary}. The agent says: ${live.goalCompleteSummary ?? ''}`, askedAt: at }
@@ -113,7 +113,7 @@ function judgeReview(progress: Progress, live: LiveIteration, { passed, summary,
   return refuse(known, live, at, { by: ['review'], reason: summary })
 }
 
-/** The goal counts as reached. Without any check that could have refused it, the exit says so. */
+/** Accepts the claim. If no check could have refused it, the exit records that. */
 function accept(progress: Progress, live: LiveIteration, at: number): Transition {
   const by = [...(live.checks ?? []).map(({ name }) => name), ...(live.review ? ['review'] : [])]
   const summary = live.goalCompleteSummary ?? ''
@@ -134,7 +134,7 @@ function accept(progress: Progress, live: LiveIteration, at: number): Transition
 
 type Refusal = { readonly by: readonly string[]; readonly reason: string }
 
-/** A red check refuses the claim; what it printed is in the next prompt. */
+/** Refuses the claim; the next prompt includes the output of the red checks. */
 function refuse(progress: Progress, live: LiveIteration, at: number, { by, reason }: Refusal): Transition {
   const told = tell({ type: 'claim-refused', iteration: live.number, by: [...by], reason })
   const { goalCompleteSummary: _claim, ...open } = live

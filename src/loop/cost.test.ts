@@ -24,14 +24,14 @@ const crashes = (costUsd?: number): Play => attemptEnded(crash, { costUsd })
 const isNote = ({ type }: { readonly type: string }) => type === 'note'
 
 describe('an attempt without a price', () => {
-  it('makes the sum unknown, and what is known to be spent is kept', () => {
+  it('makes the sum unknown, and the known part is kept', () => {
     const { progress } = after(aProgress(), started(), works(0.5), works(), works(0.25))
 
     expect(progress.stats).toMatchObject({ costUsd: null, spentUsd: 0.75 })
     expect(progress.iterations.map(({ costUsd }) => costUsd)).toEqual([0.5, null, 0.25])
   })
 
-  it('does not switch the limit on money off', () => {
+  it('does not disable the limit in USD', () => {
     const { progress } = after(aProgress({ limits: { usd: 1 } }), started(), works(0.6), works(), works(0.4))
 
     expect(progress).toMatchObject({
@@ -54,7 +54,7 @@ describe('an attempt without a price', () => {
     expect(budgetOf(progress, live).usd).toBeCloseTo(0.3)
   })
 
-  it('is told once where money is limited, since the limit cannot see it', () => {
+  it('is reported once if there is a limit in USD, which cannot count it', () => {
     const first = after(aProgress({ limits: { usd: 5 } }), started(), works(0.5), works())
     const again = after(first.progress, works())
 
@@ -62,13 +62,13 @@ describe('an attempt without a price', () => {
       {
         type: 'note',
         level: 'warning',
-        text: 'no price is known for some of the work: the limits on money count only the rest, so far $0.50',
+        text: 'some of the work has no known price: the limits in USD only count the rest, so far $0.50',
       },
     ])
     expect(told(again.orders).filter(isNote)).toEqual([])
   })
 
-  it('is not worth a word where money is not limited', () => {
+  it('is not reported without a limit in USD', () => {
     expect(told(after(aProgress(), started(), works()).orders).filter(isNote)).toEqual([])
   })
 })
@@ -76,7 +76,7 @@ describe('an attempt without a price', () => {
 describe('a hook that is a prompt', () => {
   const sprint = aProgress({ perIterationHooks: [aHook({ prompt: 'learn' })] })
 
-  it('costs the sprint, not the iteration', () => {
+  it('counts for the sprint, not for the iteration', () => {
     const { progress } = after(sprint, started(), works(0.5), hookEnds('lint', { spent: { usage, costUsd: 0.25 } }))
 
     expect(progress.stats).toMatchObject({ costUsd: 0.75, usage: { inputTokens: 20 } })
@@ -84,7 +84,7 @@ describe('a hook that is a prompt', () => {
     expect(progress.hookTasks).toMatchObject([{ costUsd: 0.25 }])
   })
 
-  it('without a price makes the sum unknown too', () => {
+  it('without a price also makes the sum unknown', () => {
     const { progress } = after(sprint, started(), works(0.5), hookEnds('lint', { spent: { usage } }))
 
     expect(progress.stats).toMatchObject({ costUsd: null, spentUsd: 0.5 })
@@ -92,14 +92,14 @@ describe('a hook that is a prompt', () => {
   })
 })
 
-it('a command that is a hook costs nothing', () => {
+it('a command hook costs nothing', () => {
   const { progress } = after(aProgress({ perIterationHooks: [aHook()] }), started(), works(0.5), hookEnds())
 
   expect(progress.stats.costUsd).toBe(0.5)
   expect(progress.hookTasks[0]).not.toHaveProperty('costUsd')
 })
 
-it('a review is part of what its iteration cost', () => {
+it('the cost of a review counts for its iteration', () => {
   const { progress } = after(
     aProgress({ review: { agent: 'codex' } }),
     started(),
@@ -118,7 +118,7 @@ it('a review is part of what its iteration cost', () => {
   expect(progress.stats.costUsd).toBe(0.75)
 })
 
-it('the receipt says which model, and whether its price is an estimate', () => {
+it('the receipt names the model, and whether its cost is an estimate', () => {
   const estimated = attemptEnded(
     { kind: 'report', report: aReport() },
     { costUsd: 0.5, costEstimated: true, model: 'gpt-5' },

@@ -8,7 +8,7 @@ const moment = { at: noon + 5000, iteration: 7 }
 const apply = (progress: Progress, ...edits: readonly Edit[]) => applyEdits(frozen(progress), frozen(edits), moment)
 const texts = ({ dynamicSteps }: Progress) => dynamicSteps.map(({ prompt }) => prompt)
 
-it('adds a step with a fresh id, at the end', () => {
+it('appends a step with a new id', () => {
   const before = aProgress({ dynamicSteps: steps('alpha'), stats: { totalSteps: 9 } })
   const after = apply(before, { kind: 'step-added', prompt: 'beta' })
 
@@ -33,7 +33,7 @@ it('completes a pending step, once', () => {
   expect(after.stats.completedSteps).toBe(1)
 })
 
-it('rewords a pending step and leaves a completed one as it was done', () => {
+it('rewords a pending step and leaves a completed one unchanged', () => {
   const before = aProgress({ dynamicSteps: [aStep({ status: 'completed', prompt: 'old' }), aStep({ id: 'step-1' })] })
   const after = apply(
     before,
@@ -44,7 +44,7 @@ it('rewords a pending step and leaves a completed one as it was done', () => {
   expect(texts(after)).toEqual(['old', 'new'])
 })
 
-it('orders pending steps; the ones that the editor did not know stay behind, in their order', () => {
+it('orders pending steps; unlisted ones stay behind, in their order', () => {
   const before = aProgress({
     dynamicSteps: [aStep({ status: 'completed', prompt: 'done' }), ...steps('a', 'b', 'c', 'd')],
   })
@@ -57,7 +57,7 @@ it.each<Edit>([
   { kind: 'step-completed', id: 'unknown' },
   { kind: 'step-reworded', id: 'unknown', prompt: 'x' },
   { kind: 'steps-ordered', ids: ['unknown'] },
-])('changes nothing for steps that are not there: %j', (edit) => {
+])('changes nothing for unknown steps: %j', (edit) => {
   const before = aProgress({ dynamicSteps: steps('alpha', 'beta') })
 
   expect(apply(before, edit)).toEqual(before)

@@ -5,8 +5,8 @@ import type { Progress, Step } from '../contract/progress.ts'
 type Moment = { readonly at: number; readonly iteration: number }
 
 /**
- * Applies edits from outside to the steps, three-way: they say what was changed, and the progress may have gone on meanwhile.
- * A pause is not applied here: it is a stop like any other.
+ * Applies outside edits to the steps as a three-way merge: an edit says what changed, and the progress may have moved on since.
+ * `pause` is handled as a stop request instead.
  */
 export function applyEdits(progress: Progress, edits: readonly Edit[], moment: Moment): Progress {
   return edits.reduce((edited, edit) => applyEdit(edited, edit, moment), progress)
@@ -53,7 +53,7 @@ function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): P
   }
 }
 
-/** Pending steps in the given order; the ones that it does not know stay behind them. */
+/** Sorts pending steps by the given ids; steps that are not listed stay behind them. */
 function ordered(steps: readonly Step[], ids: readonly string[]): Step[] {
   const place = new Map(ids.map((id, index) => [id, index]))
   const rank = ({ id }: Step) => place.get(id) ?? ids.length

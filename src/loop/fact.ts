@@ -5,11 +5,11 @@ import type { PhaseReport, Report } from '../contract/report.ts'
 import type { Check } from '../contract/settings.ts'
 import type { Spent } from './cost.ts'
 
-/** How an attempt ended, as far as the loop cares. */
+/** How an attempt ended, as far as the loop needs to know. */
 export type AttemptEnd =
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'phase-report'; readonly report: PhaseReport }
-  /** `session`: where the agent can be asked for the report again. */
+  /** `session`: where Ralph can ask the agent for the report again. */
   | { readonly kind: 'malformed'; readonly reason: string; readonly session?: string | undefined }
   | {
       readonly kind: 'failed'
@@ -17,28 +17,28 @@ export type AttemptEnd =
       readonly reason: string
       readonly retryable: boolean
       readonly resetsAt?: number | undefined
-      /** What a person has to decide first, if the agent said so itself. */
+      /** What a person has to decide first, if the agent asked. */
       readonly question?: Question | undefined
-      /** As the program said it itself; absent if it was killed. */
+      /** Exit code chosen by the program; absent if it was killed. */
       readonly exitCode?: number | undefined
-      /** It was known beforehand, so no process was started. */
+      /** The failure was known beforehand, so no process was started. */
       readonly notStarted?: true | undefined
     }
-  /** `session`: where the agent can go on. */
+  /** `session`: where the agent can continue. */
   | { readonly kind: 'aborted'; readonly session?: string | undefined }
 
-/** What has happened. Times and randomness are in the fact, so that the loop itself stays pure. */
+/** What happened. Times and random numbers arrive inside facts, so that the loop stays pure. */
 export type Fact =
   | {
       readonly type: 'started'
       readonly at: number
       readonly runLimits?: RunLimits | undefined
-      /** Checks found in the project; taken if the sprint names none. */
+      /** Checks detected in the project; used if the sprint configures none. */
       readonly detectedChecks?: readonly Check[] | undefined
-      /** Who works in this run: first choice, then fallbacks. */
+      /** Agents of this run: first choice, then fallbacks. */
       readonly agents?: readonly string[] | undefined
       readonly choice?: Progress['runChoice']
-      /** The worktree that was made for this sprint. */
+      /** The worktree that was created for this sprint. */
       readonly worktree?: Progress['worktreeState']
     }
   | {
@@ -52,9 +52,9 @@ export type Fact =
       readonly costUsd?: number | undefined
       readonly costEstimated?: boolean | undefined
       readonly model?: string | undefined
-      /** Whether the work tree is another one than before the attempt; absent if that was not looked at. */
+      /** Whether the work tree changed during the attempt; absent if unknown. */
       readonly changed?: boolean | undefined
-      /** In [0, 1): spreads the retries of many sprints. */
+      /** In [0, 1); jitter for the retries of many sprints. */
       readonly random: number
     }
   | { readonly type: 'wait-ended'; readonly at: number; readonly iteration: number }
@@ -63,9 +63,9 @@ export type Fact =
       readonly at: number
       readonly iteration: number
       readonly results: readonly CheckResult[]
-      /** At the baseline (iteration 0): the files that define the checks. */
+      /** With the baseline (iteration 0): the files that define the checks. */
       readonly checkFiles?: Progress['checkFiles']
-      /** Later: those of them that are no longer what they were. */
+      /** Later: those of these files that changed. */
       readonly tampered?: readonly string[] | undefined
     }
   | {
@@ -73,7 +73,7 @@ export type Fact =
       readonly at: number
       readonly iteration: number
       readonly exitCode: number | null
-      /** The last part of what it printed. */
+      /** End of its output. */
       readonly output: string
       readonly error?: string | undefined
     }
@@ -83,9 +83,9 @@ export type Fact =
       readonly iteration: number
       readonly passed: boolean
       readonly summary: string
-      /** It could not say anything, for a reason that has nothing to do with the work. */
+      /** The review failed for a reason unrelated to the work. */
       readonly unable?: true | undefined
-      /** What the reviewer used. */
+      /** Cost of the reviewer. */
       readonly spent?: Spent | undefined
     }
   | {
@@ -101,22 +101,22 @@ export type Fact =
       readonly hookId: string
       readonly exitCode: number | null
       readonly error?: string | undefined
-      /** The last part of what a failed hook printed. */
+      /** End of the output of a failed hook. */
       readonly output?: string | undefined
-      /** What a hook that is a prompt used. */
+      /** Cost of a prompt hook. */
       readonly spent?: Spent | undefined
     }
   | {
       readonly type: 'stop-requested'
       readonly at: number
       readonly as: 'paused' | 'interrupted'
-      /** After the iteration, after the agent's turn (checks and hooks are left to the next run), or now. */
+      /** After the iteration, after the agent's turn (the next run does checks and hooks), or now. */
       readonly when: 'iteration' | 'turn' | 'now'
     }
-  /** `kept`: why it was not removed. */
+  /** `kept`: why the worktree was not removed. */
   | { readonly type: 'worktree-cleaned'; readonly at: number; readonly kept?: string | undefined }
   | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
-  /** SPRINT.yaml or its workflows were changed; `compiled` is what they say now. */
+  /** SPRINT.yaml or its workflows changed; `compiled` is the new result. */
   | { readonly type: 'recompiled'; readonly at: number; readonly compiled: Progress }
   | { readonly type: 'answered'; readonly at: number; readonly answer: string }
   | { readonly type: 'told'; readonly at: number; readonly text: string; readonly now: boolean }

@@ -19,7 +19,7 @@ import type { FailureClass } from '../contract/outcome.ts'
 const minute = 60_000
 
 describe('a failed attempt', () => {
-  it('is tried again in the same iteration, after a pause', () => {
+  it('is retried in the same iteration, after a pause', () => {
     const { progress, orders } = after(aProgress(), started(), fails())
 
     expect(progress).toMatchObject({
@@ -55,7 +55,7 @@ describe('a failed attempt', () => {
     ['overloaded', 20],
     ['rate_limit', 20],
     ['network', 20],
-  ])('of class %s stops the sprint when it is number %i in a row', (failure, tries) => {
+  ])('of class %s stops the sprint after %i in a row', (failure, tries) => {
     const fail = fails({ class: failure, reason: 'again' })
     const before = Array.from({ length: tries - 1 }, () => [fail, waitEnds()]).flat()
     const lastTry = after(aProgress(), started(), ...before).progress
@@ -70,7 +70,7 @@ describe('a failed attempt', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('for a full context is tried once more with a smaller prompt, then a person is asked', () => {
+  it('with a full context is retried once with a smaller prompt, then a person is asked', () => {
     const full = fails({ class: 'context', reason: 'prompt is too long', retryable: false })
     const smaller = after(aProgress(), started(), full)
     const { progress } = after(smaller.progress, waitEnds(), full)
@@ -95,14 +95,14 @@ describe('a failed attempt', () => {
     expect(progress).toMatchObject({ status: 'failed', reason: 'crash: bad flag' })
   })
 
-  it('stops the sprint at once if the agent program is not there', () => {
+  it('stops the sprint at once if the agent program is missing', () => {
     const { progress, orders } = after(aProgress(), started(), fails({ class: 'not_found', reason: 'no claude' }))
 
     expect(progress).toMatchObject({ status: 'failed', reason: 'not_found: no claude' })
     expect(work(orders)).toEqual([])
   })
 
-  it('asks what the agent wanted to ask, with its options', () => {
+  it('asks the question of the agent, with its options', () => {
     const question = {
       reason: 'May it deploy?',
       details: 'None of its options allows it.',
@@ -131,7 +131,7 @@ describe('a failed attempt', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('leaves a requested pause in force: the sprint rests instead of waiting', () => {
+  it('keeps a requested pause: the sprint rests instead of waiting', () => {
     const { progress, orders } = after(aProgress(), started(), pauseRequested, fails())
 
     expect(progress).toMatchObject({ status: 'paused', live: [{ number: 1, stage: 'waiting', attempt: 2 }] })
@@ -156,7 +156,7 @@ describe('a usage limit', () => {
     expect(work(orders)).toEqual([{ type: 'wait', iteration: 1, until, reason: 'limit reached' }])
   })
 
-  it('is over when the wait is', () => {
+  it('ends with the wait', () => {
     const { progress, orders } = after(aProgress(), started(), limit, waitEnds())
 
     expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, stage: 'agent', attempt: 2 }] })
@@ -164,20 +164,20 @@ describe('a usage limit', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
   })
 
-  it('is probed every half hour if nobody knows when it resets', () => {
+  it('is probed every half hour if the reset is unknown', () => {
     const { orders } = after(aProgress(), started(), fails({ class: 'usage_limit' }))
 
     expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + 30 * minute }])
   })
 
-  it('is probed after a minute, not at once, if it should be over already', () => {
+  it('is probed after a minute, not at once, if the reset has passed', () => {
     const { progress, orders } = after(aProgress(), started(), fails({ class: 'usage_limit', resetsAt: noon - 1 }))
 
     expect(progress.parked).toMatchObject({ until: noon + minute })
     expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + minute }])
   })
 
-  it('that ends this very moment is probed after a minute too', () => {
+  it('that ends right now is probed after a minute too', () => {
     const { orders } = after(aProgress(), started(), fails({ class: 'usage_limit', resetsAt: noon }))
 
     expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + minute }])
@@ -192,10 +192,10 @@ describe('a usage limit', () => {
   })
 })
 
-describe('a report that is missing', () => {
+describe('a missing report', () => {
   const mute = attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' })
 
-  it('is asked for once more in the same session and iteration, at once', () => {
+  it('is requested once more in the same session and iteration, at once', () => {
     const { progress, orders } = after(aProgress(), started(), mute)
 
     expect(progress).toMatchObject({
@@ -206,26 +206,26 @@ describe('a report that is missing', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
   })
 
-  it('that then comes counts as if it had come at once', () => {
+  it('that arrives then counts as usual', () => {
     const { progress } = after(aProgress(), started(), mute, reports())
 
     expect(progress.iterations).toMatchObject([{ number: 1, verdict: 'continue', attempts: 2 }])
   })
 
-  it('is asked for once only', () => {
+  it('is requested only once', () => {
     const { progress, orders } = after(aProgress(), started(), mute, mute)
 
     expect(progress.iterations).toMatchObject([{ number: 1, verdict: 'malformed', attempts: 2 }])
     expect(work(orders)).toMatchObject([{ type: 'wait', iteration: 2 }])
   })
 
-  it('is asked for again in the next iteration', () => {
+  it('is requested again in the next iteration', () => {
     const { orders } = after(aProgress(), started(), mute, mute, waitEnds(), mute)
 
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
   })
 
-  it('is not asked for in a session that crashed over the question: the next attempt has the whole prompt', () => {
+  it('is not requested in a session that crashed on the request: the next attempt gets the full prompt', () => {
     const { progress } = after(aProgress(), started(), mute, fails())
 
     expect(progress.live).toMatchObject([{ number: 1, stage: 'waiting', attempt: 3 }])
@@ -233,10 +233,10 @@ describe('a report that is missing', () => {
   })
 })
 
-describe('a prompt that is too big', () => {
+describe('a prompt that is too large', () => {
   const tooBig = fails({ class: 'context', reason: 'too long', retryable: false })
 
-  it('is cut down for one more attempt', () => {
+  it('is shortened for one more attempt', () => {
     const { progress, orders } = after(aProgress(), started(), tooBig)
 
     expect(progress.live).toMatchObject([{ stage: 'waiting', attempt: 2, smallPrompt: true }])
@@ -264,7 +264,7 @@ describe('a budget', () => {
     })
   })
 
-  it('of an iteration ends only that', () => {
+  it('of an iteration ends only the iteration', () => {
     const { progress } = after(aProgress({ limits: { iterationUsd: 1 } }), started(), overspent(1.2))
 
     expect(progress).toMatchObject({
@@ -274,7 +274,7 @@ describe('a budget', () => {
     })
   })
 
-  it('that is none of ours asks a human', () => {
+  it('of the agent program asks a human', () => {
     const { progress } = after(aProgress(), started(), overspent(0))
 
     expect(progress).toMatchObject({ status: 'needs-human', reason: 'too expensive' })
@@ -306,7 +306,7 @@ describe('failed starts', () => {
     expect(work(orders)).toMatchObject([{ type: 'wait', until: late + 4000 }])
   })
 
-  it('are usage limits too: one that is over at once and comes back does not make the sprint spin', () => {
+  it('include usage limits: one that ends at once and comes back does not make the sprint spin', () => {
     const sprint = aProgress({ limits: { failedStartsPerHour: 3 } })
     const again = (at: number): Play[] => [
       fails({ class: 'usage_limit', resetsAt: at + 1000 }, at),
@@ -330,7 +330,7 @@ describe('fallback agents', () => {
     fails({ class: 'usage_limit', resetsAt: noon + hours * 60 * minute }, at)
   const both = started({ agents: ['claude', 'codex'] })
 
-  it('take over the iteration when the first choice reaches its usage limit, and that is told', () => {
+  it('take over the iteration when the first choice reaches its usage limit, which is reported', () => {
     const { progress, orders } = after(aProgress(), both, limited(5))
 
     expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, attempt: 2, agent: 'codex' }] })
@@ -338,11 +338,11 @@ describe('fallback agents', () => {
     expect(told(orders)).toContainEqual({
       type: 'note',
       level: 'warning',
-      text: 'claude has reached its usage limit; codex goes on',
+      text: 'claude has reached its usage limit; codex takes over',
     })
   })
 
-  it('go on as long as the limit lasts; then the first choice is back', () => {
+  it('work as long as the limit lasts; then the first choice is back', () => {
     const during = after(aProgress(), both, limited(5), reports({}, noon + minute)).progress
     const afterwards = after(during, reports({}, noon + 301 * minute)).progress
 

@@ -15,7 +15,7 @@ type AttemptEnded = Extract<Fact, { type: 'attempt-ended' }>
 type Failed = Extract<AttemptEnd, { kind: 'failed' }>
 type Malformed = Extract<AttemptEnd, { kind: 'malformed' }>
 
-/** No valid report. It is asked for once more where the session can be gone on with; else the iteration counts without one. */
+/** Handles an invalid report: asks once more if the session can be resumed, otherwise the iteration counts without one. */
 export function onMalformed(progress: Progress, live: LiveIteration, end: Malformed, fact: AttemptEnded): Transition {
   const { reason, session } = end
   const noted = noteFailedStart(progress, fact.at)
@@ -42,14 +42,14 @@ export function onMalformed(progress: Progress, live: LiveIteration, end: Malfor
   return andThen([told], closeWithoutHooks({ ...failed, humanNeeded }, ended, fact.at))
 }
 
-/** A sprint that goes on, has something left to spend, and has not failed too often. */
+/** The sprint is running, has budget left, and has not failed too often. */
 const mayStartNow = (progress: Progress, at: number): boolean =>
   isRunning(progress) && spentLimit(progress) === undefined && soonestStart(progress, at) === at
 
-/** With phases, one may wait for the end of a limit while others are at work. */
+/** With phases, one iteration may wait for a usage limit while others work. */
 const isRunning = ({ status }: Progress): boolean => status === 'in-progress' || status === 'parked'
 
-/** The same iteration, the same session, one short question. What came in meanwhile is not in it: the next prompt tells it. */
+/** Same iteration and session, one short question. Messages that arrived since then stay for the next full prompt. */
 function askAgain(progress: Progress, live: LiveIteration, at: number): Transition {
   const again: LiveIteration = { ...live, attempt: live.attempt + 1, repaired: true }
   const told = failedAttempt(live, { class: 'protocol', reason: live.repair?.reason ?? '' }, at, at)
@@ -59,7 +59,7 @@ function askAgain(progress: Progress, live: LiveIteration, at: number): Transiti
   }
 }
 
-/** The attempt did not end well. Another attempt of the same iteration follows, now or after a rest. */
+/** Handles a failed attempt: another attempt of the same iteration follows, now or after a rest. */
 export function onFailed(progress: Progress, live: LiveIteration, end: Failed, fact: AttemptEnded): Transition {
   const again = nextAttempt(live)
   if (progress.status === 'blocked') {
@@ -99,7 +99,7 @@ export function onFailed(progress: Progress, live: LiveIteration, end: Failed, f
 
 type Try = { readonly count: number; readonly at: number; readonly random: number }
 
-/** When the next attempt may begin, with the progress that knows of it; undefined if there is to be none. */
+/** Earliest start of the next attempt, with the progress that records it; undefined if there is none. */
 function nextStart(progress: Progress, live: LiveIteration, end: Failed, { count, at, random }: Try) {
   const planned = live.work ? planAttempt(progress, live.work, end, at) : 'by-policy'
   if (planned !== 'by-policy') return planned
@@ -108,7 +108,7 @@ function nextStart(progress: Progress, live: LiveIteration, end: Failed, { count
   return mayTry ? { progress, until: soonestStart(progress, at + pauseMs(policy.firstMs, count, random)) } : undefined
 }
 
-/** A usage limit is nobody's failure: another agent takes over if there is one, else the sprint is parked until it is over. */
+/** A usage limit is not a failure: a fallback agent takes over if there is one, otherwise the sprint parks until the reset. */
 function onLimit(progress: Progress, live: LiveIteration, end: Failed, { at }: AttemptEnded): Transition {
   const again = end.notStarted ? { ...nextAttempt(live), attempt: live.attempt } : nextAttempt(live)
   const spent = spentLimit(progress)
@@ -123,7 +123,7 @@ function onLimit(progress: Progress, live: LiveIteration, end: Failed, { at }: A
   const next = chooseAgent(limited, at, agentsFor(limited, again.work))
   const isFree = next.agent !== undefined && next.until === undefined
   if (isFree && again.agent !== undefined && mayStartNow(limited, at)) {
-    const text = `${again.agent} has reached its usage limit; ${next.agent} goes on`
+    const text = `${again.agent} has reached its usage limit; ${next.agent} takes over`
     const orders: Order[] = [
       failedAttempt(live, end, at, at),
       tell({ type: 'note', level: 'warning', text }),
@@ -137,10 +137,10 @@ function onLimit(progress: Progress, live: LiveIteration, end: Failed, { at }: A
   return wait(parked, taken, { until, reason: end.reason }, failedAttempt(live, end, at, until))
 }
 
-/** One of ours, of the sprint or of its iterations; an agent program can have one of its own. */
+/** Whether a limit of ours applies; agent programs can have their own. */
 const hasBudget = (progress: Progress, live: LiveIteration): boolean => Object.keys(budgetOf(progress, live)).length > 0
 
-/** The attempt was ended because of money or tokens: of the whole sprint, or only of this iteration. */
+/** The attempt exceeded a limit in USD or tokens: of the sprint, or only of this iteration. */
 function onBudget(progress: Progress, live: LiveIteration, end: Failed, { at }: AttemptEnded): Transition {
   const told = failedAttempt(live, end, at)
   const limit = spentLimit(progress)
@@ -169,7 +169,7 @@ export function nextAttempt(live: LiveIteration): LiveIteration {
 
 const hourMs = 3_600_000
 
-/** Failed attempts of the last hour, as many as can matter. */
+/** Records a failed attempt; keeps as many of the last hour as the limit needs. */
 function noteFailedStart(progress: Progress, at: number): Progress {
   const recent = [...(progress.failedStarts ?? []), at].filter((time) => time > at - hourMs)
   return { ...progress, failedStarts: recent.slice(-progress.limits.failedStartsPerHour) }

@@ -29,11 +29,11 @@ it('a checkpoint is made after the sequential hooks and before the parallel ones
   expect(progress.iterations).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
 })
 
-it('an iteration that changed nothing has no checkpoint', () => {
+it('an iteration without changes has no checkpoint', () => {
   expect(after(keeping.progress, kept()).progress.iterations[0]).not.toHaveProperty('checkpoint')
 })
 
-it('no checkpoint is made if that is switched off', () => {
+it('no checkpoint is made if checkpoints are disabled', () => {
   const { orders } = after(aProgress({ checkpoint: false }), started(), reports())
 
   expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
@@ -43,7 +43,7 @@ it('a checkpoint is made again after a crash', () => {
   expect(work(after(keeping.progress, started()).orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
 })
 
-it('a checkpoint that is made while the sprint is interrupted is kept; the rest is for the next run', () => {
+it('a checkpoint made while the sprint is interrupted is kept; the next run does the rest', () => {
   const late = after(keeping.progress, interrupted, kept('c0ffee'))
   const resumed = after(late.progress, started())
 
@@ -52,6 +52,6 @@ it('a checkpoint that is made while the sprint is interrupted is kept; the rest 
   expect(after(resumed.progress, kept()).progress.iterations).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
 })
 
-it('a checkpoint that nobody ordered is illegal', () => {
+it('a checkpoint that was not ordered is illegal', () => {
   expect(() => after(sprint, started(), kept())).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
 })

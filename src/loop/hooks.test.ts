@@ -24,7 +24,7 @@ const background = aHook({ id: 'background', parallel: true })
 const failed = { exitCode: 3, output: 'boom' }
 
 describe('hooks after an iteration', () => {
-  it('run one by one if sequential, in the given order, then the parallel ones at once', () => {
+  it('run one by one if sequential, in order, then the parallel ones at once', () => {
     const hooks = [background, first, aHook({ id: 'other', parallel: true }), second]
     const reported = after(aProgress({ perIterationHooks: hooks }), started(), reports())
     const next = after(reported.progress, hookEnds('first'))
@@ -83,7 +83,7 @@ describe('hooks after an iteration', () => {
     ])
   })
 
-  it('run after the last iteration too; the sprint is completed without waiting for parallel ones', () => {
+  it('also run after the last iteration; the sprint completes without waiting for parallel ones', () => {
     const claimed = after(
       aProgress({ perIterationHooks: [first, background] }),
       started(),
@@ -118,7 +118,7 @@ describe('hooks after an iteration', () => {
 describe('a parallel hook', () => {
   const running = after(aProgress({ perIterationHooks: [background] }), started(), reports()).progress
 
-  it('ends while the next iteration works, and only that is recorded', () => {
+  it('may end while the next iteration works; only its end is recorded', () => {
     const { progress, orders } = after(running, hookEnds('background'))
 
     expect(progress).toEqual({
@@ -130,7 +130,7 @@ describe('a parallel hook', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('ends after the sprint came to rest, and only that is recorded', () => {
+  it('may end after the sprint came to rest; only its end is recorded', () => {
     const rested = after(running, reports({ status: 'goal-complete' }), hookEnds('background')).progress
     const { progress, orders } = after(rested, hookEnds('background', { exitCode: 1 }))
 
@@ -142,7 +142,7 @@ describe('a parallel hook', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('ends while a hook of the next iteration is waited for, which goes on waiting', () => {
+  it('may end while a hook of the next iteration is running, without affecting it', () => {
     const waiting = after(
       aProgress({ perIterationHooks: [first, background] }),
       started(),
@@ -168,7 +168,7 @@ describe('a parallel hook', () => {
 })
 
 describe('a failed hook', () => {
-  it('is recorded with its exit code and error, and the loop goes on', () => {
+  it('is recorded with its exit code and error, and the loop continues', () => {
     const { progress, orders } = after(
       aProgress({ perIterationHooks: [first] }),
       started(),
@@ -181,7 +181,7 @@ describe('a failed hook', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
-  it('has failed if it was ended, even if it then exits with 0', () => {
+  it('counts as failed if it was ended, even if it then exits with 0', () => {
     const { progress, orders } = after(
       aProgress({ perIterationHooks: [first] }),
       started(),
@@ -210,7 +210,7 @@ describe('on-fail: feed-back', () => {
     expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('boom')
   })
 
-  it('says the error or the exit code if there is no output', () => {
+  it('shows the error or the exit code if there is no output', () => {
     const reported = after(aProgress({ perIterationHooks: [sequential] }), started(), reports()).progress
 
     expect(after(reported, hookEnds('first', { exitCode: 3 })).progress.feedback).toMatchObject([
@@ -234,7 +234,7 @@ describe('on-fail: feed-back', () => {
     expect(progress).not.toHaveProperty('feedback')
   })
 
-  it('of a parallel hook reaches the prompt after the one that was already under way', () => {
+  it('of a parallel hook reaches the first prompt built after its end', () => {
     const during = after(
       aProgress({ perIterationHooks: [parallel] }),
       started(),
@@ -270,7 +270,7 @@ describe('on-fail: block', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('lets a resumed sprint go on with the next iteration', () => {
+  it('lets a resumed sprint continue with the next iteration', () => {
     const { progress, orders } = after(
       aProgress({ perIterationHooks: [sequential] }),
       started(),
@@ -283,7 +283,7 @@ describe('on-fail: block', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
-  it('of a parallel hook lets the iteration that is under way finish first', () => {
+  it('of a parallel hook lets the live iteration finish first', () => {
     const blocked = after(
       aProgress({ perIterationHooks: [parallel] }),
       started(),
@@ -297,7 +297,7 @@ describe('on-fail: block', () => {
     expect(told(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
   })
 
-  it('of a parallel hook rests at once if the attempt under way fails', () => {
+  it('of a parallel hook rests at once if the current attempt fails', () => {
     const { progress, orders } = after(
       aProgress({ perIterationHooks: [parallel] }),
       started(),
@@ -368,7 +368,7 @@ describe('when the sprint is stopped while a sequential hook runs', () => {
     expect(work(resumed.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
   })
 
-  it('a crash leaves it running; the next run takes it up again', () => {
+  it('a crash leaves it running; the next run resumes it', () => {
     const { orders } = after(aProgress({ perIterationHooks: hooks }), started(), reports(), started())
 
     expect(work(orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'first' }])

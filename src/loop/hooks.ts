@@ -8,10 +8,9 @@ import { andThen, tell, type Order, type Transition } from './order.ts'
 import { comeToRest, isStopped, rest } from './rest.ts'
 
 /**
- * After the agent and the checks: sequential hooks one by one, a checkpoint, then the parallel hooks at once, and the
- * iteration is over. Where no agent was called there is nothing to hook on to. Iterations side by side share a checkpoint,
- * which the last of them makes: before that, the files are in the middle of something.
- * In a stopped sprint all that is left to the next run.
+ * Runs after the agent and the checks: sequential hooks one by one, a checkpoint, then all parallel hooks at once, which ends
+ * the iteration. An iteration without an agent has no hooks. Concurrent iterations share one checkpoint, made by the last of
+ * them, because until then files may be half-written. In a stopped sprint, the next run does all of this.
  */
 export function runHooks(progress: Progress, live: LiveIteration, at: number): Transition {
   if (live.attempt === 0) return endIteration(progress, live, at)
@@ -32,7 +31,7 @@ export function runHooks(progress: Progress, live: LiveIteration, at: number): T
   return andThen(started.orders, endIteration(started.progress, live, at, pauseAfter(live, at)))
 }
 
-/** Without a valid report no hook runs, and that is recorded; what was changed is kept all the same. */
+/** Without a valid report no hook runs, which is recorded; the checkpoint is still made. */
 export function closeWithoutHooks(progress: Progress, live: LiveIteration, at: number, pauseUntil = at): Transition {
   const hasHooks = progress.perIterationHooks.some((hook) => hook.enabled)
   const closing: LiveIteration = {
@@ -98,7 +97,7 @@ export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hoo
   return andThen(orders, runHooks(next.progress, live, fact.at))
 }
 
-/** A failed hook is recorded and never fatal, unless it says so itself. */
+/** Records a failed hook. It only stops the sprint with `on-fail: block`. */
 function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Transition {
   const onFail = progress.perIterationHooks.find((hook) => hook.id === fact.hookId)?.onFail
   const output = fact.output ?? fact.error ?? `exit code ${fact.exitCode}`
@@ -112,7 +111,7 @@ function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ende
   return { progress, orders: [] }
 }
 
-/** The iteration under way is finished first; one that only waits for its next attempt is left as it is. */
+/** Lets the running iteration finish first; an iteration that waits for its next attempt stays as it is. */
 function block(progress: Progress, reason: string): Transition {
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
   if (progress.mode === 'standard') return comeToRest(progress, { status: 'blocked', reason, error: reason })
@@ -128,7 +127,7 @@ export const isHookRunning = (progress: Progress, iteration: number): boolean =>
 const taskOf = (progress: Progress, iteration: number, hookId: string): HookTask | undefined =>
   progress.hookTasks.findLast((task) => task.iteration === iteration && task.hookId === hookId)
 
-/** Old finished tasks go; a running one never does. */
+/** Drops old finished tasks, never a running one. */
 function bounded(tasks: readonly HookTask[]): HookTask[] {
   const surplus = tasks.length - shown.hookTasks
   if (surplus <= 0) return [...tasks]

@@ -30,8 +30,8 @@ const asked = (progress: Progress) => {
   return askingOf(progress, live)
 }
 
-describe('an agent that was interrupted to be told something', () => {
-  it('goes on in its session, and is told only what is new', () => {
+describe('an agent that was interrupted for a message', () => {
+  it('resumes its session and gets only what is new', () => {
     const { progress, orders } = after(
       after(aProgress(), says('mind the tests', noon - 5), started()).progress,
       says('use argon2', noon + 5, true),
@@ -46,13 +46,13 @@ describe('an agent that was interrupted to be told something', () => {
     expect(asking.prompt).not.toMatch(/mind the tests|# Ralph: planning/)
   })
 
-  it('gets the whole prompt where there is no session to go on in', () => {
+  it('gets the full prompt if there is no session to resume', () => {
     const { progress } = after(running, says('use argon2', noon + 5, true), abortedIn(undefined))
 
     expect(asked(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
   })
 
-  it('is told again what it may not have read when it is interrupted once more, and what it used counts once', () => {
+  it('gets unread messages again if it is interrupted once more, and its usage counts once', () => {
     const { progress } = after(
       running,
       says('use argon2', noon + 5, true),
@@ -65,7 +65,7 @@ describe('an agent that was interrupted to be told something', () => {
     expect(asked(progress).prompt).toContain('use argon2\n\nand salt')
   })
 
-  it('is asked for a missing report in the same session as always', () => {
+  it('is asked for a missing report in the same session as usual', () => {
     const { progress } = after(
       running,
       says('use argon2', noon + 5, true),
@@ -77,7 +77,7 @@ describe('an agent that was interrupted to be told something', () => {
     expect(asked(progress).prompt).toContain('had no valid report')
   })
 
-  it('gets the whole prompt after the attempt in its session has failed', () => {
+  it('gets the full prompt after the attempt in its session has failed', () => {
     const { progress } = after(
       running,
       says('use argon2', noon + 5, true),
@@ -89,7 +89,7 @@ describe('an agent that was interrupted to be told something', () => {
     expect(asked(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
   })
 
-  it('has been told when it reports', () => {
+  it('has received the message once it reports', () => {
     const { progress } = after(running, says('use argon2', noon + 5, true), abortedIn('s-1'), reports({}, noon + 50))
 
     expect(progress).not.toHaveProperty('messages')
@@ -97,7 +97,7 @@ describe('an agent that was interrupted to be told something', () => {
     expect(progress.live[0]).not.toHaveProperty('interrupted')
   })
 
-  it('learns of a hook that has failed meanwhile', () => {
+  it('gets the output of a hook that failed since then', () => {
     const hook = aHook({ parallel: true, onFail: 'feed-back' })
     const { progress } = after(
       aProgress({ perIterationHooks: [hook] }),
@@ -116,19 +116,19 @@ describe('an agent that was stopped', () => {
   const stopped = after(running, stopsNow, abortedIn('s-1')).progress
   const again = [started({ at: noon + 100, agents: ['claude'] }), waitEnds(noon + 100)]
 
-  it('goes on in its session in the next run if a person has said something since', () => {
+  it('resumes its session in the next run if a user has sent a message since', () => {
     const { progress } = after(stopped, says('use argon2', noon + 50), ...again)
 
     expect(asked(progress)).toMatchObject({ session: 's-1', prompt: expect.stringContaining('use argon2') })
   })
 
-  it('begins with a fresh context if nobody has, whatever is said while it works', () => {
+  it('starts with a fresh context otherwise, even if a message arrives while it works', () => {
     const { progress } = after(stopped, ...again, says('use argon2', noon + 150))
 
     expect(asked(progress)).toEqual({ prompt: expect.stringContaining('# Ralph: planning') })
   })
 
-  it('is not looked for in the sessions of another agent', () => {
+  it('does not resume the session of another agent', () => {
     const codex = started({ at: noon + 100, agents: ['codex'] })
     const { progress } = after(stopped, says('use argon2', noon + 50), codex, waitEnds(noon + 100))
 

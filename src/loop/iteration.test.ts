@@ -23,7 +23,7 @@ import { shown } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
 import { buildPrompt } from './prompt.ts'
 
-/** The agent reports to continue, and the work tree is another one, or the same. */
+/** The agent reports to continue, with a changed or an unchanged work tree. */
 const works = (changed: boolean, report = aReport()): Play => attemptEnded({ kind: 'report', report }, { changed })
 const idles = works(false)
 const mute: Play = attemptEnded({ kind: 'malformed', reason: 'no report' }, { changed: false })
@@ -32,7 +32,7 @@ const times = (count: number, ...plays: readonly Play[]) => Array.from({ length:
 describe('iterations without progress', () => {
   const sprint = aProgress({ dynamicSteps: steps('alpha'), limits: { noProgress: 3 } })
 
-  it('lead to one reflecting iteration that knows why, then to a human', () => {
+  it('lead to one reflecting iteration that knows why, then to a question', () => {
     const stuck = after(sprint, started(), ...times(3, idles)).progress
     const { progress, orders } = after(stuck, idles)
 
@@ -47,7 +47,7 @@ describe('iterations without progress', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('are forgotten when the reflection gets it going again', () => {
+  it('are reset if the reflection leads to progress', () => {
     const plan = works(false, aReport({ pendingSteps: newSteps('another way') }))
     const { progress } = after(sprint, started(), ...times(3, idles), plan)
 
@@ -58,7 +58,7 @@ describe('iterations without progress', () => {
     })
   })
 
-  it('are counted anew after a human has answered', () => {
+  it('are counted from zero after the user has answered', () => {
     const { progress } = after(
       sprint,
       started(),
@@ -70,7 +70,7 @@ describe('iterations without progress', () => {
     expect(progress).toMatchObject({ status: 'in-progress', live: [{ mode: 'executing' }] })
   })
 
-  it('are not what a limit is asked about: the limit ends the sprint (C6)', () => {
+  it('do not lead to a question if a limit ends the sprint first (C6)', () => {
     const { progress } = after(
       aProgress({ limits: { noProgress: 5, iterations: 5 } }),
       started(),
@@ -86,7 +86,7 @@ describe('iterations without progress', () => {
     ['a new step', [works(false, aReport({ pendingSteps: newSteps('x') }))]],
     ['a completed step', [works(false, aReport({ completedStepIds: ['step-0'] }))]],
     ['a work tree that nobody looked at', [reports()]],
-  ])('are none with %s', (_, plays) => {
+  ])('are not counted with %s', (_, plays) => {
     const { progress } = after(sprint, started(), idles, idles, ...plays)
 
     expect(progress.stats.withoutProgress).toBe(0)
@@ -97,7 +97,7 @@ describe('iterations without progress', () => {
     ['turns green', [red('lint'), green('lint')], 0],
     ['stays green', [green('lint'), green('lint')], 3],
     ['stays red', [red('lint'), red('lint')], 3],
-  ])('are counted by the checks too: one that %s', (_, [before = red(), then = red()], count) => {
+  ])('are also detected by checks: one that %s', (_, [before = red(), then = red()], count) => {
     const { progress } = after(
       {
         ...sprint,
@@ -113,7 +113,7 @@ describe('iterations without progress', () => {
     expect(progress.stats.withoutProgress).toBe(count)
   })
 
-  it('are compared with the last checks, not with the first', () => {
+  it('are detected by comparing with the last checks, not the first', () => {
     const everyTime = { ...sprint, doneWhen: [aCheck({ run: 'lint', eachIteration: true })], baseline: [] }
     const { progress } = after(
       everyTime,
@@ -124,7 +124,7 @@ describe('iterations without progress', () => {
     expect(progress.stats.withoutProgress).toBe(1)
   })
 
-  it('are none if one of several checks has changed', () => {
+  it('are not counted if one of several checks changed', () => {
     const checks = ['lint', 'types'].map((run) => aCheck({ run, eachIteration: true }))
     const baseline = [
       { name: 'lint', passed: false },
@@ -140,7 +140,7 @@ describe('iterations without progress', () => {
     expect(progress.stats.withoutProgress).toBe(0)
   })
 
-  it('do not stop slow honest work: fifty iterations with one small change each', () => {
+  it('do not stop slow work: fifty iterations with one small change each', () => {
     const { progress } = after(sprint, started(), ...times(50, works(true)))
 
     expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 51, mode: 'executing' }] })
@@ -157,14 +157,14 @@ describe('iterations without progress', () => {
   })
 })
 
-it('an attempt that changed something counts for its iteration, even if the next one did not', () => {
+it('an attempt with changes counts for its iteration, even if the next attempt has none', () => {
   const failed = attemptEnded({ kind: 'failed', class: 'crash', reason: 'x', retryable: true }, { changed: true })
   const { progress } = after(aProgress(), started(), failed, waitEnds(), idles)
 
   expect(progress.iterations).toMatchObject([{ changed: true }])
 })
 
-it('the last hundred iterations are kept, and the numbers go on', () => {
+it('keeps the last hundred iterations and continues their numbers', () => {
   const { progress } = after(aProgress(), started(), ...times(105, works(true)))
 
   expect(progress.iterations).toHaveLength(shown.iterations)
@@ -172,7 +172,7 @@ it('the last hundred iterations are kept, and the numbers go on', () => {
   expect(progress.live).toMatchObject([{ number: 106 }])
 })
 
-it('the receipt says which model worked and whether its price is an estimate', () => {
+it('the receipt names the model and whether its cost is an estimate', () => {
   const priced = attemptEnded(
     { kind: 'report', report: aReport() },
     { model: 'opus', costUsd: 0.5, costEstimated: true },
@@ -185,10 +185,10 @@ it('the receipt says which model worked and whether its price is an estimate', (
   expect(progress.iterations[1]).not.toHaveProperty('costEstimated')
 })
 
-describe('people who want to be told', () => {
+describe('notifications', () => {
   const sprint = aProgress({ notify: ['desktop'] })
 
-  it('are told when the sprint ends or needs them', () => {
+  it('are sent when the sprint ends or needs a person', () => {
     expect(work(after(sprint, started(), reports({ status: 'goal-complete' })).orders)).toEqual([
       { type: 'notify', about: 'completed', text: '2026-01-18_sprint: completed: all done' },
     ])
@@ -197,7 +197,7 @@ describe('people who want to be told', () => {
     ])
   })
 
-  it('leave a record of the last fifty messages; what could not be sent is told here', () => {
+  it('are recorded, the last fifty; failures are reported as warnings', () => {
     const sent = (to: string): Fact => ({
       type: 'notified',
       at: noon,
@@ -212,10 +212,10 @@ describe('people who want to be told', () => {
 
     expect(progress.notifications).toHaveLength(shown.notifications)
     expect(progress.notifications?.at(-1)).toEqual(lost)
-    expect(told(orders)).toEqual([{ type: 'note', level: 'warning', text: 'webhook could not be told: ECONNREFUSED' }])
+    expect(told(orders)).toEqual([{ type: 'note', level: 'warning', text: 'could not notify webhook: ECONNREFUSED' }])
   })
 
-  it('are not told what they did themselves', () => {
+  it('are not sent for stops that the user requested', () => {
     const stop = { type: 'stop-requested', at: noon, as: 'paused', when: 'now' } as const
 
     expect(work(after(sprint, started(), stop).orders)).toEqual([{ type: 'abort', what: 'all' }])

@@ -7,10 +7,10 @@ import { andThen, tell, type Order, type Transition } from './order.ts'
 import { rest, restAs } from './rest.ts'
 import { closeWork } from './standard/work-ended.ts'
 
-/** A pause before the first attempt of an iteration. */
+/** Delay before the first attempt of an iteration. */
 type Pause = { readonly ms: number; readonly reason: string }
 
-/** Begins the next iteration, unless a limit is reached. With a pause, its first attempt waits. */
+/** Starts the next iteration, unless a limit is reached. With a pause, its first attempt waits. */
 export function beginIteration(progress: Progress, at: number, pause?: Pause): Transition {
   const limit = reachedLimit(progress)
   if (limit) return rest(progress, 'limit-reached', limit)
@@ -29,20 +29,20 @@ export function beginIteration(progress: Progress, at: number, pause?: Pause): T
   return andThen(switchNote(progress, agent), opened)
 }
 
-/** Who works is never changed silently, back to the first choice neither. */
+/** Reports every change of the agent, including back to the first choice. */
 function switchNote({ iterations }: Progress, agent: string | undefined): Order[] {
   const before = iterations.at(-1)?.agent
   if (agent === undefined || before === undefined || before === agent) return []
-  return [tell({ type: 'note', level: 'info', text: `${agent} works from here on, after ${before}` })]
+  return [tell({ type: 'note', level: 'info', text: `${agent} takes over from ${before}` })]
 }
 
 type Opening = Pick<LiveIteration, 'mode' | 'step' | 'work' | 'agent'> & {
   readonly stepPrompt?: string
-  /** Its first attempt waits. */
+  /** Delay of its first attempt. */
   readonly wait?: { readonly until: number; readonly reason: string }
 }
 
-/** The next number, and its first attempt. */
+/** Opens the iteration with the next number and its first attempt. */
 export function openIteration(progress: Progress, { stepPrompt, wait, ...opening }: Opening, at: number): Transition {
   const added = addIteration(
     progress,
@@ -65,7 +65,7 @@ export function addIteration(progress: Progress, given: Given, at: number) {
   return { live, progress: { ...progress, live: [...progress.live, live], stats } }
 }
 
-/** Writes the receipt of an iteration and goes on, or rests. */
+/** Writes the receipt of an iteration, then starts the next one or rests. */
 export function endIteration(progress: Progress, live: LiveIteration, at: number, pause?: Pause): Transition {
   const record = recordOf(live, at)
   const { verdict } = record
@@ -113,7 +113,7 @@ const recordOf = ({ number, mode, step, verdict = 'failed', ...live }: LiveItera
   usage: live.usage,
 })
 
-/** Files, steps or checks are not what they were. Where the files were not looked at, the agent gets the benefit of the doubt. */
+/** Whether files, steps or checks changed. If the state of the files is unknown, assume that they did. */
 function madeProgress({ mode, limits, iterations, baseline = [] }: Progress, live: LiveIteration): boolean {
   if (mode === 'standard' || limits.noProgress === 'off' || live.changed !== false || live.stepsChanged === true)
     return true
@@ -138,7 +138,7 @@ function afterIteration(progress: Progress, record: IterationRecord, at: number,
   return beginIteration(progress, at, pause)
 }
 
-/** The iteration after the last one that was allowed has reflected, knowing why, and still nothing has changed. */
+/** The extra reflecting iteration, which knew why, changed nothing either. */
 const hasReflected = ({ limits, stats }: Progress): boolean =>
   limits.noProgress !== 'off' && stats.withoutProgress > limits.noProgress
 

@@ -30,21 +30,21 @@ const mute = (given = {}): Play =>
 describe('an iteration without a valid report', () => {
   const kept: Fact = { type: 'checkpoint-made', at: noon + 9000, iteration: 1, commit: 'c0ffee' }
 
-  it('runs no hook, and its receipt says so', () => {
+  it('runs no hook, as its receipt says', () => {
     const { progress } = after(aProgress({ perIterationHooks: [aHook()] }), started(), saysNothing())
 
     expect(progress.iterations).toMatchObject([{ verdict: 'malformed', hooks: 'skipped' }])
     expect(progress.hookTasks).toEqual([])
   })
 
-  it('says nothing of hooks if there are none', () => {
+  it('does not mention hooks if there are none', () => {
     const hooks = [aHook({ enabled: false })]
     const { progress } = after(aProgress({ perIterationHooks: hooks }), started(), saysNothing())
 
     expect(progress.iterations[0]).not.toHaveProperty('hooks')
   })
 
-  it('gets a checkpoint all the same, and the next one still starts after the pause', () => {
+  it('still gets a checkpoint, and the next one starts after the pause', () => {
     const sprint = aProgress({ checkpoint: true, perIterationHooks: [aHook()] })
     const keeping = after(sprint, started(), mute(), mute({ at: noon + 8900 }))
     const { progress, orders } = after(keeping.progress, kept)
@@ -61,8 +61,8 @@ describe('an iteration without a valid report', () => {
   })
 })
 
-describe('a report that is asked for again', () => {
-  it('leaves what was said meanwhile to the next prompt: the short question did not tell it', () => {
+describe('a second request for a report', () => {
+  it('leaves new messages to the next full prompt', () => {
     const { progress } = after(
       aProgress(),
       started(),
@@ -74,7 +74,7 @@ describe('a report that is asked for again', () => {
     expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('mind the tests')
   })
 
-  it('is a start like any other: there are not more than failed-starts-per-hour', () => {
+  it('counts as a start for failed-starts-per-hour', () => {
     const sprint = aProgress({ limits: { failedStartsPerHour: 2 } })
     const { progress, orders } = after(sprint, started(), mute(), mute())
 
@@ -86,7 +86,7 @@ describe('a report that is asked for again', () => {
 })
 
 describe('no fault makes the loop spin', () => {
-  /** How often an agent is started within an hour, if each attempt ends like this after a tenth of a second. */
+  /** How often an agent starts within an hour, if each attempt ends like this after a tenth of a second. */
   function startsPerHour(end: (at: number) => Play, failedStartsPerHour = 30): number {
     let { progress, orders } = after(aProgress({ limits: { failedStartsPerHour, noProgress: 'off' } }), started())
     let at = noon
@@ -116,7 +116,7 @@ describe('no fault makes the loop spin', () => {
     expect(startsPerHour(end, 4)).toBeLessThanOrEqual(4)
   })
 
-  it('but a healthy one goes on at once', () => {
+  it('but a healthy agent continues at once', () => {
     expect(startsPerHour((at) => reports({}, at))).toBeGreaterThan(30_000)
   })
 })
@@ -127,7 +127,7 @@ describe('no progress', () => {
     { changed: false },
   )
 
-  it('leads to one iteration that knows why, also for an agent that reflects already', () => {
+  it('leads to one iteration that knows why, even if the agent already reflects', () => {
     const fifth = after(aProgress({ ralph: { idleThreshold: 1 } }), started(), ...times(5, idles)).progress
     const { progress } = after(fifth, idles)
 
@@ -139,7 +139,7 @@ describe('no progress', () => {
     })
   })
 
-  it('is what a liar makes: the claims are refused, then a human is asked', () => {
+  it('includes false claims: they are refused, then a human is asked', () => {
     const claim = attemptEnded(
       {
         kind: 'report',
@@ -162,17 +162,17 @@ describe('no progress', () => {
   })
 })
 
-describe('a reviewer who cannot work', () => {
+describe('a failed review', () => {
   const unable: Fact = {
     type: 'review-ended',
     at: noon,
     iteration: 1,
     passed: false,
-    summary: 'the reviewer could not work: not logged in',
+    summary: 'the review failed: not logged in',
     unable: true,
   }
 
-  it('is a question for a person, not a refusal that the agent has to think about', () => {
+  it('opens a question for the user instead of refusing the claim', () => {
     const { progress, orders } = after(
       aProgress({ review: { agent: 'codex' } }),
       started(),
@@ -198,7 +198,7 @@ it('a question carries its options and the default', () => {
   expect(told(orders)).toContainEqual({ type: 'question-asked', iteration: 1, ...humanNeeded })
 })
 
-it('the points of a goal are a checklist in the prompt', () => {
+it('the bullet points of a goal become a checklist in the prompt', () => {
   const goal = 'Build login.\n\nCriteria:\n- a wrong password is refused\n* [ ] tokens expire\n2. `npm test` passes\n'
 
   expect(buildPrompt(aProgress({ goal }), aLive())).toContain(

@@ -45,7 +45,7 @@ describe('the time of a sprint', () => {
     expect(progress.stats.activeMs).toBe(minute)
   })
 
-  it('does not pass while nobody runs it, also in the middle of an iteration', () => {
+  it('does not pass between runs, even in the middle of an iteration', () => {
     const { progress } = after(
       sprint,
       started(),
@@ -59,7 +59,7 @@ describe('the time of a sprint', () => {
     expect(progress).toMatchObject({ status: 'in-progress', stats: { activeMs: 2 * minute } })
   })
 
-  it('does not pass while Ralph is dead', () => {
+  it('does not pass after a crash', () => {
     const { progress } = after(sprint, started(), started({ at: tomorrow }), reports({}, tomorrow + minute))
 
     expect(progress.stats.activeMs).toBe(minute)
@@ -71,7 +71,7 @@ describe('the time of a sprint', () => {
     expect(progress.stats.activeMs).toBe(minute)
   })
 
-  it('is what the attempt may take at most, together with all that was spent before', () => {
+  it('limits the attempt to what is left', () => {
     const { progress } = after(sprint, started(), reports({}, noon + 20 * minute))
 
     expect(budgetOf(progress, progress.live[0])).toEqual({ durationMs: 40 * minute })
@@ -80,7 +80,7 @@ describe('the time of a sprint', () => {
     })
   })
 
-  it('that is over in the middle of an attempt ends the sprint, resumable', () => {
+  it('that runs out in the middle of an attempt ends the sprint, resumable', () => {
     const { progress, orders } = after(
       sprint,
       started(),
@@ -97,7 +97,7 @@ describe('the time of a sprint', () => {
 })
 
 describe('a budget that is spent', () => {
-  it('asks for no missing report any more', () => {
+  it('does not request a missing report', () => {
     const mute = attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' }, { costUsd: 1 })
     const { progress, orders } = after(aProgress({ limits: { usd: 1 } }), started(), mute)
 
@@ -105,7 +105,7 @@ describe('a budget that is spent', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('is no reason to wait for a usage limit, or to go on with another agent', () => {
+  it('neither waits for a usage limit nor switches to another agent', () => {
     const limit = attemptEnded(
       { kind: 'failed', class: 'usage_limit', reason: 'limit', retryable: true, resetsAt: noon + hour },
       { costUsd: 1 },
@@ -117,7 +117,7 @@ describe('a budget that is spent', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('starts nothing in the next run, which says so', () => {
+  it('starts nothing in the next run, which reports it', () => {
     const spent = aProgress({ limits: { usd: 1 }, stats: { costUsd: 2 } })
     const { progress, orders } = after(spent, started())
 
@@ -126,7 +126,7 @@ describe('a budget that is spent', () => {
   })
 })
 
-it('an iteration over its own budget is a failed start: too many of them wait', () => {
+it('an iteration over its own budget counts as a failed start', () => {
   const sprint = aProgress({ limits: { iterationTokens: 100, failedStartsPerHour: 2, noProgress: 'off' } })
   const over = (at: number) => fails({ class: 'budget', reason: 'too much', retryable: false }, at)
   const { progress, orders } = after(sprint, started(), over(noon), over(noon + minute))

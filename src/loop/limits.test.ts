@@ -33,7 +33,7 @@ it('finds no limit reached where none is set', () => {
 })
 
 describe('the number of iterations', () => {
-  it('ends the sprint before the iteration that would be one too many', () => {
+  it('ends the sprint before the iteration over the limit', () => {
     const { progress, orders } = after(aProgress({ limits: { iterations: 2 } }), started(), reports(), reports())
 
     expect(progress).toMatchObject({
@@ -46,7 +46,7 @@ describe('the number of iterations', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('counts iterations without a report too', () => {
+  it('includes iterations without a report', () => {
     const { progress } = after(
       aProgress({ limits: { iterations: 2 } }),
       started(),
@@ -68,7 +68,7 @@ describe('the number of iterations', () => {
     expect(progress.status).toBe('completed')
   })
 
-  it('counts over the whole sprint: a resumed one goes on counting', () => {
+  it('counts over the whole sprint, across runs', () => {
     const rested = after(aProgress(), started({ runLimits: { iterations: 2 } }), reports(), reports()).progress
     const { progress } = after(rested, started({ runLimits: { iterations: 3 } }), reports())
 
@@ -85,7 +85,7 @@ describe('the number of iterations', () => {
     expect(work(orders)).toEqual([])
   })
 
-  it('given as a flag holds for that run only', () => {
+  it('given as a flag applies to that run only', () => {
     const rested = after(aProgress(), started({ runLimits: { iterations: 1 } }), reports()).progress
     const { progress, orders } = after(rested, started())
 
@@ -95,7 +95,7 @@ describe('the number of iterations', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
-  it('given as a flag wins over the configured one, also if it is higher', () => {
+  it('given as a flag overrides the configured one, even if it is higher', () => {
     const { progress } = after(
       aProgress({ limits: { iterations: 1 } }),
       started({ runLimits: { iterations: 5 } }),
@@ -106,14 +106,14 @@ describe('the number of iterations', () => {
   })
 })
 
-describe('money', () => {
-  it('ends the sprint once it is spent', () => {
+describe('the limit in USD', () => {
+  it('ends the sprint once it is reached', () => {
     const { progress } = after(aProgress({ limits: { usd: 1 } }), started(), spend(0.6), spend(0.4))
 
     expect(progress).toMatchObject({ status: 'limit-reached', reason: '$1.00 of $1 spent (limits.usd)' })
   })
 
-  it('given as a flag holds for that run only and wins', () => {
+  it('given as a flag applies to that run only and wins', () => {
     const sprint = aProgress({ limits: { usd: 10 } })
     const rested = after(sprint, started({ runLimits: { usd: 0.5 } }), spend(0.6)).progress
 
@@ -121,7 +121,7 @@ describe('money', () => {
     expect(after(rested, started()).progress.status).toBe('in-progress')
   })
 
-  it('is also counted before another attempt of the same iteration', () => {
+  it('also applies before another attempt of the same iteration', () => {
     const crash = { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true } as const
     const { progress, orders } = after(
       aProgress({ limits: { usd: 1 } }),
@@ -152,8 +152,8 @@ describe('tokens', () => {
   })
 })
 
-describe('time', () => {
-  it('is the time in which iterations were under way', () => {
+describe('the limit of time', () => {
+  it('counts the time during which iterations were live', () => {
     const once = after(aProgress({ limits: { duration: 60_000 } }), started(), reports({}, noon + 59_999)).progress
     const twice = after(once, reports({}, noon + 60_000)).progress
 
@@ -161,7 +161,7 @@ describe('time', () => {
     expect(twice).toMatchObject({ status: 'limit-reached', reason: '1m of work (limits.duration)' })
   })
 
-  it('does not pass while the sprint rests between two iterations', () => {
+  it('does not count rests between two iterations', () => {
     const tomorrow = noon + 86_400_000
     const rested = after(
       aProgress({ limits: { iterations: 1, duration: 60_000 } }),
@@ -177,7 +177,7 @@ describe('time', () => {
     expect(progress).toMatchObject({ status: 'in-progress', stats: { activeMs: 2000 } })
   })
 
-  it('given as a flag holds for that run only and wins', () => {
+  it('given as a flag applies to that run only and wins', () => {
     const rested = after(aProgress(), started({ runLimits: { durationMs: 1000 } }), reports({}, noon + 1000)).progress
 
     expect(rested).toMatchObject({ status: 'limit-reached', reason: '1s of work (limits.duration)' })
@@ -188,7 +188,7 @@ describe('time', () => {
 describe('what an attempt may still use', () => {
   const used = { ...noUsage, inputTokens: 60, outputTokens: 10, cacheReadTokens: 900 }
 
-  it('is anything if nothing is limited', () => {
+  it('is unlimited without limits', () => {
     expect(budgetOf(aProgress(), aLive())).toEqual({})
   })
 
@@ -218,7 +218,7 @@ describe('what an attempt may still use', () => {
   })
 })
 
-it('a usage limit that is waited for does not reach any limit of ours', () => {
+it('waiting for a usage limit does not reach any limit of the sprint', () => {
   const { progress } = after(
     aProgress({ limits: { iterations: 1 } }),
     started(),

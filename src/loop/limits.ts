@@ -3,14 +3,14 @@ import type { Usage } from '../contract/outcome.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
 import { spentUsd } from './cost.ts'
 
-/** The limit that forbids another iteration, in one sentence; undefined if there is none. */
+/** Describes the limit that forbids another iteration; undefined if there is none. */
 export function reachedLimit(progress: Progress): string | undefined {
   const { currentIteration, maxIterations } = progress.stats
   if (currentIteration >= maxIterations) return `${maxIterations} iterations (limits.iterations)`
   return spentLimit(progress)
 }
 
-/** The limit that forbids even another attempt of the iteration under way. */
+/** Describes the limit that forbids even another attempt of the current iteration. */
 export function spentLimit({ limits, runLimits = {}, stats }: Progress): string | undefined {
   const usd = runLimits.usd ?? limits.usd
   const duration = runLimits.durationMs ?? limits.duration
@@ -26,14 +26,14 @@ export function spentLimit({ limits, runLimits = {}, stats }: Progress): string 
   return undefined
 }
 
-/** Nothing has changed for as many iterations as limits.no-progress allows. */
+/** Nothing has changed for limits.no-progress iterations. */
 export const isStuck = ({ limits, stats }: Progress): boolean =>
   limits.noProgress !== 'off' && stats.withoutProgress >= limits.noProgress
 
-/** Absent: as much as it likes. */
+/** Absent fields are unlimited. */
 export type Budget = { readonly usd?: number; readonly tokens?: number; readonly durationMs?: number }
 
-/** How much the attempt that begins now may still use: of the sprint, and of its iteration if it is part of one. */
+/** What the next attempt may still use of the sprint's limits, and of its iteration's. */
 export function budgetOf({ limits, runLimits = {}, stats }: Progress, live?: LiveIteration): Budget {
   const usd = least([
     left(runLimits.usd ?? limits.usd, spentUsd(stats)),

@@ -2,10 +2,10 @@ import { RalphError } from '../contract/errors.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
 
-/** The live iteration that a fact is about. A fact about any other one is a bug of whoever sent it. */
+/** Returns the live iteration that a fact is about. A fact about any other iteration is a bug of the sender. */
 export function liveIteration(progress: Progress, iteration: number, fact: Fact): LiveIteration {
   const live = progress.live.find(({ number }) => number === iteration)
-  if (!live) throw illegal(progress, fact, `iteration ${iteration} is not under way`)
+  if (!live) throw illegal(progress, fact, `iteration ${iteration} is not live`)
   return live
 }
 

@@ -3,7 +3,7 @@ import { after, aProgress, aStep, newSteps, reports, started, steps } from '../.
 import type { Progress } from '../contract/progress.ts'
 import { chooseMode } from './mode.ts'
 
-/** The modes of all iterations so far, the one under way included. */
+/** The modes of all iterations so far, including the live one. */
 const modes = ({ iterations, live }: Progress) => [...iterations, ...live].map(({ mode }) => mode)
 
 it('plans when there are no steps', () => {
@@ -34,7 +34,7 @@ it('plans in the first iteration even if idle-threshold is 1', () => {
   expect(modes(progress)).toEqual(['planning', 'reflecting', 'reflecting'])
 })
 
-it('starts to count idle iterations anew after a step was executed', () => {
+it('resets the count of idle iterations after a step was executed', () => {
   const plan = reports({ pendingSteps: newSteps('alpha') })
   const execute = reports({ completedStepIds: ['step-0'] })
   const idle = reports()
@@ -43,7 +43,7 @@ it('starts to count idle iterations anew after a step was executed', () => {
   expect(modes(progress)).toEqual(['planning', 'executing', 'planning', 'reflecting', 'reflecting'])
 })
 
-it('executes in the first iteration if steps are pending already', () => {
+it('executes in the first iteration if steps are already pending', () => {
   const { progress } = after(aProgress({ dynamicSteps: steps('alpha') }), started())
 
   expect(progress.live).toMatchObject([{ number: 1, mode: 'executing', step: 'step-0' }])

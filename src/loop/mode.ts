@@ -5,9 +5,9 @@ import { firstPending } from './steps.ts'
 type Choice = { readonly mode: Mode; readonly step?: Step; readonly idleCount: number }
 
 /**
- * Pending steps: executing. None: planning, and reflecting once there have been none for `idle-threshold` iterations. An agent
- * that has not got anywhere for `limits.no-progress` iterations reflects too, whatever is pending. With notes there are no
- * steps: the agent finds out by itself what to do.
+ * With pending steps: executing. Without: planning, or reflecting once there were none for `idle-threshold` iterations. After
+ * `limits.no-progress` iterations without progress: reflecting, whatever is pending. The notes protocol has no steps: the agent
+ * finds its own work.
  */
 export function chooseMode(progress: Progress): Choice {
   const { ralph, dynamicSteps, stats } = progress

@@ -2,14 +2,14 @@ import type { Progress } from '../contract/progress.ts'
 import { isStuck } from './limits.ts'
 import { answer, feedback, messages, most, refusals, withoutOlderForm } from './prompt-sections.ts'
 
-/** Removed by the agent when it is done or stuck. */
+/** File that the agent deletes when it is done or stuck. */
 export const lockName = '.task-lock'
-/** Where it says which of the two it is. */
+/** File in which the agent says which of the two it is. */
 export const outcomeName = 'OUTCOME'
 
 /**
- * The prompt of the notes protocol: the same every time, since what is to be done stands in the notes. Only what the agent
- * cannot find there is added: checks that refused its claim, and what people said.
+ * The prompt of the notes protocol. It is the same every time, because the task is in the notes; added is only what the agent
+ * cannot find there: refused claims and messages from users.
  */
 export function buildNotesPrompt(progress: Progress, folder: string): string {
   const sections = [
@@ -23,7 +23,7 @@ export function buildNotesPrompt(progress: Progress, folder: string): string {
   return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
-/** What the agent is told in a session that was interrupted, instead of the form of a report. */
+/** How to report in an interrupted session; replaces the description of the JSON report. */
 export const notesReporting = (folder: string): string =>
   `When the task is finished, or you are stuck, say so in ${folder}/${outcomeName} and delete ${folder}/${lockName}, as before.`
 

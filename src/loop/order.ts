@@ -1,10 +1,10 @@
 import type { SprintEvent } from '../contract/events.ts'
 import type { Progress, SprintStatus } from '../contract/progress.ts'
 
-/** What the runtime must do next. Each order but `tell` and `abort` is answered by one fact. A run is over when no order is open. */
+/** What the runtime must do next. Every order except `tell` and `abort` results in one fact. A run ends when no order is open. */
 export type Order =
   | { readonly type: 'run-attempt'; readonly iteration: number; readonly attempt: number }
-  /** Iteration 0 is the baseline, before anything was changed. */
+  /** Iteration 0 is the baseline, before any change. */
   | { readonly type: 'run-checks'; readonly iteration: number; readonly names: readonly string[] }
   | { readonly type: 'run-gate'; readonly iteration: number }
   | { readonly type: 'run-review'; readonly iteration: number }
@@ -20,7 +20,7 @@ export type Transition = { readonly progress: Progress; readonly orders: readonl
 
 export const tell = (event: SprintEvent): Order => ({ type: 'tell', event })
 
-/** The orders so far, then what the next decision makes of the progress. */
+/** Prepends orders to a transition. */
 export const andThen = (orders: readonly Order[], next: Transition): Transition => ({
   progress: next.progress,
   orders: [...orders, ...next.orders],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { FailureClass } from '../contract/outcome.ts'
 import { pauseMs, policyFor } from './policy.ts'
 
-it('knows what to do about every class of failure', () => {
+it('has an action for every class of failure', () => {
   const actions = FailureClass.options.map((failure) => [failure, policyFor(failure).action])
 
   expect(Object.fromEntries(actions)).toEqual({

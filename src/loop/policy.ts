@@ -2,17 +2,17 @@ import type { FailureClass } from '../contract/outcome.ts'
 import type { Progress } from '../contract/progress.ts'
 
 type Policy =
-  /** Wait until the limit is over; not a failure, not counted. Unknown when: `probeMs`; over already, it says: `soonestMs`. */
+  /** Wait for the reset; not counted as a failure. If the reset is unknown, probe after `probeMs`; if it has passed, after `soonestMs`. */
   | { readonly action: 'park'; readonly probeMs: number; readonly soonestMs: number }
-  /** Try again after a growing pause, at most `tries` times in a row; then the sprint stops, or a person is asked. */
+  /** Retry with growing pauses, at most `tries` times in a row; then stop the sprint or ask a person. */
   | { readonly action: 'retry'; readonly firstMs: number; readonly tries: number; readonly after: 'stop' | 'ask' }
-  /** A person has to do something first. */
+  /** A person has to act first. */
   | { readonly action: 'ask' }
   | { readonly action: 'stop' }
 
 const longestPauseMs = 300_000
 
-/** What the loop does about each class of failure: the only such table. */
+/** What the loop does about each class of failure. This is the only such table. */
 const policies = {
   usage_limit: { action: 'park', probeMs: 1_800_000, soonestMs: 60_000 },
   rate_limit: { action: 'retry', firstMs: 5000, tries: 20, after: 'stop' },
@@ -27,7 +27,7 @@ const policies = {
   context: { action: 'retry', firstMs: 2000, tries: 2, after: 'ask' },
   auth: { action: 'ask' },
   tool_denied: { action: 'ask' },
-  /** Only where it is not our own: a limit of ours ends the iteration or the sprint. */
+  /** Only for budgets of the agent program; our own limits end the iteration or the sprint. */
   budget: { action: 'ask' },
   not_found: { action: 'stop' },
 } as const satisfies Record<FailureClass, Policy>
@@ -36,7 +36,7 @@ export const policyFor = (failure: FailureClass): Policy => policies[failure]
 
 export const parking = policies.usage_limit
 
-/** No fault starts the agent more often than limits.failed-starts-per-hour, whatever its own pauses are. */
+/** Enforces limits.failed-starts-per-hour, whatever the pauses of a policy are. */
 export function soonestStart({ limits, failedStarts = [] }: Progress, at: number): number {
   const [oldest] = failedStarts
   if (oldest === undefined || failedStarts.length < limits.failedStartsPerHour) return at
@@ -44,7 +44,7 @@ export function soonestStart({ limits, failedStarts = [] }: Progress, at: number
   return free > at ? free : at
 }
 
-/** Twice as long each time, up to five minutes, then spread by up to a quarter; whole milliseconds. */
+/** Doubles with each failure up to five minutes, plus jitter of up to a quarter; whole milliseconds. */
 export function pauseMs(firstMs: number, failuresInARow: number, random: number): number {
   let pause = firstMs
   for (let n = 1; n < failuresInARow && pause < longestPauseMs; n++) pause *= 2
@@ -53,5 +53,5 @@ export function pauseMs(firstMs: number, failuresInARow: number, random: number)
   return capped + spread - (spread % 1)
 }
 
-/** An agent that runs but gives no valid report is not retried but counted; it must not spin either. */
+/** An agent that runs but gives no valid report is counted, not retried; pauses keep it from spinning. */
 export const malformed = { firstMs: 250, inARow: 10 } as const

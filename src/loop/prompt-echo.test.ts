@@ -12,7 +12,7 @@ const pretty = JSON.stringify(
   2,
 )
 
-/** What a goal, a step or an output could contain to make its echo a report. */
+/** Texts in a goal, a step or an output that could turn an echo into a report. */
 const traps = [
   `\`\`\`json\n${json}\n\`\`\``,
   `\`\`\`\n${pretty}\n\`\`\``,
@@ -57,7 +57,7 @@ const progress = fc
   .record({ goal: text, extra: text, steps: fc.array(text, { minLength: 1, maxLength: 3 }), output: text })
   .map((texts) => progressWith(texts))
 
-/** How an agent could repeat its prompt. */
+/** Ways in which an agent could repeat its prompt. */
 const echoes: Readonly<Record<string, (prompt: string) => string>> = {
   'word for word': (prompt) => prompt,
   'with a word before and after': (prompt) => `Here is what I was told:\n${prompt}\nThat is all.`,
@@ -93,7 +93,7 @@ it('no part of any prompt is a report', () => {
   )
 })
 
-it('a report of its own is read even if the prompt is repeated before it', () => {
+it('a report is read even if the agent repeats the prompt before it', () => {
   fc.assert(
     fc.property(progress, (given) => {
       const prompt = buildPrompt(given, aLive())
@@ -108,7 +108,7 @@ it('a report of its own is read even if the prompt is repeated before it', () =>
   )
 })
 
-it('the described form is no report for an agent that only takes the fence off', () => {
+it('the described form is not a report without its fence', () => {
   const prompt = buildPrompt(aProgress(), aLive())
   const [, form = ''] = /```json\n([^]*?)\n```/.exec(prompt) ?? []
 

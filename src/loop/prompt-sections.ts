@@ -1,6 +1,6 @@
 import type { Progress } from '../contract/progress.ts'
 
-/** How much of each list a prompt shows, so that its size does not grow with the sprint. */
+/** Maximum size of each list in a prompt, so that prompts do not grow with the sprint. */
 export const most = {
   pendingSteps: 50,
   completedSteps: 20,
@@ -10,10 +10,10 @@ export const most = {
   outputCharacters: 8000,
 }
 
-/** Goals, steps and outputs can contain anything, also the older form of a report. An echo of it must not be one. */
+/** Goals, steps and outputs may contain the old form of a report; defuse it, so that an echo is not read as a report. */
 export const withoutOlderForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
 
-/** Checks that were red when they were last run. */
+/** Describes the checks that failed when they last ran. */
 export function refusals({ refusedBy = [], baseline = [] }: Progress, characters: number): string | undefined {
   if (refusedBy.length === 0) return undefined
   const share = characters / refusedBy.length
@@ -21,7 +21,7 @@ export function refusals({ refusedBy = [], baseline = [] }: Progress, characters
   return refusedBy
     .map(({ name, output, reason, exitCode }) => {
       const why = reason ?? `exit code ${exitCode}`
-      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was red before the sprint began too' : ''}). The goal is not reached before it passes. Its output ends with:\n\n${quoted(clipStart(output, share))}`
+      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was already failing before the sprint began' : ''}). The goal is not reached until it passes. Its output ends with:\n\n${quoted(clipStart(output, share))}`
     })
     .join('\n\n')
 }
@@ -52,7 +52,7 @@ export function learnings(notes: string | undefined): string | undefined {
 
 export const oneLine = (text: string): string => clip(text, 300).replaceAll(/\s+/g, ' ')
 
-/** Untrusted text in a fence that it cannot close. */
+/** Quotes untrusted text in a fence that it cannot close. */
 export function quoted(text: string): string {
   const longest = [...text.matchAll(/`{3,}/g)].reduce((size, [run]) => (run.length > size ? run.length : size), 2)
   const ticks = '`'.repeat(longest + 1)

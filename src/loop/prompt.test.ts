@@ -6,7 +6,7 @@ import { readReport } from './read-report.ts'
 
 const prompt = (progress: Progress, iteration: Partial<PromptFor> = {}) => buildPrompt(progress, aLive(iteration))
 
-/** What stands under a heading, up to the next one. */
+/** The text under a heading, up to the next one. */
 function section(text: string, heading: string): string | undefined {
   const [, after] = text.split(`\n## ${heading}\n`)
   return after?.split('\n## ')[0]?.trim()
@@ -17,7 +17,7 @@ describe('every prompt', () => {
     ['planning', /Break the goal into concrete steps/],
     ['executing', /Do this one step/],
     ['reflecting', /decide:/],
-  ])('says the goal, the task (%s) and how to report', (mode, task) => {
+  ])('contains the goal, the task (%s) and how to report', (mode, task) => {
     const text = prompt(aProgress({ goal: '\n  Build login.\nAll tests pass.\n', dynamicSteps: steps('alpha') }), {
       mode,
       step: 'step-0',
@@ -32,11 +32,11 @@ describe('every prompt', () => {
   it.each([
     [7, 'iteration 3 of at most 7.'],
     [unlimitedIterations, 'iteration 3.'],
-  ])('says how many iterations there may be, if that is limited (%i)', (maxIterations, said) => {
+  ])('mentions the limit of iterations, if there is one (%i)', (maxIterations, said) => {
     expect(prompt(aProgress({ stats: { maxIterations } }), { number: 3 })).toContain(said)
   })
 
-  it('names the checks that a claim will be put to', () => {
+  it('names the checks that will test a claim', () => {
     const doneWhen = [aCheck({ name: 'unit tests', run: 'npm test' }), aCheck({ run: 'tsc' })]
 
     expect(section(prompt(aProgress({ doneWhen })), 'Rules')).toContain(
@@ -52,7 +52,7 @@ describe('the planning prompt', () => {
     )
   })
 
-  it('has what is completed already', () => {
+  it('lists the completed steps', () => {
     const progress = aProgress({ dynamicSteps: [aStep({ prompt: 'alpha', status: 'completed' })] })
 
     expect(section(prompt(progress), 'Completed steps')).toBe('- step-0: alpha')
@@ -60,7 +60,7 @@ describe('the planning prompt', () => {
 })
 
 describe('the executing prompt', () => {
-  it('has the whole text of the current step, and the other pending ones in one line each', () => {
+  it('has the full text of the current step, and the other pending ones in one line each', () => {
     const dynamicSteps = steps('alpha\n\n  - with a list\n', 'beta\n  in\r\n two lines', `${'x'.repeat(299)}yz`)
     const text = prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
 
@@ -101,7 +101,7 @@ describe('the executing prompt', () => {
     expect(text).toContain('- step-1499: ')
   })
 
-  it('is made quickly whatever the steps are', () => {
+  it('is built quickly, whatever the steps are', () => {
     const blanks = `a${' '.repeat(200_000)}b`
     const began = performance.now()
     prompt(aProgress({ dynamicSteps: steps('alpha', blanks, blanks, blanks) }), { mode: 'executing', step: 'step-0' })
@@ -120,7 +120,7 @@ describe('the reflecting prompt', () => {
   it.each([
     [4, true],
     [5, false],
-  ])('of iteration %i says whether it is too early for goal-complete: %s', (number, early) => {
+  ])('of iteration %i mentions if it is too early for goal-complete: %s', (number, early) => {
     const text = prompt(aProgress({ ralph: { minIterations: 5 } }), { mode: 'reflecting', number })
 
     expect(text.includes('goal-complete is accepted from iteration 5 on.')).toBe(early)
@@ -151,7 +151,7 @@ describe('the output of a red check', () => {
     expect(said).toMatch(/```text\n….*the end\n```$/)
   })
 
-  it('shares the room with the others', () => {
+  it('shares the space with the others', () => {
     const refusedBy = ['a', 'b', 'c', 'd'].map((name) => red(name, `${name} `.repeat(50_000)))
 
     expect(prompt(aProgress({ refusedBy })).length).toBeLessThan(15_000)
@@ -164,20 +164,20 @@ it('has the output of hooks that failed, quoted', () => {
   expect(section(text, 'Hook lint failed')).toBe('````text\n``` no-unused-vars\n````')
 })
 
-it('has what a person answered, with the question', () => {
+it('has the answer of the user, with the question', () => {
   const text = prompt(aProgress({ answer: { question: 'Which port?', answer: 'Port 8080.', at: noon } }))
 
   expect(section(text, 'A person answered')).toBe('Question: Which port?\n\nAnswer: Port 8080.')
 })
 
-it('has what earlier iterations have learned, quoted and bounded', () => {
+it('has the learnings of earlier iterations, quoted and bounded', () => {
   const text = prompt(aProgress(), { notes: `use pnpm\n${'x'.repeat(100_000)}` })
 
   expect(section(text, 'Learned in earlier iterations')).toMatch(/^```text\nuse pnpm\nx+…\n```$/)
   expect(text.length).toBeLessThan(20_000)
 })
 
-it('leaves out what is only good to know if the agent said that its prompt was too long', () => {
+it('omits background if the prompt was too long for the agent', () => {
   const progress = aProgress({
     dynamicSteps: [aStep({ id: 'step-9', status: 'completed' }), ...steps('alpha', 'beta')],
     refusedBy: [red('unit tests', 'x'.repeat(50_000))],
@@ -189,7 +189,7 @@ it('leaves out what is only good to know if the agent said that its prompt was t
   expect(text.length).toBeLessThan(7000)
 })
 
-it('asks again for a missing report in a way that is none itself', () => {
+it('requests a missing report without containing a valid one', () => {
   const text = buildRepairPrompt('the last fenced block\nis not JSON')
 
   expect(text).toContain('no valid report: the last fenced block is not JSON.')

@@ -14,11 +14,11 @@ import {
 import { firstPending } from './steps.ts'
 
 export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt'> & {
-  /** What earlier iterations have learned (LEARNINGS.md of the sprint). */
+  /** LEARNINGS.md of the sprint. */
   readonly notes?: string | undefined
 }
 
-/** The prompt of one iteration. The agent starts with a fresh context, so everything it must know is in here. */
+/** Builds the prompt of one iteration. The agent starts with a fresh context, so it contains everything the agent must know. */
 export function buildPrompt(progress: Progress, iteration: PromptFor): string {
   const background = iteration.smallPrompt ? [] : [learnings(iteration.notes)]
   const sections = [
@@ -55,7 +55,7 @@ const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string
 
 const heading = ({ sprintId, stats }: Progress, { number, mode }: PromptFor): string => {
   const limit = stats.maxIterations < 1_000_000 ? ` of at most ${stats.maxIterations}` : ''
-  return `# Ralph: ${mode}\n\nSprint ${sprintId}, iteration ${number}${limit}. You work autonomously; nobody answers while you work.`
+  return `# Ralph: ${mode}\n\nSprint ${sprintId}, iteration ${number}${limit}. You work autonomously; no one can answer questions while you work.`
 }
 
 const tasks: Record<Mode, string> = {
@@ -63,7 +63,7 @@ const tasks: Record<Mode, string> = {
 
 1. Look at the project as it is now, before you decide anything.
 2. Break the goal into concrete steps, each small enough to be done well in one session and with a result that can be checked.
-3. Report the steps in the order in which they are to be done. You may do the first one now; then leave it out of pendingSteps.`,
+3. Report the steps in the order in which to do them. You may do the first one now; then leave it out of pendingSteps.`,
   executing: `## Your task
 
 Do this one step and do it well: look at the code first, make the change, and verify it (run the tests, try it out). If it is
@@ -71,11 +71,11 @@ already done, say so and report it as completed. If you find that more is needed
 doing them now. Then stop.`,
   reflecting: `## Your task
 
-Stop and think: the work does not go on by itself. Look at the project as it is now and decide:
+Stop and think: the work has stalled. Look at the project as it is now and decide:
 
 - The goal is fully reached, every criterion in it: verify it yourself, then report goal-complete.
 - Something is missing: report it as new steps.
-- You cannot go on without a person: report needs-human with one clear question.`,
+- You cannot continue without a person: report needs-human with one clear question.`,
 }
 
 const task = (mode: Mode): string => tasks[mode]
@@ -84,11 +84,11 @@ const extra = (text: string | undefined): string | undefined => text?.trim() || 
 
 function currentStep(progress: Progress, id: string | undefined): string {
   const step = stepOf(progress, id)
-  if (!step) return '## Current step\n\nNone is pending any more; report what you see.'
+  if (!step) return '## Current step\n\nNo step is pending; report what you see.'
   return `## Current step: ${step.id}\n\n${step.prompt.trim()}`
 }
 
-/** Mostly it is the first that is pending. */
+/** Fast path: usually it is the first pending step. */
 function stepOf({ dynamicSteps: steps }: Progress, id: string | undefined): Step | undefined {
   const first = steps[firstPending(steps)]
   return first?.id === id ? first : steps.find((step) => step.id === id)
@@ -113,7 +113,7 @@ function completedSteps(progress: Progress): string | undefined {
   return `## Completed steps\n\n${note}${bounded(last, most.completedSteps)}`
 }
 
-/** Cut before its lines are joined: a step can be a megabyte of blanks, and joining is quadratic in them. */
+/** Clips before joining lines: a step can be a megabyte of blanks, and joining is quadratic in them. */
 const line = ({ id, prompt }: Step): string => `- ${id}: ${clip(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
 
 function bounded(lines: readonly string[], count: number, all = lines.length): string {
@@ -125,7 +125,7 @@ function bounded(lines: readonly string[], count: number, all = lines.length): s
 
 function stuck(progress: Progress): string | undefined {
   if (!isStuck(progress)) return undefined
-  return `## No progress\n\nIn the last ${progress.stats.withoutProgress} iterations no file, step or check has changed. Whatever was tried does not work: find out why, and plan another way as new steps, or ask a person.`
+  return `## No progress\n\nIn the last ${progress.stats.withoutProgress} iterations no file, step or check has changed. What was tried does not work: find out why, and plan another way as new steps, or ask a person.`
 }
 
 function minIterations({ ralph }: Progress, number: number): string | undefined {
@@ -135,7 +135,7 @@ function minIterations({ ralph }: Progress, number: number): string | undefined 
 
 const bullet = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$/gm
 
-/** What the goal lists is to be gone through, point by point, before anybody claims that it is reached. */
+/** Turns the bullet points of the goal into a checklist to verify before a claim. */
 function criteria({ goal }: Progress): string {
   const points = [...goal.matchAll(bullet)].map(([, point = '']) => `  - [ ] ${oneLine(point)}`)
   if (points.length === 0) return ''
@@ -160,8 +160,8 @@ function rules(progress: Progress): string {
 }
 
 /**
- * The format is described, not exemplified: nothing in a prompt may itself be a valid report, or an agent that only repeats
- * its prompt would report something. The words in angle brackets keep this block from validating.
+ * Describes the format instead of showing an example: no part of a prompt may be a valid report, or an agent that echoes its
+ * prompt would report something. The words in angle brackets keep this block from validating.
  */
 const reporting = `## Report
 
@@ -176,39 +176,39 @@ End your final message with exactly one fenced JSON block of this form and nothi
     {"id": "<id of a pending step>", "prompt": "<its text, changed if need be>"},
     {"id": null, "prompt": "<text of a new step>"}
   ],
-  "goalCompleteSummary": "<only with goal-complete: what was reached and how it was verified>",
+  "goalCompleteSummary": "<only with goal-complete: what was achieved and how it was verified>",
   "humanNeeded": {
     "reason": "<only with needs-human: the question in one sentence>",
     "details": "<what a person must know>",
     "options": ["<answers to choose from, if there are any>"],
-    "default": "<the one that you would take>"
+    "default": "<the one that you would choose>"
   }
 }
 \`\`\`
 
-- continue: there is more to do. pendingSteps gives the order of what is to be done next; steps that you leave out stay pending behind them.
+- continue: there is more to do. pendingSteps is the order of the next steps; steps that you leave out stay pending behind them.
 - goal-complete: the whole goal is reached and you have verified it.
-- needs-human: you cannot go on without a decision or something that only a person can give.`
+- needs-human: you cannot continue without a decision or something that only a person can give.`
 
-/** Tells an agent, in the session in which it was interrupted, why. */
+/** Explains to an agent, in its interrupted session, why it was interrupted. */
 export function buildTellPrompt(progress: Progress, form = reporting): string {
   const sections = [
-    'You were interrupted in the middle of your work. What you have done so far is still there; a command that was running was ended.',
+    'You were interrupted in the middle of your work. Your work so far is still there; a command that was running has been ended.',
     messages(progress),
     feedback(progress),
-    'Take this into account and go on with the same task. Then report as before.',
+    'Take this into account and continue with the same task. Then report as before.',
     form,
   ]
   return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
-/** Asks, in the same session, only for the report that was missing. `form`: how it is to look. */
+/** Asks, in the same session, only for the missing report. `form` describes its format. */
 export const buildRepairPrompt = (
   reason: string,
   form = reporting,
 ): string => `Your last message had no valid report: ${oneLine(reason)}.
 
-Do not do any more work. Answer with the report about the work that you have just done, and with nothing else.
+Do not do any more work. Answer only with the report about the work that you have just done.
 
 ${form}
 `

@@ -11,23 +11,23 @@ import { buildPhasePrompt, phaseReporting } from './standard/prompt.ts'
 
 type Asked = PromptFor &
   Pick<LiveIteration, 'work'> & {
-    /** Of the notes protocol. */
+    /** Only for the notes protocol. */
     readonly notesFolder?: string | undefined
   }
 
 const unknownFolder = 'your notes folder'
 
-/** What an attempt is asked. */
+/** What to send to the agent in one attempt. */
 export type Asking = {
   readonly prompt: string
-  /** The session that it goes on in, and what that has used so far. */
+  /** The session to resume, and its usage so far. */
   readonly session?: string
   readonly used?: Usage | undefined
-  /** Nothing but a report of this form is asked for. */
+  /** Accept only a report in this form. */
   readonly form?: JsonSchema
 }
 
-/** What the live attempt is asked: the whole prompt in a fresh context, or a few words in an earlier session. */
+/** Builds the request of the current attempt: the full prompt in a fresh context, or a short one in an earlier session. */
 export function askingOf(progress: Progress, live: LiveIteration, notes?: string, notesFolder?: string): Asking {
   const { repair, interrupted } = live
   if (repair) {
@@ -44,7 +44,7 @@ export function askingOf(progress: Progress, live: LiveIteration, notes?: string
   return { prompt: promptFor(progress, { ...live, notes, notesFolder }) }
 }
 
-/** How the prompt of an iteration is made, by the mode of the sprint. */
+/** Builds the prompt of an iteration, by protocol and mode of the sprint. */
 export const promptFor = (progress: Progress, iteration: Asked): string =>
   progress.protocol === 'notes'
     ? buildNotesPrompt(progress, iteration.notesFolder ?? unknownFolder)
@@ -62,7 +62,7 @@ function tellPromptFor(progress: Progress, live: LiveIteration & Pick<Asked, 'no
   return progress.mode === 'standard' ? buildTellPrompt(told, phaseReporting()) : buildTellPrompt(told)
 }
 
-/** How the report is read. */
+/** Reads the report, by mode of the sprint. */
 export function reportIn({ mode }: Progress, said: Said, prompt: string): AttemptEnd {
   if (mode === 'ralph') return findReport(goalForm, said, prompt)
   const found = findReport({ schema: PhaseReport }, said, prompt)

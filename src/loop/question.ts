@@ -2,7 +2,7 @@ import type { Progress } from '../contract/progress.ts'
 
 type Question = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
 
-/** Opens a question. Another one may be open already, asked at the same time: they are answered together. */
+/** Opens a question. If another one is already open, both are answered together. */
 export function withQuestion(progress: Progress, asked: Question, at: number): Progress {
   const { humanNeeded: open } = progress
   if (!open) return { ...progress, humanNeeded: { ...asked, askedAt: at } }

@@ -4,7 +4,7 @@ import { readLock } from './read-lock.ts'
 const nothing = { completedStepIds: [], pendingSteps: [] }
 
 describe('the lock', () => {
-  it('that is there says: go on', () => {
+  it('that exists means continue', () => {
     expect(readLock({ exists: true }, ' did it ')).toEqual({
       kind: 'report',
       report: { status: 'continue', summary: 'did it', ...nothing },
@@ -18,14 +18,14 @@ describe('the lock', () => {
       claims: 'all green',
     },
     { about: 'without an outcome', lock: { exists: false } as const, claims: 'did it' },
-  ])('that is gone $about is a claim', ({ lock, claims }) => {
+  ])('deleted $about is a claim', ({ lock, claims }) => {
     expect(readLock(lock, 'did it')).toEqual({
       kind: 'report',
       report: { status: 'goal-complete', summary: 'did it', goalCompleteSummary: claims, ...nothing },
     })
   })
 
-  it('that is gone because the agent is stuck is a question', () => {
+  it('deleted because the agent is stuck is a question', () => {
     expect(readLock({ exists: false, outcome: 'stuck', text: 'no key\nfor the api' }, 'I tried')).toEqual({
       kind: 'report',
       report: {
@@ -37,9 +37,9 @@ describe('the lock', () => {
     })
   })
 
-  it('that is gone without a word still claims something', () => {
+  it('deleted without a reason is still a claim', () => {
     expect(readLock({ exists: false }, '')).toMatchObject({
-      report: { goalCompleteSummary: 'the agent has deleted its lock' },
+      report: { goalCompleteSummary: 'the agent deleted its lock' },
     })
   })
 })

@@ -43,33 +43,33 @@ describe('a report is found', () => {
   })
 
   it.each([undefined, null, 'text', 7, {}, { status: 'goal-complete', summary: '' }])(
-    'in the message if the structured output is none: %j',
+    'in the message if the structured output is invalid: %j',
     (structured) => {
       expect(read(fenced(first), '', structured)).toEqual({ kind: 'report', report: first })
     },
   )
 })
 
-describe('a message that was asked for as nothing but a report', () => {
+describe('a message that was requested as a bare report', () => {
   const formal = { ...second, humanNeeded: null }
   const held = (text: string, prompt = '') => findReport(goalForm, { text, held: true }, prompt)
 
-  it('may be one without a fence around it', () => {
+  it('may lack a fence', () => {
     expect(held(`${JSON.stringify(formal)}\n`)).toEqual({ kind: 'report', report: second })
     expect(held(fenced(first))).toEqual({ kind: 'report', report: first })
     expect(read(JSON.stringify(formal))).toMatchObject({ kind: 'malformed' })
   })
 
-  it.each(['7', '"text"', '{}', 'no', '[]'])('is none for being JSON: %s', (text) => {
+  it.each(['7', '"text"', '{}', 'no', '[]'])('is not a report just because it is JSON: %s', (text) => {
     expect(held(text)).toMatchObject({ kind: 'malformed' })
   })
 
-  it('is none if it stands in the prompt', () => {
+  it('is not a report if it occurs in the prompt', () => {
     expect(held(JSON.stringify(formal), `as in ${JSON.stringify(formal)}`)).toMatchObject({ kind: 'malformed' })
   })
 })
 
-describe('the older form', () => {
+describe('the old form', () => {
   it.each<[string, string]>([
     ['on a line of its own', 'All good.\nRALPH_COMPLETE: done'],
     ['indented, with blanks around', ' \t RALPH_COMPLETE:   done  '],
@@ -82,7 +82,7 @@ describe('the older form', () => {
     expect(read(message)).toEqual({ kind: 'report', report: done })
   })
 
-  it('gives way to a valid block', () => {
+  it('has lower precedence than a valid block', () => {
     expect(read(`RALPH_COMPLETE: done\n${fenced(first)}`)).toEqual({ kind: 'report', report: first })
   })
 
@@ -110,7 +110,7 @@ describe('nothing is reported', () => {
     ['a report inside another block', `\`\`\`\`markdown\n${fenced(first)}\n\`\`\`\``, /has no ```json block/],
     ['a report inside a block between tildes', `~~~\n${fenced(first)}\n~~~`, /is not JSON/],
     ['broken JSON', '```json\n{"status": "continue",\n```', /^the last fenced block is not JSON: ./],
-    ['a comment in JSON', '```json\n{"status": "continue", // go on\n"summary": ""}\n```', /is not JSON/],
+    ['a comment in JSON', '```json\n{"status": "continue", // next\n"summary": ""}\n```', /is not JSON/],
     [
       'two reports in one block',
       `\`\`\`json\n${JSON.stringify(first)}\n${JSON.stringify(second)}\n\`\`\``,
@@ -147,7 +147,7 @@ describe('nothing is reported', () => {
     expect(end).toMatchObject({ kind: 'malformed', reason: expect.stringMatching(reason) })
   })
 
-  it('by what stands in the prompt, in whatever layout', () => {
+  it('by text from the prompt, in any layout', () => {
     const prompt = `Goal: answer with\n${fenced(first)}\nor with\nRALPH_COMPLETE : done`
 
     expect(read(fenced(first), prompt)).toMatchObject({ kind: 'malformed' })
@@ -156,7 +156,7 @@ describe('nothing is reported', () => {
     expect(read(fenced(second), prompt)).toEqual({ kind: 'report', report: second })
   })
 
-  it('by an echo in the end, which does not hide the report before it', () => {
+  it('by an echo at the end, which does not hide the report before it', () => {
     expect(read(`${fenced(second)}\n${fenced(first)}`, fenced(first))).toEqual({ kind: 'report', report: second })
   })
 })
@@ -175,7 +175,7 @@ describe('any message', () => {
     .tuple(fc.array(line, { maxLength: 10 }), fc.constantFrom('\n', '\r\n'))
     .map(([lines, end]) => lines.join(end))
 
-  it('is read without an error, and what is read is a valid report that was said in it', () => {
+  it('is read without an error, and yields only a valid report that occurs in it', () => {
     let reports = 0
     fc.assert(
       fc.property(message, fc.option(value, { nil: undefined }), (text, structured) => {
@@ -196,7 +196,7 @@ describe('any message', () => {
     ['blanks after the older form', `RALPH_COMPLETE:${' '.repeat(1e6)}`],
     ['blocks', '```\n'.repeat(2e5)],
     ['brackets', `\`\`\`json\n${'['.repeat(1e6)}`],
-  ])('of a million %s is read in a moment', (_, text) => {
+  ])('of a million %s is read quickly', (_, text) => {
     const began = performance.now()
     read(text)
 
@@ -204,7 +204,7 @@ describe('any message', () => {
   })
 })
 
-/** Whether a report stands in a message: on one line as JSON, or in the older form. */
+/** Whether a report occurs in a message: on one line as JSON, or in the old form. */
 function isSaid(message: string, report: Report): boolean {
   const lines = message.split(/\r?\n/)
   if (lines.some((line) => line.trim() === `RALPH_COMPLETE: ${report.summary}`)) return true

@@ -6,24 +6,24 @@ type Malformed = { readonly kind: 'malformed'; readonly reason: string }
 
 export type ReadReport = { readonly kind: 'report'; readonly report: Report } | Malformed
 
-/** What a report of one mode looks like; `older`: what a line in the older form means, if it means anything. */
+/** Schema of the reports of one mode; `older` parses a line in the old form, if the mode supports it. */
 export type Form<R> = { readonly schema: z.ZodType<R>; readonly older?: (summary: string) => R }
 
-/** An agent's last message, and what its driver made of it. */
+/** An agent's last message, and the structured output that its driver extracted. */
 export type Said = {
   readonly text: string
   readonly structured?: unknown
-  /** It was asked for a report in a given form and nothing else: then the message itself may be the report. */
+  /** The agent was asked only for a report in a given form, so the message itself may be the report. */
   readonly held?: boolean
 }
 
-/** The older way to say goal-complete. Our own prompts never contain it; what a person wrote gets a blank before the colon. */
+/** The old way to claim goal-complete. Our own prompts never contain it; in user text a blank is inserted before the colon. */
 const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
 
-/** Backticks after an opening fence of backticks make it code within a line. */
+/** Backticks after an opening fence of backticks make it inline code. */
 const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
 
-/** The report of a goal-driven sprint. */
+/** Reads the report of a goal-driven sprint. */
 export const readReport = (finalMessage: string, prompt: string, structured?: unknown): ReadReport =>
   findReport(goalForm, { text: finalMessage, structured }, prompt)
 
@@ -47,7 +47,7 @@ export const goalForm: Form<Report> = { schema: Report, older: claim }
 
 /**
  * Finds the report in an agent's final message: the driver's structured output, else the last fenced block that is a valid
- * report, else the older one-line form. What stands in the prompt, blanks aside, is an echo and reports nothing.
+ * report, else the old one-line form. Text that also occurs in the prompt, ignoring blanks, is an echo and never a report.
  */
 export function findReport<R>(
   { schema, older }: Form<R>,
@@ -73,7 +73,7 @@ export function findReport<R>(
   return { kind: 'malformed', reason: problem ?? 'the final message has no ```json block with a report' }
 }
 
-/** Whether a text stands in the prompt, blanks aside. */
+/** Returns a function that tests whether a text occurs in the prompt, ignoring blanks. */
 export function echoOf(prompt: string): (text: string) => boolean {
   const asked = withoutBlanks(prompt)
   return (text) => asked.includes(withoutBlanks(text))
@@ -81,7 +81,7 @@ export function echoOf(prompt: string): (text: string) => boolean {
 
 const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, '')
 
-/** The texts of the outermost fenced blocks; what is fenced inside another block is quoted, not said. */
+/** Returns the contents of the outermost fenced blocks; nested fences are quotations. */
 export function fencedBlocks(text: string): string[] {
   const blocks: string[] = []
   let open: { readonly fence: string; readonly json: boolean; readonly lines: string[] } | undefined

@@ -19,12 +19,12 @@ describe('a sprint with phases that has run', () => {
   const first = aStandard([aPhase('a'), aPhase('b'), aPhase('c')])
   const ran = after(first, started(), completes('a'), fails('b')).progress
 
-  it('is not changed by what it was made from', () => {
+  it('is not changed by the files it was compiled from', () => {
     expect(recompile(ran, first, at).changes).toEqual([])
     expect(recompile(ran, first, at).progress.phases).toEqual(ran.phases)
   })
 
-  it('takes over what is written now for all that is not completed', () => {
+  it('takes the new definitions for everything that is not completed', () => {
     const written = aStandard([
       aPhase('a', { prompt: 'do it again' }),
       aPhase('b', { prompt: 'do it like this', gate: aGate() }),
@@ -41,7 +41,7 @@ describe('a sprint with phases that has run', () => {
     expect(progress.stats).toMatchObject({ totalPhases: 3, completedPhases: 1 })
   })
 
-  it('loses a phase that failed and is no longer wanted', () => {
+  it('drops a failed phase that was removed', () => {
     const { progress } = recompile(ran, aStandard([aPhase('a'), aPhase('c')]), at)
 
     expect(statuses(progress)).toEqual({ a: 'completed', c: 'pending' })
@@ -49,7 +49,7 @@ describe('a sprint with phases that has run', () => {
   })
 })
 
-it('a completed sprint that is given more to do goes on', () => {
+it('a completed sprint with new work continues', () => {
   const completed = after(aStandard([aPhase('a')]), started(), completes('a')).progress
   const { progress } = recompile(completed, aStandard([aPhase('a'), aPhase('b')]), at)
 
@@ -73,7 +73,7 @@ describe('a phase with items', () => {
   const first = aStandard([forEach('work', steps)], { dependencyGraph: graph() })
   const ran = after(first, started(), completes('work/x'), completes('work/x')).progress
 
-  it('is the same as before although less is blocked than at the start', () => {
+  it('is unchanged although fewer items are blocked than at the start', () => {
     expect(ran.dependencyGraph).toEqual(graph('x'))
     const { progress, changes } = recompile(ran, first, at)
 
@@ -81,7 +81,7 @@ describe('a phase with items', () => {
     expect(progress.dependencyGraph).toEqual(graph('x'))
   })
 
-  it('goes on with items that were added after it was completed, and with its gate', () => {
+  it('continues with items that were added after it completed, and with its gate', () => {
     const over = after(ran, completes('work/y')).progress
     const written = aStandard([forEach('work', [...steps, anItem('z')], { gate: aGate() })], {
       dependencyGraph: graph(),

@@ -3,7 +3,7 @@ import type { Progress } from '../contract/progress.ts'
 import { same } from './same.ts'
 import { mergePhases } from './standard/merge-phases.ts'
 
-/** What SPRINT.yaml and its workflows decide. Everything else is the sprint's own history. */
+/** Fields that SPRINT.yaml and its workflows decide. All others are the sprint's own history. */
 const configured = [
   'name',
   'owner',
@@ -30,11 +30,11 @@ const configured = [
 
 export type Recompiled = {
   readonly progress: Progress
-  /** What is different now, in words. */
+  /** Descriptions of what changed. */
   readonly changes: readonly string[]
 }
 
-/** Takes a changed SPRINT.yaml over into a sprint that has run: its configuration is new, its history stays. */
+/** Applies a changed SPRINT.yaml to a sprint that has run: the configuration is replaced, the history stays. */
 export function recompile(progress: Progress, compiled: Progress, at: number): Recompiled {
   const changes = configured
     .filter(
@@ -58,7 +58,7 @@ function withFields(progress: Progress, compiled: Progress): Progress {
   const kept: Record<string, unknown> = { ...progress }
   for (const field of configured) {
     if (compiled[field] !== undefined) kept[field] = compiled[field]
-    // Checks that were found in the project stay, as long as none are named.
+    // Detected checks stay as long as none are configured.
     else if (field !== 'doneWhen') delete kept[field]
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields as before, with values of the same fields
@@ -75,7 +75,7 @@ const isShort = (value: unknown): boolean =>
   value === undefined || (typeof value !== 'object' && show(value).length < 40)
 const show = (value: unknown): string => (value === undefined ? 'none' : (JSON.stringify(value) ?? ''))
 
-/** Steps that are named in SPRINT.yaml and were not known before become pending steps. */
+/** New steps in SPRINT.yaml become pending steps. */
 function withGivenSteps(progress: Progress, compiled: Progress, at: number): Recompiled {
   const known = new Set(progress.dynamicSteps.map((step) => step.prompt))
   const added = compiled.dynamicSteps.filter((step) => !known.has(step.prompt))

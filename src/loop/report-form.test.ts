@@ -17,7 +17,7 @@ describe('the form of a report', () => {
   it.each([
     ['of an iteration', reportForm, Report],
     ['of a phase', phaseReportForm, PhaseReport],
-  ])('%s has the statuses and fields that a report has', (_, form, schema) => {
+  ])('%s has the statuses and fields of a report', (_, form, schema) => {
     const fields = schema.options.flatMap((option) => Object.keys(option.shape))
     const statuses = schema.options.map((option) => option.shape.status.value)
 
@@ -37,7 +37,7 @@ describe('the form of a report', () => {
     }
   })
 
-  it('may say null where a report says nothing', () => {
+  it('may have null where a report has no field', () => {
     expect(Report.parse(outOfForm(full))).toEqual({
       status: 'needs-human',
       summary: 's',
@@ -47,7 +47,7 @@ describe('the form of a report', () => {
     })
   })
 
-  it('changes nothing in a report that is none of it', () => {
+  it('changes nothing in other reports', () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string()), (summary, completedStepIds) => {
         const report = aReport({ summary, completedStepIds })

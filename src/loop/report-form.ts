@@ -1,13 +1,13 @@
 /**
- * The report as a JSON Schema, for agents that can be held to one. Strict models want every property required and no union
- * at the root, so what a status does not need is null, and every level says that there is nothing else.
+ * The report as a JSON Schema, for agents that support structured output. Strict models want every property required and no
+ * union at the root, so unused fields are null and every object is closed.
  */
 export const reportForm = strict({
   status: { type: 'string', enum: ['continue', 'goal-complete', 'needs-human'] },
   summary: text('what was done in this iteration, in one or two sentences'),
   completedStepIds: { type: 'array', items: { type: 'string' } },
   pendingSteps: { type: 'array', items: strict({ id: orNull('null for a new step'), prompt: text('its text') }) },
-  goalCompleteSummary: orNull('only with goal-complete: what was reached and how it was verified'),
+  goalCompleteSummary: orNull('only with goal-complete: what was achieved and how it was verified'),
   humanNeeded: question('only with needs-human'),
 })
 
@@ -21,7 +21,7 @@ export const phaseReportForm = strict({
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** A report in this form, without what is null because it had to be there. */
+/** Removes the fields that are null only because the schema requires them. */
 export function outOfForm(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const given = Object.entries(value).filter(([, field]) => field !== null)
@@ -45,7 +45,7 @@ function question(description: string): JsonSchema {
     reason: text('the question in one sentence'),
     details: text('what a person must know'),
     options: { type: ['array', 'null'], items: { type: 'string' }, description: 'answers to choose from' },
-    default: orNull('the one that you would take'),
+    default: orNull('the one that you would choose'),
   })
   return { ...fields, type: ['object', 'null'], description }
 }

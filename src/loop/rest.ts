@@ -2,8 +2,8 @@ import type { Progress, SprintStatus } from '../contract/progress.ts'
 import { tell, type Order, type Transition } from './order.ts'
 
 /**
- * The sprint stops here for now: nothing new is ordered. What still runs (hooks in the background) is waited for. A usage
- * limit that is not over is kept: the next run goes on waiting for it.
+ * Ends the run for now: no new orders. Hooks that still run in the background are waited for. An active usage limit is kept, so
+ * that the next run continues to wait for it.
  */
 export function rest(progress: Progress, status: SprintStatus, reason?: string): Transition {
   const { reason: _before, stopRequested: _stop, ...kept } = progress
@@ -11,13 +11,13 @@ export function rest(progress: Progress, status: SprintStatus, reason?: string):
   return { progress: rested, orders: [...notifying(rested), tell({ type: 'sprint-rested', status, reason })] }
 }
 
-/** On request, not by itself. */
+/** Rests on request of the user. */
 export const restAs = (progress: Progress, as: 'paused' | 'interrupted'): Transition =>
   rest(progress, as, `${as} on request`)
 
 type Ending = NonNullable<Progress['ending']>
 
-/** What counts when several things would end a run at the same time: a question is not to be lost, nor a failure. */
+/** Precedence if several endings coincide: a question or a failure must not get lost. */
 const rank: Partial<Record<SprintStatus, number>> = {
   'needs-human': 4,
   blocked: 3,
@@ -25,7 +25,7 @@ const rank: Partial<Record<SprintStatus, number>> = {
   'paused-at-breakpoint': 1,
 }
 
-/** Goal-driven sprints rest at once. With phases, others may be at work: they are finished first, and nothing new begins. */
+/** Goal-driven sprints rest at once. With phases, running iterations finish first and nothing new starts. */
 export function comeToRest(progress: Progress, ending: Ending): Transition {
   if (progress.mode === 'ralph') return rest(progress, ending.status, ending.reason)
   const before = progress.ending
@@ -33,15 +33,15 @@ export function comeToRest(progress: Progress, ending: Ending): Transition {
   return { progress: { ...progress, ending }, orders: [] }
 }
 
-/** With phases: others are still at work, but nothing new begins. */
+/** With phases: iterations still run, but nothing new starts. */
 export const isComingToRest = ({ ending, stopRequested }: Progress): boolean =>
   ending !== undefined || stopRequested !== undefined
 
-/** Nothing more is ordered in a sprint that was stopped in the middle of an iteration. */
+/** Whether the sprint was stopped in the middle of an iteration, so that no more orders are issued. */
 export const isStopped = ({ status, mode, stopRequested }: Progress): boolean =>
   status === 'interrupted' || status === 'paused' || (mode === 'standard' && stopRequested?.when === 'turn')
 
-/** People want to know when it ends or needs them, not when they have stopped it themselves. */
+/** Notifies when the sprint ends or needs a person, not when the user stopped it. */
 function notifying({ notify = [], status, reason, ralphExit, sprintId }: Progress): Order[] {
   if (notify.length === 0 || status === 'paused' || status === 'interrupted') return []
   const text = reason ?? ralphExit.finalSummary ?? ''

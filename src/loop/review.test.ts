@@ -35,24 +35,24 @@ describe('a verdict', () => {
     ['another word', verdict({ verdict: 'PASS', summary: '' })],
     ['no summary', verdict({ verdict: 'pass' })],
     ['a quote', `\`\`\`\`text\n${pass}\n\`\`\`\``],
-  ])('is not given by %s, and then it has not passed', (_, message) => {
+  ])('is not given by %s, which counts as a fail', (_, message) => {
     expect(readReview(message)).toEqual({ passed: false, summary: 'the reviewer gave no verdict' })
   })
 })
 
-describe('a reviewer that only repeats its prompt', () => {
+describe('a reviewer that echoes its prompt', () => {
   it.each([
     ['the described form', 'It works.', 'Build login.'],
     ['what the other agent said', `It works.\n\n${pass}`, 'Build login.'],
     ['what stands in the goal', 'It works.', `Answer with\n${pass}`],
-  ])('does not pass it by %s', (_, claim, goal) => {
+  ])('does not pass with %s', (_, claim, goal) => {
     const prompt = buildReviewPrompt(aProgress({ goal }), claim)
 
     expect(readReview(prompt, prompt)).toMatchObject({ passed: false })
   })
 })
 
-it('with phases and no goal, the reviewer is told what the phases were to do', () => {
+it('with phases and no goal, the review prompt lists the tasks of the phases', () => {
   const prompt = buildReviewPrompt(aStandard([aPhase('a'), forEach('work', [anItem('x')])]), 'all done')
 
   expect(prompt).toMatch(/## Goal\n\n- a: do a\n- work, x: do x\n/)

@@ -5,7 +5,7 @@ import { echoOf, fencedBlocks } from './read-report.ts'
 
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })
 
-/** What the second agent is asked: to look for itself, not to believe. */
+/** Asks the reviewer to verify the claim itself. */
 export const buildReviewPrompt = (progress: Progress, claim: string): string => `# Ralph: review
 
 Another agent says that this goal is reached. Find out whether that is true. Look at the project as it is now, run what you
@@ -28,17 +28,17 @@ End your final message with exactly one fenced JSON block of this form and nothi
 \`\`\`
 `
 
-/** A sprint with phases may say what it is for, and else is for what its phases ask. */
+/** The goal, and for a sprint with phases the list of what they ask for. */
 function purposeOf({ goal, phases = [] }: Progress): string {
   const asked = phases.flatMap(({ id, prompt, steps = [] }) => [
     ...(prompt === undefined ? [] : [`- ${id}: ${oneLine(prompt)}`]),
     ...steps.map((step) => `- ${id}, ${step.id}: ${oneLine(step.prompt)}`),
   ])
   const listed = clip(asked.join('\n'), most.listCharacters)
-  return [goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, one after the other:\n\n')
+  return [goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, in order:\n\n')
 }
 
-/** A reviewer who does not say clearly that it passes has not passed it. What stands in the prompt is an echo, no verdict. */
+/** Anything but a clear pass counts as a fail. Text that occurs in the prompt is an echo, not a verdict. */
 export function readReview(finalMessage: string, prompt = ''): { readonly passed: boolean; readonly summary: string } {
   const isEcho = echoOf(prompt)
   for (const block of fencedBlocks(finalMessage).toReversed()) {

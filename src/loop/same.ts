@@ -1,4 +1,4 @@
-/** Whether two pieces of plain data say the same, whatever the order of their fields. */
+/** Deep equality of plain data, regardless of the order of fields. */
 export const same = (a: unknown, b: unknown): boolean => JSON.stringify(canonical(a)) === JSON.stringify(canonical(b))
 
 function canonical(value: unknown): unknown {

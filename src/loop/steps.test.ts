@@ -14,7 +14,7 @@ const texts = (of: readonly Step[]) => of.map(({ prompt }) => prompt)
 const ids = (of: readonly Step[]) => of.map(({ id }) => id)
 
 describe('new steps', () => {
-  it('get fresh ids and say when they were added', () => {
+  it('get new ids and record when they were added', () => {
     const { progress, added, rejected } = apply(aProgress(), { pendingSteps: newSteps('alpha', 'beta') })
 
     expect(progress.dynamicSteps).toEqual([
@@ -26,13 +26,13 @@ describe('new steps', () => {
     expect(rejected).toEqual([])
   })
 
-  it('never get an id that was used before, even if its step is no longer in view', () => {
+  it('never reuse an id, even if its step is no longer shown', () => {
     const before = aProgress({ dynamicSteps: [], stats: { totalSteps: 1500, completedSteps: 1500 } })
 
     expect(apply(before, { pendingSteps: newSteps('gamma') }).added).toEqual(['step-1500'])
   })
 
-  it('are dropped and recorded beyond 1,000 in one report; what else it says applies', () => {
+  it('beyond 1,000 in one report are dropped and recorded; the rest applies', () => {
     const before = aProgress({ dynamicSteps: steps('known') })
     const { progress, added, rejected } = apply(before, {
       pendingSteps: [
@@ -65,7 +65,7 @@ describe('new steps', () => {
 })
 
 describe('completed steps', () => {
-  it('say when they were completed', () => {
+  it('record when they were completed', () => {
     const { progress, completed } = apply(aProgress({ dynamicSteps: steps('alpha', 'beta') }), {
       completedStepIds: ['step-0'],
     })
@@ -92,7 +92,7 @@ describe('completed steps', () => {
     expect([completed, rejected]).toEqual([['step-0'], []])
   })
 
-  it('stay as they were when a later report completes them again', () => {
+  it('stay unchanged if a later report completes them again', () => {
     const done = aStep({ status: 'completed' })
     const { progress, completed, rejected } = apply(aProgress({ dynamicSteps: [done] }), {
       completedStepIds: ['step-0'],
@@ -104,7 +104,7 @@ describe('completed steps', () => {
     expect(progress.stats.completedSteps).toBe(1)
   })
 
-  it('never go back to pending', () => {
+  it('never return to pending', () => {
     const done = aStep({ status: 'completed', prompt: 'old' })
     const { progress, rejected } = apply(aProgress({ dynamicSteps: [done] }), {
       pendingSteps: [{ id: 'step-0', prompt: 'again' }],
@@ -114,7 +114,7 @@ describe('completed steps', () => {
     expect(rejected).toEqual(['pendingSteps names step-0, which is not pending'])
   })
 
-  it('win over pendingSteps of the same report', () => {
+  it('take precedence over pendingSteps of the same report', () => {
     const { progress, rejected } = apply(aProgress({ dynamicSteps: steps('alpha') }), {
       completedStepIds: ['step-0'],
       pendingSteps: [{ id: 'step-0', prompt: 'alpha' }],
@@ -124,7 +124,7 @@ describe('completed steps', () => {
     expect(rejected).toEqual(['pendingSteps names step-0, which is completed'])
   })
 
-  it('leave the view, oldest first, but not the count', () => {
+  it('are dropped from the list, oldest first, but still counted', () => {
     const done = Array.from({ length: shown.completedSteps }, (_, n) => aStep({ id: `step-${n}`, status: 'completed' }))
     const last = aStep({ id: `step-${shown.completedSteps}` })
     const { progress } = apply(aProgress({ dynamicSteps: [...done, last] }), { completedStepIds: [last.id] })
@@ -149,7 +149,7 @@ describe('the order of pending steps', () => {
     expect(texts(pendingOf(progress))).toEqual(['beta', 'gamma', 'alpha'])
   })
 
-  it('has the steps that are not mentioned behind the mentioned ones', () => {
+  it('puts steps that are not mentioned behind the mentioned ones', () => {
     const { progress } = apply(aProgress({ dynamicSteps: steps('alpha', 'beta', 'gamma') }), {
       pendingSteps: [{ id: 'step-2', prompt: 'gamma' }],
     })
@@ -218,7 +218,7 @@ it('changes nothing when a report says nothing about steps', () => {
   expect(apply(before, {})).toEqual({ progress: before, added: [], completed: [], pending: 1, rejected: [] })
 })
 
-it('pending steps begin behind the completed ones, however many there are of each', () => {
+it('pending steps start behind the completed ones, however many there are of each', () => {
   for (let completed = 0; completed < 5; completed++)
     for (let pending = 0; pending < 5; pending++) {
       const all = Array.from({ length: completed + pending }, (_, n) =>

@@ -6,17 +6,17 @@ type Change = {
   readonly progress: Progress
   readonly added: readonly string[]
   readonly completed: readonly string[]
-  /** How many are pending now. */
+  /** Number of pending steps now. */
   readonly pending: number
-  /** What of the report was dropped, and why. */
+  /** Parts of the report that were dropped, and why. */
   readonly rejected: readonly string[]
 }
 
 const maxReasons = 20
 
 /**
- * Where the pending steps begin: all completed ones stand before them. Bisected, for it is asked several times in every
- * iteration, and to look at ten thousand steps takes longer than all the rest of it.
+ * Index of the first pending step; all completed ones precede it. Uses bisection, because every iteration asks several times
+ * and scanning ten thousand steps takes longer than everything else in it.
  */
 export function firstPending(steps: readonly Step[]): number {
   let from = 0
@@ -32,8 +32,8 @@ export function firstPending(steps: readonly Step[]): number {
 type Moment = { readonly at: number; readonly iteration: number }
 
 /**
- * Applies what a report says about steps. Only pending steps can be completed, reworded or reordered; what names anything
- * else is dropped and told, and the rest applies. Steps that are not mentioned stay pending, behind the mentioned ones.
+ * Applies what a report says about steps. Only pending steps can be completed, reworded or reordered; references to anything
+ * else are dropped and recorded, and the rest applies. Steps that are not mentioned stay pending, behind the mentioned ones.
  */
 export function applySteps(progress: Progress, report: Report, moment: Moment): Change {
   const rejected: string[] = []
@@ -87,8 +87,8 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
 }
 
 /**
- * The completed steps, which come first, the pending ones that the report names, and the others in parts. There can be ten
- * thousand, of which a report names the first: it is not looked beyond the last that is named, and the others are only copied.
+ * Splits the steps into the completed ones, the pending ones that the report names, and slices of the others. Of possibly ten
+ * thousand steps a report names the first few, so the scan ends at the last named one and the rest is copied in bulk.
  */
 function sorted(steps: readonly Step[], { completedStepIds, pendingSteps }: Report) {
   const named = new Set([...completedStepIds, ...pendingSteps.flatMap(({ id }) => id ?? [])])

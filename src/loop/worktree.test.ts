@@ -8,14 +8,14 @@ const begins = started({ worktree: { createdAt: noon } })
 const claims = reports({ status: 'goal-complete' })
 
 describe('the worktree of a completed sprint', () => {
-  it('is to be removed', () => {
+  it('is removed', () => {
     const { progress, orders } = after(inWorktree(), begins, claims)
 
     expect(progress).toMatchObject({ status: 'completed', worktreeState: { createdAt: noon } })
     expect(work(orders)).toEqual([{ type: 'clean-worktree' }])
   })
 
-  it('is left while hooks are still at work in it', () => {
+  it('is kept while hooks still run in it', () => {
     const hooked = inWorktree({ perIterationHooks: [aHook({ parallel: true })] })
     const completed = after(hooked, begins, claims)
 
@@ -23,7 +23,7 @@ describe('the worktree of a completed sprint', () => {
     expect(work(after(completed.progress, hookEnds()).orders)).toEqual([{ type: 'clean-worktree' }])
   })
 
-  it('is looked at again by the next run if it was kept, and no more once it is removed', () => {
+  it('is checked again by the next run if it was kept, but not once it is removed', () => {
     const completed = after(inWorktree(), begins, claims).progress
     const kept = after(completed, { type: 'worktree-cleaned', at: noon, kept: 'not merged' })
     const removed = after(completed, { type: 'worktree-cleaned', at: noon }).progress

@@ -2,7 +2,7 @@ import type { Progress } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
 import { tell, type Order, type Transition } from './order.ts'
 
-/** The worktree of a completed sprint can go when nothing of the sprint runs in it any more. */
+/** Removes the worktree of a completed sprint once nothing runs in it. */
 export function tidyUp(before: Progress, after: Progress, { type }: Fact): Order[] {
   if (!isReady(after) || (isReady(before) && type !== 'started')) return []
   return [{ type: 'clean-worktree' }]

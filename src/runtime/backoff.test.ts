@@ -10,7 +10,7 @@ const hour = 3_600_000
 const failed = (failure: FailureClass): Outcome =>
   anOutcome({ status: 'failed', class: failure, retryable: true, reason: 'no luck', text: '' })
 
-/** Runs until it rests, or a day has passed. */
+/** Runs until the sprint rests, or a day has passed. */
 async function run(world: ReturnType<typeof aWorld>, progress = aProgress()) {
   const { done } = world.run(progress)
   await world.clock.pass(24 * hour)
@@ -20,7 +20,7 @@ async function run(world: ReturnType<typeof aWorld>, progress = aProgress()) {
 const pauses = ({ starts }: ReturnType<typeof aWorld>) =>
   starts.slice(1).map(({ at }, index) => (at - (starts[index]?.at ?? 0)) / second)
 
-it('an agent that crashes again and again is given more and more time, then the sprint stops with the reason', async () => {
+it('an agent that keeps crashing is restarted with growing pauses, then the sprint stops with the reason', async () => {
   const world = aWorld({ agent: () => failed('crash') })
 
   expect(await run(world)).toMatchObject({
@@ -31,33 +31,33 @@ it('an agent that crashes again and again is given more and more time, then the 
   expect(pauses(world)).toEqual([2, 4, 8, 16])
 })
 
-it('an overloaded server is waited for from two seconds up to five minutes', async () => {
+it('an overloaded server causes pauses from two seconds up to five minutes', async () => {
   const world = aWorld({ agent: (start) => (start < 12 ? failed('overloaded') : failed('auth')) })
 
   expect(await run(world)).toMatchObject({ status: 'needs-human', reason: 'no luck' })
   expect(pauses(world)).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
 })
 
-it('a program that cannot be started is a failure like any other, not the end of Ralph', async () => {
+it('a program that cannot start is a failed attempt and does not end the run', async () => {
   const world = aWorld({ agent: () => Promise.reject(new Error('spawn EAGAIN')) })
 
   expect(await run(world)).toMatchObject({
     status: 'failed',
-    reason: 'crash: it could not be started: spawn EAGAIN, 5 times in a row',
+    reason: 'crash: could not start: spawn EAGAIN, 5 times in a row',
   })
 })
 
-it('a program that is gone stops the sprint at once', async () => {
+it('a missing program stops the sprint at once', async () => {
   const world = aWorld({ agent: () => Promise.reject(new RalphError('AGENT_NOT_FOUND', 'no claude on PATH')) })
 
   expect(await run(world)).toMatchObject({
     status: 'failed',
-    reason: 'not_found: it could not be started: no claude on PATH',
+    reason: 'not_found: could not start: no claude on PATH',
   })
   expect(world.starts).toHaveLength(1)
 })
 
-it('a healthy agent is not waited for: fifty honest small iterations follow each other at once', async () => {
+it('a healthy agent causes no pauses: fifty small iterations follow each other at once', async () => {
   const world = aWorld({})
 
   expect(await run(world, aProgress({ limits: { iterations: 50 } }))).toMatchObject({
@@ -67,7 +67,7 @@ it('a healthy agent is not waited for: fifty honest small iterations follow each
   expect(pauses(world)).toEqual(Array.from({ length: 49 }, () => 0))
 })
 
-it('with no-progress: off nobody looks at the files', async () => {
+it('with no-progress: off the work tree is not hashed', async () => {
   const looked: string[] = []
   const workspace = {
     start: async () => {},
@@ -82,7 +82,7 @@ it('with no-progress: off nobody looks at the files', async () => {
   expect(looked).toEqual([])
 })
 
-it('a repository in trouble is told, and the agent gets the benefit of the doubt', async () => {
+it('a broken repository causes a warning and counts as progress', async () => {
   const fingerprint = () => Promise.reject(new Error('git add: does not have a commit checked out'))
   const world = aWorld({
     ports: { workspace: { start: async () => {}, fingerprint, checkpoint: async () => undefined } },
@@ -92,6 +92,6 @@ it('a repository in trouble is told, and the agent gets the benefit of the doubt
   expect(world.events).toContainEqual({
     type: 'note',
     level: 'warning',
-    text: 'cannot tell whether files have changed: git add: does not have a commit checked out',
+    text: 'cannot detect whether files changed: git add: does not have a commit checked out',
   })
 })

@@ -22,12 +22,12 @@ it.each([
 })
 
 it.each(['cat /etc/passwd', 'sh ../outside.sh', 'sh ./a/../../outside.sh', '--version', ''])(
-  'nothing outside the project is ever named: %s',
+  'never returns a file outside the project: %s',
   (command) => {
     expect(definingFiles(command, () => true).filter((name) => /^\/|\.\.|^-|^$/.test(name))).toEqual([])
   },
 )
 
-it('a file is named once', () => {
+it('returns each file once', () => {
   expect(definingFiles('sh check.sh && sh check.sh', all('check.sh'))).toEqual(['check.sh'])
 })

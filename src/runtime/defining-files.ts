@@ -1,4 +1,4 @@
-/** Files that say what a known command does, besides the ones named on its command line. */
+/** Files that define what a known command does, besides those on its command line. */
 const configurations: readonly { readonly command: RegExp; readonly files: readonly string[] }[] = [
   { command: /\b(?:npm|pnpm|yarn|bun)\b/, files: ['package.json'] },
   {
@@ -22,7 +22,7 @@ const configurations: readonly { readonly command: RegExp; readonly files: reado
   { command: /\bgradlew?\b/, files: ['build.gradle', 'build.gradle.kts'] },
 ]
 
-/** The files of a project that define a check: scripts that its command names, and the configuration of its runner. */
+/** Returns the project files that define a check: scripts named in its command, and the configuration of its runner. */
 export function definingFiles(command: string, isFile: (name: string) => boolean): string[] {
   const named = command.split(/[\s;&|()<>"'`$]+/).map((word) => word.replace(/^\.\//, ''))
   const known = configurations.filter((row) => row.command.test(command)).flatMap((row) => row.files)

@@ -30,7 +30,7 @@ it.each([
   expect(found(files)).toEqual([])
 })
 
-it('finds all that a project has, with the defaults of a check', () => {
+it('finds all checks of a project, with the default settings', () => {
   const checks = detectChecks((name) => (['Cargo.toml', 'go.mod'].includes(name) ? '' : undefined))
 
   expect(checks).toEqual([

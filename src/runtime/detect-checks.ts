@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Check } from '../contract/settings.ts'
 
-/** Reads a file of the project, by its name; undefined if it is not there. */
+/** Reads a project file by name; undefined if it does not exist. */
 type ReadProjectFile = (name: string) => string | undefined
 
 type Detector = { readonly run: string; readonly found: (read: ReadProjectFile) => boolean }
@@ -20,7 +20,7 @@ const detectors: readonly Detector[] = [
   { run: 'make test', found: (read) => /^test[ \t]*:(?!:?=)/m.test(read('Makefile') ?? '') },
 ]
 
-/** The checks that a project obviously has, for a sprint that names none. */
+/** Returns the checks that a project obviously has, for a sprint that configures none. */
 export const detectChecks = (read: ReadProjectFile): Check[] =>
   detectors
     .filter(({ found }) => found(read))
@@ -28,7 +28,7 @@ export const detectChecks = (read: ReadProjectFile): Check[] =>
 
 const WithTestScript = z.object({ scripts: z.object({ test: z.string() }) })
 
-/** A test script that is not the placeholder of `npm init`. */
+/** Ignores the placeholder script of `npm init`. */
 function npmTest(packageJson: string | undefined): boolean {
   try {
     const parsed = WithTestScript.safeParse(JSON.parse(packageJson ?? '{}'))

@@ -7,7 +7,7 @@ import { isDiskFull, patientSaving, withRoom } from './disk-space.ts'
 
 const full = () => new RalphError('DISK_FULL', 'no space left')
 
-/** A disk that has room after so many looks, and a clock that does not make us wait. */
+/** A disk that has space from the given query on, and a clock that never waits. */
 function aDisk(looks: number) {
   const events: SprintEvent[] = []
   let looked = 0
@@ -16,28 +16,28 @@ function aDisk(looks: number) {
     clock: { now: () => 0, waitUntil: async () => {} },
     observe: (event) => events.push(event),
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else of the outside world is asked for
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the code under test uses no other port
   return { ports: ports as Ports, texts: () => events.map((event) => ('text' in event ? event.text : event.type)) }
 }
 
 const unheard = new AbortController().signal
 
-it('does the work at once where there is room', async () => {
+it('runs the work at once if there is space', async () => {
   const { ports, texts } = aDisk(0)
   expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
   expect(texts()).toEqual([])
 })
 
-it('holds the work until there is room, and says so once', async () => {
+it('delays the work until there is space, and reports it once', async () => {
   const { ports, texts } = aDisk(3)
   expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
   expect(texts()).toEqual([
-    'paused: disk-full: 1 MB free; it goes on by itself when there is room',
-    'there is room again; it goes on',
+    'paused: disk-full: 1 MB free; resumes when there is space again',
+    'disk space is available again; resuming',
   ])
 })
 
-it('does the work again when the disk was full in the middle of it', async () => {
+it('runs the work again if the disk filled up in the middle', async () => {
   const { ports, texts } = aDisk(0)
   let tries = 0
   const work = async () => {
@@ -48,19 +48,19 @@ it('does the work again when the disk was full in the middle of it', async () =>
   expect(texts()[0]).toMatch(/^paused: disk-full: no space left/)
 })
 
-it('passes on any other trouble', async () => {
+it('rethrows any other error', async () => {
   const { ports } = aDisk(0)
   const work = () => Promise.reject(new Error('broken'))
   await expect(withRoom(work, ports, unheard)).rejects.toThrow('broken')
 })
 
-it('tries a disk that cannot be asked', async () => {
+it('runs the work if the free space is unknown', async () => {
   const { ports } = aDisk(0)
   const blind = { ...ports, disk: { shortage: () => Promise.reject(new Error('who knows')) } }
   expect(await withRoom(async () => 'done', blind, unheard)).toBe('done')
 })
 
-it('gives up when nobody wants it any more', async () => {
+it('gives up when the signal aborts', async () => {
   const { ports } = aDisk(1000)
   const abort = new AbortController()
   const waiting = { ...ports, clock: { now: () => 0, waitUntil: async () => abort.abort() } }
@@ -73,13 +73,13 @@ it.each([
   [Object.assign(new Error('x'), { code: 'EDQUOT' }), true],
   [Object.assign(new Error('x'), { code: 'EIO' }), false],
   ['ENOSPC', false],
-])('knows what passes when there is room: %s', (error, expected) => {
+])('detects a full disk: %s', (error, expected) => {
   expect(isDiskFull(error)).toBe(expected)
 })
 
 const storing = (ports: Ports, save: Ports['store']['save']) => patientSaving({ ...ports, store: { save } })
 
-it('saves again what a full disk has refused, until somebody gives up', async () => {
+it('retries a save that a full disk refused, until the caller gives up', async () => {
   let tries = 0
   const { ports } = aDisk(0)
   const patient = storing(ports, async () => {
@@ -93,7 +93,7 @@ it('saves again what a full disk has refused, until somebody gives up', async ()
   await expect(hopeless.save(aProgress(), started())).rejects.toMatchObject({ code: 'DISK_FULL' })
 })
 
-it('stops waiting for the disk as soon as somebody gives up', async () => {
+it('stops waiting for the disk as soon as the caller gives up', async () => {
   const { ports } = aDisk(0)
   const slow: Ports = {
     ...ports,

@@ -2,11 +2,11 @@ import type { Ports, ProgressStore } from './ports.ts'
 
 const lookEveryMs = 2000
 
-/** Passes by itself when somebody makes room, so it is waited for and never counted as a failure. */
+/** A full disk clears up once the user frees space, so the runtime waits and never counts it as a failure. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['DISK_FULL', 'ENOSPC', 'EDQUOT'].includes(String(error.code))
 
-/** For a catch: what has failed for want of room is not over. */
+/** For a `catch`: rethrows disk-full errors so that the caller retries. */
 export const unlessDiskFull =
   <T>(otherwise: (error: unknown) => T) =>
   (error: unknown): T => {
@@ -19,8 +19,8 @@ type Aborted = { readonly aborted: true }
 type Room = Pick<Ports, 'disk' | 'clock' | 'observe'>
 
 /**
- * Does what needs room on the disk. While there is too little, it is held; if the disk is full in the middle of it, it is done
- * again. Nothing is done any more once `signal` aborts.
+ * Runs work that needs disk space. Waits while there is too little, and runs the work again if the disk fills up in the middle.
+ * Stops waiting once `signal` aborts.
  */
 export async function withRoom<T>(work: () => Promise<T>, ports: Room, signal: AbortSignal): Promise<T | Aborted> {
   const pause = pausing(ports)
@@ -43,7 +43,7 @@ export async function withRoom<T>(work: () => Promise<T>, ports: Room, signal: A
   }
 }
 
-/** Saves as the store does, but with a full disk nothing goes on until there is room, or somebody gives up. */
+/** Wraps `store.save`: on a full disk, saving waits until there is space or the caller gives up. */
 export function patientSaving(ports: Ports) {
   const { save } = ports.store
   let held: AbortController | undefined
@@ -70,21 +70,21 @@ export function patientSaving(ports: Ports) {
   }
 }
 
-/** A disk that cannot be asked is tried. */
+/** If the free space cannot be read, assume that there is enough. */
 const shortage = (ports: Room): Promise<string | undefined> =>
   ports.disk?.shortage().catch(() => undefined) ?? Promise.resolve(undefined)
 
-/** Says once that it is held, and once that it goes on. */
+/** Notifies observers once when work pauses and once when it resumes. */
 function pausing({ observe }: Room) {
   let paused = false
   return {
     because: (why: string) => {
-      const text = `paused: disk-full: ${why}; it goes on by itself when there is room`
+      const text = `paused: disk-full: ${why}; resumes when there is space again`
       if (!paused) observe({ type: 'note', level: 'warning', text })
       paused = true
     },
     over: () => {
-      if (paused) observe({ type: 'note', level: 'info', text: 'there is room again; it goes on' })
+      if (paused) observe({ type: 'note', level: 'info', text: 'disk space is available again; resuming' })
     },
   }
 }

@@ -2,14 +2,14 @@ import { RalphError } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
 import type { Spent } from '../loop/cost.ts'
 
-/** What cannot even be started has failed like anything else: the loop knows what to do about it, and the run goes on. */
+/** A failed start is a failed attempt: the loop decides what to do, and the run continues. */
 export function notStarted(error: unknown): Outcome {
   const isMissing = error instanceof RalphError && error.code === 'AGENT_NOT_FOUND'
   return {
     status: 'failed',
     class: isMissing ? 'not_found' : 'crash',
     retryable: !isMissing,
-    reason: `it could not be started: ${messageOf(error)}`,
+    reason: `could not start: ${messageOf(error)}`,
     text: '',
     usage: noUsage,
     costUsd: 0,
@@ -17,7 +17,7 @@ export function notStarted(error: unknown): Outcome {
   }
 }
 
-/** What it used, without what it said. */
+/** The usage and cost of an outcome. */
 export const spentOf = ({ usage, costUsd, costEstimated }: Outcome): Spent => ({
   usage,
   ...(costUsd !== undefined && { costUsd }),

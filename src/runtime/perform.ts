@@ -10,14 +10,14 @@ import type { Question } from './ports.ts'
 import { withRoom } from './disk-space.ts'
 import { runReview } from './run-review.ts'
 
-/** Carries out one order and says what happened. Nothing happened if it was aborted and is to be ordered again. */
+/** Executes one order and returns the resulting fact; undefined if it was aborted and must be ordered again. */
 export async function perform(order: Work, context: Context): Promise<Fact | undefined> {
   if (order.type === 'wait' || order.type === 'notify') return carryOut(order, context)
   const done = await withRoom(() => carryOut(order, context), context.ports, context.signal)
   return done && 'aborted' in done ? heldAttempt(order, context) : done
 }
 
-/** An attempt that was held for want of room and then called off has ended without a start. */
+/** An attempt that was aborted while it waited for disk space ended without a start. */
 function heldAttempt(order: Work, { ports }: Context): Fact | undefined {
   if (order.type !== 'run-attempt') return undefined
   const { iteration, attempt } = order
@@ -54,7 +54,7 @@ async function wait({ iteration, until }: Doing<'wait'>, { ports, signal }: Cont
   return signal.aborted ? undefined : { type: 'wait-ended', at: ports.clock.now(), iteration }
 }
 
-/** Nobody's telephone stops a sprint: what could not be told is recorded. */
+/** A failed notification is recorded and never stops the sprint. */
 async function notify({ about, text }: Doing<'notify'>, { progress, ports }: Context): Promise<Fact> {
   const results = await Promise.all(
     (progress.notify ?? []).map(async (target) => {
@@ -73,7 +73,7 @@ async function notify({ about, text }: Doing<'notify'>, { progress, ports }: Con
 
 const questionOf = ({ askedAt: _at, ...question }: NonNullable<Progress['humanNeeded']>): Question => question
 
-/** A repository in trouble costs the checkpoint, not the sprint. */
+/** A broken repository costs the checkpoint, not the sprint. */
 async function makeCheckpoint({ iteration }: Doing<'make-checkpoint'>, context: Context): Promise<Fact> {
   const { ports, progress } = context
   const made = await ports.workspace.checkpoint(iteration, messageOf(progress, iteration)).catch((error: unknown) => {

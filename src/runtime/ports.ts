@@ -5,76 +5,76 @@ import type { Fact } from '../loop/fact.ts'
 import type { Budget } from '../loop/limits.ts'
 import type { LockState } from '../loop/read-lock.ts'
 
-/** The loop's view of the outside world. Adapters implement these; the runtime never imports an adapter. */
+/** What the runtime needs from outside. Adapters implement these; the runtime never imports an adapter. */
 export interface Ports {
   readonly store: ProgressStore
-  /** The agent of that name, or the first choice; with another model if one is given. */
+  /** Returns the agent of that name, or the first choice; `model` overrides its model. */
   readonly agents: (name: string | undefined, model?: string) => AgentRunner
   readonly shell: ShellRunner
   readonly workspace: Workspace
   readonly projectFiles: ProjectFiles
-  /** Removes the worktree of a completed sprint if nothing is lost with it; resolves with the reason if it is kept. */
+  /** Removes the worktree of a completed sprint unless that would lose work; resolves with the reason if it stays. */
   readonly cleanWorktree: () => Promise<string | undefined>
   readonly limits: AccountLimits
-  /** What earlier iterations have learned. */
+  /** LEARNINGS of earlier iterations. */
   readonly notes: () => Promise<string | undefined>
-  /** Of the notes protocol; sprints that report by JSON need none. */
+  /** Only for the notes protocol. */
   readonly lock?: TaskLock
-  /** Holds hooks back, so that only a few run at the same time. */
+  /** Limits how many hooks run at the same time. */
   readonly hookSlots: <T>(run: () => Promise<T>) => Promise<T>
-  /** Rejects with the reason if it could not be delivered. */
+  /** Rejects with the reason if delivery failed. */
   readonly notify: (target: NotifyTarget, message: Notification) => Promise<void>
   readonly clock: Clock
-  /** Not given: there is always room. */
+  /** Absent: disk space is not checked. */
   readonly disk?: Disk
   /** In [0, 1). */
   readonly random: () => number
-  /** Must not throw and not block. */
+  /** Must neither throw nor block. */
   readonly observe: (event: SprintEvent) => void
 }
 
-/** The notes folder of an agent, and the file in it that the agent deletes when it is done or stuck. */
+/** The notes folder of an agent, with the lock file that the agent deletes when it is done or stuck. */
 export interface TaskLock {
   readonly folder: string
-  /** Rejects if it cannot be read: that is not gone. */
+  /** Rejects if the lock cannot be read, which does not mean that it is gone. */
   readonly read: () => Promise<LockState>
   /**
-   * Puts the lock back before an attempt, and takes away what the agent said when it deleted it. Notes are never touched.
-   * Once per attempt: an attempt that is joined again may have deleted the lock already.
+   * Recreates the lock before an attempt and removes the reason that the agent left when it deleted it. Never touches notes.
+   * Acts once per attempt: an attempt that is joined again may already have deleted the lock.
    */
   readonly restore: (attempt: string) => Promise<void>
 }
 
-/** The disk that the sprint is kept on. */
+/** The disk that holds the sprint. */
 export interface Disk {
-  /** Why nothing should be started now, in one sentence; undefined if there is room. */
+  /** Resolves with one sentence on why nothing should start now; undefined if there is enough space. */
   readonly shortage: () => Promise<string | undefined>
 }
 
 export interface ProgressStore {
   /**
-   * Resolves when the progress can no longer be lost. `fact` is what led to it. Rejects with DISK_FULL if there was no room for
-   * it; nothing of it is kept then, and it can be tried again.
+   * Resolves once the progress is durable. `fact` is what led to it. Rejects with DISK_FULL if there was no space; nothing is
+   * written then, and the caller can retry.
    */
   save: (progress: Progress, fact: Fact) => Promise<void>
 }
 
 export type AgentRequest = {
-  /** Names the attempt's folder. One that is there already is joined, not started again. */
+  /** Name of the attempt's folder. If the folder exists, the running attempt is joined instead of started again. */
   readonly attempt: string
-  /** Name under transcripts/ that will point at this attempt's transcript. */
+  /** Name under transcripts/ that links to this attempt's transcript. */
   readonly transcript: string
   readonly prompt: string
   readonly timeouts: { readonly idle: number; readonly attempt: number; readonly afterResult: number }
-  /** The attempt is ended when it has used more. */
+  /** The attempt is ended when it exceeds this. */
   readonly budget: Budget
-  /** The session to go on in. */
+  /** Session to resume. */
   readonly resume?: string | undefined
-  /** What that session has used before. */
+  /** Earlier usage of that session. */
   readonly used?: Usage | undefined
-  /** What a person has answered to the question of an earlier attempt. */
+  /** The user's answer to a question of an earlier attempt. */
   readonly answer?: string | undefined
-  /** Nothing but an answer of this form (a JSON Schema) is wanted; agents that can be held to one are. */
+  /** JSON Schema of the only acceptable answer; drivers enforce it if the agent program can. */
   readonly form?: Readonly<Record<string, unknown>> | undefined
   readonly onEvent: (event: AgentEvent) => void
 }
@@ -83,16 +83,16 @@ export interface AgentRunner {
   readonly name: string
   /** Absolute path of a transcript by its name. */
   transcriptPath: (transcript: string) => string
-  /** Resolves with how it ended; ends everything it started soon after `signal` aborts. Rejects only if it could not be started. */
+  /** Resolves with the outcome. After `signal` aborts, soon ends every process it started. Rejects only if the start failed. */
   run: (request: AgentRequest, signal: AbortSignal) => Promise<Outcome>
 }
 
 export type ShellRequest = {
-  /** Names the attempt's folder; one that is there already gets a successor. */
+  /** Name of the attempt's folder; if it exists, the new run gets a numbered successor. */
   readonly attempt: string
   /**
-   * What an earlier run has begun under this name is joined, and its result taken: nothing runs twice. If it was killed
-   * before it could say how it ended, it has failed (`join`) or is done again (`repeat`).
+   * If an earlier run started a command under this name, join it and take its result: nothing runs twice. If that command was
+   * killed before its result was recorded, treat it as failed (`join`) or run it again (`repeat`).
    */
   readonly ifBegun?: 'join' | 'repeat'
   readonly transcript?: string
@@ -101,7 +101,7 @@ export type ShellRequest = {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** `output`: the last part of what was printed, stdout and stderr in order. */
+/** `output`: the end of stdout and stderr, interleaved. */
 export type ShellEnd = {
   readonly exitCode: number | null
   readonly output: string
@@ -121,11 +121,11 @@ export interface Clock {
 
 /** The files that the agent works on. */
 export interface Workspace {
-  /** Keeps the files as they are before the first iteration, as checkpoint 0. */
+  /** Stores the files before the first iteration as checkpoint 0. */
   readonly start: () => Promise<void>
-  /** Changes whenever a file or a HEAD does. */
+  /** Changes whenever a file or HEAD changes. */
   readonly fingerprint: () => Promise<string>
-  /** Keeps the files as they are now; undefined if nothing has changed since the last time, or nothing can be kept. */
+  /** Stores the current files; undefined if nothing changed since the last checkpoint, or nothing can be stored. */
   readonly checkpoint: (iteration: number, message: string) => Promise<string | undefined>
 }
 
@@ -133,7 +133,7 @@ export interface Workspace {
 export interface ProjectFiles {
   readonly isFile: (name: string) => boolean
   readonly hash: (name: string) => Promise<string>
-  /** Keeps a copy where the agent has no reason to look; returns its hash. */
+  /** Stores a copy outside the agent's reach; returns its hash. */
   readonly keep: (name: string) => Promise<string>
   readonly putBack: (name: string) => Promise<void>
 }
@@ -152,6 +152,6 @@ export type Notification = {
   readonly sprintId: string
   readonly about: SprintStatus
   readonly text: string
-  /** What is asked, with needs-human. */
+  /** The open question, with needs-human. */
   readonly question?: Question
 }

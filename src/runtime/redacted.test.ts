@@ -10,7 +10,7 @@ const shown = '[redacted AWS key]'
 const secrets = () => redactor()
 const never = new AbortController().signal
 
-it('lets nobody hear a secret of an agent, neither while it works nor in the end', async () => {
+it('redacts the events and the outcome of an agent', async () => {
   const heard: AgentEvent[] = []
   const request: AgentRequest = {
     attempt: '1-1',
@@ -45,7 +45,7 @@ it('lets nobody hear a secret of an agent, neither while it works nor in the end
   expect(prompts).toEqual([`use ${key}`])
 })
 
-it('keeps the output of a check free of secrets', async () => {
+it('redacts the output of a check', async () => {
   const end = { exitCode: 1, output: `a ${key}`, error: key, durationMs: 1 }
   const shell = redactedShell({ run: async () => end }, secrets)
 
@@ -57,7 +57,7 @@ it('keeps the output of a check free of secrets', async () => {
   })
 })
 
-it('knows a private key that is told line by line', () => {
+it('redacts a private key that arrives line by line', () => {
   const clean = cleanEvents(redactor())
   const body = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA'
   const lines = ['-----BEGIN PRIVATE KEY-----', body, body.slice(0, 9), '-----END PRIVATE KEY-----', 'done', body]

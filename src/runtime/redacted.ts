@@ -2,10 +2,10 @@ import type { AgentEvent } from '../contract/events.ts'
 import { redactDeep, type Redact } from '../contract/redact.ts'
 import type { AgentRunner, ShellRunner } from './ports.ts'
 
-/** Asked at the beginning and at the end of everything that runs: secrets come and go with files such as `.env`. */
+/** Called at the start and at the end of every run: secrets come and go with files such as `.env`. */
 export type Redactor = () => Redact
 
-/** An agent of which nobody hears a secret. What it has printed stays in its transcript, byte by byte. */
+/** Wraps an agent so that its events and outcome contain no secrets. Its transcript stays unchanged. */
 export const redactedAgent = (agent: AgentRunner, redactor: Redactor): AgentRunner => ({
   ...agent,
   async run(request, signal) {
@@ -15,12 +15,12 @@ export const redactedAgent = (agent: AgentRunner, redactor: Redactor): AgentRunn
   },
 })
 
-/** Checks and hooks whose output holds no secret. */
+/** Wraps a shell runner so that its output contains no secrets. */
 export const redactedShell = (shell: ShellRunner, redactor: Redactor): ShellRunner => ({
   run: async (request, signal) => redactDeep(await shell.run(request, signal), redactor()),
 })
 
-/** Events without secrets. A private key that is told line by line is one all the same. */
+/** Redacts events, including a private key that arrives line by line. */
 export function cleanEvents(redact: Redact): (event: AgentEvent) => AgentEvent {
   let inKey = false
   return (event) => {

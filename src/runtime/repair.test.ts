@@ -7,7 +7,7 @@ const session = { sessionId: 's-1', resumable: true }
 const claim = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it works' }
 const fenced = `\`\`\`json\n${JSON.stringify(claim)}\n\`\`\``
 
-/** Runs a sprint with an agent that says these things, one after the other, and then that all is done. */
+/** Runs a sprint with an agent that gives these outcomes in order, and then claims the goal. */
 async function run(...outcomes: readonly Outcome[]) {
   const world = aWorld({ agent: (start) => outcomes[start - 1] ?? anOutcome({ text: fenced }) })
   const { done } = world.run(aProgress())
@@ -15,7 +15,7 @@ async function run(...outcomes: readonly Outcome[]) {
   return { starts: world.starts, iterations: (await done).iterations }
 }
 
-it('a missing report is asked for in the same session, in the form of a report and nothing else', async () => {
+it('Ralph asks for a missing report in the same session, as structured output', async () => {
   const bare = anOutcome({ text: JSON.stringify(claim) })
   const { starts, iterations } = await run(anOutcome({ text: 'I forgot.', ...session }), bare)
 
@@ -26,13 +26,13 @@ it('a missing report is asked for in the same session, in the form of a report a
   ])
 })
 
-it('a message that is a report and nothing else is none where it was not asked for', async () => {
+it('a bare JSON message is not a report unless Ralph asked for one', async () => {
   const { iterations } = await run(anOutcome({ text: JSON.stringify(claim) }))
 
   expect(iterations).toMatchObject([{ verdict: 'malformed' }, { verdict: 'accepted' }])
 })
 
-it('an agent that cannot give the form has not reported; its work is not done again for that', async () => {
+it('an agent that cannot produce structured output has not reported, but does not repeat its work', async () => {
   const gaveUp = anOutcome({
     status: 'failed',
     class: 'protocol',

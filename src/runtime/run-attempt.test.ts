@@ -3,7 +3,7 @@ import { aCheck, aProgress } from '../../test/support/builders.ts'
 import { anOutcome, aWorld } from '../../test/support/virtual.ts'
 import type { LockState } from '../loop/read-lock.ts'
 
-/** A notes folder whose lock the agent deletes in its turns of these numbers. */
+/** A notes folder whose lock the agent deletes in the given turns. */
 function aLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { exists: false }>> = {}) {
   const restored: string[] = []
   return {
@@ -20,7 +20,7 @@ function aLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { 
 const aRalphMode = (given: Parameters<typeof aProgress>[0] = {}) => aProgress({ protocol: 'notes', ...given })
 
 describe('an attempt of Ralph Mode', () => {
-  it('ends with what its lock says, which is put back before each one', async () => {
+  it('ends with the state of its lock, which is restored before each attempt', async () => {
     const lock = aLock([3])
     const world = aWorld({ agent: () => anOutcome({ text: 'did a part' }), ports: { lock: lock.port } })
     const progress = await world.run(aRalphMode()).done
@@ -34,7 +34,7 @@ describe('an attempt of Ralph Mode', () => {
     expect(world.starts[0]?.request.prompt).toContain('/notes/.task-lock')
   })
 
-  it('goes on when a check refuses the claim', async () => {
+  it('continues when a check refuses the claim', async () => {
     const lock = aLock([1, 2])
     let runs = 0
     const world = aWorld({
@@ -53,7 +53,7 @@ describe('an attempt of Ralph Mode', () => {
     expect(progress).toMatchObject({ status: 'needs-human', humanNeeded: { reason: 'no key' } })
   })
 
-  it('has failed when the lock cannot be read: that is not gone', async () => {
+  it('fails if the lock cannot be read, which does not mean deleted', async () => {
     const read = async () => {
       throw new Error('EACCES')
     }
@@ -65,7 +65,7 @@ describe('an attempt of Ralph Mode', () => {
     expect(progress.ralphExit.detectedAt).toBe(null)
   })
 
-  it('is not begun without a lock to delete', async () => {
+  it('does not start without a lock to delete', async () => {
     const restore = async () => {
       throw new Error('ENOSPC')
     }

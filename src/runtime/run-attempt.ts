@@ -11,7 +11,7 @@ import { messageOf, notStarted } from './outcomes.ts'
 import type { AgentRequest, AgentRunner } from './ports.ts'
 import { unlessDiskFull } from './disk-space.ts'
 
-/** One process of the agent for an iteration: prompt in, report out. */
+/** Runs one process of the agent for an iteration: prompt in, report out. */
 export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, context: Context): Promise<Fact> {
   const { progress, ports, signal } = context
   const live = liveOf(progress, iteration)
@@ -53,27 +53,27 @@ export async function runAttempt({ iteration, attempt }: Doing<'run-attempt'>, c
   }
 }
 
-/** The work tree in one word; undefined if nobody wants to know. A repository in trouble is no reason to stop. */
+/** Hash of the work tree; undefined if no limit needs it. A broken repository does not stop the sprint. */
 async function fingerprint({ progress, ports }: Context): Promise<string | undefined> {
   if (progress.limits.noProgress === 'off' || progress.mode === 'standard') return undefined
   return ports.workspace.fingerprint().catch((error: unknown) => {
-    const text = `cannot tell whether files have changed: ${messageOf(error)}`
+    const text = `cannot detect whether files changed: ${messageOf(error)}`
     ports.observe({ type: 'note', level: 'warning', text })
     return undefined
   })
 }
 
-/** Saves other sprints a start; one that cannot be told finds out by itself. */
+/** Saves other sprints a start. Best effort: they would hit the limit themselves. */
 async function noteLimit(agent: AgentRunner, { class: failure, resetsAt }: Outcome, { ports }: Context) {
   if (failure === 'usage_limit' && resetsAt !== undefined) await ports.limits.note(agent.name, resetsAt).catch(() => {})
 }
 
-/** Another sprint of this account may have met the limit already: it is waited for without a start. */
+/** Another sprint on this account may already have hit the limit; then wait without a start. */
 async function limitedElsewhere(agent: AgentRunner, { ports }: Context) {
   const until = await ports.limits.until(agent.name)
   const at = ports.clock.now()
   if (until === undefined || until <= at) return undefined
-  const reason = `${agent.name} has reached its usage limit, as another sprint has found`
+  const reason = `${agent.name} has reached its usage limit, as reported by another sprint`
   const why = { class: 'usage_limit', reason, retryable: true, resetsAt: until, notStarted: true } as const
   const end: AttemptEnd = { kind: 'failed', ...why }
   return { type: 'attempt-ended' as const, at, end, usage: noUsage, costUsd: 0 }
@@ -84,7 +84,7 @@ async function endOf(outcome: Outcome, asking: Asking, live: LiveIteration, cont
   if (outcome.status === 'aborted') return { kind: 'aborted', ...session }
   if (outcome.status !== 'ok') {
     const { class: failure = 'unknown', reason = 'the agent failed', retryable, resetsAt } = outcome
-    // Held to a form, it could not give one: that is no report, and doing the work again would not make one.
+    // The agent was held to a schema and could not produce a report; repeating the work would not help.
     if (asking.form && failure === 'protocol') return { kind: 'malformed', reason }
     const { question } = outcome
     return { kind: 'failed', class: failure, reason, retryable, resetsAt, question, exitCode: ownExitCode(outcome) }
@@ -97,7 +97,7 @@ async function endOf(outcome: Outcome, asking: Asking, live: LiveIteration, cont
   return read.kind === 'malformed' ? { ...read, ...session } : read
 }
 
-/** Before the prompt: an agent that finds no lock would have nothing to delete. */
+/** Runs before the prompt: without a lock, the agent would have nothing to delete. */
 async function restoreLock(attempt: string, { progress, ports }: Context) {
   if (progress.protocol !== 'notes') return undefined
   const failed = await lockOf(ports)
@@ -106,7 +106,7 @@ async function restoreLock(attempt: string, { progress, ports }: Context) {
   return failed && { type: 'attempt-ended' as const, at: ports.clock.now(), end: failed, usage: noUsage, costUsd: 0 }
 }
 
-/** A lock that cannot be looked at is neither there nor gone: the attempt has failed. */
+/** If the lock cannot be read, it is neither present nor gone, so the attempt failed. */
 const endByLock = (outcome: Outcome, { ports }: Context): Promise<AttemptEnd> =>
   lockOf(ports)
     .then((lock) => lock.read())
@@ -120,11 +120,11 @@ const unreadable = (error: unknown): AttemptEnd => ({
 })
 
 async function lockOf({ lock }: Context['ports']) {
-  if (!lock) throw new RalphError('NOT_SUPPORTED', 'there is no notes folder here')
+  if (!lock) throw new RalphError('NOT_SUPPORTED', 'this sprint has no notes folder')
   return lock
 }
 
-/** A shell tells the signal that killed a program as a code above 128. */
+/** Shells report a fatal signal as an exit code above 128. */
 function ownExitCode({ exitCode }: Outcome): number | undefined {
   return exitCode === null || exitCode === undefined || exitCode > 128 ? undefined : exitCode
 }

@@ -5,7 +5,7 @@ import type { Progress } from '../contract/progress.ts'
 
 const claim = anOutcome({ text: `\`\`\`json\n${JSON.stringify(aReport({ status: 'goal-complete' }))}\n\`\`\`` })
 
-/** A project whose files are their texts; the agent changes them and claims that it is done. */
+/** A project as a map of files to texts; the agent changes them and claims that it is done. */
 function aProject(files: Record<string, string>, agent: (files: Record<string, string>) => void) {
   const kept: Record<string, string> = {}
   const projectFiles = {
@@ -33,10 +33,10 @@ async function run(progress: Progress, played: Played) {
 const sprint = (given: Parameters<typeof aCheck>[0]) =>
   aProgress({ doneWhen: [aCheck({ run: 'npm test', ...given })], limits: { iterations: 1 } })
 
-describe('what defines a check', () => {
+describe('a file that defines a check', () => {
   const weaken = (files: Record<string, string>) => void (files['package.json'] = 'test: true')
 
-  it('is remembered at the start; a change is told, and decides nothing', async () => {
+  it('is recorded at the start; a change is reported and has no other effect', async () => {
     const { played, files } = aProject({ 'package.json': 'test: vitest' }, weaken)
     const { ended, events } = await run(sprint({}), played)
 
@@ -49,11 +49,11 @@ describe('what defines a check', () => {
     expect(events).toContainEqual({
       type: 'note',
       level: 'warning',
-      text: 'the agent changed what defines the checks: package.json',
+      text: 'the agent changed files that define the checks: package.json',
     })
   })
 
-  it('is put back before a check that is protected', async () => {
+  it('is restored before a protected check', async () => {
     const { played, files } = aProject({ 'package.json': 'test: vitest' }, weaken)
     const seen: (string | undefined)[] = []
     const shell = () => {
@@ -66,7 +66,7 @@ describe('what defines a check', () => {
     expect(ended.iterations).toMatchObject([{ tampered: ['package.json'] }])
   })
 
-  it('makes a protected check red if it cannot be put back', async () => {
+  it('fails a protected check if it cannot be restored', async () => {
     const { played, projectFiles } = aProject({ 'package.json': 'test: vitest' }, weaken)
     const putBack = () => Promise.reject(new Error('EISDIR'))
     const { ended, events } = await run(sprint({ protect: true }), {
@@ -78,12 +78,12 @@ describe('what defines a check', () => {
     expect(events).toContainEqual(
       expect.objectContaining({
         type: 'claim-refused',
-        reason: 'npm test: package.json could not be put back: EISDIR',
+        reason: 'npm test: package.json could not be restored: EISDIR',
       }),
     )
   })
 
-  it('is told too if it was not there at the start, and left where it is', async () => {
+  it('is reported if it is new, and left in place', async () => {
     const { played, files } = aProject({ 'package.json': 'test: vitest' }, (project) => {
       project['vitest.config.ts'] = 'exclude: everything'
     })
@@ -93,7 +93,7 @@ describe('what defines a check', () => {
     expect(files).toHaveProperty(['vitest.config.ts'])
   })
 
-  it('is not told where nothing has changed', async () => {
+  it('is not reported if nothing changed', async () => {
     const { played } = aProject({ 'package.json': 'test: vitest' }, () => {})
     const { ended } = await run(sprint({}), played)
 
@@ -102,7 +102,7 @@ describe('what defines a check', () => {
 })
 
 describe('a check', () => {
-  it('that ran no test does not pass, although it ended well', async () => {
+  it('that ran no test fails, although it exited with 0', async () => {
     const shell = () => ({ exitCode: 0, output: '# tests 0\n# pass 0\n' })
     const { ended, events } = await run(sprint({}), { agent: () => claim, shell })
 
@@ -112,7 +112,7 @@ describe('a check', () => {
     )
   })
 
-  it('that cannot be started is red, and Ralph goes on', async () => {
+  it('that cannot start fails, and the run continues', async () => {
     const shell = () => Promise.reject(new Error('spawn E2BIG'))
     const { ended, events } = await run(sprint({}), { agent: () => claim, shell })
 
@@ -121,10 +121,10 @@ describe('a check', () => {
       baseline: [{ name: 'npm test', passed: false }],
       iterations: [{ verdict: 'refused' }],
     })
-    expect(events).toContainEqual(expect.objectContaining({ reason: 'npm test: it could not be started: spawn E2BIG' }))
+    expect(events).toContainEqual(expect.objectContaining({ reason: 'npm test: could not start: spawn E2BIG' }))
   })
 
-  it('is red if it was ended, whatever its exit code', async () => {
+  it('fails if it was ended, whatever its exit code', async () => {
     const shell = () => ({ exitCode: 0, error: 'timed out after 600 s' })
     const { ended } = await run(sprint({}), { agent: () => claim, shell })
 
@@ -136,7 +136,7 @@ describe('a reviewer', () => {
   const reviewed = aProgress({ review: { agent: 'codex', model: 'o3' }, limits: { iterations: 1 } })
   const verdict = (value: string) => `\`\`\`json\n{"verdict": "${value}", "summary": "I looked"}\n\`\`\``
 
-  it('is another agent, asked about the goal and the claim; its verdict and its price are in the receipt', async () => {
+  it('is another agent that gets the goal and the claim; the receipt has its verdict and cost', async () => {
     const agent: Played['agent'] = (_, __, name) =>
       name === 'codex' ? anOutcome({ text: verdict('pass'), costUsd: 0.5 }) : claim
     const world = aWorld({ agent })
@@ -149,7 +149,7 @@ describe('a reviewer', () => {
     ])
   })
 
-  it('that cannot be started is a question for a person', async () => {
+  it('that cannot start opens a question for the user', async () => {
     const agent: Played['agent'] = (_, __, name) => {
       if (name === 'codex') throw new Error('codex is not on PATH')
       return claim

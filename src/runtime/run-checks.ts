@@ -20,7 +20,7 @@ export async function runChecks(order: Doing<'run-checks'>, context: Context): P
     ports.observe({ type: 'check-started', iteration, name: checkName(check) })
     const broken = lost.find(({ file }) => check.protect && definesIt(check, file))
     const result = broken
-      ? red(check, `${broken.file} could not be put back: ${broken.why}`)
+      ? red(check, `${broken.file} could not be restored: ${broken.why}`)
       : await runCheck(check, { iteration, number: results.length + 1 }, context)
     if (signal.aborted) return undefined
     ports.observe({ type: 'check-ended', iteration, result })
@@ -39,7 +39,7 @@ async function runCheck(
   const attempt = `${iteration}-check-${number}`
   const { exitCode, error, durationMs, output } = await ports.shell
     .run({ attempt, ifBegun: 'repeat', command: check.run, timeoutMs: check.timeout }, signal)
-    .catch((cause: unknown) => red(check, `it could not be started: ${messageOf(cause)}`))
+    .catch((cause: unknown) => red(check, `could not start: ${messageOf(cause)}`))
   const ended = exitCode === 0 && error === undefined
   const vacuous = ended && ranNoTests(output)
   const reason = vacuous ? 'it ran no test' : error
@@ -53,7 +53,7 @@ async function runCheck(
   }
 }
 
-/** A check that did not even run is red. */
+/** A check that did not run counts as failed. */
 const red = (check: Check, error: string) => ({
   name: checkName(check),
   passed: false,
@@ -64,7 +64,7 @@ const red = (check: Check, error: string) => ({
   error,
 })
 
-/** Remembers the files that define the checks, and keeps them, to be put back. */
+/** Records and stores the files that define the checks, so that they can be restored. */
 async function keepFiles(checks: readonly Check[], { ports }: Context): Promise<Progress['checkFiles']> {
   const names = [...new Set(checks.flatMap((check) => definingFiles(check.run, ports.projectFiles.isFile)))]
   return Promise.all(names.map(async (file) => ({ file, hash: await ports.projectFiles.keep(file) })))
@@ -72,13 +72,13 @@ async function keepFiles(checks: readonly Check[], { ports }: Context): Promise<
 
 type Changed = {
   readonly changed: string[]
-  /** What is protected, but could not be put back. */
+  /** Protected files that could not be restored. */
   readonly lost: { readonly file: string; readonly why: string }[]
 }
 
 const nothingChanged: Changed = { changed: [], lost: [] }
 
-/** Those that are no longer what they were at the start; what a check protects is put back. */
+/** Finds files that changed since the start, and restores those that a check protects. */
 async function changedFiles(checks: readonly Check[], { progress, ports }: Context): Promise<Changed> {
   const { checkFiles = [] } = progress
   const changed: string[] = []
@@ -92,7 +92,7 @@ async function changedFiles(checks: readonly Check[], { progress, ports }: Conte
   return { changed: [...changed, ...newFiles(checks, progress, ports)], lost }
 }
 
-/** A configuration that was not there at the start decides as well. It is told, but not taken away: it may be the work itself. */
+/** A configuration file that appeared after the start also affects the result. It is reported, not removed: it may be part of the work. */
 function newFiles(checks: readonly Check[], { checkFiles = [], baseline = [] }: Progress, { projectFiles }: Ports) {
   const known = checks.filter((check) => baseline.some(({ name }) => name === checkName(check)))
   const names = new Set(known.flatMap((check) => definingFiles(check.run, projectFiles.isFile)))

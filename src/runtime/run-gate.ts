@@ -5,7 +5,7 @@ import { messageOf } from './outcomes.ts'
 import type { ShellEnd } from './ports.ts'
 import { unlessDiskFull } from './disk-space.ts'
 
-/** The gate of a work: a script that Ralph runs itself. Its timeout ends everything that it has started. */
+/** Runs the gate script of a phase. Its timeout ends every process that it started. */
 export async function runGate({ iteration }: Doing<'run-gate'>, context: Context): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const { work: ref } = liveOf(progress, iteration)
@@ -27,6 +27,6 @@ export async function runGate({ iteration }: Doing<'run-gate'>, context: Context
 const couldNotStart = (error: unknown): ShellEnd => ({
   exitCode: null,
   output: '',
-  error: `it could not be started: ${messageOf(error)}`,
+  error: `could not start: ${messageOf(error)}`,
   durationMs: 0,
 })

@@ -32,13 +32,13 @@ it('a prompt has its variables filled in, and the path of the transcript is abso
   })
 })
 
-it('plugin:command is a slash command with the path of the transcript', async () => {
+it('plugin:command becomes a slash command with the path of the transcript', async () => {
   const { starts } = await run([{ workflow: 'signs:extract' }])
 
   expect(starts[1]?.request.prompt).toBe('/signs:extract /sprint/transcripts/iteration-1.jsonl')
 })
 
-it('a command finds the same in its environment', async () => {
+it('a command has the same variables in its environment', async () => {
   const requests: ShellRequest[] = []
   const shell = (request: ShellRequest) => {
     requests.push(request)
@@ -60,14 +60,14 @@ it('a command finds the same in its environment', async () => {
   ])
 })
 
-it('what a prompt costs is counted', async () => {
+it('the cost of a prompt counts', async () => {
   const { ended } = await run([{ prompt: 'learn' }], { agent: () => anOutcome({ usage, costUsd: 0.25 }) })
 
   expect(ended.stats).toMatchObject({ costUsd: 0.25, usage })
   expect(ended.hookTasks).toMatchObject([{ status: 'completed', costUsd: 0.25 }])
 })
 
-it('a prompt may use what the sprint has left, and is not started if that is nothing', async () => {
+it('a prompt gets the remaining budget of the sprint, and does not start without any', async () => {
   const agent = () => anOutcome({ costUsd: 2 })
   const { ended, starts } = await run([{ prompt: 'one' }, { prompt: 'two' }, { run: 'true' }], { agent }, { usd: 1.5 })
 
@@ -85,7 +85,7 @@ it('a prompt may use what the sprint has left, and is not started if that is not
 it.each([
   ['a prompt', { prompt: 'x' }],
   ['a command', { run: 'x' }],
-])('%s that cannot be started has failed, and nothing else has', async (_, hook) => {
+])('%s that cannot start fails, and nothing else does', async (_, hook) => {
   const { ended } = await run([hook], {
     agent: () => Promise.reject(new Error('spawn EAGAIN')),
     shell: () => Promise.reject(new Error('spawn EAGAIN')),
@@ -93,6 +93,6 @@ it.each([
 
   expect(ended).toMatchObject({
     status: 'completed',
-    hookTasks: [{ status: 'failed', exitCode: null, error: 'it could not be started: spawn EAGAIN' }],
+    hookTasks: [{ status: 'failed', exitCode: null, error: 'could not start: spawn EAGAIN' }],
   })
 })

@@ -8,7 +8,7 @@ import { unlessDiskFull } from './disk-space.ts'
 
 type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
 
-/** One hook of one iteration: a shell command, a prompt, or a slash command of the agent. */
+/** Runs one hook of one iteration: a shell command, a prompt, or a slash command of the agent. */
 export async function runHook({ iteration, hookId }: Doing<'run-hook'>, context: Context): Promise<Fact> {
   const hook = context.progress.perIterationHooks.find(({ id }) => id === hookId)
   const end = hook
@@ -19,7 +19,7 @@ export async function runHook({ iteration, hookId }: Doing<'run-hook'>, context:
 
 const couldNotStart = (error: unknown): HookEnd => ({
   exitCode: null,
-  error: `it could not be started: ${messageOf(error)}`,
+  error: `could not start: ${messageOf(error)}`,
 })
 
 async function runKnownHook(hook: Hook, iteration: number, context: Context): Promise<HookEnd> {

@@ -6,7 +6,7 @@ import { liveOf, type Context, type Doing } from './context.ts'
 import { notStarted, spentOf } from './outcomes.ts'
 import { unlessDiskFull } from './disk-space.ts'
 
-/** A second agent looks at the work and says whether the goal's criteria are met. What it does not say clearly is a no. */
+/** Asks a second agent whether the goal's criteria are met. An unclear answer counts as no. */
 export async function runReview({ iteration }: Doing<'run-review'>, context: Context): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const prompt = buildReviewPrompt(progress, liveOf(progress, iteration).goalCompleteSummary ?? '')
@@ -14,7 +14,7 @@ export async function runReview({ iteration }: Doing<'run-review'>, context: Con
   if (signal.aborted) return undefined
   const ended = { type: 'review-ended' as const, at: ports.clock.now(), iteration, spent: spentOf(outcome) }
   if (outcome.status === 'ok') return { ...ended, ...readReview(outcome.text, prompt) }
-  const summary = `the reviewer could not work: ${outcome.reason ?? outcome.status}`
+  const summary = `the review failed: ${outcome.reason ?? outcome.status}`
   return { ...ended, passed: false, summary, unable: true }
 }
 

@@ -8,15 +8,16 @@ import type { Ports } from './ports.ts'
 import { patientSaving } from './disk-space.ts'
 
 export interface SprintRun {
-  /** Tells the run what happened outside: a pause was requested, a signal came. Ignored once it is over. */
+  /** Reports an outside fact to the run, such as a pause request or a signal. Ignored once the run has ended. */
   readonly send: (fact: Fact) => void
-  /** Resolves with the progress at rest; rejects if state could not be saved or an order could not be carried out. */
+  /** Resolves with the progress at rest; rejects if a save or an order failed. */
   readonly done: Promise<Progress>
 }
 
 /**
- * Drives one sprint until it rests. A fact comes in, the loop decides, the new progress is saved, and only then its orders are
- * carried out, side by side; each answers with its own fact. The run is over when no order is open.
+ * Runs one sprint in memory until it rests; the backend drives sprints from database rows with the same `advance` and `perform`.
+ * For each fact the loop decides, the new progress is saved, and only then its orders run, concurrently; each returns a fact.
+ * The run ends when no order is open.
  */
 export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = advance): SprintRun {
   const facts: Fact[] = [first]
@@ -76,7 +77,7 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
 
 const nothing = () => {}
 
-/** What is being carried out, and how it can be called off. One controller each: combined signals would pile up over a long run. */
+/** Running orders and how to abort them. One controller each: combined signals would accumulate over a long run. */
 function openOrders() {
   const open = new Map<AbortController, Work['type']>()
   const types = { waits: 'wait', attempts: 'run-attempt', all: undefined } as const
@@ -88,7 +89,7 @@ function openOrders() {
       open.set(controller, order.type)
       return { signal: controller.signal, close: () => void open.delete(controller) }
     },
-    /** What is ordered later is not meant, unless everything is over. */
+    /** Orders added later still run, except after `all`. */
     abort(what: keyof typeof types): void {
       over ||= what === 'all'
       for (const [controller, type] of open) if ((types[what] ?? type) === type) controller.abort()

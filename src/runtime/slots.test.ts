@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { settled } from '../../test/support/virtual.ts'
 import { slots } from './slots.ts'
 
-/** Work that is over when the test says so. */
+/** Work that ends when the test says so. */
 function aWork() {
   let began = false
   let resolve = (_value: string) => {}
@@ -18,7 +18,7 @@ function aWork() {
   return { run, resolve, reject, began: () => began }
 }
 
-it('lets so many run at the same time, and the others in their turn', async () => {
+it('runs at most that many at the same time, and the others in order', async () => {
   const inSlots = slots(4)
   const works = Array.from({ length: 7 }, aWork)
   const ends = works.map(({ run }) => inSlots(run))
@@ -35,7 +35,7 @@ it('lets so many run at the same time, and the others in their turn', async () =
   expect(await Promise.all(ends)).toEqual(['over', 'over', 'c', 'over', 'over', 'over', 'over'])
 })
 
-it('gives the slot of a work that failed to the next one', async () => {
+it('gives the slot of failed work to the next one', async () => {
   const inSlots = slots(1)
   const [first, second] = [aWork(), aWork()]
   const failed = inSlots(first.run)
@@ -47,7 +47,7 @@ it('gives the slot of a work that failed to the next one', async () => {
   expect(await then).toBe('fine')
 })
 
-it('can be used again when all was over in between', async () => {
+it('can be used again after all work has ended', async () => {
   const inSlots = slots(2)
   for (let round = 0; round < 5; round++) {
     expect(await Promise.all([1, 2, 3].map((n) => inSlots(async () => n)))).toEqual([1, 2, 3])

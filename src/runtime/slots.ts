@@ -1,4 +1,4 @@
-/** Lets at most `count` of the given works run at the same time; the others wait their turn. */
+/** Creates a limiter that runs at most `count` tasks at the same time; the others wait in line. */
 export function slots(count: number): <T>(run: () => Promise<T>) => Promise<T> {
   let free = count
   const waiting: (() => void)[] = []

@@ -18,7 +18,7 @@ const limited = (resetsAt?: number) =>
     ...(resetsAt !== undefined && { resetsAt }),
   })
 
-/** What another process finds: what was written, nothing else. */
+/** What another process would read: only what was written. */
 const reread = (progress: Progress | undefined): Progress =>
   z.decode(Progress, z.encode(Progress, progress ?? aProgress()))
 
@@ -69,7 +69,7 @@ it('the same with restarts on request, in the middle of the wait', async () => {
   expect(world.starts.map(({ at }) => at - reset)).toEqual([-5 * hour, 0])
 })
 
-it('a limit that is over while nobody looks is not waited for', async () => {
+it('a limit that ends while no run is active causes no wait', async () => {
   const clock = virtualClock()
   const world = aWorld({ clock, agent: (start) => (start === 1 ? limited(clock.now() + 5 * hour) : done) })
   world.run(aProgress())
@@ -85,7 +85,7 @@ it('a limit that is over while nobody looks is not waited for', async () => {
   expect(world.starts).toHaveLength(2)
 })
 
-it('a limit of which nobody knows when it ends is probed every half hour, and still costs no iteration', async () => {
+it('a limit with an unknown end is probed every half hour, and costs no iteration', async () => {
   const clock = virtualClock()
   const world = aWorld({ clock, agent: (start) => (start <= 10 ? limited() : done) })
 
@@ -99,7 +99,7 @@ it('a limit of which nobody knows when it ends is probed every half hour, and st
   ])
 })
 
-it('sprints of the same account wait for the same reset without a start of their own', async () => {
+it('sprints of the same account wait for the same reset without starting an agent', async () => {
   const clock = virtualClock()
   const reset = clock.now() + 5 * hour
   const world = aWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
@@ -119,7 +119,7 @@ it('sprints of the same account wait for the same reset without a start of their
   expect(world.starts.map(({ at }) => at)).toEqual([reset - 5 * hour, reset, reset])
 })
 
-it('a note about the limit that cannot be written costs other sprints a start, and this one nothing', async () => {
+it('failing to record the limit costs other sprints a start, and this one nothing', async () => {
   const clock = virtualClock()
   const world = aWorld({
     clock,
@@ -152,7 +152,7 @@ it('a fallback works until the first choice is back', async () => {
 
   expect(world.starts.map(({ agent }) => agent)).toEqual(['claude', 'codex', 'codex', 'codex', 'claude'])
   expect(world.events.flatMap((event) => (event.type === 'note' ? [event.text] : []))).toEqual([
-    'claude has reached its usage limit; codex goes on',
-    'claude works from here on, after codex',
+    'claude has reached its usage limit; codex takes over',
+    'claude takes over from codex',
   ])
 })

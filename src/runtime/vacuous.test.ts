@@ -39,7 +39,7 @@ describe('outputs of runners that ran nothing', () => {
   })
 })
 
-describe('outputs that are believed', () => {
+describe('outputs that are trusted', () => {
   it.each([
     ['node', '# tests 3\n# suites 0\n# pass 3\n# fail 0\n'],
     ['node, one of two packages without tests', '# tests 0\n# pass 0\n# fail 0\n\n> b\n# tests 5\n# pass 5\n'],

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** The closing line of a test runner, and how many tests have run according to it: skipped ones have not. */
+/** The summary line of a test runner, and how many tests ran according to it. Skipped tests do not count. */
 type Runner = { readonly line: RegExp; readonly ran: (match: readonly string[]) => number }
 
 const nothing = () => 0
@@ -42,14 +42,14 @@ const runners: readonly Runner[] = [
   { line: /^No test is available in /gm, ran: nothing },
 ]
 
-/** A test that is expected to fail has run too. */
+/** A test that is expected to fail counts as run. */
 function passedOrXfailed([line = '']: readonly string[]): number {
   return [...line.matchAll(/(\d+) (?:passed|xfailed|xpassed)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
 /**
- * Whether the output of a check that ended well says that no test has run: an agent that deletes, skips or filters out the
- * tests would pass otherwise. One runner that ran something is enough; programs that are no known runner are believed.
+ * Whether the output of a successful check shows that no test ran: otherwise an agent could pass by deleting, skipping or
+ * filtering out the tests. One runner that ran tests is enough; unknown programs are trusted.
  */
 export function ranNoTests(output: string): boolean {
   const text = stripVTControlCharacters(output)

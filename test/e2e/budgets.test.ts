@@ -126,7 +126,7 @@ describe('the price', () => {
     const { exitCode, stdout } = await sprint.run('--max-iterations', '3')
 
     expect(exitCode).toBe(3)
-    expect(stdout.match(/! no price is known for some of the work/g)).toHaveLength(1)
+    expect(stdout.match(/! some of the work has no known price/g)).toHaveLength(1)
     expect(stdout).toMatch(/^ {2}time .*, unpriced$/m)
     const progress = await sprint.progress()
     expect(progress.stats['cost-usd']).toBeNull()

@@ -97,7 +97,7 @@ it('the next prompt says that a check was red before the sprint began', async ()
 
   const [first, second] = (await sprint.calls()).map(({ prompt }) => prompt)
   expect(first).not.toContain('Refused')
-  expect(second).toMatch(/## Refused: old\n\n.*it was red before the sprint began too[\s\S]*old trouble/)
+  expect(second).toMatch(/## Refused: old\n\n.*it was already failing before the sprint began[\s\S]*old trouble/)
   expect(second).not.toMatch(/## Refused: new\n\n.*it was red before/)
   expect((await sprint.progress()).baseline).toEqual([
     { name: 'old', passed: false },
@@ -126,7 +126,7 @@ describe('an agent that tampers with what defines a check', () => {
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('! the agent changed what defines the checks: scripts/check.sh')
+    expect(stdout).toContain('! the agent changed files that define the checks: scripts/check.sh')
     expect(await sprint.iterations()).toMatchObject([{ verdict: 'accepted', tampered: ['scripts/check.sh'] }])
   })
 

@@ -41,7 +41,7 @@ describe('agent: [claude, codex]', () => {
 
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(
-      /! claude has reached its usage limit; codex goes on[\s\S]*claude works from here on, after codex/,
+      /! claude has reached its usage limit; codex takes over[\s\S]*claude takes over from codex/,
     )
     expect((await sprint.iterations()).map(({ agent, verdict, attempts }) => [agent, verdict, attempts])).toEqual([
       ['codex', 'continue', 2],
@@ -108,7 +108,7 @@ describe('a usage limit', () => {
     const other = second.startRun()
     await isParked(second)
 
-    await until('it to say why', () => other.printed().includes('as another sprint has found'))
+    await until('it to say why', () => other.printed().includes('as reported by another sprint'))
     expect(await second.calls()).toEqual([])
     run.signal('SIGTERM')
     other.signal('SIGTERM')

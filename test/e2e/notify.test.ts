@@ -59,7 +59,7 @@ it.each([
   const { exitCode, stdout } = await sprint.run()
 
   expect(exitCode).toBe(0)
-  expect(stdout).toMatch(/^! .* could not be told: /m)
+  expect(stdout).toMatch(/^! could not notify .*: /m)
   expect((await sprint.progress()).notifications).toMatchObject([
     { about: 'completed', sent: false, error: expect.stringMatching(error) },
   ])

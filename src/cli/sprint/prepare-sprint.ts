@@ -59,7 +59,7 @@ const otherMode = (before: Progress, compiled: Progress, sprintDir: string): Ral
     `the sprint has run in ${before.mode} mode and cannot go on in ${compiled.mode} mode`,
     {
       place: { file: sprintPath(sprintDir) },
-      hint: 'start anew beside it with: ralph compile <sprint-dir> --fresh',
+      hint: 'start over with: ralph compile <sprint-dir> --fresh',
     },
   )
 

@@ -8,7 +8,7 @@ import type { Settings } from '../../contract/settings.ts'
 import { errorAt, type Parsed, warningAt, writtenAt } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
-/** What only shows when the sprint, its workflow and the settings of the user are seen together. */
+/** Checks that need the sprint, its workflow and the user's settings together. */
 export function check(compilation: Compilation, config: FileOf<Settings> | undefined): void {
   checkMode(compilation)
   checkConfig(compilation)
@@ -17,7 +17,7 @@ export function check(compilation: Compilation, config: FileOf<Settings> | undef
   checkPromptParts(compilation)
 }
 
-/** Fields that one of the two modes has no use for: refused, never ignored. */
+/** Fields that the other mode does not use: refused, never ignored. */
 const foreignFields = {
   ralph: {
     sprint: ['collections', 'retry', 'prompts', 'parallel-execution'],
@@ -55,7 +55,7 @@ function checkMode({ sprint, main, tell }: Compilation): void {
 
 const isGiven = (parsed: Parsed, field: string): boolean => (writtenAt(parsed, [field]) ?? null) !== null
 
-/** The older `config` says the same as newer fields, and must not say it twice. */
+/** The old `config` duplicates newer fields; setting both is an error. */
 function checkConfig({ sprint, main, tell }: Compilation): void {
   const { config, limits, checkpoint, steps, collections } = sprint.value
   if (!config) return
@@ -74,7 +74,7 @@ function checkConfig({ sprint, main, tell }: Compilation): void {
     refuse('auto-commit', 'checkpoint is given as well; keep one of them')
   if (config.maxTasks === undefined) return
   if (main.value.mode === 'ralph')
-    return refuse('max-tasks', 'max-tasks cannot be held in Ralph mode, where the agent adds steps', 'use limits')
+    return refuse('max-tasks', 'max-tasks has no effect in Ralph mode, where the agent adds steps', 'use limits')
   const tasks = Object.values(collections ?? {}).reduce((sum, items) => sum + items.length, steps?.length ?? 0)
   if (tasks > config.maxTasks) refuse('max-tasks', `The sprint has ${tasks} items, and max-tasks is ${config.maxTasks}`)
 }
@@ -117,7 +117,7 @@ function checkPromptParts({ sprint, main, input, tell }: Compilation): void {
       for (const raw of unknownPromptVariables(text ?? '')) {
         const at = { parsed, path: ['prompts', toKebab(name)], part: { text: raw } }
         const known = promptVariables.map((each) => `{{${each}}}`)
-        const message = `${raw} refers to nothing, and stays as it is`
+        const message = `${raw} is unknown and stays unchanged`
         const found = { code: 'UNRESOLVED_VARIABLES' as const, message, ...didYouMean(raw, known) }
         tell(input.strict === true ? errorAt(at, found) : warningAt(at, found))
       }

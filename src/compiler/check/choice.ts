@@ -5,7 +5,7 @@ import { asList } from '../resolve/merge-settings.ts'
 import { type At, errorAt } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
-/** Which program does the work, and with which model. */
+/** Which agent program does the work, and with which model. */
 export type Choice = { readonly model?: string; readonly agent?: readonly string[] }
 
 type Chooser = { readonly model?: string | undefined; readonly agent?: string | readonly string[] | undefined }
@@ -15,12 +15,12 @@ export const chosen = ({ model, agent }: Chooser): Choice => ({
   ...(agent !== undefined && { agent: asList(agent) }),
 })
 
-/** The first one decides what it says; the second one the rest. */
+/** `first` wins, field by field. */
 export const over = (first: Choice, second: Choice): Choice => ({ ...second, ...first })
 
 type Agents = KnownAgents | undefined
 
-/** Names of agents as written at `at`, which is the map that has the field `agent`. */
+/** Checks the agent names in the map at `at`, which holds the field `agent`. */
 export function checkAgents({ agent }: Chooser, at: At, agents: Agents, tell: Tell): void {
   if (agents === undefined || agent === undefined) return
   for (const [index, name] of asList(agent).entries()) {
@@ -31,7 +31,7 @@ export function checkAgents({ agent }: Chooser, at: At, agents: Agents, tell: Te
   }
 }
 
-/** Whether the model is one that the agent, the first choice, can be asked for. */
+/** Checks that the first-choice agent supports the model. */
 export function checkModel({ model, agent }: Choice, at: At, agents: Agents, tell: Tell): void {
   if (agents === undefined || model === undefined || model === unknownText) return
   const first = agent?.[0]

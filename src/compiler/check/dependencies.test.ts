@@ -26,7 +26,7 @@ describe('dependencies', () => {
     expect(progress.phases?.[0]?.steps?.map(({ dependsOn }) => dependsOn)).toEqual([undefined, ['a'], ['step-1', 'a']])
   })
 
-  it('let items run at the same time where a phase or the sprint says so', () => {
+  it('let items run in parallel if the phase or the sprint enables it', () => {
     const phase = 'name: W\nphases: [{id: work, for-each: step, parallel: true}]\n'
     const { progress, diagnostics } = compiling(items('{prompt: p}'), { w: phase })
 
@@ -42,7 +42,7 @@ describe('dependencies', () => {
     })
   })
 
-  it('in a circle are told with the circle', () => {
+  it('in a cycle are reported with the cycle', () => {
     const { diagnostics } = compiling(
       items(
         '{prompt: p, id: a, depends-on: [b]}, {prompt: q, id: b, depends-on: [c]}, {prompt: r, id: c, depends-on: [a]}',
@@ -51,7 +51,7 @@ describe('dependencies', () => {
     )
 
     expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      'DEPENDENCY_CIRCULAR Items depend on each other in a circle: a -> b -> c -> a',
+      'DEPENDENCY_CIRCULAR Items depend on each other in a cycle: a -> b -> c -> a',
     ])
   })
 })

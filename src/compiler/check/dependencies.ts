@@ -5,7 +5,7 @@ import { didYouMean } from '../parse/suggest.ts'
 
 export type Node = { readonly id: string; readonly dependsOn: readonly string[]; readonly at: At }
 
-/** undefined when no item depends on another. */
+/** Returns undefined if no item depends on another. */
 export function dependencyGraph(phaseId: string, nodes: readonly Node[]): DependencyGraph | undefined {
   if (!nodes.some(({ dependsOn }) => dependsOn.length > 0)) return undefined
   return {
@@ -26,7 +26,7 @@ export function checkDependencies(nodes: readonly Node[], tell: Tell): void {
   for (const cycle of cycles(byId)) {
     const first = byId.get(cycle[0] ?? '')
     if (!first || cycle.length === 1) continue
-    const message = `Items depend on each other in a circle: ${shown(cycle)} -> ${first.id}`
+    const message = `Items depend on each other in a cycle: ${shown(cycle)} -> ${first.id}`
     const at = { ...first.at, path: [...first.at.path, 'depends-on'] }
     tell(errorAt(at, { code: 'DEPENDENCY_CIRCULAR', message }))
   }
@@ -37,7 +37,7 @@ const shown = (cycle: readonly string[]): string =>
 
 type Missing = { readonly wanted: string; readonly id: string; readonly known: ReadonlyMap<string, unknown> }
 
-/** Looking for a similar id among very many would cost more than it helps. */
+/** With more ids, searching for a similar one costs more than it helps. */
 const searchedIds = 200
 
 function notFound(at: At, { wanted, id, known }: Missing): Diagnostic {
@@ -46,11 +46,11 @@ function notFound(at: At, { wanted, id, known }: Missing): Diagnostic {
   return errorAt(at, { code: 'DEPENDENCY_NOT_FOUND', message, ...suggestion })
 }
 
-/** More circles than this are not told one by one; each is cut to so many ids. */
+/** Maximum number of reported cycles, and of ids shown per cycle. */
 const shownCycles = 20
 const shownIds = 10
 
-/** One cycle for each place where a walk along the dependencies comes back; linear, and without recursion. */
+/** Finds one cycle per back edge of a depth-first walk; linear, without recursion. */
 function cycles(byId: ReadonlyMap<string, Node>): string[][] {
   const found: string[][] = []
   const done = new Set<string>()

@@ -1,8 +1,8 @@
-/** How large a sprint may become when its workflows are put together: a few lines must not make gigabytes. */
+/** Maximum size of an expanded sprint: a few lines of YAML must not become gigabytes. */
 export const sizeLimits = {
-  /** Phases of all workflows, before they are repeated for items. */
+  /** Phases of all workflows, before repetition for items. */
   phases: 5000,
-  /** What is done for items, all together. */
+  /** Parts of all items. */
   subPhases: 50_000,
   characters: 8_000_000,
 } as const
@@ -13,7 +13,7 @@ export type Budget = { spent: Amounts; exceeded: boolean }
 
 export const newBudget = (): Budget => ({ spent: { phases: 0, subPhases: 0, characters: 0 }, exceeded: false })
 
-/** false: there is no room left; whoever asks makes no more. */
+/** Returns false once the budget is exceeded; callers then stop expanding. */
 export function spend(budget: Budget, { phases = 0, subPhases = 0, characters = 0 }: Partial<Amounts>): boolean {
   const { spent } = budget
   budget.spent = {

@@ -5,7 +5,7 @@ import { errorAt, type Path } from '../parse/parse.ts'
 
 export type Collection = { readonly items: readonly CollectionItem[]; readonly path: Path }
 
-/** The collections of the sprint by name; the older `steps` is the collection `step`. */
+/** Returns the collections of the sprint by name; the old `steps` is the collection `step`. */
 export function collectionsOf({ sprint, tell }: Compilation): ReadonlyMap<string, Collection> {
   const { collections, steps } = sprint.value
   const found = new Map<string, Collection>()
@@ -15,14 +15,14 @@ export function collectionsOf({ sprint, tell }: Compilation): ReadonlyMap<string
     tell(
       errorAt(
         { parsed: sprint.parsed, path: ['steps'], part: 'key' },
-        { code: 'INVALID_COLLECTIONS', message: 'steps and collections.step are the same thing; keep one of them' },
+        { code: 'INVALID_COLLECTIONS', message: 'steps and collections.step mean the same; keep one of them' },
       ),
     )
   const items = steps.map((step) => (typeof step === 'string' ? { prompt: step, fields: { prompt: step } } : step))
   return found.set('step', { items, path: ['steps'] })
 }
 
-/** Ids as written, or `<type>-<index>`. The same collection may be worked on under several types. */
+/** Ids as written, or `<type>-<index>`. Several phases may use the same collection under different types. */
 export function itemIds(collection: Collection, type: string, { sprint, tell }: Compilation): string[] {
   const seen = new Set<string>()
   return collection.items.map((item, index) => {

@@ -22,7 +22,7 @@ import { parseTemplate } from './template.ts'
 
 type ForEach = NonNullable<FlatPhase['forEach']>
 
-/** A for-each phase: one step for each item of its collection. */
+/** Expands a for-each phase: one step per item of its collection. */
 export function expandItems(phase: FlatPhase, forEach: ForEach, expander: Expander): CompiledStep[] {
   const { compilation, collections, graphs } = expander
   const collection = collections.get(forEach.collection)
@@ -97,7 +97,7 @@ type SubPhase = {
   readonly objects: Objects
 }
 
-/** Model and agent: the item, the sub-phase, the phase, the sprint, the item's workflow, the workflow. */
+/** Precedence of model and agent: the item, the sub-phase, the phase, the sprint, the item's workflow, the workflow. */
 function expandSubPhase({ inner, position, item, phase, objects }: SubPhase, expander: Expander) {
   const { compilation, inlining } = expander
   const scope = scopeOf({ id: inner.id, index: position }, compilation, objects)
@@ -124,7 +124,7 @@ function checkItemChoice({ item, at, phase }: PlacedItem, { compilation }: Expan
 
 const itemPrompt = parseTemplate('{{item.prompt}}')
 
-/** The phases that each item goes through; the same list for all items with the same workflow. */
+/** Returns the phases that an item runs through; shared by all items with the same workflow. */
 function phasesOf({ item, at, phase, forEach }: PlacedItem, expander: Expander): readonly FlatPhase[] {
   const name = item.workflow ?? forEach.workflow
   if (name === undefined) {

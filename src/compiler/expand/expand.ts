@@ -21,7 +21,7 @@ import { didYouMean } from '../parse/suggest.ts'
 
 export type Expansion = { readonly phases: readonly CompiledPhase[]; readonly graphs: readonly DependencyGraph[] }
 
-/** One list of phases out of the workflow, the workflows that it inserts, and the items that it works on. */
+/** Expands the workflow, the workflows that it inserts, and its items into one list of phases. */
 export function expand(compilation: Compilation): Expansion {
   const { main, sprint, library, tell } = compilation
   const inlining = { library, tell, budget: newBudget(), sprintChoice: chosen(sprint.value) }
@@ -76,14 +76,14 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
         { parsed, path: [] },
         {
           code: 'MISSING_COLLECTIONS',
-          message: `The workflow works on items, but SPRINT.yaml has no collections`,
+          message: `The workflow needs items, but SPRINT.yaml has no collections`,
           hint: `list them under "collections: {${[...wanted].join(', ')}: […]}"`,
         },
       ),
     )
   for (const [name, { path }] of collections) {
     if (wanted.has(name) || wanted.has(unknownText)) continue
-    const message = `No phase works on the collection "${name}"`
+    const message = `No phase uses the collection "${name}"`
     tell(warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }))
   }
 }
@@ -91,6 +91,6 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
 const tooLarge = (at: At) =>
   errorAt(at, {
     code: 'EXPANSION_TOO_LARGE',
-    message: `Put together, the sprint has more than ${sizeLimits.phases} phases, ${sizeLimits.subPhases} tasks for items, or ${sizeLimits.characters} characters`,
+    message: `The expanded sprint has more than ${sizeLimits.phases} phases, ${sizeLimits.subPhases} tasks for items, or ${sizeLimits.characters} characters`,
     hint: 'use fewer items, or smaller prompts',
   })

@@ -10,19 +10,19 @@ import { type At, errorAt, warningAt } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 import { fillTemplate, parseTemplate, type Scope, type Template, type Variable } from './template.ts'
 
-/** What is at hand while phases and items are put together. */
+/** Shared state of the expansion. */
 export type Expander = {
   readonly compilation: Compilation
   readonly inlining: Inlining
   readonly collections: ReadonlyMap<string, Collection>
-  /** The phases of an item's workflow, by the workflows that lead to it. */
+  /** Phases of an item's workflow, by the chain of workflows that leads to it. */
   readonly itemPhases: Map<string, readonly FlatPhase[]>
   readonly graphs: DependencyGraph[]
-  /** Unknown variables that were told of. */
+  /** Unknown variables that have been reported. */
   readonly unknown: Set<Variable>
 }
 
-/** Only where a phase says something itself: what the sprint and its workflow say is checked once. */
+/** Checks a phase that sets its own model or agent; those of the sprint and workflow are checked once elsewhere. */
 export function checkChoice({ own, ownAt, fallback }: FlatPhase, { input, settings, tell }: Compilation): void {
   if (!ownAt) return
   checkAgents(own, ownAt, input.agents, tell)
@@ -31,13 +31,13 @@ export function checkChoice({ own, ownAt, fallback }: FlatPhase, { input, settin
   checkModel(whole, { ...ownAt, path: [...ownAt.path, field] }, input.agents, tell)
 }
 
-/** The model is always written out; the agents only where they are not those of the sprint. */
+/** The model is always written out, the agents only if they differ from those of the sprint. */
 export function emitChoice({ model, agent }: Choice, { settings }: Compilation) {
   const differs = agent !== undefined && agent.join() !== settings.agent?.join()
   return { ...defined({ model: model ?? settings.model }), ...(differs && { agent: [...agent] }) }
 }
 
-/** The prompt of a gate is filled like any other; its script is not, since a shell would run what is put in. */
+/** Fills the prompt of a gate but not its script, because a shell would run the inserted text. */
 export function emitFlow({ flow, gatePrompt, at }: FlatPhase, scope: Scope, filling: Filling) {
   const { gate, ...rest } = flow
   if (!gate || !gatePrompt) return rest
@@ -56,13 +56,13 @@ export function emitFlow({ flow, gatePrompt, at }: FlatPhase, scope: Scope, fill
 function tellUnfilled({ raw }: Variable, at: At, { compilation }: Filling): void {
   const place = { ...at, path: [...at.path, 'gate', 'script'], part: { text: raw } }
   const message = `${raw} is not replaced in a script`
-  const hint = 'a script is told $SPRINT_ID, $PHASE_ID and $ATTEMPT_NUMBER'
+  const hint = 'a script can read $SPRINT_ID, $PHASE_ID and $ATTEMPT_NUMBER'
   compilation.tell(warningAt(place, { code: 'UNRESOLVED_VARIABLES', message, hint }))
 }
 
 export const promptAt = ({ at }: FlatPhase): At => ({ ...at, path: [...at.path, 'prompt'] })
 
-/** Within one file this has been told already, in the same words; inserted phases can still meet others of the same name. */
+/** Duplicates within one file produce the same diagnostic, which is reported once; inserted phases can still collide with others. */
 export function checkUnique(flat: readonly FlatPhase[], { tell }: Compilation): void {
   const seen = new Set<string>()
   for (const { id, at } of flat) {
@@ -75,7 +75,7 @@ export function checkUnique(flat: readonly FlatPhase[], { tell }: Compilation): 
 
 export type Objects = readonly (readonly [string, Readonly<Record<string, unknown>>])[]
 
-/** What a prompt can refer to. Objects of ours win over a collection that has the same name. */
+/** Objects that a prompt can refer to. Built-in objects win over a collection of the same name. */
 export function scopeOf(phase: { id: string; index: number }, compilation: Compilation, more: Objects = []): Scope {
   const { sprintId, sprint } = compilation
   const name = sprint.value.name ?? nameInId(sprintId)
@@ -84,7 +84,7 @@ export function scopeOf(phase: { id: string; index: number }, compilation: Compi
 
 export type Filling = Pick<Expander, 'unknown' | 'compilation'> & { readonly inlining: Pick<Inlining, 'budget'> }
 
-/** The text of the prompt at `at`; nothing once the sprint has become too large. Unknown variables are told once. */
+/** Fills the prompt at `at`; empty once the budget is exceeded. Reports each unknown variable once. */
 export function fillPrompt(template: Template, scope: Scope, at: At, filling: Filling): string {
   const { compilation, unknown, inlining } = filling
   if (inlining.budget.exceeded) return ''
@@ -103,7 +103,7 @@ function tellUnknown(variable: Variable, scope: Scope, at: At, { tell, input, an
   const place = { ...at, part: { text: raw } }
   const found = {
     code: 'UNRESOLVED_VARIABLES' as const,
-    message: known ? `${raw} has no value here` : `${raw} refers to nothing, and stays as it is`,
+    message: known ? `${raw} has no value here` : `${raw} is unknown and stays unchanged`,
     ...(known ? didYouMean(path.join('.'), Object.keys(known)) : didYouMean(object, scope.keys())),
   }
   tell(input.strict === true ? errorAt(place, found) : warningAt(place, found))

@@ -9,8 +9,8 @@ import type { Variable } from './template.ts'
 type PlacedHook = { readonly hook: Hook; readonly at: At }
 
 /**
- * The prompt that a hook's workflow stands for. `plugin:command` has none: it is called as a slash command, which the
- * agent must know. A workflow of the project becomes one prompt out of the prompts of its phases.
+ * Returns the prompt of a hook's workflow. `plugin:command` has none: it is a slash command that the agent must know. A
+ * workflow of the project becomes one prompt, joined from the prompts of its phases.
  */
 export function localHookPrompt({ hook, at }: PlacedHook, compilation: Compilation): string | undefined {
   const name = hook.workflow ?? ''

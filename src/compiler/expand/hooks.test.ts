@@ -26,14 +26,14 @@ const learning = { id: 'learning', workflow: 'signs:extract', parallel: true, en
 const docs = { id: 'docs', prompt: 'write', parallel: false, enabled: false, onFail: 'record', timeout: 60_000 }
 
 describe('hooks of SPRINT.yaml', () => {
-  it('as a map switch hooks of the workflow on', () => {
+  it('as a map enable hooks of the workflow', () => {
     expect(hooksOf('  learning: {enabled: true}\n  docs: {enabled: true, timeout: 2m}\n')).toEqual([
       { ...learning, enabled: true },
       { ...docs, enabled: true, timeout: 120_000 },
     ])
   })
 
-  it('as a list change hooks by id and add whole ones, which are enabled and parallel unless they say otherwise', () => {
+  it('as a list change hooks by id and add complete ones, enabled and parallel by default', () => {
     const hooks = '  - {id: docs, enabled: true}\n  - {id: lint, run: npm run lint, on-fail: feed-back}\n'
 
     expect(hooksOf(hooks)).toEqual([
@@ -43,7 +43,7 @@ describe('hooks of SPRINT.yaml', () => {
     ])
   })
 
-  it('replace the action of a hook by another one', () => {
+  it('replace the action of a hook', () => {
     const [changed] = hooksOf('  - {id: learning, prompt: "/signs:extract $ITERATION_TRANSCRIPT", enabled: true}\n')
 
     expect(changed).toEqual({
@@ -116,7 +116,7 @@ describe('a hook that names a workflow of the project', () => {
   const update = 'name: Docs\nphases: [{id: a, prompt: "Look at {{sprint.id}}"}, {id: b, workflow: inner}]\n'
   const inner = 'name: Inner\nphases: [{id: c, prompt: "Write, see $ITERATION_TRANSCRIPT"}]\n'
 
-  it('gets one prompt out of the prompts of its phases', () => {
+  it('gets one prompt joined from the prompts of its phases', () => {
     const [, , hook] = hooksOf('  - {id: x, workflow: update}\n', { update, inner })
 
     expect(hook).toMatchObject({
@@ -125,13 +125,13 @@ describe('a hook that names a workflow of the project', () => {
     })
   })
 
-  it('is refused if there is no such workflow, and only warned of while it is disabled', () => {
+  it('is an error if there is no such workflow, and only a warning while it is disabled', () => {
     expect(errors('  - {id: x, workflow: nope}\n')).toEqual(['WORKFLOW_NOT_FOUND SPRINT.yaml:4:23'])
     const { diagnostics } = compiling(sprint('  - {id: x, workflow: nope, enabled: false}\n'), { w: workflow })
     expect(warningsOf(diagnostics)).toEqual(['WORKFLOW_NOT_FOUND SPRINT.yaml:4:23'])
   })
 
-  it('is refused if the workflow is more than prompts', () => {
+  it('is refused if the workflow has more than prompts', () => {
     const gated = 'name: G\nphases: [{id: a, prompt: p, gate: {script: x, on-fail: {prompt: y}}}]\n'
 
     expect(errors('  - {id: x, workflow: gated}\n', { gated })).toEqual(['INVALID_HOOK SPRINT.yaml:4:23'])
@@ -142,7 +142,7 @@ describe('a hook that names a workflow of the project', () => {
 describe('variables in hook prompts', () => {
   const hooks = '  - {id: x, prompt: "$ITERATION of $ITERATIONS in $HOME"}\n'
 
-  it('are warned of with their place when nobody knows them', () => {
+  it('are reported as warnings with their place if they are unknown', () => {
     const { progress, diagnostics } = compiling(sprint(hooks), { w: workflow })
 
     expect(progress).toBeDefined()
@@ -153,7 +153,7 @@ describe('variables in hook prompts', () => {
     expect(diagnostics[0]?.hint).toBe('did you mean "$ITERATION"?')
   })
 
-  it('are refused when strict', () => {
+  it('are errors in strict mode', () => {
     expect(errorsOf(compiling(sprint(hooks), { w: workflow }, { strict: true }).diagnostics)).toHaveLength(2)
   })
 })

@@ -10,10 +10,10 @@ import { localHookPrompt } from './hook-workflow.ts'
 import { type At, errorAt, type Path } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
-/** A hook, and the place that is to blame for its action. */
+/** A hook, and the place to report problems of its action at. */
 type PlacedHook = { readonly hook: Hook; readonly at: At }
 
-/** The hooks of the workflow, changed and completed by SPRINT.yaml, in the order in which they are written. */
+/** Merges the hooks of the workflow with those of SPRINT.yaml, in written order. */
 export function mergeHooks(compilation: Compilation): Hook[] {
   const { sprint, tell } = compilation
   const hooks = hooksOfWorkflow(compilation)
@@ -64,7 +64,7 @@ type GivenOverride = Override & { readonly id: string; readonly at: At }
 
 const newHook = { parallel: true, enabled: true, onFail: 'record' } as const
 
-/** undefined: there is nothing to override, and nothing whole to add. A new action replaces the old one. */
+/** Returns undefined if there is no hook to override and no complete hook to add. A new action replaces the old one. */
 function applyOverride(known: PlacedHook | undefined, { id, form, fields, at }: GivenOverride): PlacedHook | undefined {
   const acts = actionsOf(fields).length > 0
   if (!known && (form === 'map' || !acts)) return undefined
@@ -77,7 +77,7 @@ function applyOverride(known: PlacedHook | undefined, { id, form, fields, at }: 
 const actionsOf = ({ prompt, workflow, run }: HookOverride): string[] =>
   Object.entries({ prompt, workflow, run }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
-/** Checks the action of a hook, and puts the prompt in that a workflow of the project stands for. */
+/** Checks the action of a hook, and replaces a project workflow by its prompt. */
 function finishHook({ hook, at }: PlacedHook, compilation: Compilation): Hook {
   const { tell, input } = compilation
   checkId(hook.id, at, tell)
@@ -89,7 +89,7 @@ function finishHook({ hook, at }: PlacedHook, compilation: Compilation): Hook {
         { ...at, path: [...at.path, 'prompt'], part: { text: raw } },
         {
           code: 'UNRESOLVED_VARIABLES',
-          message: `${raw} is not a variable of hook prompts, and stays as it is`,
+          message: `${raw} is not a variable of hook prompts and stays unchanged`,
           ...didYouMean(
             raw,
             hookVariables.map((name) => `$${name}`),
@@ -127,6 +127,6 @@ function unknownHook(at: At, id: string, hooks: ReadonlyMap<string, unknown>): D
     id,
     hooks.keys(),
   )
-  const message = `The workflow has no hook "${id}" that could be overridden`
+  const message = `The workflow has no hook "${id}" to override`
   return errorAt(at, { code: 'RALPH_INVALID_HOOK_OVERRIDE', message, hint })
 }

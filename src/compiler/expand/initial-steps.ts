@@ -5,7 +5,7 @@ import { checkId } from '../resolve/check-id.ts'
 import type { Compilation } from '../resolve/compilation.ts'
 import { errorAt, type Path, warningAt } from '../parse/parse.ts'
 
-/** `steps` of a goal-driven sprint: what the agent begins with. */
+/** Returns `steps` of a goal-driven sprint, the steps that the agent starts with. */
 export function givenSteps(compilation: Compilation): Step[] {
   const { sprint, input, tell } = compilation
   const seen = new Set<string>()
@@ -18,7 +18,7 @@ export function givenSteps(compilation: Compilation): Step[] {
     checkId(id, at, tell)
     if (seen.has(id)) tell(errorAt(at, { code: 'DUPLICATE_ITEM_ID', message: `Two steps have the id "${id}"` }))
     else if (/^step-\d+$/.test(id) && id !== stepId(index))
-      tell(errorAt(at, { code: 'INVALID_ID', message: `Ids such as "${id}" are given by Ralph; use another one` }))
+      tell(errorAt(at, { code: 'INVALID_ID', message: `Ids such as "${id}" are reserved for Ralph; use another one` }))
     seen.add(id)
     return { id, prompt: item.prompt, status: 'pending', addedAt: input.at, addedInIteration: 0 }
   })
@@ -34,6 +34,6 @@ function checkFields({ fields }: CollectionItem, path: Path, { sprint, tell }: C
     if (refused.includes(name))
       tell(errorAt(at, { code: 'NOT_SUPPORTED', message: `${name} has no meaning for a step of a goal-driven sprint` }))
     else if (!honoured.has(name))
-      tell(warningAt(at, { code: 'UNKNOWN_FIELD', message: `${name} is not a field that does anything here` }))
+      tell(warningAt(at, { code: 'UNKNOWN_FIELD', message: `${name} is not a known field here` }))
   }
 }

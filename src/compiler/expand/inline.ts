@@ -8,25 +8,25 @@ import { type At, errorAt, warningAt } from '../parse/parse.ts'
 import { type Library, type LoadedWorkflow, resolve } from '../resolve/resolve.ts'
 import { parseTemplate, type Template } from './template.ts'
 
-/** Workflows within workflows, counted with the one that the sprint names. */
+/** Maximum nesting of workflows, including the one that the sprint names. */
 const maxDepth = 5
 
-/** A phase as it will run: what it refers to is put in its place. */
+/** A phase as it will run, with all references resolved. */
 export type FlatPhase = {
   readonly id: string
   readonly at: At
   readonly prompt?: Template
-  /** What the agent is asked when the gate of the phase fails. */
+  /** Prompt for the agent when the gate of the phase fails. */
   readonly gatePrompt?: Template
   readonly forEach?: { readonly type: string; readonly collection: string; readonly workflow?: string }
-  /** Model and agent as said at the phase or at the phases around it. */
+  /** Model and agent set at the phase or at an enclosing phase. */
   readonly own: Choice
-  /** Where that is said, if it is. */
+  /** Where they are set, if they are. */
   readonly ownAt?: At
-  /** Model and agent as said by the sprint or the workflow. */
+  /** Model and agent set by the sprint or the workflow. */
   readonly fallback: Choice
   readonly flow: Flow
-  /** The workflows that lead here, for whatever an item of it refers to. */
+  /** Names of the workflows that lead here, to detect cycles in the items' workflows. */
   readonly chain: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export type Inlining = {
   readonly library: Library
   readonly tell: Tell
   readonly budget: Budget
-  /** Model and agent of SPRINT.yaml, which come before those of any workflow. */
+  /** Model and agent of SPRINT.yaml, which override those of any workflow. */
   readonly sprintChoice: Choice
 }
 
@@ -50,7 +50,7 @@ type Around = {
 
 export const topLevel: Around = { chain: [], prefix: '', own: {}, fallback: {} }
 
-/** The phases of a workflow, with the phases of every workflow that it inserts. Ids become `<phase>-<inner>`. */
+/** Returns the phases of a workflow and of every workflow that it inserts. Ids become `<phase>-<inner>`. */
 export function inline(workflow: LoadedWorkflow, around: Around, inlining: Inlining): FlatPhase[] {
   const chain = [...around.chain, workflow.name]
   const fallback = over(inlining.sprintChoice, over(chosen(workflow.value), around.fallback))
@@ -104,12 +104,12 @@ function insert(phase: Phase, at: At, around: Around, inlining: Inlining): FlatP
 
 type Reference = Parameters<typeof resolve>[0]
 
-/** The workflow that a phase, an item or a hook refers to, if it may be put there. */
+/** Resolves the workflow of a phase, an item or a hook, if it may be used there. */
 export function resolveInner(reference: Reference, chain: readonly string[], inlining: Inlining) {
   const { name, at } = reference
   const { tell, library } = inlining
   if (chain.includes(name)) {
-    const message = `Workflows insert each other in a circle: ${[...chain, name].join(' -> ')}`
+    const message = `Workflows insert each other in a cycle: ${[...chain, name].join(' -> ')}`
     return tell(errorAt(at, { code: 'CYCLE_DETECTED', message }))
   }
   if (chain.length >= maxDepth) {
@@ -128,14 +128,14 @@ export function resolveInner(reference: Reference, chain: readonly string[], inl
         { parsed: inner.parsed, path: [field], part: 'key' },
         {
           code: 'NOT_SUPPORTED',
-          message: `${field} counts only in the workflow that SPRINT.yaml names, not in "${name}"`,
+          message: `${field} only has effect in the workflow that SPRINT.yaml names, not in "${name}"`,
         },
       ),
     )
   return inner
 }
 
-/** Settings of a whole sprint, which an inserted workflow cannot set. */
+/** Settings of the whole sprint, which an inserted workflow cannot change. */
 function ignoredFields({ perIterationHooks, worktree, limits, timeouts, doneWhen, ...rest }: Workflow): string[] {
   const { checkpoint, sandbox, env, notify, review, retry, prompts, parallelExecution } = rest
   const fields = {
@@ -158,7 +158,7 @@ function ignoredFields({ perIterationHooks, worktree, limits, timeouts, doneWhen
 
 type Bracket = { readonly phase: Phase; readonly at: At; readonly tell: Inlining['tell'] }
 
-/** What is said at the inserting phase holds for the whole: waiting before the first, gate and break after the last. */
+/** Flow settings of the inserting phase apply to the whole insertion: the wait before the first phase, gate and break after the last. */
 function bracket(phases: readonly FlatPhase[], { phase, at, tell }: Bracket): FlatPhase[] {
   const flow = flowOf(phase)
   const last = phases.length - 1
@@ -168,7 +168,7 @@ function bracket(phases: readonly FlatPhase[], { phase, at, tell }: Bracket): Fl
         { ...at, path: [...at.path, 'gate'] },
         {
           code: 'INVALID_GATE',
-          message: `The last phase of workflow "${phase.workflow}" has a gate already, and two cannot be put after one phase`,
+          message: `The last phase of workflow "${phase.workflow}" already has a gate, and a phase can have only one`,
         },
       ),
     )

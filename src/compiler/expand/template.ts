@@ -1,9 +1,9 @@
-/** A text with `{{object.property}}` in it, taken apart once so that it can be filled for thousands of items. */
+/** A text with `{{object.property}}` placeholders, parsed once so that it can be filled for thousands of items. */
 export type Template = readonly (string | Variable)[]
 
 export type Variable = { readonly raw: string; readonly object: string; readonly path: readonly string[] }
 
-/** What each object of a template has to offer. */
+/** Objects that a template can refer to, by name. */
 export type Scope = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
 const variable = /\{\{\s*([A-Za-z_][\w-]*)((?:\.[\w-]+)*)\s*\}\}/g
@@ -22,8 +22,8 @@ export function parseTemplate(text: string): Template {
 }
 
 /**
- * One pass: nothing in a value is expanded again. A property that a known object does not have becomes nothing, a
- * variable of an unknown object stays as it is; both are told.
+ * One pass: values are never expanded again. A missing property of a known object becomes empty, a variable of an unknown
+ * object stays unchanged; both are reported through `onUnknown`.
  */
 export function fillTemplate(template: Template, scope: Scope, onUnknown: (variable: Variable) => void): string {
   return template

@@ -15,7 +15,7 @@ describe('a worktree', () => {
     })
   })
 
-  it('can be asked for by the workflow', () => {
+  it('can be enabled by the workflow', () => {
     expect(worktree('', shared)).toEqual({
       enabled: true,
       branch: 'wip/2026-03-04_big_thing',
@@ -24,7 +24,7 @@ describe('a worktree', () => {
     })
   })
 
-  it('is as SPRINT.yaml says, with variables', () => {
+  it('follows SPRINT.yaml, with variables replaced', () => {
     const sprint =
       'worktree: {enabled: true, branch: "f/{sprint-name}-{date}", path: "../x/{sprint-id}-{workflow}", cleanup: on-merge}\n'
 
@@ -39,7 +39,7 @@ describe('a worktree', () => {
     })
   })
 
-  it('is not there when SPRINT.yaml does not want it', () => {
+  it('is absent if SPRINT.yaml disables it', () => {
     expect(worktree('worktree: {enabled: false}\n', shared)).toBeUndefined()
   })
 

@@ -4,7 +4,7 @@ import { type Compilation, nameInId } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
 import { errorAt } from '../parse/parse.ts'
 
-/** The worktree of the sprint; undefined if it works where it is. SPRINT.yaml wins, field by field. */
+/** Resolves the worktree of the sprint; undefined if it has none. SPRINT.yaml wins, field by field. */
 export function worktreeOf(compilation: Compilation): CompiledWorktree | undefined {
   const { sprint, main, sprintId, tell } = compilation
   const own = sprint.value.worktree
@@ -32,7 +32,7 @@ export function worktreeOf(compilation: Compilation): CompiledWorktree | undefin
 
 const hasControlCharacters = /\p{C}/u
 
-/** Stricter than git: nothing that a shell could read as more than a word, even though no shell ever sees it. */
+/** Stricter than git: nothing that a shell would interpret, even though no shell ever sees it. */
 const branchPattern = /^[\p{L}\p{N}_][\p{L}\p{N}._/+@=-]*$/u
 const gitRefuses = /\.\.|\/\/|@\{|\/\.|\.lock(?:\/|$)|[./]$|^@$/
 
@@ -53,7 +53,7 @@ function badBranch(branch: string, { sprint, main }: Compilation) {
       )
 }
 
-/** `{sprint-id}`, `{sprint-name}`, `{date}` and `{workflow}`; the date is that of the id, else of today. */
+/** Replaces `{sprint-id}`, `{sprint-name}`, `{date}` and `{workflow}`; the date comes from the id, else it is today. */
 function filler({ sprintId, main, input }: Compilation): (text: string) => string {
   const date = /^\d{4}-\d{2}-\d{2}(?=_)/.exec(sprintId)?.[0] ?? formatTimestamp(input.at).slice(0, 10)
   const values = new Map([

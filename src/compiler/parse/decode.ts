@@ -6,19 +6,19 @@ import type { FileKind } from './problem-codes.ts'
 import { fieldName, type Finding, judge } from './problems.ts'
 import { didYouMean } from './suggest.ts'
 
-/** Stands where a text is missing or wrong: reported once, and not to be complained about again. */
+/** Placeholder for a missing or invalid text: already reported, so later checks skip it. */
 export const unknownText = '\u0000'
 
 type Options<S> = { readonly schema: S; readonly file: FileKind; readonly tell: Tell }
 
-/** What is wrong with a file is told so often at most, and then that there is more. */
+/** Maximum number of problems reported per file. */
 const maxFindings = 100
 const maxRounds = 10
 
 /**
- * From data to the shape of the contract. Unknown fields are warned of and dropped. What is wrong is told and patched
- * with something of the right type, so that later stages find their errors in the same run; undefined only if nothing
- * is left to go on with. Every path to `undefined` has told an error.
+ * Decodes data into the shape of the contract. Unknown fields are reported as warnings and dropped. Invalid values are reported
+ * and replaced by something of the right type, so that later stages find their errors in the same run. Returns undefined only
+ * if nothing usable is left, and always after it has reported an error.
  */
 export function decode<S extends z.ZodType>(
   parsed: Parsed,
@@ -47,7 +47,7 @@ export function decode<S extends z.ZodType>(
 const tooMany = (parsed: Parsed): Diagnostic => ({
   severity: 'error',
   code: 'TOO_MANY_PROBLEMS',
-  message: 'There is more wrong with this file than is listed here',
+  message: 'This file has more problems than are listed here',
   ...parsed.locate([]),
 })
 
@@ -57,7 +57,7 @@ const isUnknownField = (finding: Finding): finding is UnknownField => finding.is
 
 type Place = { readonly parsed: Parsed; readonly file: FileKind; readonly data: unknown }
 
-/** Fields that the seeds describe and that we refuse instead of ignoring. */
+/** Fields of the seeds that we refuse instead of ignoring. */
 const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])
 
 function dropUnknown({ path, issue }: UnknownField, place: Place & { readonly schema: z.ZodType }): Diagnostic[] {
@@ -70,14 +70,14 @@ function dropUnknown({ path, issue }: UnknownField, place: Place & { readonly sc
     const hint = refusedFields.get(`${place.file}:${name}`)
     if (hint !== undefined)
       return { severity: 'error', code: 'NOT_SUPPORTED', message: `${name} is not supported`, ...where, hint }
-    const message = `${name} is not a field that does anything here`
+    const message = `${name} is not a known field here`
     return { severity: 'warning', code: 'UNKNOWN_FIELD', message, ...where, ...didYouMean(key, known) }
   })
 }
 
 type Patching = Place & { readonly patches: Map<string, number> }
 
-/** A first patch has the expected type, a second one removes the field; only news are told. */
+/** The first patch has the expected type, the second one removes the field. Reports only new problems. */
 function patchWrong(finding: Finding, { parsed, file, data, patches }: Patching): Diagnostic[] {
   const { path, issue, actual } = finding
   const key = keyFor(path)
@@ -96,13 +96,13 @@ function patchWrong(finding: Finding, { parsed, file, data, patches }: Patching)
   return known ? [] : [{ severity: 'error', ...judge(file, finding), ...parsed.locate(path) }]
 }
 
-/** Maps whose keys are names that a person chose: there an empty value is a mistake, elsewhere a field not given. */
+/** Maps whose keys are user-chosen names: there an empty value is a mistake, elsewhere it means not set. */
 const mapsOfNames = new Set(['collections', 'per-iteration-hooks'])
 
 const isEmptyField = ({ actual, path }: Finding): boolean =>
   actual === null && typeof path.at(-1) === 'string' && !(path.length === 2 && mapsOfNames.has(String(path[0])))
 
-/** A workflow with an unknown mode is judged as what it looks like, so that one typo stays one error. */
+/** Guesses the mode of a workflow with an unknown mode, so that one typo stays one error. */
 function likelyMode(path: Path, data: unknown): string | undefined {
   if (path.length !== 1 || path[0] !== 'mode') return undefined
   return valueAt(data, ['phases']) === undefined ? 'ralph' : 'standard'
@@ -122,7 +122,7 @@ function substitute(issue: z.core.$ZodIssue, actual: unknown): unknown {
   return fillers.has(issue.expected) ? fillers.get(issue.expected) : unknownText
 }
 
-/** A union that fits in no way is judged by the alternative that comes nearest. */
+/** Reduces a failed union to the problems of its closest alternative. */
 function flatten(issue: z.core.$ZodIssue, parent: Path, data: unknown): Finding[] {
   const path = [...parent, ...issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)))]
   if (issue.code === 'invalid_union') {

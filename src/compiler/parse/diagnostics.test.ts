@@ -23,18 +23,18 @@ describe('a diagnostic on screen', () => {
     )
   })
 
-  it('has colours only where they are wanted', () => {
+  it('has colours only if enabled', () => {
     expect(formatDiagnostic(found, { color: true })).toContain('\u001b[31merror INVALID_MODEL\u001b[0m')
     expect(formatDiagnostic(found, { color: false })).not.toContain('\u001b')
   })
 
-  it('may have no place and no hint', () => {
+  it('may lack a place and a hint', () => {
     const bare: Diagnostic = { severity: 'warning', code: 'UNKNOWN_FIELD', message: 'x' }
 
     expect(formatDiagnostic(bare, { color: false })).toBe('warning UNKNOWN_FIELD  x')
   })
 
-  it('never lets the text of a file steer the terminal', () => {
+  it('never lets the text of a file control the terminal', () => {
     const evil = { ...found, message: 'a\u001b[2Jb\nc', sourceLine: '\u001b]0;x\u0007\tz', hint: '\u202ehint' }
 
     expect(formatDiagnostic(evil, { color: false })).toBe(
@@ -47,7 +47,7 @@ describe('a diagnostic on screen', () => {
     )
   })
 
-  it('shows of a long line the part around the place', () => {
+  it('shows only the part of a long line around the place', () => {
     const line = `${'x'.repeat(300)}HERE${'y'.repeat(300)}`
     const [, shown = '', caret = ''] = formatDiagnostic(
       { ...found, place: { file: 'f', line: 1, column: 301 }, sourceLine: line },
@@ -62,7 +62,7 @@ describe('a diagnostic on screen', () => {
 describe('diagnostics together', () => {
   const at = (file: string, line: number): Diagnostic => ({ ...found, place: { file, line, column: 1 } })
 
-  it('are told once, the main file first, from top to bottom', () => {
+  it('are reported once, the main file first, from top to bottom', () => {
     const { tell, all } = collectDiagnostics({ file: 'main', text: '' })
     for (const diagnostic of [at('other', 1), at('main', 9), at('main', 2), at('main', 9), at('third', 1)])
       tell(diagnostic)
@@ -70,7 +70,7 @@ describe('diagnostics together', () => {
     expect(all()).toEqual([at('main', 2), at('main', 9), at('other', 1), at('third', 1)])
   })
 
-  it('have failed if one of them is an error', () => {
+  it('count as failed if one of them is an error', () => {
     const { tell, failed } = collectDiagnostics({ file: 'main', text: '' })
 
     tell({ ...found, severity: 'warning' })
@@ -79,7 +79,7 @@ describe('diagnostics together', () => {
     expect(failed()).toBe(true)
   })
 
-  it('of Windows files show no carriage return', () => {
+  it('in Windows files show no carriage return', () => {
     const [first] = compiling('workflow: ralph\r\ngoal: [x]\r\n').diagnostics
 
     expect(first).toMatchObject({ place: { line: 2, column: 7 }, sourceLine: 'goal: [x]' })

@@ -1,7 +1,7 @@
 import { type ErrorCode, formatPlace, type Place } from '../../contract/errors.ts'
 
 export type Source = {
-  /** As shown to people. */
+  /** Path as shown to users. */
   readonly file: string
   readonly text: string
 }
@@ -15,18 +15,18 @@ export type Diagnostic = {
   readonly sourceLine?: string
 }
 
-/** Returns nothing, so that a stage can give up with `return tell(…)`. */
+/** Returns undefined, so that a stage can bail out with `return tell(…)`. */
 export type Tell = (diagnostic: Diagnostic) => undefined
 
 export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
 
-/** More than this is told as one line that there is more. */
+/** Further diagnostics are summarized in one line. */
 const maxDiagnostics = 200
 
 export type Collector = {
   readonly tell: Tell
   readonly failed: () => boolean
-  /** Without repetitions: the main file first, the others as they were met, places from top to bottom. */
+  /** Deduplicated: the main file first, the others in order of discovery, places from top to bottom. */
   readonly all: () => readonly Diagnostic[]
 }
 
@@ -82,7 +82,7 @@ export function formatDiagnostic(diagnostic: Diagnostic, style: { readonly color
   ].join('\n')
 }
 
-/** The most of a source line that is shown; a longer one is cut around the place. */
+/** Maximum shown width of a source line; a longer line is cut around the place. */
 const excerptWidth = 100
 
 function excerpt({ place, sourceLine, severity }: Diagnostic, paint: Paint): string[] {
@@ -98,7 +98,7 @@ function excerpt({ place, sourceLine, severity }: Diagnostic, paint: Paint): str
   ]
 }
 
-// oxlint-disable-next-line no-control-regex -- what a file contains must not steer the terminal that shows it
+// oxlint-disable-next-line no-control-regex -- file contents must not control the terminal
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
 const printable = (text: string): string => text.replace(/[\t\n]/g, ' ').replace(unprintable, '\ufffd')

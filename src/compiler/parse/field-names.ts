@@ -1,17 +1,17 @@
 import type { z } from 'zod'
 import type { Path } from './parse.ts'
 
-/** The names of the fields that are valid at `path`, as the schema has them. */
+/** Returns the field names that are valid at `path`, as written in the schema. */
 export function fieldsAt(schema: z.ZodType, path: Path): string[] {
   let places: z.core.$ZodType[] = [schema]
   for (const segment of path) places = places.flatMap(alternatives).flatMap((place) => within(place, segment))
   return places.flatMap(alternatives).flatMap((place) => Object.keys(shapeOf(place)))
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion, no-underscore-dangle -- zod's documented way to look into a schema
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion, no-underscore-dangle -- zod's documented way to inspect a schema
 const definition = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def
 
-/** What can stand at a place, without the wrappers. */
+/** Unwraps optional, default, nullable and union schemas. */
 function alternatives(schema: z.core.$ZodType): z.core.$ZodType[] {
   const def = definition(schema)
   if (def.type === 'pipe') return alternatives(def.in)

@@ -1,11 +1,11 @@
 import type { Diagnostic, Source } from './diagnostics.ts'
 
-/** A longer line is not quoted. */
+/** Longer lines are not quoted. */
 const quotedLine = 2000
 
 export type Spot = Pick<Diagnostic, 'place' | 'sourceLine'>
 
-/** From offsets in a text to lines and columns, which both begin at 1. */
+/** Converts offsets in a text to lines and columns, which start at 1. */
 export function lineIndex({ file, text }: Source) {
   let starts: number[] | undefined
   return {

@@ -8,15 +8,15 @@ export type { Path } from './yaml-value.ts'
 
 type Within = { readonly text: string }
 
-/** A YAML file as plain data that still knows where each part of it stood. */
+/** A YAML file as plain data with the source position of each part. */
 export type Parsed = {
   readonly source: Source
   readonly value: unknown
-  /** Where the value at `path` stands, its key, or a text within it; if there is none, the nearest thing around it. */
+  /** Locates the value at `path`, its key, or a text within it; falls back to the nearest enclosing value. */
   readonly locate: (path: Path, part?: 'key' | 'value' | Within) => Spot
 }
 
-/** What is written at a place, before anything was made of it. */
+/** Returns the raw value at a path, before decoding. */
 export function writtenAt({ value }: Parsed, path: Path): unknown {
   let current = value
   for (const segment of path) {
@@ -26,7 +26,7 @@ export function writtenAt({ value }: Parsed, path: Path): unknown {
   return current
 }
 
-/** A place in a file: what a diagnostic is about. */
+/** The place in a file that a diagnostic is about. */
 export type At = { readonly parsed: Parsed; readonly path: Path; readonly part?: 'key' | 'value' | Within }
 
 type Found = { readonly code: ErrorCode; readonly message: string; readonly hint?: string }
@@ -45,7 +45,7 @@ export const warningAt = ({ parsed, path, part }: At, found: Found): Diagnostic 
 
 export type ParseResult = { readonly parsed?: Parsed; readonly diagnostics: readonly Diagnostic[] }
 
-/** Reads one YAML document. `code` is the code of everything that keeps it from being data at all. */
+/** Parses one YAML document. `code` is the code of all syntax errors. */
 export function parse(source: Source, code: ErrorCode): ParseResult {
   const lines = lineIndex(source)
   const fail = (troubles: readonly Trouble[]): ParseResult => ({

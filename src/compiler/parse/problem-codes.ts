@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 
 export type FileKind = 'sprint' | 'workflow' | 'config'
 
-/** What can be wrong with the value at one place of a file. */
+/** What can be wrong with a value. */
 export type Problem = 'missing' | 'type' | 'empty' | 'value'
 
 type Row = readonly [FileKind | 'any', pattern: string, Problem | 'any', ErrorCode, message?: string]
@@ -79,7 +79,13 @@ const workflow: readonly Row[] = [
   ['workflow', `${gate}.script`, 'missing', 'GATE_MISSING_SCRIPT', 'A gate must have a script'],
   ['workflow', `${gate}.script`, 'empty', 'GATE_EMPTY_SCRIPT', 'The script of a gate must not be empty'],
   ['workflow', `${gate}.script`, 'any', 'GATE_MISSING_SCRIPT', 'The script of a gate must be text'],
-  ['workflow', `${gate}.on-fail`, 'any', 'GATE_MISSING_ON_FAIL', 'A gate must say in on-fail what the agent is asked'],
+  [
+    'workflow',
+    `${gate}.on-fail`,
+    'any',
+    'GATE_MISSING_ON_FAIL',
+    'A gate must have on-fail with a prompt for the agent',
+  ],
   ['workflow', `${gate}.on-fail.prompt`, 'empty', 'GATE_EMPTY_ON_FAIL_PROMPT', 'on-fail.prompt must not be empty'],
   ['workflow', `${gate}.on-fail.prompt`, 'any', 'GATE_MISSING_ON_FAIL_PROMPT', 'on-fail of a gate must have a prompt'],
   [
@@ -128,7 +134,7 @@ const both: readonly Row[] = [
   ['any', 'model', 'any', 'INVALID_MODEL', 'model must be the name of a model'],
 ]
 
-/** The one table from "what is wrong where" to the codes of the seeds. The first row that fits counts. */
+/** Maps a problem and its path to a code of the seeds. The first matching row wins. */
 const table = [...sprint, ...workflow, ...both].map(([file, pattern, problem, code, message]) => ({
   file,
   segments: pattern === '' ? [] : pattern.split('.'),

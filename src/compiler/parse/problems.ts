@@ -3,10 +3,10 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import type { Path } from './parse.ts'
 import { type FileKind, type Problem, rulingFor } from './problem-codes.ts'
 
-/** One complaint of a schema, with what is really there. */
+/** One schema issue, with the actual value. */
 export type Finding = { readonly issue: z.core.$ZodIssue; readonly path: Path; readonly actual: unknown }
 
-/** The code of a finding, and a sentence without the vocabulary of schemas. */
+/** Returns the code of a finding, and a message without schema vocabulary. */
 export function judge(file: FileKind, finding: Finding): { readonly code: ErrorCode; readonly message: string } {
   const problem = problemOf(finding)
   const { code, message } = rulingFor(file, finding.path, problem)
@@ -43,7 +43,7 @@ const nouns = new Map([
   ['record', 'a map'],
 ])
 
-/** Messages of ours that say what is expected; those of zod begin with a capital letter. */
+/** Our own messages say what is expected; those of zod start with a capital letter. */
 const isNoun = (message: string): boolean => /^an? /.test(message)
 
 function expectation(issue: z.core.$ZodIssue): string {

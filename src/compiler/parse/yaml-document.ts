@@ -1,37 +1,37 @@
 import { Composer, Lexer, type Node, Parser } from 'yaml'
 
-/** What a file may cost us at most. Legitimate files are far below; a hostile one is refused before it is built. */
+/** Limits for a file. Legitimate files stay far below; a hostile one is refused before it is built. */
 export const fileLimits = {
   bytes: 1_048_576,
   lines: 100_000,
   depth: 100,
   /** Outside of lists. */
   lexemes: 15_000,
-  /** Items of all lists that are fields, or fields of fields: where a sprint is allowed to be long. */
+  /** Items of all lists at the first two levels, where a sprint may be long. */
   items: 12_000,
-  /** What is more than this in one item counts as if it stood outside. */
+  /** Lexemes of one item beyond this count as if they stood outside of lists. */
   lexemesOfItem: 300,
   lexemesInAll: 400_000,
   aliases: 100,
-  /** Nodes that aliases stand for, all together. */
+  /** Total nodes that aliases refer to. */
   aliasedNodes: 10_000,
-  /** Told one by one. */
+  /** Maximum number of reported syntax errors. */
   syntaxErrors: 20,
 } as const
 
-/** Why a text is not one YAML document that we take. */
+/** Why a text is not an acceptable YAML document. */
 export type Trouble = { readonly offset: number; readonly message: string }
 
 export type Composed = { readonly document: Node | null; readonly troubles: readonly Trouble[] }
 
-/** The nodes of a YAML text. What is too large in any way is refused before it is built. */
+/** Composes the nodes of a YAML text. Refuses anything too large before building it. */
 export function composeDocument(text: string): Composed {
   if (exceedsBytes(text)) return refuse(0, 'The file is larger than 1 MiB')
   if (exceedsLines(text)) return refuse(0, 'The file has too many lines')
   return compose(text)
 }
 
-/** Strings are UTF-16; a file is measured in UTF-8. */
+/** Strings are UTF-16; the limit counts UTF-8 bytes. */
 function exceedsBytes(text: string): boolean {
   if (text.length > fileLimits.bytes) return true
   let bytes = text.length
@@ -48,7 +48,7 @@ function exceedsLines(text: string): boolean {
   return lines > fileLimits.lines
 }
 
-/** Lexer, parser and composer are driven by hand so that depth and size are judged before anything large is built. */
+/** Drives lexer, parser and composer by hand, to check depth and size before building anything large. */
 function compose(text: string): Composed {
   const parser = new Parser()
   const composer = new Composer({ schema: 'core', stringKeys: true, uniqueKeys: false, prettyErrors: false })
@@ -69,7 +69,7 @@ function compose(text: string): Composed {
   return { document: document?.contents ?? null, troubles }
 }
 
-/** Follows the parser from lexeme to lexeme. A long list of small items is fine; the same amount of anything else is not. */
+/** Counts lexemes as the parser sees them. A long list of small items is fine; the same amount of anything else is not. */
 function scale(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
   let inAll = 0
   let outside = 0

@@ -6,13 +6,13 @@ export type Path = readonly (string | number)[]
 export type YamlValue = {
   readonly value: unknown
   readonly troubles: readonly Trouble[]
-  /** Where the value at `path` begins, or its key; if there is none, the nearest thing around it. */
+  /** Offset of the value at `path`, or of its key; falls back to the nearest enclosing value. */
   readonly offsetOf: (path: Path, part: 'key' | 'value') => number
 }
 
 /**
- * Plain data out of the nodes, and where each part of it stood. The nodes themselves are let go: they are many times
- * larger than what is kept.
+ * Converts nodes to plain data and remembers the position of each part. The nodes are dropped: they are many times larger than
+ * the data.
  */
 export function toValue(document: Node | null): YamlValue {
   const conversion: Conversion = {
@@ -28,7 +28,7 @@ export function toValue(document: Node | null): YamlValue {
   return { value, troubles, offsetOf: (path, part) => findOffset({ value, positions, path, part }) }
 }
 
-/** Of a list: where its items begin. Of a map: its keys, where they begin, and where their values begin. */
+/** For a list: offsets of its items. For a map: its keys, their offsets, and the offsets of their values. */
 type Position =
   | { readonly start: number; readonly items: readonly number[] }
   | { readonly start: number; readonly keys: string[]; readonly keyAt: number[]; readonly valueAt: number[] }
@@ -37,7 +37,7 @@ type Conversion = {
   readonly positions: Map<object, Position>
   readonly anchors: Map<string, { readonly value: unknown; readonly weight: number }>
   readonly troubles: Trouble[]
-  /** Met so far, with those that aliases stand for. */
+  /** Nodes so far, including those that aliases refer to. */
   nodes: number
   aliases: number
   aliasedNodes: number
@@ -88,13 +88,13 @@ function mapValue(node: YAMLMap, conversion: Conversion): object {
   return value
 }
 
-/** `stringKeys` makes every key a text. */
+/** `stringKeys` makes every key a string. */
 const keyOf = ({ key }: Pair): string => (isScalar(key) && typeof key.value === 'string' ? key.value : '')
 
 const startOf = (node: unknown): number =>
   isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0
 
-/** Aliases share what they stand for, but whoever walks through the data walks through it again each time. */
+/** Aliases share one value in memory, but every traversal of the data visits it again, so its size counts each time. */
 function resolveAlias(name: string, offset: number, conversion: Conversion): unknown {
   const { anchors, troubles } = conversion
   const target = anchors.get(name)
@@ -106,7 +106,7 @@ function resolveAlias(name: string, offset: number, conversion: Conversion): unk
     troubles.push({ offset, message: 'The file uses too many aliases' })
   if (conversion.aliasedNodes <= fileLimits.aliasedNodes) return target?.value ?? null
   conversion.aliasedNodes = Number.NEGATIVE_INFINITY
-  troubles.push({ offset, message: 'The aliases of the file stand for too much' })
+  troubles.push({ offset, message: 'The aliases of the file expand to too many nodes' })
   return null
 }
 

@@ -2,7 +2,7 @@ import { unknownText } from '../parse/decode.ts'
 import type { Tell } from '../parse/diagnostics.ts'
 import { type At, errorAt } from '../parse/parse.ts'
 
-/** Ids become parts of file names, so they may hold nothing that a path or a terminal would read differently. */
+/** Ids become parts of file names, so nothing is allowed that a path or a terminal would interpret. */
 const unsafe = /[\p{C}/\\]|^\.|^\s|\s$|^__proto__$/u
 
 export function checkId(id: string, at: At, tell: Tell): void {

@@ -5,7 +5,7 @@ import type { Tell } from '../parse/diagnostics.ts'
 import { checkId } from './check-id.ts'
 import { errorAt, type Parsed, warningAt, writtenAt } from '../parse/parse.ts'
 
-/** What can be said about a workflow without any other file. */
+/** Checks a workflow without any other file. */
 export function checkWorkflow(
   { value, parsed }: { readonly value: Workflow; readonly parsed: Parsed },
   tell: Tell,
@@ -14,7 +14,7 @@ export function checkWorkflow(
     tell(
       warningAt(
         { parsed, path: ['schema-version'] },
-        { code: 'INVALID_FIELD', message: `schema-version ${value.schemaVersion} is not known; read as 2.0` },
+        { code: 'INVALID_FIELD', message: `schema-version ${value.schemaVersion} is unknown; read as 2.0` },
       ),
     )
   if (value.mode === 'ralph') checkPrompts(value, parsed, tell)
@@ -33,7 +33,7 @@ function checkPrompts(value: Workflow, parsed: Parsed, tell: Tell): void {
       {
         code: 'RECOMMENDED_PROMPT',
         message: `The workflow has no ${absent.join(' and no ')}`,
-        hint: 'it works without, but the agent plans and reflects better with advice of yours',
+        hint: 'optional, but the agent plans and reflects better with your advice',
       },
     ),
   )
@@ -76,7 +76,7 @@ function checkAction(phase: Phase, { parsed, index, tell }: PhaseAt): void {
     tell(
       errorAt(
         { parsed, path: ['phases', index, 'collection'] },
-        { code: 'INVALID_COLLECTION_REF', message: `${named} has collection, but no for-each that would use it` },
+        { code: 'INVALID_COLLECTION_REF', message: `${named} has collection but no for-each` },
       ),
     )
   if (phase.parallel !== true) return

@@ -7,38 +7,38 @@ import type { Parsed } from '../parse/parse.ts'
 import type { Library } from './resolve.ts'
 
 export type KnownAgent = {
-  /** Names that the driver takes; `*` at the end stands for any rest. Absent: any name. */
+  /** Model names that the driver accepts; a trailing `*` matches any rest. Absent: any name. */
   readonly models?: readonly string[]
   readonly slashCommands: boolean
 }
 
-/** More names than can be listed may be known: of a family, such as `command:…`, any one. */
+/** Not every known name can be listed: a family such as `command:…` accepts any name. */
 export type KnownAgents = Pick<ReadonlyMap<string, KnownAgent>, 'has' | 'get' | 'keys' | 'values'>
 
 export type CompileInput = {
   readonly sprint: Source
-  /** The workflow of that name, of the project or bundled; undefined if there is none. Only asked for plain names. */
+  /** Returns the project's or the bundled workflow of that name. Called with plain names only. */
   readonly readWorkflow: (name: string) => Source | undefined
-  /** Used when SPRINT.yaml gives none. */
+  /** Used if SPRINT.yaml sets no id. */
   readonly defaultSprintId: string
-  /** Now: for `added-at` of given steps, and for dates that the sprint id does not tell. */
+  /** Current time, for `added-at` of initial steps and for dates that the sprint id does not contain. */
   readonly at: number
-  /** `~/.ralph/config.yaml`: settings of the lowest precedence. */
+  /** `~/.ralph/config.yaml`: settings with the lowest precedence. */
   readonly userConfig?: Source
-  /** The drivers there are. Absent: names of agents and models are not checked. */
+  /** The available drivers. Absent: agent and model names are not checked. */
   readonly agents?: KnownAgents
-  /** Fields that this program does not honour (yet), such as `review`, and why: refused where they are written. */
+  /** Fields that this program does not support yet, such as `review`, and why: refused where they are written. */
   readonly notHonoured?: ReadonlyMap<string, string>
-  /** Unknown template variables are errors. */
+  /** Treat unknown template variables as errors. */
   readonly strict?: boolean
 }
 
-/** `progress` is absent exactly if one of the diagnostics is an error. */
+/** `progress` is absent if and only if a diagnostic is an error. */
 export type CompileResult = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
 export type FileOf<T> = { readonly value: T; readonly parsed: Parsed }
 
-/** What all stages after `resolve` work on. */
+/** Input of all stages after `resolve`. */
 export type Compilation = {
   readonly input: CompileInput
   readonly sprint: FileOf<Sprint>
@@ -46,10 +46,10 @@ export type Compilation = {
   readonly settings: MergedSettings
   readonly library: Library
   readonly sprintId: string
-  /** The items are imagined: nothing can be said about the fields that they have. */
+  /** The items are placeholders, so their fields are unknown. */
   readonly anyItemField?: boolean
   readonly tell: Tell
 }
 
-/** The part of a sprint id that is not its date. */
+/** The sprint id without its date. */
 export const nameInId = (sprintId: string): string => sprintId.replace(/^\d{4}-\d{2}-\d{2}_/, '')

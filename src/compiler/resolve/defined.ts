@@ -1,6 +1,6 @@
 export type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Without the fields that are `undefined`: an optional field is absent, never present without a value. */
+/** Drops fields that are `undefined`: an optional field is absent, never present without a value. */
 export const defined = <T extends object>(fields: T): Defined<T> =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter is exactly what the type says
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter does exactly what the type says
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>

@@ -2,10 +2,10 @@ import { defaultLimits, defaultTimeouts, type Settings } from '../../contract/se
 import type { Sprint } from '../../contract/sprint.ts'
 import { defined, type Defined } from './defined.ts'
 
-/** First the layer that wins: SPRINT.yaml, the workflow, the user's configuration. */
+/** Highest precedence first: SPRINT.yaml, the workflow, the user's configuration. */
 export type Layers = readonly (Settings | undefined)[]
 
-/** Field by field: the first layer that sets a field decides it; groups are merged within. */
+/** Merges field by field: the first layer that sets a field wins; groups are merged recursively. */
 export function mergeSettings(layers: Layers) {
   const first = <K extends keyof Settings>(key: K) => layers.find((layer) => layer?.[key] !== undefined)?.[key]
   const agent = first('agent')
@@ -35,7 +35,7 @@ export type MergedSettings = ReturnType<typeof mergeSettings>
 export const asList = (agent: string | readonly string[]): string[] =>
   typeof agent === 'string' ? [agent] : [...agent]
 
-/** SPRINT.yaml with the older `config` put where it belongs; what is given in both places is told elsewhere. */
+/** Moves the fields of the old `config` to their new place; `checkConfig` reports duplicates. */
 export function withConfig({ config, ...sprint }: Sprint): Sprint {
   if (!config) return sprint
   const limits = {

@@ -7,13 +7,13 @@ import type { Source, Tell } from '../parse/diagnostics.ts'
 import { type At, errorAt, parse } from '../parse/parse.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 
-/** A workflow that was found. */
+/** A workflow that was found and decoded. */
 export type LoadedWorkflow = FileOf<Workflow> & { readonly name: string }
 
-/** `broken`: there is such a file, but nothing in it can be used; that has been told. */
+/** `broken`: the file exists but is unusable, which has been reported. */
 export type Loaded = LoadedWorkflow | 'broken' | undefined
 
-/** Every workflow that the sprint refers to. Each file is read and judged once, however often it is asked for. */
+/** Every workflow that the sprint refers to. Each file is read and checked once. */
 export type Library = { readonly load: (name: string) => Loaded }
 
 export function openLibrary(readWorkflow: (name: string) => Source | undefined, tell: Tell): Library {
@@ -30,7 +30,7 @@ export function openLibrary(readWorkflow: (name: string) => Source | undefined, 
   }
 }
 
-/** One workflow file by itself: its syntax, its shape, and what can be said about it without the others. */
+/** Reads one workflow file: its syntax, its shape, and checks that need no other file. */
 export function readOne(
   source: Source,
   { tell, syntax }: { readonly tell: Tell; readonly syntax: ErrorCode },
@@ -54,17 +54,17 @@ type Reference = {
     | 'WORKFLOW_NOT_FOUND'
 }
 
-/** The workflow that a name stands for; undefined if it cannot be used, which has been told. */
+/** Resolves a workflow name; undefined if the workflow is unusable, which has been reported. */
 export function resolve({ name, at, missing }: Reference, library: Library, tell: Tell): LoadedWorkflow | undefined {
   if (name === unknownText) return undefined
   if (!isWorkflowName(name)) {
     const message = `"${name}" is not the name of a workflow`
-    tell(errorAt(at, { code: 'INVALID_WORKFLOW_NAME', message, hint: 'give the name of its file, without a folder' }))
+    tell(errorAt(at, { code: 'INVALID_WORKFLOW_NAME', message, hint: 'use the name of its file, without a folder' }))
     return undefined
   }
   const loaded = library.load(name)
   if (loaded === undefined) {
-    const hint = `put it into .claude/workflows/${name}.yaml`
+    const hint = `create .claude/workflows/${name}.yaml`
     tell(errorAt(at, { code: missing, message: `There is no workflow "${name}"`, hint }))
   }
   return typeof loaded === 'object' ? loaded : undefined

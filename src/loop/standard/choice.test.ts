@@ -6,14 +6,14 @@ import { modelFor } from './choice.ts'
 
 const phases = [aPhase('a', { model: 'opus' }), aPhase('b', { agent: ['codex', 'gemini'], model: 'gpt' })]
 
-/** Who works on the second phase, and with which model. */
+/** The agent and model of the second phase. */
 function worker(given: Partial<Extract<Fact, { type: 'started' }>>) {
   const { progress } = after(aStandard(phases), started({ agents: ['claude'], ...given }), completes('a'))
   const [live] = progress.live
   return live && [live.agent, modelFor(progress, live)]
 }
 
-it('a phase is worked on by its own agent and model, else by those of the sprint', () => {
+it('a phase uses its own agent and model, else those of the sprint', () => {
   const { progress } = after(aStandard(phases), started({ agents: ['claude'] }))
   const [live] = progress.live
 
@@ -21,13 +21,13 @@ it('a phase is worked on by its own agent and model, else by those of the sprint
   expect(worker({})).toEqual(['codex', 'gpt'])
 })
 
-it('the command line counts before the phase', () => {
+it('the command line overrides the phase', () => {
   expect(worker({ choice: { agent: true } })).toEqual(['claude', undefined])
   expect(worker({ choice: { agent: true, model: 'tiny' } })).toEqual(['claude', 'tiny'])
   expect(worker({ choice: { model: 'tiny' } })).toEqual(['codex', 'tiny'])
 })
 
-it('an agent that is not installed is left out, and a fallback works with its own model', () => {
+it('an agent that is not installed is skipped, and a fallback uses its own model', () => {
   expect(worker({ choice: { missing: ['codex'] } })).toEqual(['gemini', undefined])
 
   const limited = breaks('b', { class: 'usage_limit', resetsAt: noon + 1000 })

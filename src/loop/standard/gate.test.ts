@@ -18,7 +18,7 @@ import {
 const gated = aStandard([aPhase('a', { gate: aGate() }), aPhase('b')])
 
 describe('a gate', () => {
-  it('is run after the work, which is not completed before it is green', () => {
+  it('runs after the work, which only completes once it is green', () => {
     const waiting = after(gated, started(), completes('a'))
     const { progress, orders } = after(waiting.progress, gateEnds('a', 0))
 
@@ -41,11 +41,11 @@ describe('a gate', () => {
     expect(underWay(progress)).toEqual(['b'])
   })
 
-  it('is not run after a work that failed', () => {
+  it('does not run after failed work', () => {
     expect(after(gated, started(), fails('a')).progress).toMatchObject({ status: 'blocked', live: [] })
   })
 
-  it('that is red makes an iteration that mends it, then it is run again', () => {
+  it('that is red starts a repair iteration, then runs again', () => {
     const red = after(gated, started(), completes('a'), gateEnds('a', 1))
     const { progress, orders } = after(red.progress, completes('a'))
 
@@ -58,7 +58,7 @@ describe('a gate', () => {
     expect(after(progress, gateEnds('a', 0)).progress.phases?.[0]?.status).toBe('completed')
   })
 
-  it('blocks when it was red as often as it may be', () => {
+  it('blocks the sprint after the maximum number of runs', () => {
     const red = [completes('a'), gateEnds('a', 1)]
     const { progress } = after(gated, started(), ...red, ...red, ...red)
 
@@ -69,7 +69,7 @@ describe('a gate', () => {
     })
   })
 
-  it('that blocked is the first thing the next run does', () => {
+  it('that blocked runs first in the next run', () => {
     const blocked = after(
       aStandard([aPhase('a', { gate: aGate(1) })]),
       started(),
@@ -82,7 +82,7 @@ describe('a gate', () => {
     expect(after(next.progress, gateEnds('a', 0)).progress.status).toBe('completed')
   })
 
-  it('is red when it could not end by itself', () => {
+  it('is red if it was ended', () => {
     const { progress } = after(
       gated,
       started(),
@@ -97,26 +97,26 @@ describe('a gate', () => {
     })
   })
 
-  it('also judges an agent that says it could not mend it', () => {
+  it('also runs after a repair that the agent reports as failed', () => {
     const { progress } = after(gated, started(), completes('a'), gateEnds('a', 1), fails('a'), gateEnds('a', 0))
 
     expect(statuses(progress)).toMatchObject({ a: 'completed' })
   })
 
-  it('cannot be mended by an agent without a word', () => {
+  it('is not repaired by an agent without a report', () => {
     expect(after(gated, started(), completes('a'), gateEnds('a', 1), saysNothing('a')).progress).toMatchObject({
       status: 'blocked',
       phases: [{ errorCategory: 'validation' }, {}],
     })
   })
 
-  it('is run again by the next run if it was interrupted', () => {
+  it('runs again in the next run if it was interrupted', () => {
     const { orders } = after(gated, started(), completes('a'), interrupted, started())
 
     expect(work(orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
   })
 
-  it('keeps only the end of what it printed', () => {
+  it('keeps only the end of its output', () => {
     const { progress } = after(
       gated,
       started(),
@@ -134,7 +134,7 @@ describe('the gate of a phase with items', () => {
     forEach('work', [anItem('x', { phases: [aPart('p', { gate: aGate(1) })] })], { gate: aGate() }),
   ])
 
-  it('is run when all are done, without an agent', () => {
+  it('runs when all items are done, without an agent', () => {
     const done = after(progress, started(), completes('work/x'), gateEnds('work/x/p', 0))
 
     expect(work(done.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
@@ -145,14 +145,14 @@ describe('the gate of a phase with items', () => {
     })
   })
 
-  it('is mended like any other', () => {
+  it('is repaired like any other', () => {
     const red = after(progress, started(), completes('work/x'), gateEnds('work/x/p', 0), gateEnds('work', 1)).progress
 
     expect(red.live).toMatchObject([{ work: { phase: 'work', gateFix: 1 }, attempt: 1 }])
     expect(after(red, completes('work'), gateEnds('work', 0)).progress.status).toBe('completed')
   })
 
-  it('fails its item, where it is the gate of a part', () => {
+  it('fails its item if it is the gate of a part', () => {
     expect(after(progress, started(), completes('work/x'), gateEnds('work/x/p', 1)).progress).toMatchObject({
       status: 'blocked',
       phases: [{ status: 'blocked', steps: [{ status: 'failed', phases: [{ status: 'failed' }] }] }],

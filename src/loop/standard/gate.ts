@@ -9,10 +9,10 @@ import { nameOf, withWork, workAt } from './work.ts'
 
 type Tracking = NonNullable<CompiledPhase['gateTracking']>
 
-/** How much of what a gate printed is kept and told. */
+/** How much of a gate's output is kept and reported. */
 const keptCharacters = 10_000
 
-/** After the agent and the checks: the gate of the work, if it has one. It also judges what an agent could not mend. */
+/** Runs the gate of the work after the agent and the checks, if there is one. Also runs after a failed repair. */
 export function thenGate(progress: Progress, live: LiveIteration, at: number): Transition {
   const { work, verdict } = live
   const judged = verdict === 'completed' || (verdict === 'failed' && work?.gateFix !== undefined)
@@ -28,7 +28,7 @@ export function startGate(progress: Progress, live: LiveIteration, ref: WorkRef)
   }
 }
 
-/** Exit 0 lets the sprint go on. Else the agent is asked to mend it, as long as the gate may be run again. */
+/** Exit 0 lets the sprint continue. Otherwise the agent repairs the work, as long as the gate may run again. */
 export function onGateEnded(progress: Progress, fact: Extract<Fact, { type: 'gate-ended' }>): Transition {
   const before = liveIteration(progress, fact.iteration, fact)
   const { work: ref } = before

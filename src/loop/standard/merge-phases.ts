@@ -6,8 +6,8 @@ import { isOver, type Unit as Listed } from './units.ts'
 type Merged = { readonly progress: Progress; readonly changes: readonly string[] }
 
 /**
- * Phases, items and their parts are matched by id. What is over stays as it was; the rest is as it is written now, with what
- * has happened to it so far. What is no longer written anywhere is dropped, unless it is history or still under way.
+ * Matches phases, items and their parts by id. Finished ones stay as they are; the others take their new definition and keep
+ * their state. Removed ones are dropped, unless they are history or still running.
  */
 export function mergePhases(progress: Progress, compiled: Progress): Merged {
   if (!compiled.phases) return { progress, changes: [] }
@@ -17,7 +17,7 @@ export function mergePhases(progress: Progress, compiled: Progress): Merged {
   const phases = merged(before, compiled.phases, { merge: mergePhase, isNeeded })
   const graph = compiled.dependencyGraph?.map((each) => unblocked(each, phases))
   const stats = { ...progress.stats, ...countOf(phases) }
-  // A completed sprint that was given more to do is not completed any more.
+  // A completed sprint with new work is no longer completed.
   const isOpen = progress.status === 'completed' && !phases.every(isOver)
   const reopened = isOpen && { status: 'paused' as const, stats: { ...stats, completedAt: null } }
   return {
@@ -28,7 +28,7 @@ export function mergePhases(progress: Progress, compiled: Progress): Merged {
 
 type Rules<U> = { readonly merge: (old: U, fresh: U) => U; readonly isNeeded: (gone: U) => boolean }
 
-/** In the new order; what is needed and no longer written stays in front. */
+/** Uses the new order; removed entries that are still needed come first. */
 function merged<U extends { readonly id: string }>(before: readonly U[], now: readonly U[], rules: Rules<U>): U[] {
   const known = new Map(before.map((unit) => [unit.id, unit]))
   const written = new Set(now.map(({ id }) => id))
@@ -40,7 +40,7 @@ function mergePhase(old: CompiledPhase, fresh: CompiledPhase): CompiledPhase {
   if (!old.steps || !fresh.steps) return isOver(old) ? old : { ...fresh, ...stateOf(old) }
   const steps = merged(old.steps, fresh.steps, { merge: mergeStep, isNeeded: isBegun })
   if (!isOver(old)) return { ...fresh, ...stateOf(old), steps }
-  // More items than before: the phase goes on, and its gate has to be passed again.
+  // The phase has new items, so it continues, and its gate must pass again.
   return steps.every(isOver) ? { ...old, steps } : { ...fresh, status: 'pending', steps }
 }
 
@@ -64,7 +64,7 @@ type Unit = Pick<
   'status' | 'startedAt' | 'error' | 'errorCategory' | 'retryCount' | 'nextRetryAt' | 'gateTracking'
 >
 
-/** What has happened to something that is not over. */
+/** The state of a unit that has not finished. */
 function stateOf({ status, startedAt, error, errorCategory, retryCount, nextRetryAt, gateTracking }: Unit) {
   return {
     status,

@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
 
-/** What is under way after the start, and after each of these is completed. */
+/** What is live after the start, and after each of these completes. */
 function course(progress: Progress, ...names: readonly string[]): string[][] {
   let now = after(progress, started()).progress
   const seen = [underWay(now)]
@@ -29,7 +29,7 @@ const sideBySide = (maxConcurrency = 4): Partial<Progress> => ({
 })
 
 describe('phases', () => {
-  it('come one after the other', () => {
+  it('run one after the other', () => {
     expect(course(aStandard([aPhase('a'), aPhase('b')]), 'a', 'b')).toEqual([['a'], ['b'], []])
   })
 
@@ -39,7 +39,7 @@ describe('phases', () => {
     expect(course(progress, 'b', 'a', 'c')).toEqual([['a', 'b'], ['a', 'c'], ['c'], []])
   })
 
-  it('that wait for parallel ones do, and so does all behind them', () => {
+  it('that wait for parallel ones hold up all phases behind them', () => {
     const progress = aStandard([
       aPhase('a', { parallel: true }),
       aPhase('b', { waitForParallel: true, parallel: true }),
@@ -49,7 +49,7 @@ describe('phases', () => {
     expect(course(progress, 'a')).toEqual([['a'], ['b', 'c']])
   })
 
-  it('are no more at the same time than four, if nobody says otherwise', () => {
+  it('run at most four at a time by default', () => {
     const five = ['a', 'b', 'c', 'd', 'e'].map((id) => aPhase(id, { parallel: true }))
 
     expect(course(aStandard(five), 'c')).toEqual([
@@ -58,13 +58,13 @@ describe('phases', () => {
     ])
   })
 
-  it('without items are over at once', () => {
+  it('without items complete at once', () => {
     expect(course(aStandard([forEach('none', []), aPhase('b'), forEach('last', [])]), 'b')).toEqual([['b'], []])
   })
 })
 
 describe('items', () => {
-  it('come one after the other, all parts of one before the next', () => {
+  it('run one after the other, all parts of one before the next', () => {
     const phases = [aPart('write'), aPart('test')]
     const progress = aStandard([forEach('work', [anItem('x', { phases }), anItem('y', { phases })])])
 
@@ -76,13 +76,13 @@ describe('items', () => {
     ])
   })
 
-  it('come in the order of what they depend on', () => {
+  it('run in the order of their dependencies', () => {
     const progress = aStandard([forEach('work', [anItem('x', { dependsOn: ['z'] }), anItem('y'), anItem('z')])])
 
     expect(course(progress, 'work/y', 'work/z')).toEqual([['work/y/execute'], ['work/z/execute'], ['work/x/execute']])
   })
 
-  it('side by side begin as soon as what they depend on is completed, as far as there is room', () => {
+  it('in parallel start as soon as their dependencies complete, up to the limit', () => {
     const steps = [anItem('x'), anItem('y', { dependsOn: ['x'] }), anItem('z'), anItem('w')]
     const progress = aStandard([forEach('work', steps, { parallel: true })], sideBySide(2))
 
@@ -94,14 +94,14 @@ describe('items', () => {
     ])
   })
 
-  it('may have parts that are parallel', () => {
+  it('may have parallel parts', () => {
     const phases = [aPart('a', { parallel: true }), aPart('b'), aPart('c', { waitForParallel: true })]
     const progress = aStandard([forEach('work', [anItem('x', { phases })])])
 
     expect(course(progress, 'work/x/b', 'work/x/a')).toEqual([['work/x/a', 'work/x/b'], ['work/x/a'], ['work/x/c']])
   })
 
-  it('keep the next phase waiting, also side by side', () => {
+  it('hold up the next phase, even in parallel', () => {
     const progress = aStandard(
       [forEach('work', [anItem('x'), anItem('y')], { parallel: true }), aPhase('next')],
       sideBySide(),
@@ -126,7 +126,7 @@ describe('after a failure', () => {
       fails('work/x'),
     ).progress
 
-  it('dependents are skipped, directly or not, and others go on', () => {
+  it('direct and indirect dependents are skipped, and others continue', () => {
     const progress = failing('skip-dependents')
 
     expect(statuses(progress)).toMatchObject({ 'work/x': 'failed', 'work/y': 'skipped', 'work/w': 'skipped' })
@@ -134,11 +134,11 @@ describe('after a failure', () => {
     expect(after(progress, completes('work/z')).progress).toMatchObject({ status: 'blocked', failedPhase: 'work' })
   })
 
-  it('nothing goes on with fail-phase', () => {
+  it('nothing continues with fail-phase', () => {
     expect(failing('fail-phase')).toMatchObject({ status: 'blocked', live: [] })
   })
 
-  it('dependents go on with continue, and the phase is not completed all the same', () => {
+  it('dependents run with continue, but the phase does not complete', () => {
     const progress = failing('continue')
 
     expect(underWay(progress)).toEqual(['work/y/execute'])
@@ -148,7 +148,7 @@ describe('after a failure', () => {
     })
   })
 
-  it('items one after the other end with the first that fails', () => {
+  it('sequential items stop at the first failure', () => {
     const progress = after(
       aStandard([forEach('work', [anItem('x'), anItem('y')])]),
       started(),

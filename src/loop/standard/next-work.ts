@@ -3,15 +3,15 @@ import type { Progress } from '../../contract/progress.ts'
 import { areOver, firstOpenIn, hasFailed, isOver, someFailed, unitIn } from './units.ts'
 import { isLive, type Work } from './work.ts'
 
-/** `agent`: it is worked on. `gate`: only its gate is to be run. `nothing`: there is nothing to do for it. */
+/** `agent`: an agent works on it. `gate`: only its gate runs. `nothing`: there is nothing to do. */
 export type Due = { readonly ref: WorkRef; readonly what: 'agent' | 'gate' | 'nothing' }
 
 const most = 4
 
-/** How many agents may be at work at the same time. */
+/** Maximum number of agents that work at the same time. */
 export const roomFor = ({ parallelExecution }: Progress): number => parallelExecution?.maxConcurrency ?? most
 
-/** The first work that may begin now; undefined if there is none. */
+/** Returns the first work that may start now. */
 export function nextDue(progress: Progress): Due | undefined {
   for (const phase of reachable(progress.phases ?? [], isBackground)) {
     const due = phase.steps ? dueItem(progress, phase) : dueWork(progress, phase, { phase: phase.id })
@@ -20,12 +20,11 @@ export function nextDue(progress: Progress): Due | undefined {
   return undefined
 }
 
-/** With for-each, `parallel` speaks of the items. */
+/** For a for-each phase, `parallel` refers to its items. */
 const isBackground = ({ parallel, steps }: CompiledPhase): boolean => parallel === true && steps === undefined
 
 /**
- * Those that are not over and need not wait for an earlier one: a parallel one holds up nothing behind it but what waits for
- * all of them.
+ * Unfinished work that need not wait for earlier work: a parallel one only holds up work that waits for all parallel ones.
  */
 function* reachable<W extends Work>(works: readonly W[], isParallel: (work: W) => boolean): Generator<W> {
   let open = 0
@@ -45,7 +44,7 @@ function dueWork(progress: Progress, work: Work, ref: WorkRef): Due | undefined 
   return { ref, what: gate === 'pending' ? 'gate' : 'agent' }
 }
 
-/** The first item of a phase that may go on; when all are done, the gate of the phase. */
+/** The first item of a phase that may continue; when all are done, the gate of the phase. */
 export function dueItem(progress: Progress, phase: CompiledPhase): Due | undefined {
   const ref = { phase: phase.id }
   const steps = phase.steps ?? []
@@ -77,14 +76,14 @@ function duePart(progress: Progress, step: CompiledStep, ref: WorkRef): Due | un
   return undefined
 }
 
-/** One item after the other ends with the first that fails; items side by side as `on-dependency-failure` says. */
+/** Sequential items stop at the first failure; parallel items follow `on-dependency-failure`. */
 const stopsAtFailure = (progress: Progress, phase: CompiledPhase): boolean =>
   phase.parallel !== true || onFailure(progress) === 'fail-phase'
 
 export const onFailure = ({ parallelExecution }: Progress): 'skip-dependents' | 'fail-phase' | 'continue' =>
   parallelExecution?.onDependencyFailure ?? 'skip-dependents'
 
-/** Whether what an item depends on is over; where failures do not matter, failed is over too. */
+/** Whether the dependencies of an item are done; with `continue`, failed ones count as done. */
 function readiness(progress: Progress, steps: readonly CompiledStep[]): (step: CompiledStep) => boolean {
   const goesOn = onFailure(progress) === 'continue'
   const isDone = (step: CompiledStep | undefined) => step && (isOver(step) || (goesOn && hasFailed(step)))

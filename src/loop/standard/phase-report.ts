@@ -4,7 +4,7 @@ import { thenChecks } from '../checks.ts'
 import { andThen, tell, type Transition } from '../order.ts'
 import { withQuestion } from '../question.ts'
 
-/** What the report's status leads to. Only `completed` can complete a work, and then its gate has a say. */
+/** Acts on the report's status. Only `completed` can complete the work, and its gate may still refuse it. */
 export function onPhaseReport(progress: Progress, before: LiveIteration, report: PhaseReport, at: number): Transition {
   const live: LiveIteration = { ...before, verdict: report.status, summary: report.summary }
   if (report.status === 'completed') return thenChecks(progress, live, at)

@@ -13,7 +13,7 @@ import { hasFailed, isOver } from './units.ts'
 import { completeWork } from './work-ended.ts'
 import { withCurrent, withPhase, withStep, withWork, workAt } from './work.ts'
 
-/** After every fact: a sprint that is to rest does so as soon as nothing is at work; else all that may begin begins. */
+/** Runs after every fact: a sprint that is about to rest does so once nothing runs; otherwise everything that may start starts. */
 export function proceed(progress: Progress, at: number): Transition {
   const { status, humanNeeded } = progress
   if (status !== 'in-progress' && status !== 'parked') return { progress, orders: [] }
@@ -25,14 +25,14 @@ export function proceed(progress: Progress, at: number): Transition {
   return next.progress.ending ? andThen(next.orders, restWhenQuiet(next.progress, at)) : next
 }
 
-/** The checks have to be run once before anything is changed. */
+/** The checks must run once before any change. */
 export const isBaselineDue = ({ doneWhen = [], baseline, stats, live }: Progress): boolean =>
   live.length === 0 && doneWhen.length > 0 && !baseline && stats.currentIteration === 0
 
-/** A checkpoint is being made, of files that nobody is to change meanwhile. */
+/** A checkpoint is being made, so files must not change. */
 const isKeeping = ({ live }: Progress): boolean => live.some(({ stage }) => stage === 'checkpoint')
 
-/** What only waits for its next attempt is left as it is; after a turn, so are gates, checks and hooks. */
+/** Iterations that wait for their next attempt stay as they are; after a turn, so do gates, checks and hooks. */
 function restWhenQuiet(progress: Progress, at: number): Transition {
   const { ending, stopRequested, live } = progress
   const afterTurn = stopRequested?.when === 'turn'
@@ -90,10 +90,10 @@ function begin(progress: Progress, { ref, what }: Due, at: number): Transition {
   return openIteration(marked(progress, ref, at), opening, at)
 }
 
-/** What hooks are told as `$PHASE_ID`. */
+/** The value of `$PHASE_ID` in hooks. */
 const idOf = ({ phase, step }: WorkRef): string => step ?? phase
 
-/** It is at work, and so are the item and the phase that it belongs to. */
+/** Marks the work as in progress, together with its item and phase. */
 function marked(progress: Progress, ref: WorkRef, at: number): Progress {
   const atWork = <U extends CompiledPhase | CompiledStep>(unit: U): U => ({
     ...unit,
@@ -111,7 +111,7 @@ function marked(progress: Progress, ref: WorkRef, at: number): Progress {
   )
 }
 
-/** Nothing is at work and nothing can begin: all phases are completed, or something is in the way. */
+/** Nothing runs and nothing can start: either all phases are completed, or something blocks them. */
 function finish(progress: Progress, at: number): Transition {
   const { phases = [], doneWhen = [], review } = progress
   const open = phases.find((phase) => hasFailed(phase)) ?? phases.find((phase) => !isOver(phase))

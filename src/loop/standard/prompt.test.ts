@@ -15,7 +15,7 @@ import {
 import type { Progress } from '../../contract/progress.ts'
 import { promptFor, repairPromptFor, reportIn } from '../protocol.ts'
 
-/** The prompt of the first iteration that is under way. */
+/** The prompt of the first live iteration. */
 function promptOf(progress: Progress): string {
   const [live] = progress.live
   if (!live) throw new Error('nothing is under way')
@@ -25,7 +25,7 @@ function promptOf(progress: Progress): string {
 const begun = (progress: Progress) => after(progress, started()).progress
 
 describe('the prompt of a phase', () => {
-  it('says where it is, what is to be done and how it is to be reported', () => {
+  it('contains the position, the task and how to report', () => {
     const prompt = promptOf(begun(aStandard([aPhase('a'), aPhase('b')], { goal: 'Ship it' })))
 
     expect(prompt).toMatch(/^# Ralph: phase a\n/)
@@ -36,7 +36,7 @@ describe('the prompt of a phase', () => {
     expect(prompt).not.toMatch(/item|earlier try|gate/)
   })
 
-  it('tells which item it is about, and what that is if the task does not say it', () => {
+  it('names the item, and describes it if the task does not', () => {
     const items = [anItem('x', { phases: [aPart('write'), aPart('test')] }), anItem('y')]
     const prompt = promptOf(begun(aStandard([forEach('work', items)])))
 
@@ -44,7 +44,7 @@ describe('the prompt of a phase', () => {
     expect(prompt).toMatch(/## Item x\s+do x\s+## Your task\s+do write/)
   })
 
-  it('warns of others at work', () => {
+  it('warns about others that work at the same time', () => {
     const prompt = promptOf(begun(aStandard([forEach('work', [anItem('x')], { parallel: true })])))
 
     expect(prompt).toMatch(/Others work in the same files/)
@@ -56,13 +56,13 @@ describe('the prompt of a phase', () => {
     expect(promptOf(begun(aStandard([aPhase('a')], { worktree })))).toMatch(/worktree on branch `sprint\/S`/)
   })
 
-  it('tells why an earlier try failed', () => {
+  it('explains why an earlier attempt failed', () => {
     const blocked = after(aStandard([aPhase('a')]), started(), fails('a', 'no parser')).progress
 
-    expect(promptOf(begun(blocked))).toMatch(/## An earlier try failed\s+```text\nno parser\n```/)
+    expect(promptOf(begun(blocked))).toMatch(/## An earlier attempt failed\s+```text\nno parser\n```/)
   })
 
-  it('tells what people, checks and hooks have said', () => {
+  it('contains messages, check results and hook output', () => {
     const progress = aStandard([aPhase('a')], {
       refusedBy: [red('unit tests', '3 failing')],
       feedback: [{ hookId: 'lint', output: 'semicolon' }],
@@ -73,7 +73,7 @@ describe('the prompt of a phase', () => {
     expect(promptOf(begun(progress))).toMatch(/3 failing[^]*semicolon[^]*that one[^]*mind the gap/)
   })
 
-  it('is smaller once it was too big', () => {
+  it('is shortened once it was too large', () => {
     const progress = begun(aStandard([aPhase('a')], { goal: 'Ship it' }))
     const [live] = progress.live
     const prompt = live ? promptFor(progress, { ...live, smallPrompt: true, notes: 'learned a lot' }) : ''
@@ -83,7 +83,7 @@ describe('the prompt of a phase', () => {
   })
 })
 
-describe('the prompt about a red gate', () => {
+describe('the prompt to repair a gate', () => {
   const progress = after(
     aStandard([aPhase('a', { gate: aGate() })]),
     started(),
@@ -91,7 +91,7 @@ describe('the prompt about a red gate', () => {
     gateEnds('a', 7, { output: '```\nno cheese' }),
   ).progress
 
-  it('asks to mend it, and shows what it is, how it ended and what it printed', () => {
+  it('shows the script, how it ended and its output', () => {
     const prompt = promptOf(progress)
 
     expect(prompt).toMatch(/## Your task\s+mend it\n/)
@@ -102,8 +102,8 @@ describe('the prompt about a red gate', () => {
   })
 })
 
-describe('parts in other words', () => {
-  it('take the place of ours, filled once, and the form of the report stays', () => {
+describe('custom prompt sections', () => {
+  it('replace the defaults, filled once, and the form of the report stays', () => {
     const prompts = {
       header: '# {{sprint-id}}, {{iteration}}',
       position:
@@ -152,13 +152,13 @@ describe('reports', () => {
     ['completed without a summary', '{"status": "completed"}'],
     ['needs-human without a question', '{"status": "needs-human", "summary": "s"}'],
     ['a line in the older form', 'RALPH_COMPLETE: done'],
-  ])('%s is none', (_, said) => {
+  ])('%s is not a report', (_, said) => {
     expect(reportIn(progress, { text: `\`\`\`json\n${said}\n\`\`\`\n${said}` }, '')).toMatchObject({
       kind: 'malformed',
     })
   })
 
-  it('no echo of any prompt is one, whatever is in it', () => {
+  it('no echo of any prompt is a report, whatever it contains', () => {
     const trap = fc.constantFrom(text, json, `~~~\n${json}\n~~~`, '```', '````json', `  ${text}`)
     const texts = fc.array(fc.oneof(trap, fc.string()), { maxLength: 5 }).map((parts) => parts.join('\n'))
     fc.assert(
@@ -185,7 +185,7 @@ describe('reports', () => {
     )
   })
 
-  it('the described form is none, even without the prompt around it', () => {
+  it('the described form is not a report, even without the prompt around it', () => {
     const [, form = ''] = /```json\n([^]*?)\n```/.exec(promptOf(progress)) ?? []
 
     expect(JSON.parse(form)).toMatchObject({ summary: expect.any(String) })

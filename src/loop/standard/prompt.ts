@@ -15,11 +15,11 @@ import {
 import { phaseAt, stepAt, workAt, type Work } from './work.ts'
 
 export type PhasePromptFor = Pick<LiveIteration, 'number' | 'work' | 'smallPrompt'> & {
-  /** What earlier iterations have learned (LEARNINGS.md of the sprint). */
+  /** LEARNINGS.md of the sprint. */
   readonly notes?: string | undefined
 }
 
-/** What is asked of the agent for one piece of work. It starts with a fresh context, so all it must know is in here. */
+/** Builds the prompt for one piece of work. The agent starts with a fresh context, so it contains everything the agent must know. */
 export function buildPhasePrompt(progress: Progress, iteration: PhasePromptFor): string {
   const { work: ref, smallPrompt } = iteration
   if (!ref) return phaseReporting()
@@ -51,7 +51,7 @@ type Place = {
   readonly number: number
 }
 
-/** The parts of the prompt that the sprint or its workflow puts in its own words. */
+/** Sections of the prompt that the sprint or its workflow replaces. */
 function partsOf(progress: Progress, place: Place) {
   const { prompts = {} } = progress
   return (name: keyof NonNullable<Progress['prompts']>): string | undefined => {
@@ -90,7 +90,7 @@ const indexOf = (units: readonly { readonly id: string }[], wanted: string): str
   String(units.findIndex(({ id }) => id === wanted) + 1)
 
 const heading = ({ sprintId }: Progress, { ref, number }: Place): string =>
-  `# Ralph: ${ref.gateFix === undefined ? '' : 'the gate of '}phase ${ref.phase}\n\nSprint ${sprintId}, iteration ${number}. You work autonomously; nobody answers while you work.`
+  `# Ralph: ${ref.gateFix === undefined ? '' : 'the gate of '}phase ${ref.phase}\n\nSprint ${sprintId}, iteration ${number}. You work autonomously; no one can answer questions while you work.`
 
 function purpose({ goal }: Progress): string | undefined {
   const text = goal.trim()
@@ -110,9 +110,9 @@ function position(progress: Progress, place: Place): string {
 }
 
 const retryWarning = ({ error = '' }: Work): string =>
-  `## An earlier try failed\n\n${quoted(clip(error, most.stepCharacters))}\n\nLook at what it left behind before you begin.`
+  `## An earlier attempt failed\n\n${quoted(clip(error, most.stepCharacters))}\n\nLook at what it left behind before you begin.`
 
-/** What an item is about, unless the task says it anyway. */
+/** Describes the item, unless the task already does. */
 function item({ work, step }: Place): string | undefined {
   if (!step || (work.prompt ?? '').includes(step.prompt.trim())) return undefined
   return `## Item ${step.id}\n\n${step.prompt.trim()}`
@@ -125,7 +125,7 @@ function gateFix({ work, ref }: Place): (string | undefined)[] {
   const output = lastOutput.trim() === '' ? 'It printed nothing.' : `Its output ends with:\n\n${quoted(lastOutput)}`
   return [
     `## Your task\n\n${(gate?.onFailPrompt ?? '').trim()}`,
-    `## The gate\n\nThe work of this phase was reported as completed. Then Ralph ran this script itself, and it failed (${why}), ${ref.gateFix} of ${gate?.maxRetries} times. The sprint goes on only when it passes; Ralph runs it again when you are done.\n\n${quoted(gate?.script ?? '')}\n\n${output}`,
+    `## The gate\n\nThe work of this phase was reported as completed. Then Ralph ran this script itself, and it failed (${why}), ${ref.gateFix} of ${gate?.maxRetries} times. The sprint continues only when it passes; Ralph runs it again when you are done.\n\n${quoted(gate?.script ?? '')}\n\n${output}`,
     work.prompt === undefined ? undefined : `## What had been asked for\n\n${quoted(work.prompt)}`,
   ]
 }
@@ -136,7 +136,9 @@ function rules(progress: Progress, { ref }: Place): string {
     'Do this task and nothing else, do it well, and verify it (run the tests, try it out). Then stop.',
     'Do not weaken, skip or delete tests or checks to make them pass.',
     ...(phaseAt(progress, ref.phase).parallel === true
-      ? ['Others work in the same files at the same time: touch only what your task needs, and undo nothing of theirs.']
+      ? [
+          'Others work in the same files at the same time: touch only what your task needs, and do not undo their changes.',
+        ]
       : []),
     ...(worktree
       ? [`This folder is a git worktree on branch \`${worktree.branch}\`: stay in it, and on its branch.`]
@@ -147,7 +149,7 @@ function rules(progress: Progress, { ref }: Place): string {
   return `## Rules\n\n${lines.map((line) => `- ${line}`).join('\n')}`
 }
 
-/** As in goal-driven sprints: described, not exemplified, so that an echo is no report. The form is asked for in any words. */
+/** Described without an example, as in goal-driven sprints, so that an echo is not a report. Users can replace the words, not the form. */
 export const phaseReporting = (words = howToReport): string => `## Report\n\n${words}\n\n${form}`
 
 const howToReport = 'End your final message with exactly one fenced JSON block of this form and nothing after it:'
@@ -162,5 +164,5 @@ const form = `\`\`\`json
 \`\`\`
 
 - completed: the whole task is done, and you have verified it.
-- failed: it is not, and you could not do it.
-- needs-human: you cannot go on without a decision or something that only a person can give.`
+- failed: it is not done, and you could not do it.
+- needs-human: you cannot continue without a decision or something that only a person can give.`

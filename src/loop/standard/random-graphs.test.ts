@@ -25,7 +25,7 @@ const flow = fc.record(
 
 const prompting = flow.map((given) => (id: string) => aPhase(id, given))
 
-/** Items depend only on earlier or later ones in a fixed hidden order, so that there is no circle. */
+/** Items depend on each other only along a fixed hidden order, so that there is no cycle. */
 const items = fc
   .array(
     fc.record({ parts: fc.array(flow, { minLength: 1, maxLength: 3 }), on: fc.array(fc.nat(5), { maxLength: 2 }) }),
@@ -92,14 +92,14 @@ const sprint = fc
       ),
   )
 
-/** One throw of the dice: which open order is answered, and how well. */
+/** One roll of the dice: which open order is answered, and how well. */
 type Dice = { readonly which: number; readonly how: number }
 const luck = fc.array(fc.record({ which: fc.nat(1000), how: fc.nat(1000) }), { maxLength: 60 })
 
-/** What a runtime knows: the state, the orders that are open, and what observers were told. */
+/** What a runtime knows: the state, the open orders, and the events so far. */
 type World = { progress: Progress; open: Order[]; completed: string[]; at: number }
 
-/** Everything goes well from here on. */
+/** Everything succeeds from here on. */
 const well: Dice = { which: 0, how: 999 }
 
 function answer(order: Order, { how }: Dice, at: number): Fact {
@@ -191,7 +191,7 @@ function hold(isSo: boolean, what: string): void {
   if (!isSo) throw new Error(`it does not hold that ${what}`)
 }
 
-/** Nothing begins before what it has to wait for. */
+/** Nothing starts before its dependencies. */
 function mayBegin(ref: WorkRef | undefined, { phases = [], parallelExecution }: Progress): void {
   if (!ref) return
   const index = phases.findIndex(({ id }) => id === ref.phase)
@@ -221,7 +221,7 @@ function countOf({ phases = [] }: Progress) {
   return { phases: [...phases, ...parts].filter(isCompleted).length, steps: steps.filter(isCompleted).length }
 }
 
-/** One run: orders are answered in any order until none is open, unless somebody stops or kills it. */
+/** One run: orders are answered in any order until none is open, unless the run is stopped or killed. */
 function run(world: World, throws: Dice[]): void {
   happen(world, started({ at: ++world.at, agents: ['claude'] }))
   for (let facts = 0; world.open.length > 0; facts++) {
@@ -243,7 +243,7 @@ function run(world: World, throws: Dice[]): void {
   hold(!['in-progress', 'parked'].includes(world.progress.status), `it rests, and says so: ${world.progress.status}`)
 }
 
-it('every graph of phases comes to rest, does each work once, in order, side by side up to the limit, and counts right', () => {
+it('every graph of phases comes to rest, does all work once, in order, in parallel up to the limit, with correct counts', () => {
   fc.assert(
     fc.property(sprint, luck, (progress, dice) => {
       const world: World = { progress, open: [], completed: [], at: noon }

@@ -5,7 +5,7 @@ import { spentLimit } from '../limits.ts'
 import { hasFailed, isOver } from './units.ts'
 import { workAt, type Work } from './work.ts'
 
-/** A sprint that was blocked tries again what failed, and what was skipped because of it. A gate that blocked is run first. */
+/** Retries what failed in a blocked sprint, and what was skipped because of it. A gate that blocked runs first. */
 export function reopenFailed(progress: Progress): Progress {
   const { phases, status } = progress
   if (!phases || (status !== 'blocked' && status !== 'failed')) return progress
@@ -25,7 +25,7 @@ function reopenStep(step: CompiledStep): CompiledStep {
   return { ...step, ...(hasFailed(step) && { status: 'pending' }), phases }
 }
 
-/** The error stays: the next prompt tells it. */
+/** The error stays for the next prompt. */
 function reopenWork<W extends Work>(work: W): W {
   const { gateTracking } = work
   const again = { ...work, status: 'pending' as const, retryCount: undefined, nextRetryAt: undefined }
@@ -33,7 +33,7 @@ function reopenWork<W extends Work>(work: W): W {
   return { ...again, gateTracking: { ...gateTracking, attempts: 0, status: 'pending' } }
 }
 
-/** What was only interrupted is at work again at once; what waits for a limit or for its next try goes on waiting. */
+/** Restarts interrupted iterations at once; those that wait for a usage limit or a retry continue to wait. */
 export function resumeInterrupted(progress: Progress, at: number): Progress {
   if (progress.mode !== 'standard' || progress.parked || spentLimit(progress) !== undefined) return progress
   const isDue = ({ stage, work }: LiveIteration) =>

@@ -10,7 +10,7 @@ const retrying = (retry: Partial<NonNullable<Progress['retry']>> = {}) =>
   aStandard([aPhase('a')], { retry: { maxAttempts: 3, backoffMs: [1000, 5000], retryOn: [...all], ...retry } })
 
 describe('with retry', () => {
-  it('a work that failed is tried again in another iteration, after its pause', () => {
+  it('failed work is retried in another iteration, after its pause', () => {
     const { progress, orders } = after(retrying(), started(), fails('a'))
 
     expect(progress).toMatchObject({
@@ -22,14 +22,14 @@ describe('with retry', () => {
     expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'boom' }])
   })
 
-  it('a program that failed is started again in the same iteration', () => {
+  it('a failed program is started again in the same iteration', () => {
     const { progress, orders } = after(retrying(), started(), breaks('a'))
 
     expect(progress).toMatchObject({ live: [{ number: 1, attempt: 2 }], phases: [{ retryCount: 1 }] })
     expect(work(orders)).toEqual([{ type: 'wait', iteration: 1, until: noon + 1000, reason: 'exit code 1' }])
   })
 
-  it('both kinds of tries count together, and the last pause repeats', () => {
+  it('both kinds of retries count together, and the last pause repeats', () => {
     const first = after(retrying({ maxAttempts: 4 }), started(), fails('a'), waitEndsOn('a')).progress
     const second = after(first, breaks('a'), waitEndsOn('a'))
     const third = after(second.progress, breaks('a'))
@@ -49,7 +49,7 @@ describe('with retry', () => {
     ['failed', 'logic'],
     ['crash', 'logic'],
     ['unknown', 'logic'],
-  ])('%s is of category %s: tried again with it, not without it', (failure, category) => {
+  ])('%s has category %s: retried with it, not without it', (failure, category) => {
     const end =
       failure === 'failed' ? fails('a') : failure === 'malformed' ? saysNothing('a') : breaks('a', { class: failure })
     const others = all.filter((other) => other !== category)
@@ -64,17 +64,17 @@ describe('with retry', () => {
   it.each<[FailureClass, string]>([
     ['auth', 'needs-human'],
     ['usage_limit', 'parked'],
-  ])('%s is no matter of trying again', (failure, status) => {
+  ])('%s is not subject to retry', (failure, status) => {
     expect(after(retrying(), started(), breaks('a', { class: failure, retryable: false })).progress.status).toBe(status)
   })
 
-  it('the pause is not forgotten by an interruption', () => {
+  it('the pause survives an interruption', () => {
     const { orders } = after(retrying(), started(), fails('a'), interrupted, started({ at: noon + 10 }))
 
     expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'resumed' }])
   })
 
-  it('the count begins anew in a new run of a blocked sprint', () => {
+  it('the count restarts in a new run of a blocked sprint', () => {
     const blocked = after(retrying({ maxAttempts: 1 }), started(), fails('a')).progress
 
     expect(after(blocked, started()).progress.phases?.[0]?.retryCount).toBeUndefined()
@@ -84,7 +84,7 @@ describe('with retry', () => {
 describe('without retry', () => {
   const plain = aStandard([aPhase('a')])
 
-  it('a program that ends by itself with an error has failed its work', () => {
+  it('a program that exits with an error has failed its work', () => {
     expect(after(plain, started(), breaks('a')).progress).toMatchObject({ status: 'blocked', error: 'exit code 1' })
   })
 
@@ -99,7 +99,7 @@ describe('without retry', () => {
     ['overloaded', 20],
     ['network', 20],
     ['hang', 3],
-  ])('%s is tried again as for any sprint, %i times in all', (failure, tries) => {
+  ])('%s is retried as in any sprint, %i times in total', (failure, tries) => {
     const fail = breaks('a', { class: failure })
     const before = Array.from({ length: tries - 1 }, () => [fail, waitEndsOn('a')]).flat()
     const lastTry = after(plain, started(), ...before).progress
@@ -111,7 +111,7 @@ describe('without retry', () => {
     })
   })
 
-  it('failures of one work do not count for another', () => {
+  it('failures of one work item do not count for another', () => {
     const progress = aStandard([aPhase('a', { parallel: true }), aPhase('b')])
     const hang = (name: string) => breaks(name, { class: 'hang' })
     const { live } = after(progress, started(), hang('a'), hang('b'), waitEndsOn('a'), hang('a')).progress
@@ -119,7 +119,7 @@ describe('without retry', () => {
     expect(live).toMatchObject([{ failures: { count: 2 } }, { failures: { count: 1 } }])
   })
 
-  it('is completed like any other in the end', () => {
+  it('completes like any other in the end', () => {
     expect(
       after(plain, started(), breaks('a', { class: 'hang' }), waitEndsOn('a'), completes('a')).progress.status,
     ).toBe('completed')

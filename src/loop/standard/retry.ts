@@ -8,7 +8,7 @@ import { withWork, workAt } from './work.ts'
 
 export type WorkError = NonNullable<LiveIteration['error']>
 
-/** The categories that `retry` speaks of. What is not in here is for the policy table alone. */
+/** Categories for the `retry` setting. Classes that are missing here follow the policy table alone. */
 const categories: Partial<Record<FailureClass, ErrorCategory>> = {
   rate_limit: 'rate-limit',
   overloaded: 'network',
@@ -22,10 +22,10 @@ const categories: Partial<Record<FailureClass, ErrorCategory>> = {
   not_found: 'logic',
 }
 
-/** What is none of them counts as logic. */
+/** Unmapped classes count as logic. */
 export const categoryOf = (failure: FailureClass): ErrorCategory => categories[failure] ?? 'logic'
 
-/** Notes another try of a work and when it may begin; undefined if `retry` of the sprint does not allow one. */
+/** Schedules a retry of the work; undefined if the `retry` setting does not allow one. */
 export function planRetry(
   progress: Progress,
   ref: WorkRef,
@@ -44,8 +44,8 @@ export function planRetry(
 type Failed = Extract<AttemptEnd, { kind: 'failed' }>
 
 /**
- * Whether the same iteration gets another attempt. `retry` of the sprint decides; without it the table of failures does, but
- * a program that ends by itself with an error has failed its work: only one that was killed is started again.
+ * Decides whether the same iteration gets another attempt. The `retry` setting decides; without it the policy table does, except
+ * that a program that exits with an error has failed its work: only a killed one is started again.
  */
 export function planAttempt(progress: Progress, ref: WorkRef, end: Failed, at: number) {
   const category = categories[end.class]

@@ -11,7 +11,7 @@ const status = fc.constantFrom(
   'failed',
 ) satisfies fc.Arbitrary<Unit['status']>
 
-it('what is known of a list is true after any changes', () => {
+it('the cached tally is correct after any changes', () => {
   fc.assert(
     fc.property(
       fc.array(status, { maxLength: 8 }),
@@ -36,7 +36,7 @@ it('what is known of a list is true after any changes', () => {
   )
 })
 
-it('an id that is nowhere changes nothing', () => {
+it('an unknown id changes nothing', () => {
   const units: Unit[] = [{ id: 'a', status: 'pending' }]
 
   expect(replaceIn(units, 'b', () => ({ id: 'b', status: 'failed' }))).toEqual(units)

@@ -3,7 +3,7 @@ import type { CompiledPhase } from '../../contract/phases.ts'
 /** A phase, an item, or a part of one. */
 export type Unit = { readonly id: string; readonly status: CompiledPhase['status'] }
 
-/** Nobody has to do anything about it any more. */
+/** Needs no more work. */
 export const isOver = ({ status }: Pick<Unit, 'status'>): boolean => status === 'completed' || status === 'skipped'
 
 export const hasFailed = ({ status }: Pick<Unit, 'status'>): boolean => status === 'failed' || status === 'blocked'
@@ -12,13 +12,13 @@ type Tally = {
   readonly positions: ReadonlyMap<string, number>
   readonly over: number
   readonly failed: number
-  /** Where the first one is that is not over; the length of the list if all are. */
+  /** Index of the first unfinished unit, or the length of the list. */
   readonly firstOpen: number
 }
 
 /**
- * What is known of a list, so that a sprint with thousands of items does not go through all of them with every fact. It
- * follows from the list alone; lists are never changed, only replaced, and then what is known goes over to the new one.
+ * Cached facts about a list, so that a sprint with thousands of items does not scan all of them for every fact. Lists are
+ * immutable; when one is replaced, `replaceIn` derives the tally of the new list.
  */
 const tallies = new WeakMap<readonly Unit[], Tally>()
 
@@ -48,13 +48,13 @@ export const areOver = (units: readonly Unit[]): boolean => tallyOf(units).over 
 
 export const someFailed = (units: readonly Unit[]): boolean => tallyOf(units).failed > 0
 
-/** The index of the first that is not over; undefined if all are. */
+/** Index of the first unfinished unit; undefined if all are finished. */
 export function firstOpenIn(units: readonly Unit[]): number | undefined {
   const { firstOpen } = tallyOf(units)
   return firstOpen < units.length ? firstOpen : undefined
 }
 
-/** The same list, with another one in the place of the one of that id. */
+/** Returns a copy of the list with the unit of that id changed. */
 export function replaceIn<U extends Unit>(units: readonly U[], id: string | undefined, change: (unit: U) => U): U[] {
   const tally = tallyOf(units)
   const index = tally.positions.get(id ?? '') ?? -1

@@ -32,8 +32,8 @@ import type { Fact } from '../fact.ts'
 const two = [aPhase('a', { parallel: true }), aPhase('b', { parallel: true }), aPhase('c', { waitForParallel: true })]
 const afterTurn: Fact = { type: 'stop-requested', at: noon, as: 'paused', when: 'turn' }
 
-describe('a completed work', () => {
-  it('is recorded with its times and what was said, and counted', () => {
+describe('completed work', () => {
+  it('is recorded with its times and summary, and counted', () => {
     const { progress, orders } = after(aStandard([aPhase('a'), aPhase('b')]), started(), completes('a', noon + 5))
 
     expect(progress.phases?.[0]).toEqual({
@@ -50,7 +50,7 @@ describe('a completed work', () => {
     expect(told(orders)).toContainEqual({ type: 'work-ended', work: { phase: 'a' }, status: 'completed', text: 'a ok' })
   })
 
-  it('completes the item and the phase that it is the last part of', () => {
+  it('completes the item and the phase if it is their last part', () => {
     const item = anItem('x', { phases: [aPart('write'), aPart('test')] })
     const half = after(aStandard([forEach('work', [item])]), started(), completes('work/x')).progress
     const { progress } = after(half, completes('work/x'))
@@ -70,8 +70,8 @@ describe('a completed work', () => {
   })
 })
 
-describe('a failed work', () => {
-  it('blocks the sprint, with all that is known about it', () => {
+describe('failed work', () => {
+  it('blocks the sprint, with all details', () => {
     const { progress } = after(aStandard([aPhase('a'), aPhase('b')]), started(), fails('a', 'boom', noon + 5))
 
     expect(progress).toMatchObject({
@@ -89,7 +89,7 @@ describe('a failed work', () => {
     ])
   })
 
-  it('lets those that are at work finish, and begins nothing new', () => {
+  it('lets running work finish and starts nothing new', () => {
     const failed = after(aStandard(two), started(), fails('a')).progress
     const { progress } = after(failed, completes('b'))
 
@@ -99,7 +99,7 @@ describe('a failed work', () => {
     expect(statuses(progress)).toEqual({ a: 'blocked', b: 'completed', c: 'pending' })
   })
 
-  it('is tried again by the next run of a blocked sprint, with what was said about it', () => {
+  it('is retried by the next run of a blocked sprint, with the previous error', () => {
     const blocked = after(aStandard(two), started(), fails('a'), completes('b')).progress
     const { progress } = after(blocked, started())
 
@@ -108,7 +108,7 @@ describe('a failed work', () => {
     expect(after(progress, completes('a')).progress.phases?.[0]).not.toHaveProperty('error', expect.anything())
   })
 
-  it('is not tried again by a run that only goes on after an interruption', () => {
+  it('is not retried by a run that only resumes after an interruption', () => {
     const interruptedThen = after(aStandard(two), started(), fails('a'), interrupted).progress
     const { progress } = after(interruptedThen, breaks('b', { reason: 'aborted' }), started())
 
@@ -119,7 +119,7 @@ describe('a failed work', () => {
     })
   })
 
-  it('is what no valid report comes to, after it was asked for once', () => {
+  it('is the result of a missing report, after one request', () => {
     const again = after(aStandard([aPhase('a')]), started(), saysNothing('a', 'session'))
     const { progress } = after(again.progress, saysNothing('a', 'session'))
 
@@ -130,7 +130,7 @@ describe('a failed work', () => {
 })
 
 describe('a question', () => {
-  it('puts the work back until it is answered', () => {
+  it('returns the work to pending until it is answered', () => {
     const { progress } = after(aStandard([aPhase('a')]), started(), asks('a'))
 
     expect(progress).toMatchObject({
@@ -141,13 +141,13 @@ describe('a question', () => {
     expect(underWay(after(progress, answered('this one'), started()).progress)).toEqual(['a'])
   })
 
-  it('is asked together with another one of the same time', () => {
+  it('is merged with another one asked at the same time', () => {
     const { progress } = after(aStandard(two), started(), asks('a', 'red or blue?'), asks('b', 'big or small?'))
 
     expect(progress.humanNeeded).toMatchObject({ reason: 'red or blue?', details: 'Also: big or small?' })
   })
 
-  it('counts more than a failure: that one is still there after the answer', () => {
+  it('takes precedence over a failure, which remains after the answer', () => {
     const asked = after(aStandard(two), started(), fails('a'), asks('b')).progress
     const { progress } = after(asked, answered('yes'), started(), completes('b'))
 
@@ -157,7 +157,7 @@ describe('a question', () => {
 })
 
 describe('a breakpoint', () => {
-  it('lets those that are at work finish, then pauses', () => {
+  it('lets running work finish, then pauses', () => {
     const phases = [aPhase('a', { parallel: true, break: true }), aPhase('b'), aPhase('c')]
     const reached = after(aStandard(phases), started(), completes('a'))
     const { progress } = after(reached.progress, completes('b'))
@@ -172,7 +172,7 @@ describe('a breakpoint', () => {
     expect(underWay(after(progress, started()).progress)).toEqual(['c'])
   })
 
-  it('is not forgotten when the sprint is interrupted before it is quiet', () => {
+  it('survives an interruption that happens before all work has ended', () => {
     const phases = [aPhase('a', { parallel: true, break: true }), aPhase('b'), aPhase('c')]
     const { progress } = after(aStandard(phases), started(), completes('a'), interrupted, breaks('b'), started())
 
@@ -192,7 +192,7 @@ describe('a breakpoint', () => {
 })
 
 describe('a stop', () => {
-  it('after the iteration waits for all that is at work', () => {
+  it('after the iteration waits for all running work', () => {
     const one = after(aStandard(two), started(), pauseRequested, completes('a')).progress
 
     expect(one).toMatchObject({ status: 'in-progress', live: [{ work: { phase: 'b' } }] })
@@ -212,7 +212,7 @@ describe('a stop', () => {
     ])
   })
 
-  it('does not begin what waits for its next try while others finish', () => {
+  it('does not start work that waits for a retry while others finish', () => {
     const waiting = after(aStandard(two), started(), breaks('a', { class: 'overloaded' }), pauseRequested).progress
     const { progress, orders } = after(waiting, waitEndsOn('a'))
 
@@ -227,7 +227,7 @@ describe('a stop', () => {
 describe('an edit of PROGRESS.yaml', () => {
   const edited = (edit: Edit): Fact => ({ type: 'edited', at: noon, edits: [edit], refused: [] })
 
-  it('can ask for a pause or for a person', () => {
+  it('can request a pause or a person', () => {
     const paused = after(aStandard(two), started(), edited({ kind: 'pause' }), completes('a'), completes('b')).progress
     const asking = edited({ kind: 'needs-human', reason: 'look at this', details: '' })
 
@@ -238,7 +238,7 @@ describe('an edit of PROGRESS.yaml', () => {
     })
   })
 
-  it('cannot add steps that nobody would do', () => {
+  it('cannot add steps, which would never run', () => {
     const { progress, orders } = after(aStandard(two), started(), edited({ kind: 'step-added', prompt: 'more' }))
 
     expect(progress.dynamicSteps).toEqual([])
@@ -247,7 +247,7 @@ describe('an edit of PROGRESS.yaml', () => {
 })
 
 describe('limits', () => {
-  it('of iterations begin nothing new, and those at work finish', () => {
+  it('of iterations start nothing new, and running work finishes', () => {
     const limited = after(aStandard(two), started({ runLimits: { iterations: 1 } })).progress
 
     expect(underWay(limited)).toEqual(['a'])
@@ -255,7 +255,7 @@ describe('limits', () => {
     expect(after(limited, completes('a')).progress.status).toBe('limit-reached')
   })
 
-  it('of an account let others finish, and the rest waits until they are over', () => {
+  it('of an account let others finish, and the rest waits for the reset', () => {
     const limit = breaks('a', { class: 'usage_limit', resetsAt: noon + 1000 })
     const parked = after(aStandard(two), started({ agents: ['claude'] }), limit).progress
     const quiet = after(parked, completes('b')).progress
@@ -267,7 +267,7 @@ describe('limits', () => {
     expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
   })
 
-  it('of an account met by two at the same time are waited for by both', () => {
+  it('of an account hit by two iterations at the same time make both wait', () => {
     const limit = (name: string) => breaks(name, { class: 'usage_limit', resetsAt: noon + 1000 })
     const { progress, orders } = after(aStandard(two), started({ agents: ['claude'] }), limit('a'), limit('b'))
 
@@ -277,7 +277,7 @@ describe('limits', () => {
 })
 
 describe('a hook that blocks', () => {
-  it('lets those that are at work finish', () => {
+  it('lets running work finish', () => {
     const progress = aStandard(two, { perIterationHooks: [aHook({ onFail: 'block' })] })
     const failed = after(progress, started(), completes('a'), hookEnds('lint', { exitCode: 1 })).progress
     const { progress: ended } = after(failed, completes('b'), hookEnds('lint'))
@@ -289,7 +289,7 @@ describe('a hook that blocks', () => {
 })
 
 describe('checkpoints', () => {
-  it('are made once for those that were at work at the same time, by the last of them', () => {
+  it('are made once for concurrent iterations, by the last of them', () => {
     const first = after(aStandard(two, { checkpoint: true }), started(), completes('a'))
     const second = after(first.progress, completes('b'))
 

@@ -7,7 +7,7 @@ import { planRetry, type WorkError } from './retry.ts'
 import { areOver, hasFailed, someFailed } from './units.ts'
 import { isLive, nameOf, phaseAt, stepAt, withCurrent, withPhase, withStep, withWork, workAt } from './work.ts'
 
-/** What the end of an iteration means for its work, for the item it belongs to, for its phase, and for the sprint. */
+/** Applies the end of an iteration to its work, its item, its phase and the sprint. */
 export function closeWork(progress: Progress, live: LiveIteration, at: number): Transition {
   const next = live.work ? outcomeOf(progress, live.work, live, at) : closeSprint(progress, live)
   return { progress: withCurrent(next.progress), orders: next.orders }
@@ -23,7 +23,7 @@ function outcomeOf(progress: Progress, ref: WorkRef, live: LiveIteration, at: nu
   return retry ? putBack(retry.progress, ref, at) : fail(progress, ref, error, at)
 }
 
-/** It will be begun again, unless another part of its item has failed meanwhile. */
+/** Returns the work to pending, unless another part of its item has failed. */
 function putBack(progress: Progress, ref: WorkRef, at: number): Transition {
   const waiting = withWork(progress, ref, (work) => ({ ...work, status: 'pending' }))
   return ref.step === undefined ? { progress: waiting, orders: [] } : settleStep(waiting, ref, at)
@@ -31,7 +31,7 @@ function putBack(progress: Progress, ref: WorkRef, at: number): Transition {
 
 type Completion = { readonly at: number; readonly summary?: string | undefined }
 
-/** Also a phase or an item for which there was nothing to do. */
+/** Also completes a phase or an item that had nothing to do. */
 export function completeWork(progress: Progress, ref: WorkRef, completion: Completion): Transition {
   if (ref.step !== undefined && ref.subPhase === undefined) return completeStep(progress, ref, completion)
   const { at, summary } = completion
@@ -74,13 +74,13 @@ function completeStep(progress: Progress, ref: WorkRef, { at }: Completion): Tra
   return andThen([ended(ref, 'completed')], settlePhase(unblocked(counted, ref), ref, at))
 }
 
-/** The last thing that was said about it. */
+/** The last summary of its parts. */
 function summaryOf({ phases }: CompiledStep) {
   const summary = phases.findLast((part) => part.summary !== undefined)?.summary
   return summary === undefined ? {} : { summary }
 }
 
-/** `blocked-by` of the items that waited for this one shrinks. */
+/** Shrinks `blocked-by` of the items that wait for this one. */
 function unblocked(progress: Progress, { phase, step }: WorkRef): Progress {
   if (!progress.dependencyGraph) return progress
   const dependencyGraph = progress.dependencyGraph.map((graph) => {
@@ -119,7 +119,7 @@ function block(progress: Progress, { phase }: WorkRef, error: WorkError): Transi
   return andThen([ended({ phase }, 'blocked', error.text)], comeToRest(blocked, ending))
 }
 
-/** An item is over when all its parts are, or when one has failed and none is at work any more. */
+/** An item ends when all its parts have ended, or when one has failed and no other is running. */
 function settleStep(progress: Progress, ref: WorkRef, at: number): Transition {
   const item = { phase: ref.phase, step: ref.step }
   const { phases } = stepAt(progress, item)
@@ -132,7 +132,7 @@ function settleStep(progress: Progress, ref: WorkRef, at: number): Transition {
   return andThen([ended(item, 'failed', error.text), ...next.orders], settlePhase(next.progress, item, at))
 }
 
-/** What depends on a failed item, directly or not, is not begun in this run. */
+/** Items that depend on a failed one, directly or not, do not start in this run. */
 function skipDependents(progress: Progress, ref: WorkRef): Transition {
   const { steps = [], parallel } = phaseAt(progress, ref.phase)
   if (parallel !== true) return { progress, orders: [] }
@@ -156,7 +156,7 @@ function dependentsOf(steps: readonly CompiledStep[], first: string): ReadonlySe
   return found
 }
 
-/** A phase is over when all its items are and it has no gate, or when one has failed and no other can go on. */
+/** A phase ends when all its items have ended and it has no gate, or when one has failed and no other can continue. */
 function settlePhase(progress: Progress, { phase: id }: WorkRef, at: number): Transition {
   const phase = phaseAt(progress, id)
   const steps = phase.steps ?? []
@@ -173,7 +173,7 @@ function settlePhase(progress: Progress, { phase: id }: WorkRef, at: number): Tr
   )
 }
 
-/** After the last phase the checks have spoken. */
+/** Ends the sprint after the final checks. */
 function closeSprint(progress: Progress, { verdict }: LiveIteration): Transition {
   if (verdict === 'accepted') return comeToRest(progress, { status: 'completed' })
   const red = (progress.refusedBy ?? []).map(

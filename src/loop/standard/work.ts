@@ -3,7 +3,7 @@ import type { CompiledPhase, CompiledStep, CompiledSubPhase, WorkRef } from '../
 import type { Progress } from '../../contract/progress.ts'
 import { firstOpenIn, replaceIn, unitIn } from './units.ts'
 
-/** What an agent is asked to do, or a phase whose items are. */
+/** Something that an agent is asked to do, or a phase whose items are. */
 export type Work = CompiledPhase | CompiledSubPhase
 
 export function phaseAt({ phases = [] }: Progress, id: string): CompiledPhase {
@@ -25,7 +25,7 @@ export function workAt(progress: Progress, ref: WorkRef): Work {
   return subPhase
 }
 
-/** The same sprint with another phase in the place of the one of that id. */
+/** Returns the progress with one phase changed. */
 export const withPhase = (
   progress: Progress,
   id: string,
@@ -42,27 +42,27 @@ export const withStep = (
 ): Progress =>
   withPhase(progress, ref.phase, (phase) => ({ ...phase, steps: replaceIn(phase.steps ?? [], ref.step, change) }))
 
-/** What work and phases have in common is changed in the same way. */
+/** Applies the same change to a phase or a part. */
 export function withWork(progress: Progress, ref: WorkRef, change: <W extends Work>(work: W) => W): Progress {
   if (ref.step === undefined) return withPhase(progress, ref.phase, change)
   return withStep(progress, ref, (step) => ({ ...step, phases: replaceIn(step.phases, ref.subPhase, change) }))
 }
 
-/** How people call it. */
+/** Display name of a piece of work. */
 export const nameOf = ({ phase, step, subPhase }: WorkRef): string =>
   [phase, step, subPhase].filter((id) => id !== undefined).join('/')
 
-/** Whether the first is the second, or a part of it. */
+/** Whether `part` equals `whole` or belongs to it. */
 const isWithin = (part: WorkRef | undefined, whole: WorkRef): boolean =>
   part !== undefined &&
   part.phase === whole.phase &&
   (whole.step === undefined || part.step === whole.step) &&
   (whole.subPhase === undefined || part.subPhase === whole.subPhase)
 
-/** An iteration is under way for it, or for a part of it. */
+/** Whether an iteration works on it or on a part of it. */
 export const isLive = ({ live }: Progress, ref: WorkRef): boolean => live.some(({ work }) => isWithin(work, ref))
 
-/** `current` shows the first work that is not over; at the end it stays where it was. */
+/** Points `current` at the first unfinished work; at the end it stays where it was. */
 export function withCurrent(progress: Progress): Progress {
   const { phases = [] } = progress
   const phase = firstOpenIn(phases)
