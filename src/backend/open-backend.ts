@@ -48,18 +48,18 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   /** The name of the only user of a backend without accounts. */
   readonly userName: string
   readonly oidc?: OidcSettings | undefined
-  /** The address people use, if it is not the one that is listened on. */
+  /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
-  /** Where machines connect to; absent: only the one inside. */
+  /** Where machines connect; absent: only the local machine. */
   readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
   readonly project?: string | undefined
   readonly compiling: Fleet['compiling']
-  /** Sprints of this computer that `ralph run` runs; absent: none are looked at. */
+  /** Sprints of this computer that `ralph run` controls; absent: none are observed. */
   readonly observed?: Observed | undefined
   readonly settings?: Partial<Fleet['settings']>
   readonly eventTimes?: Partial<EventTimes>
   readonly log: Log
-  /** This replica was taken for dead by the others, and must exit. */
+  /** The other replicas consider this one dead: it must exit. */
   readonly onLost: (reason: string) => void
 }
 
@@ -68,11 +68,11 @@ export interface Backend {
   readonly fleet: Fleet
   readonly origin: string
   readonly machinePort: number | undefined
-  /** An address that signs the local user in, once. */
+  /** Creates an address that signs the local user in, once. */
   readonly ticketAddress: () => Promise<string>
-  /** With it, commands on this machine talk to the backend as the local user. */
+  /** Creates a token with which commands on this machine act as the local user. */
   readonly commandToken: () => Promise<string>
-  /** The machine inside this process: its id, and how it connects. */
+  /** The machine inside this process: its ID, and how it connects. */
   readonly localMachine: (
     name: string,
   ) => Promise<{ readonly machineId: string; readonly connect: () => Promise<Transport> }>
@@ -82,7 +82,7 @@ export interface Backend {
 
 const now = () => Date.now()
 
-/** Everything that a backend consists of, put together and running. */
+/** Opens all parts of a backend and starts it. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
   const opened: Close[] = []
   try {
@@ -95,14 +95,14 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
 
 type Close = () => Promise<void>
 
-/** What was opened last is closed first. */
+/** Closes in reverse order. */
 async function closeAll(opened: readonly Close[]): Promise<void> {
   for (const close of opened.toReversed()) await close()
 }
 
 async function openAll(options: BackendOptions, opened: Close[]): Promise<Backend> {
   let isOver = false
-  // Who still wants something of the database once we have closed it need not be told of.
+  // Errors after the database is closed are expected.
   const trouble = (error: unknown, doing = 'request') =>
     isOver ||
     options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: stackOf(error) })
@@ -160,7 +160,7 @@ type OpenLines = {
   readonly close: () => Promise<void>
 }
 
-/** The fleet and the lines to its machines: each needs the other. */
+/** Opens the fleet and the lines to its machines, which need each other. */
 async function openLines(options: BackendOptions, base: Base & { readonly authority: Authority }): Promise<OpenLines> {
   const { database, sender, authority, trouble } = base
   const { log, version } = options
@@ -211,7 +211,7 @@ async function openLines(options: BackendOptions, base: Base & { readonly author
 }
 
 function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('asked too early')
+  if (value === undefined) throw new Error('used before it was opened')
   return value
 }
 
@@ -294,13 +294,13 @@ async function serve(
   }
 }
 
-/** Few backends have accounts, and those that have none need not load what it takes. */
+/** Loads the OIDC client only for backends with accounts. */
 const signingIn = async (...given: Parameters<typeof OidcRoutes>) =>
   (await import('./http/oidc.ts')).oidcRoutes(...given)
 
 const readyMs = 2000
 
-/** Whether the database answers, and soon. */
+/** Whether the database answers within `readyMs`. */
 async function answers({ pool }: Database): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), readyMs).unref())
   const answered = pool.query('select 1').then(
@@ -315,7 +315,7 @@ async function writeAudit({ db }: Database, { user }: Who, what: string, ids: Re
   await db.insert(audit).values({ at: now(), who: user.name, userId: user.id, what, target, details: ids })
 }
 
-/** Whom machines trust; made at the first start and the same for all replicas. */
+/** The authority that machines trust; created at the first start and shared by all replicas. */
 async function authorityOf({ db }: Database): Promise<Authority> {
   const [kept] = await db.select().from(authorities)
   if (kept) return openAuthority(kept)
@@ -327,7 +327,7 @@ async function authorityOf({ db }: Database): Promise<Authority> {
   return openAuthority(present(made))
 }
 
-/** The machine that this backend itself runs on. */
+/** The machine that this backend runs on. */
 async function localMachine({ db }: Database, name: string): Promise<string> {
   const [known] = await db.select().from(machineRows).where(eq(machineRows.local, true))
   if (known) return known.id

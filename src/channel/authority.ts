@@ -6,13 +6,19 @@ import { loadX509 } from './x509.ts'
 /** Certificate and private key, as PEM. */
 export type Credentials = { readonly certificate: string; readonly key: string }
 
-/** The name in the backend's certificate. It is the same everywhere: machines know the backend by its authority, not by its address. */
+/**
+ * The name in the backend's certificate, the same for every backend: machines trust the backend's authority, not its
+ * address.
+ */
 export const backendName = 'backend.ralph.internal'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** Clocks differ. A machine whose clock is off should be told so by the backend, and not lock itself out. */
+/**
+ * Certificates are valid from slightly before now, because clocks differ. A machine whose clock is wrong must still
+ * reach the backend and learn about it.
+ */
 const backDatedMs = { machine: 5 * minuteMs, backend: dayMs } as const
 const lives = { authority: 3650 * dayMs, backend: 90 * dayMs, machine: dayMs } as const
 
@@ -21,10 +27,10 @@ const machineUri = (machineId: string): string => `spiffe://ralph/machine/${mach
 /** Signs the certificates of one backend and its machines. */
 export interface Authority {
   readonly certificate: string
-  /** SHA-256 of its public key: what a join token carries. */
+  /** SHA-256 of its public key, as carried by a join token. */
   readonly pin: string
   readonly forBackend: (now: number) => Promise<Credentials>
-  /** For whoever holds the key of the request; the name in it does not matter. */
+  /** Certifies the key that signed the request; ignores the name in the request. */
   readonly forMachine: (csr: string, machineId: string, now: number) => Promise<IssuedCertificate>
 }
 
@@ -47,7 +53,7 @@ export async function makeAuthority(now: number): Promise<Credentials> {
   return { certificate: pemOf(certificate), key: await keyPem(keys) }
 }
 
-/** What it takes to sign is loaded when something is to be signed. */
+/** Loads the certificate library only when a certificate is signed. */
 export function openAuthority({ certificate, key }: Credentials): Authority {
   const issuer = new X509Certificate(certificate)
   const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: Wanted) => {
@@ -104,7 +110,7 @@ const wantedFor = (whom: 'backend' | 'machine', now: number) => ({
   backDated: backDatedMs[whom],
 })
 
-/** A key that never leaves this process but by `key`, and the request for its certificate. */
+/** A new private key, which leaves this process only as `key`, and a certificate request for it. */
 export async function newKeyAndRequest(name: string): Promise<{ readonly key: string; readonly csr: string }> {
   const { Pkcs10CertificateRequestGenerator } = await loadX509()
   const keys = await newKeys()
@@ -116,7 +122,7 @@ export async function newKeyAndRequest(name: string): Promise<{ readonly key: st
   return { key: await keyPem(keys), csr: csr.toString('pem') }
 }
 
-/** A request proves that its sender has the key. */
+/** Throws unless the request is signed by its own key, which proves that the sender holds it. */
 async function readRequest(csr: string): Promise<Pkcs10CertificateRequest> {
   try {
     const x509 = await loadX509()
@@ -129,7 +135,7 @@ async function readRequest(csr: string): Promise<Pkcs10CertificateRequest> {
 }
 
 const badRequest = (cause?: unknown): RalphError =>
-  new RalphError('JOIN_REFUSED', 'the certificate request cannot be read or is not signed by its key', { cause })
+  new RalphError('JOIN_REFUSED', 'the certificate request is unreadable or not signed by its own key', { cause })
 
 /** SHA-256 of the public key of a request or a certificate. */
 export const requestPin = async (csr: string): Promise<string> =>
@@ -138,7 +144,7 @@ export const requestPin = async (csr: string): Promise<string> =>
 export const pinOf = (certificate: string | Buffer): string =>
   hash(new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' }))
 
-/** The machine that a certificate is for; undefined if it is for none. */
+/** The machine ID in a certificate; undefined if the certificate belongs to no machine. */
 export function machineOf(certificate: X509Certificate): string | undefined {
   const [, machineId] = /^URI:spiffe:\/\/ralph\/machine\/([0-9a-f-]{36})$/.exec(certificate.subjectAltName ?? '') ?? []
   return machineId
@@ -153,7 +159,7 @@ const validity = (now: number, lifeMs: number, backDated: number) => ({
   notAfter: new Date(now + lifeMs),
 })
 
-/** Positive, and as long as it may be. */
+/** Positive and of the maximum length. */
 const newSerial = (): string => `01${randomBytes(15).toString('hex')}`
 
 const nameOf = (certificate: X509Certificate): string => certificate.subject.split('\n').join(', ')

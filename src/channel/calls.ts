@@ -10,7 +10,7 @@ type Waiting = {
   readonly timer: NodeJS.Timeout
 }
 
-/** Calls that wait for their reply. */
+/** Calls that await a reply. */
 export function openCalls() {
   const waiting = new Map<string, Waiting>()
   const take = (id: string): Waiting | undefined => {
@@ -33,7 +33,7 @@ export function openCalls() {
       const found = take(id)
       if (type === lineTypes.pong) return found?.resolve(undefined)
       const reply = Reply.safeParse(body)
-      if (!reply.success) return found?.reject(unreachable('the answer cannot be read'))
+      if (!reply.success) return found?.reject(unreachable('the reply is malformed'))
       if (reply.data.success) return found?.resolve(reply.data.result)
       return found?.reject(errorOf(reply.data))
     },
@@ -43,7 +43,7 @@ export function openCalls() {
   }
 }
 
-/** The answer to a request in the form in which it travels, also if it failed. */
+/** Answers a request and returns the reply in wire format, including failures. */
 export async function replyTo(request: Arrived, answer: (request: Arrived) => Promise<unknown>): Promise<Reply> {
   const about = { to: request.id, type: request.type }
   try {
@@ -53,14 +53,14 @@ export async function replyTo(request: Arrived, answer: (request: Arrived) => Pr
   }
 }
 
-/** Only what was meant to be told leaves the process. */
+/** Only messages of `RalphError` leave the process; other errors may contain internals. */
 export function failure(about: Pick<Reply, 'to' | 'type'>, error: unknown): Reply {
   const known = error instanceof RalphError
-  const message = known ? error.message : 'something went wrong over there; its log says what'
+  const message = known ? error.message : 'internal error on the other side; see its log'
   return { success: false, ...about, code: known ? error.code : 'INTERNAL', message }
 }
 
-/** What failed over there fails here in the same way. */
+/** Turns a failed reply back into the error that the other side threw. */
 function errorOf({ code, message }: Extract<Reply, { success: false }>): RalphError {
   const known = isErrorCode(code) ? code : 'INTERNAL'
   return new RalphError(known, message)
@@ -69,6 +69,6 @@ function errorOf({ code, message }: Extract<Reply, { success: false }>): RalphEr
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code)
 
 export const unreachable = (why: string): RalphError =>
-  new RalphError('MACHINE_UNREACHABLE', `the other side cannot be reached: ${why}`, {
-    hint: 'what was asked for may be asked for again',
+  new RalphError('MACHINE_UNREACHABLE', `the other side is unreachable: ${why}`, {
+    hint: 'it is safe to retry the request',
   })

@@ -13,7 +13,7 @@ const hello: Hello = {
 }
 
 describe('a greeting', () => {
-  it('finds the newest version that both speak, and none between versions that are too far apart', () => {
+  it('picks the newest version that both sides speak, or none if their versions are too far apart', () => {
     const pairs = [
       [
         { oldest: 1, newest: 1 },
@@ -31,7 +31,7 @@ describe('a greeting', () => {
     expect(pairs.map(([theirs, ours]) => commonVersion(theirs, ours))).toEqual([1, 2, undefined])
   })
 
-  it('is answered, and what follows it at once is not lost', async () => {
+  it('is answered, and frames that follow it immediately are not lost', async () => {
     const [backend, machine] = transportPair(randomBytes(32))
     const greeted = greet(machine, hello)
     expect(await hearHello(backend)).toEqual(hello)
@@ -43,11 +43,11 @@ describe('a greeting', () => {
     await expect.poll(() => texts).toEqual(['the first frame'])
   })
 
-  it('that is none ends the connection', async () => {
+  it('that is malformed ends the connection', async () => {
     const [backend, machine] = transportPair(randomBytes(32))
     const closed = new Promise((resolve) => machine.onClose(resolve))
     machine.send('{"hello":{}}')
     await expect(hearHello(backend)).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
-    expect(await closed).toBe('this is no greeting')
+    expect(await closed).toBe('malformed greeting')
   })
 })

@@ -6,15 +6,15 @@ import type { Transport } from './transport.ts'
 
 const speaks = z.object({ oldest: z.int().min(1), newest: z.int().min(1) })
 
-/** What a machine says first on every connection. */
+/** The first message of a machine on every connection. */
 export const Hello = z.object({
   hello: z.object({
     machineId: z.uuid(),
     speaks,
     version: z.string().max(100),
-    /** Grows with each start of the agents-server. */
+    /** Increases with each start of the agents-server. */
     bootEpoch: z.int().min(1),
-    /** Of this process: a second one with the same key has another. */
+    /** Identifies the process: a second process with the same key has another ID. */
     bootId: z.uuid(),
     at: Timestamp,
   }),
@@ -23,7 +23,7 @@ export type Hello = z.output<typeof Hello>['hello']
 
 export const Welcome = z.object({
   welcome: z.object({
-    /** Of this connection: all its frames carry it. */
+    /** Identifies the connection; all its frames carry this number. */
     epoch: z.int().min(1),
     speaks: z.int().min(1),
     version: z.string(),
@@ -32,17 +32,20 @@ export const Welcome = z.object({
 })
 export type Welcome = z.output<typeof Welcome>['welcome']
 
-/** `final`: it is no use to try again. */
+/** `final`: retrying is pointless. */
 const Refused = z.object({ refused: z.object({ code: z.string(), message: z.string(), final: z.boolean() }) })
 export type Refusal = z.output<typeof Refused>['refused']
 
 const Answer = z.union([Welcome, Refused])
 
-/** The first words on a line must come within this time. */
+/** The greeting must arrive within this time. */
 const patienceMs = 8000
 const mostCharacters = 10_000
 
-/** The machine's part. Rejects with MACHINE_REFUSED if there is no use in trying again, else with MACHINE_UNREACHABLE. */
+/**
+ * Sends the machine's greeting. Rejects with MACHINE_REFUSED if retrying is pointless, otherwise with
+ * MACHINE_UNREACHABLE.
+ */
 export async function greet(transport: Transport, hello: Hello): Promise<Welcome> {
   transport.send(JSON.stringify(z.encode(Hello, { hello })))
   const answer = await heard(transport, Answer)
@@ -51,7 +54,7 @@ export async function greet(transport: Transport, hello: Hello): Promise<Welcome
   throw new RalphError(final ? 'MACHINE_REFUSED' : 'MACHINE_UNREACHABLE', `${code}: ${message}`)
 }
 
-/** The backend's part: who is there. */
+/** Reads the greeting of a machine. */
 export const hearHello = async (transport: Transport): Promise<Hello> => (await heard(transport, Hello)).hello
 
 export const sayWelcome = (transport: Transport, welcome: Welcome): void =>
@@ -62,21 +65,21 @@ export function sayRefused(transport: Transport, refused: Refusal): void {
   transport.close(refused.code)
 }
 
-/** The newest version that both speak; undefined if there is none. */
+/** The newest version that both sides speak; undefined if there is none. */
 export function commonVersion(theirs: Hello['speaks'], ours: Hello['speaks'] = spoken): number | undefined {
   const newest = Math.min(theirs.newest, ours.newest)
   return newest >= Math.max(theirs.oldest, ours.oldest) ? newest : undefined
 }
 
 async function heard<T extends z.ZodType>(transport: Transport, schema: T): Promise<z.output<T>> {
-  const timer = setTimeout(() => transport.close('nothing was said in time'), patienceMs)
+  const timer = setTimeout(() => transport.close('no greeting arrived in time'), patienceMs)
   try {
     const text = await transport.nextText()
-    if (text.length > mostCharacters) throw new Error('too long')
+    if (text.length > mostCharacters) throw new Error('greeting too long')
     return z.decode(schema, JSON.parse(text))
   } catch (cause) {
-    transport.close('this is no greeting')
-    throw new RalphError('MACHINE_UNREACHABLE', 'the other side did not greet as it should', { cause })
+    transport.close('malformed greeting')
+    throw new RalphError('MACHINE_UNREACHABLE', 'the other side sent an invalid greeting', { cause })
   } finally {
     clearTimeout(timer)
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { RalphError } from '../contract/errors.ts'
 
-/** What a person types on a machine: whom to trust, and a secret that is worth something once. */
+/** The token a user types on a machine: the pin of the backend to trust, and a secret that works once. */
 export type JoinToken = { readonly pin: string; readonly id: string; readonly secret: string }
 
 export const joinTokenLifeMs = 15 * 60_000
@@ -19,8 +19,8 @@ export const formatJoinToken = ({ pin, id, secret }: JoinToken): string => `ralp
 export function readJoinToken(text: string): JoinToken {
   const [, pin, id, secret] = pattern.exec(text.trim()) ?? []
   if (pin !== undefined && id !== undefined && secret !== undefined) return { pin, id, secret }
-  throw new RalphError('JOIN_REFUSED', 'this is not a join token', { hint: 'make one with: ralph machine token' })
+  throw new RalphError('JOIN_REFUSED', 'this is not a join token', { hint: 'create one with: ralph machine token' })
 }
 
-/** What is kept of a secret. */
+/** The form in which a secret is stored. */
 export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex')

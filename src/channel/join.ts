@@ -9,7 +9,7 @@ import type { Address } from './web-socket.ts'
 
 export const joinPath = '/join'
 
-/** What a machine that wants to join sends, after it has seen that the backend is the one of its token. */
+/** Sent by a machine that wants to join, after it has verified that the backend matches its token. */
 export const JoinRequest = z.strictObject({
   id: z.uuid(),
   secret: z.string().length(43),
@@ -20,7 +20,7 @@ export const JoinRequest = z.strictObject({
 })
 export type JoinRequest = z.output<typeof JoinRequest>
 
-/** Joined, or an admin has to say yes first: ask again with the same token and the same key. */
+/** The machine has joined, or an admin must approve it first: ask again with the same token and key. */
 export const JoinAnswer = z.union([
   z.object({ machineId: z.uuid(), certificate: z.string(), authorities: z.string() }),
   z.object({ pending: z.literal(true) }),
@@ -31,21 +31,24 @@ export type JoinAnswer = z.output<typeof JoinAnswer>
 const timeoutMs = 10_000
 const mostBytes = 100_000
 
-/** Asks to be let in. The secret leaves this machine only towards a backend whose authority has the pin of the token. */
+/**
+ * Asks the backend to admit this machine. The secret is sent only to a backend whose authority matches the pin in the
+ * token.
+ */
 export async function askToJoin(address: Address, token: JoinToken, about: Omit<JoinRequest, 'id' | 'secret'>) {
   const authority = await authorityOf(address)
   if (pinOf(authority) !== token.pin) {
-    throw new RalphError('JOIN_REFUSED', 'this backend is not the one that made the token; nothing was sent to it', {
-      hint: 'check the address; if it is right, somebody is listening in between',
+    throw new RalphError('JOIN_REFUSED', 'this backend did not create the token; nothing was sent to it', {
+      hint: 'check the address; if it is correct, the connection is being intercepted',
     })
   }
   const body = JSON.stringify({ id: token.id, secret: token.secret, ...about })
   const answer = JoinAnswer.safeParse(await post(address, authority, body))
-  if (!answer.success) throw unreachable('its answer cannot be read')
+  if (!answer.success) throw unreachable('malformed reply')
   return { answer: answer.data, authority }
 }
 
-/** The certificate of the authority that the backend shows. Nothing of it is trusted yet. */
+/** Reads the authority certificate that the backend presents, without trusting it yet. */
 function authorityOf({ host, port }: Address): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, servername: backendName, minVersion: 'TLSv1.3', rejectUnauthorized: false })
@@ -53,11 +56,11 @@ function authorityOf({ host, port }: Address): Promise<string> {
       socket.destroy()
       reject(unreachable(why))
     }
-    socket.setTimeout(timeoutMs, () => fail('it does not answer'))
+    socket.setTimeout(timeoutMs, () => fail('no answer'))
     socket.once('error', (error) => fail(error.message))
     socket.once('secureConnect', () => {
       const top = topOf(socket.getPeerCertificate(true))
-      if (top === undefined) return fail('it shows no authority')
+      if (top === undefined) return fail('it presents no authority certificate')
       socket.destroy()
       resolve(top)
     })
@@ -71,7 +74,7 @@ function topOf(certificate: DetailedPeerCertificate): string | undefined {
   return top === certificate || !top.raw ? undefined : new X509Certificate(top.raw).toString()
 }
 
-/** With the authority that was found, and no other. */
+/** Posts over TLS, trusting only this authority. */
 function post({ host, port }: Address, authority: string, body: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const call = request(
@@ -91,24 +94,24 @@ function post({ host, port }: Address, authority: string, body: string): Promise
         let text = ''
         response.setEncoding('utf8').on('data', (part: string) => {
           text += part
-          if (text.length > mostBytes) call.destroy(new Error('its answer is too long'))
+          if (text.length > mostBytes) call.destroy(new Error('the reply is too long'))
         })
         response.on('end', () => {
           try {
             resolve(JSON.parse(text))
           } catch {
-            reject(unreachable('its answer is no JSON'))
+            reject(unreachable('the reply is not JSON'))
           }
         })
       },
     )
-    call.on('timeout', () => call.destroy(new Error('it does not answer')))
+    call.on('timeout', () => call.destroy(new Error('no answer')))
     call.on('error', (error) => reject(unreachable(error.message)))
     call.end(body)
   })
 }
 
 const unreachable = (why: string): RalphError =>
-  new RalphError('MACHINE_UNREACHABLE', `the backend cannot be reached: ${why}`, {
-    hint: 'check the address and that "ralph serve" runs with a machine port',
+  new RalphError('MACHINE_UNREACHABLE', `the backend is unreachable: ${why}`, {
+    hint: 'check the address, and that "ralph serve" runs with a machine port',
   })

@@ -27,7 +27,7 @@ function aLine(backend: Given = {}, machine: Given = {}) {
   return { ...lines, received, cut: () => near.close('cut') }
 }
 
-/** An outbox of so many messages, and what of it is left. */
+/** An outbox with `count` messages, and those that remain in it. */
 function anOutbox(count: number) {
   let left: KeptMessage[] = Array.from({ length: count }, (_, index) => {
     const position = index + 1
@@ -42,14 +42,14 @@ function anOutbox(count: number) {
 }
 
 describe('a line', () => {
-  it('carries calls and answers of any size up to the limit', async () => {
+  it('carries requests and replies of any size up to the limit', async () => {
     const { backend, machine } = aLine()
     const long = { text: 'é"\n'.repeat(300_000) }
     expect(await backend.call('echo', long, 20_000)).toEqual(long)
     expect(await machine.call('echo', 'short', 20_000)).toBe('short')
   })
 
-  it('fails a call that is not answered in time, or whose line is cut, and says which', async () => {
+  it('fails a call when the reply is late or the line closes, and says which', async () => {
     const { backend, cut } = aLine({}, { answer: () => new Promise(() => {}) })
     await expect(backend.call('never', null, 20)).rejects.toThrow('no answer within 20 ms')
     const open = backend.call('never', null, 20_000)
@@ -58,13 +58,13 @@ describe('a line', () => {
     await expect(backend.call('never', null, 20_000)).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
   })
 
-  it('is given up when nothing is heard for too long', async () => {
+  it('closes when the other side is silent for too long', async () => {
     const timing = { pingMs: 10_000, silenceMs: 50, tickMs: 20 }
     const { machine } = aLine({}, { timing })
-    expect(await machine.closed).toBe('nothing was heard for too long')
+    expect(await machine.closed).toBe('the other side was silent for too long')
   })
 
-  it('is not given up while a text arrives that takes longer than that', async () => {
+  it('stays open while a long text is still arriving', async () => {
     const timing = { pingMs: 10_000, silenceMs: 50, tickMs: 20 }
     const [near] = transportPair(secret)
     let looks = 0
@@ -74,14 +74,14 @@ describe('a line', () => {
     expect(looks).toBeGreaterThan(20)
   })
 
-  it('empties an outbox of thousands in order, without taking all of it at once', async () => {
+  it('empties an outbox of thousands in order, without reading it all at once', async () => {
     const outbox = anOutbox(3000)
     const { received } = aLine({ mailbox: outbox })
     await expect.poll(outbox.left, { timeout: 20_000 }).toBe(0)
     expect(received.map(({ body }) => body)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
   })
 
-  it('is closed by a mailbox that fails, so that nothing counts as stored that is not', async () => {
+  it('closes when the mailbox fails, so that nothing unstored is acknowledged', async () => {
     const full = { ...anOutbox(0), store: () => Promise.reject(new Error('the disk is full')) }
     const { machine, backend } = aLine({ mailbox: anOutbox(1) }, { mailbox: full })
     expect(await machine.closed).toBe('the mailbox failed: the disk is full')

@@ -11,38 +11,41 @@ export type LineOptions = {
   readonly seal: Seal
   readonly mailbox: Mailbox
   readonly epoch: number
-  /** Answers a live request; a rejection becomes a failure of the call over there. */
+  /** Answers a live request; a rejection fails the call on the other side. */
   readonly answer: (request: Arrived) => Promise<unknown>
-  /** A kept message is stored, for the first time: act on it. Must not throw. */
+  /** Called once per durable message, after it is stored. Must not throw. */
   readonly received: (message: Arrived) => void
-  /** Anything at all was heard from the other side. */
+  /** Called whenever anything arrives from the other side. */
   readonly heard?: () => void
   readonly timing?: Partial<Timing>
 }
 
 export type Timing = { readonly pingMs: number; readonly silenceMs: number; readonly tickMs: number }
 
-/** Nobody tells of a link that a router has forgotten: 10 s after it is well again, machines are to be back. */
+/**
+ * A link that a router dropped stays silent. These intervals let machines reconnect within 10 s after the network
+ * recovers.
+ */
 const usual: Timing = { pingMs: 2000, silenceMs: 6000, tickMs: 1000 }
-/** A peer that sends so much nonsense is not worth a line. */
+/** Closes the line after this many invalid frames. */
 const mostRefusals = 1000
-/** Above this, nothing new is taken from the outbox until the network has taken what it was given. */
+/** Stops reading the outbox while more than this is waiting to be sent. */
 const mostUnsentBytes = 4 * 1024 * 1024
-/** So many requests of the other side are worked on at once. */
+/** Maximum number of requests answered concurrently. */
 const mostAnswers = 256
 
 type Counts = { sent: number; received: number; refused: number; answering: number }
 
-/** One end of a connection, at work until it is closed. */
+/** One end of a connection, active until it is closed. */
 export interface Line {
   /** Resolves with the result; rejects with MACHINE_UNREACHABLE when the line closes or the deadline passes first. */
   readonly call: (type: string, body: unknown, deadlineMs: number) => Promise<unknown>
-  /** There may be something new in the outbox. */
+  /** Looks for new messages in the outbox. */
   readonly wake: () => void
   /** Whether the other end answers within this time. */
   readonly answers: (withinMs: number) => Promise<boolean>
   readonly close: (reason: string) => void
-  /** Resolves with why. */
+  /** Resolves with the reason. */
   readonly closed: Promise<string>
   readonly counts: Readonly<Counts>
 }
@@ -62,7 +65,8 @@ export function openLine(options: LineOptions): Line {
 
   const ticking = setInterval(() => {
     work.look()
-    if (performance.now() - work.heardAt() > timing.silenceMs) return life.close('nothing was heard for too long')
+    if (performance.now() - work.heardAt() > timing.silenceMs)
+      return life.close('the other side was silent for too long')
     work.feed({ type: 'tick', at: performance.now() })
   }, timing.tickMs)
   const pinging = setInterval(() => void answers(timing.silenceMs), timing.pingMs)
@@ -108,7 +112,7 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
   const wake = onceAtATime(fetch, broken)
   let heardAt = performance.now()
   let receivedBytes = 0
-  /** The outbox was not emptied for want of room. */
+  /** The outbox was not emptied, because the send buffer was full. */
   let mayHaveMore = false
   let session = openSession(options.epoch, heardAt)
 
@@ -144,7 +148,7 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
   const say = (message: Arrived) => feed({ type: 'say', message })
   const deliver = delivery({ counts, calls, answer: options.answer, say, refuse })
   function refuse(reason: string): void {
-    if (++counts.refused > mostRefusals) life.close(`too many bad frames, the last one: ${reason}`)
+    if (++counts.refused > mostRefusals) life.close(`too many invalid frames, last: ${reason}`)
   }
   function onText(text: string): void {
     const opened = seal.open(text)
@@ -154,7 +158,7 @@ function workOf({ transport, seal, mailbox, ...options }: LineOptions, calls: Ca
     options.heard?.()
     feed({ type: 'frame', frame: opened.frame, at: heardAt })
   }
-  /** On a slow link a long text is on its way for longer than silence may last. */
+  /** A long text on a slow link may take longer to arrive than `silenceMs` allows. */
   function look(): void {
     const now = transport.receivedBytes()
     if (now !== receivedBytes) heardAt = performance.now()
@@ -170,7 +174,7 @@ type Delivery = Pick<LineOptions, 'answer'> & {
   readonly refuse: (reason: string) => void
 }
 
-/** What becomes of a live message: it is answered, or it is the answer to one of ours. */
+/** Handles a live message: answers a request, or settles one of our calls. */
 function delivery({ counts, calls, answer, say, refuse }: Delivery): (message: Arrived) => void {
   const answerIt = async (message: Arrived) => {
     counts.answering++

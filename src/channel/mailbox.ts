@@ -2,12 +2,15 @@ import type { KeptMessage } from './session.ts'
 
 export type Stored = 'new' | 'seen'
 
-/** What one side keeps of the line to another: what waits to be sent, and what has come. It outlives connections and processes. */
+/** Durable state of one side of a line: messages to send, and messages received. Outlives connections and processes. */
 export interface Mailbox {
-  /** The messages behind a position that nobody has acknowledged, in order, at most so many. */
+  /** Up to `most` unacknowledged messages after a position, in order. */
   readonly pending: (after: number, most: number) => Promise<readonly KeptMessage[]>
-  /** Everything up to this position is stored over there, and is not pending any more. */
+  /** The other side has stored everything up to this position, so it is no longer pending. */
   readonly acked: (position: number) => Promise<void>
-  /** Resolves when the message can no longer be lost. `seen`: a message of this id has come before, and has its effect already. */
+  /**
+   * Resolves once the message is durable. `seen`: a message with this ID was stored before, and must not take effect
+   * again.
+   */
   readonly store: (message: Omit<KeptMessage, 'position'>) => Promise<Stored>
 }

@@ -8,10 +8,10 @@ import { decodeReport, decodeRequest, encodeReport, encodeRequest } from './mess
 
 const id = '00000000-0000-4000-8000-000000000001'
 
-/** As it arrives on the other side. */
+/** The value as the other side receives it. */
 const overTheLine = (wire: unknown): unknown => JSON.parse(JSON.stringify(wire))
 
-/** One of each kind, with every field that it can have. A field that the line would lose fails the comparison. */
+/** One of each kind with every optional field. The comparison fails if the wire format drops a field. */
 const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
   {
     type: 'attempt-ended',
@@ -70,7 +70,7 @@ const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
 type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>
 
 describe('a message', () => {
-  it('brings a prompt with its whole progress over the line', () => {
+  it('carries a prompt with its whole progress over the line', () => {
     const progress = aProgress({
       dynamicSteps: [aStep()],
       live: [aLive({ promptedAt: noon })],
@@ -87,17 +87,17 @@ describe('a message', () => {
     expect(decodeRequest('prompt', overTheLine(encodeRequest('prompt', body)))).toEqual(body)
   })
 
-  it.each(facts)('brings every field of the fact $type over the line', (fact) => {
+  it.each(facts)('carries every field of the fact $type over the line', (fact) => {
     const body: ReportBody<'order-ended'> = { orderId: 'o', agentId: id, endedAt: noon, fact }
     expect(decodeReport('order-ended', overTheLine(encodeReport('order-ended', body)))).toEqual(body)
   })
 
-  it('that is not what it should be is refused without being quoted', () => {
+  it('that is malformed is refused without quoting it', () => {
     const secret = { agentId: 'a secret' }
-    expect(() => decodeRequest('reset', secret)).toThrow(/^the message "reset" is not what it should be at agentId$/)
+    expect(() => decodeRequest('reset', secret)).toThrow(/^the message "reset" is malformed at agentId$/)
   })
 
-  it('that is too long is not even sent', () => {
+  it('that is too long is not sent', () => {
     const body = { agentId: id, taskDescription: 'x'.repeat(longestMessage) }
     expect(() => encodeRequest('ralph-mode-setup', body)).toThrow('longer than 16 MiB')
   })

@@ -14,7 +14,7 @@ import {
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- the schema of a type is looked up by the type; message.test.ts holds both together
 
-/** A body as it travels and as it is kept: JSON. */
+/** A body as sent and stored: JSON. */
 export type Wire = unknown
 
 export const isRequestType = (type: string): type is RequestType => Object.hasOwn(requests, type)
@@ -52,13 +52,13 @@ function encode(schema: z.ZodType, value: unknown, type: string): Wire {
   return wire
 }
 
-/** Says where it is wrong, and not what came: that may hold secrets. */
+/** The error names the invalid field but does not quote its value, which may be a secret. */
 function decode(schema: z.ZodType, wire: Wire, type: string): unknown {
   const parsed = z.safeDecode(schema, wire)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new RalphError(
     'MESSAGE_INVALID',
-    `the message "${type}" is not what it should be at ${issue?.path.join('.') || 'its top'}`,
+    `the message "${type}" is malformed at ${issue?.path.join('.') || 'its root'}`,
   )
 }

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { Frame } from './frame.ts'
 
-/** What is read from the line: a frame, or why it is none. The reason never quotes what came. */
+/** A frame read from the line, or the reason why it was refused. The reason never quotes the input. */
 export type Opened = { readonly frame: Frame } | { readonly refused: string }
 
 export interface Seal {
@@ -14,8 +14,8 @@ export type Side = 'backend' | 'machine'
 const macLength = 22
 
 /**
- * Binds each frame to its connection and its direction: the secret comes out of the TLS handshake, so a frame that was recorded
- * elsewhere, sent back, or changed on the way by anything behind the TLS endpoint is refused.
+ * Binds each frame to its connection and direction. The secret comes from the TLS handshake, so frames that were
+ * recorded elsewhere, reflected, or modified behind the TLS endpoint are refused.
  */
 export function sealWith(secret: Buffer, side: Side): Seal {
   const ours = keyOf(secret, side)
@@ -30,7 +30,7 @@ export function sealWith(secret: Buffer, side: Side): Seal {
       const given = Buffer.from(text.slice(0, macLength), 'base64url')
       const wanted = mac(theirs, json)
       if (text[macLength] !== ' ' || given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
-        return { refused: 'the seal is broken' }
+        return { refused: 'invalid signature' }
       }
       return parse(json)
     },
@@ -40,9 +40,9 @@ export function sealWith(secret: Buffer, side: Side): Seal {
 function parse(json: string): Opened {
   try {
     const parsed = Frame.safeParse(JSON.parse(json))
-    return parsed.success ? { frame: parsed.data } : { refused: 'it is no frame' }
+    return parsed.success ? { frame: parsed.data } : { refused: 'not a frame' }
   } catch {
-    return { refused: 'it is no JSON' }
+    return { refused: 'not JSON' }
   }
 }
 

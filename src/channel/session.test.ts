@@ -7,10 +7,10 @@ import { openSession, roomIn, step, type Input, type KeptMessage, type Session }
 const secret = Buffer.alloc(32, 7)
 const seals = { backend: sealWith(secret, 'backend'), machine: sealWith(secret, 'machine') }
 
-/** What the network does to one text. */
+/** A network fault applied to one text. */
 type Fault = 'pass' | 'drop' | 'double' | 'hold' | 'tamper' | 'truncate' | 'foreign'
 
-/** One end with its mailbox, as the line drives it, but without time and I/O. */
+/** One end with its mailbox, driven as the line drives it, without time or I/O. */
 function endOf(side: 'backend' | 'machine', outbox: readonly KeptMessage[], epoch = 1) {
   let session: Session = openSession(epoch, 0)
   let acked = 0
@@ -52,7 +52,7 @@ function endOf(side: 'backend' | 'machine', outbox: readonly KeptMessage[], epoc
   }
 }
 
-/** One of them may be long enough to go in parts. */
+/** With `isLong`, one of them is long enough to be sent in parts. */
 const messages = (side: string, count: number, isLong = false): KeptMessage[] =>
   Array.from({ length: count }, (_, index) => ({
     position: index + 1,
@@ -68,7 +68,7 @@ function mutate(text: string, fault: Fault, at: number): string {
   return `${text.slice(0, place)}${text[place] === 'x' ? 'y' : 'x'}${text.slice(place + 1)}`
 }
 
-/** Runs both ends over a network that does what the faults say, reconnecting now and then, until the faults are used up; then heals. */
+/** Connects both ends over a network with these faults, reconnecting from time to time, then heals the network. */
 function converse(faults: readonly (readonly [Fault, number])[], count: number) {
   const isLong = faults.length % 10 === 0
   const ends = [endOf('backend', messages('b', count, isLong)), endOf('machine', messages('m', count, isLong))] as const
@@ -105,7 +105,7 @@ function converse(faults: readonly (readonly [Fault, number])[], count: number) 
 }
 
 describe('a session', () => {
-  it('has every effect exactly once and in order, whatever happens to 10,000 frames on the way', () => {
+  it('applies every message exactly once and in order, whatever happens to 10,000 frames on the way', () => {
     const fault = fc.constantFrom<Fault>('pass', 'drop', 'double', 'hold', 'tamper', 'truncate', 'foreign')
     let mutations = 0
     let refused = 0
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(refused).toBeGreaterThan(1000)
   })
 
-  it('refuses a frame of another connection, one that acknowledges too much, and a message that is too long', () => {
+  it('refuses a frame of another connection, an invalid acknowledgement, and a message that is too long', () => {
     const session = openSession(5, 0)
     const frame: Frame = { v: 1, epoch: 5, seq: 1, ack: 0, id: 'a', type: 'prompt', body: null }
     const reasons = [
@@ -135,13 +135,13 @@ describe('a session', () => {
     ].map((bad) => step(session, { type: 'frame', frame: bad, at: 0 }).outputs)
     expect(reasons).toEqual([
       [{ type: 'refused', reason: 'it belongs to another connection' }],
-      [{ type: 'refused', reason: 'it acknowledges what was never sent' }],
+      [{ type: 'refused', reason: 'it acknowledges frames that were never sent' }],
       [{ type: 'refused', reason: 'the message is too long' }],
-      [{ type: 'refused', reason: 'a part out of turn' }],
+      [{ type: 'refused', reason: 'a part is out of order' }],
     ])
   })
 
-  it('does not send ahead without bound', () => {
+  it('limits what it sends ahead of acknowledgements', () => {
     const end = endOf('backend', messages('b', 500))
     for (let n = 0; n < 100; n++) end.fetch(0)
     const frames = end.takeSent().length
@@ -151,10 +151,10 @@ describe('a session', () => {
 })
 
 describe('a seal', () => {
-  it('refuses what was sent back to its sender', () => {
+  it('refuses a frame reflected to its sender', () => {
     const frame: Frame = { v: 1, epoch: 1, seq: 1, ack: 0, id: 'a', type: 'prompt', body: null }
     const text = seals.backend.close(frame)
-    expect(seals.backend.open(text)).toEqual({ refused: 'the seal is broken' })
+    expect(seals.backend.open(text)).toEqual({ refused: 'invalid signature' })
     expect(seals.machine.open(text)).toEqual({ frame })
   })
 })

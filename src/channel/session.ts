@@ -1,7 +1,7 @@
 import { longestMessage } from '../contract/fleet/channel.ts'
 import { assemble, lineTypes, partsOf, type Assembly, type Frame } from './frame.ts'
 
-/** A message that waits until the other side has stored it. `position` orders the outbox. */
+/** A message that is kept until the other side has stored it. `position` orders the outbox. */
 export type KeptMessage = {
   readonly position: number
   readonly id: string
@@ -9,7 +9,7 @@ export type KeptMessage = {
   readonly body: unknown
 }
 
-/** A message that came, whole. */
+/** A complete message from the other side. */
 export type Arrived = Pick<Frame, 'id' | 'type' | 'body' | 'deadlineMs'>
 
 type InFlight = {
@@ -19,44 +19,44 @@ type InFlight = {
   readonly frame: Omit<Frame, 'ack'>
 }
 
-/** All that one end of one connection knows. Nothing in it outlives the connection: what must, is in the mailbox. */
+/** The state of one end of one connection. State that must outlive the connection belongs in the mailbox. */
 export type Session = {
   readonly epoch: number
   readonly inFlight: readonly InFlight[]
-  /** Of the outbox: what is behind it has not been sent on this connection. */
+  /** Position in the outbox; messages after it were not sent on this connection. */
   readonly sentPosition: number
   readonly lastSeq: number
-  /** What was received without a gap, and what of it is stored. */
+  /** Highest number received without a gap, and highest number stored. */
   readonly receivedSeq: number
   readonly storedSeq: number
   readonly ackedAt: number
   readonly assembly: Assembly | undefined
-  /** Live messages in parts, by their id; only a few at once. */
+  /** Incomplete live messages by ID, limited to a few. */
   readonly liveAssemblies: readonly Assembly[]
   readonly hasAskedAgain: boolean
 }
 
 export type Input =
   | { readonly type: 'frame'; readonly frame: Frame; readonly at: number }
-  /** The outbox has these, in order, behind `sentPosition`. */
+  /** The next messages of the outbox after `sentPosition`, in order. */
   | { readonly type: 'pending'; readonly messages: readonly KeptMessage[]; readonly at: number }
-  /** The message whose last frame had this number is in the inbox for good, now or since earlier. */
+  /** The message whose last frame has this number is durable. */
   | { readonly type: 'stored'; readonly seq: number }
   | { readonly type: 'say'; readonly message: Arrived }
   | { readonly type: 'tick'; readonly at: number }
 
 export type Output =
   | { readonly type: 'send'; readonly frame: Frame }
-  /** To be stored, in this order; `stored` follows. */
+  /** Store these in order; `stored` must follow. */
   | { readonly type: 'store'; readonly seq: number; readonly message: Arrived }
   | { readonly type: 'deliver'; readonly message: Arrived }
-  /** Everything up to this position of the outbox is stored over there. */
+  /** The other side has stored everything up to this position of the outbox. */
   | { readonly type: 'acked'; readonly position: number }
   | { readonly type: 'refused'; readonly reason: string }
 
 export type Step = { readonly session: Session; readonly outputs: readonly Output[] }
 
-/** More than this is not sent ahead of what the other side has stored. */
+/** Maximum number of unacknowledged frames and messages. */
 const window = { frames: 64, messages: 32 } as const
 const resendAfterMs = 5000
 const mostLiveAssemblies = 4
@@ -74,13 +74,13 @@ export const openSession = (epoch: number, at: number): Session => ({
   hasAskedAgain: false,
 })
 
-/** How many more messages may be taken from the outbox now. */
+/** How many more messages the session accepts from the outbox. */
 export function roomIn({ inFlight }: Session): number {
   if (inFlight.length >= window.frames) return 0
   return Math.max(0, window.messages - inFlight.filter(({ isLast }) => isLast).length)
 }
 
-/** Pure: one thing that happened in, what is to be done out. */
+/** Pure: takes one input, returns the next state and the outputs. */
 export function step(session: Session, input: Input): Step {
   switch (input.type) {
     case 'frame':
@@ -98,7 +98,7 @@ export function step(session: Session, input: Input): Step {
 
 function onFrame(session: Session, frame: Frame, at: number): Step {
   if (frame.epoch !== session.epoch) return refuse(session, 'it belongs to another connection')
-  if (frame.ack > session.lastSeq) return refuse(session, 'it acknowledges what was never sent')
+  if (frame.ack > session.lastSeq) return refuse(session, 'it acknowledges frames that were never sent')
   const acked = onAck(session, frame.ack, at)
   if (frame.type === lineTypes.ack) return acked
   const next = onContent(acked.session, frame, at)
@@ -120,7 +120,7 @@ function onAck(session: Session, ack: number, at: number): Step {
   }
 }
 
-/** What came before is acknowledged again: the acknowledgement may be what was lost. What comes too early is asked for in order. */
+/** Acknowledges duplicates again, because the acknowledgement may have been lost. Asks for a resend after a gap. */
 function onKept(session: Session, frame: Frame): Step {
   const expected = session.receivedSeq + 1
   if (frame.seq < expected) return { session, outputs: [control(session, lineTypes.ack)] }
@@ -177,7 +177,7 @@ function onStored(session: Session, seq: number): Step {
   return { session: next, outputs: [control(next, lineTypes.ack)] }
 }
 
-/** Lost frames are rare (the line below is a stream); what nobody acknowledges is sent again all the same. */
+/** Lost frames are rare, because the transport is a stream; unacknowledged frames are sent again nevertheless. */
 function onTick(session: Session, at: number): Step {
   const asked = { ...session, hasAskedAgain: false }
   if (session.inFlight.length === 0 || at - session.ackedAt < resendAfterMs) return { session: asked, outputs: [] }
@@ -194,7 +194,7 @@ const sending = ({ storedSeq }: Session, { frame }: InFlight): Output => ({
   frame: { ...frame, ack: storedSeq },
 })
 
-/** Frames without a body of their own. */
+/** Frames without a body. */
 function control(session: Session, type: string): Output {
   const { epoch, storedSeq } = session
   return { type: 'send', frame: { v: 1, epoch, seq: 0, ack: storedSeq, id: type, type, body: null } }

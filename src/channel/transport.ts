@@ -1,21 +1,24 @@
-/** A connection that carries texts in order, as long as it lasts. */
+/** A connection that carries texts in order while it lasts. */
 export interface Transport {
   readonly send: (text: string) => void
-  /** What was sent and has not left this process. */
+  /** Bytes that were sent but have not left this process. */
   readonly unsentBytes: () => number
-  /** What has arrived, also of a text that is not complete yet. */
+  /** Bytes that have arrived, including those of an incomplete text. */
   readonly receivedBytes: () => number
-  /** One text, before `onText` is called for the rest. Rejects if the connection closes first. */
+  /** Reads one text before `onText` is called with the rest. Rejects if the connection closes first. */
   readonly nextText: () => Promise<string>
   readonly onText: (handler: (text: string) => void) => void
-  /** Called once, with why, also if that has happened already. */
+  /** Called once with the reason, even if the connection is already closed. */
   readonly onClose: (handler: (reason: string) => void) => void
   readonly close: (reason: string) => void
-  /** Known to both ends of this connection and to nobody else. */
+  /** Shared by both ends of this connection and unknown to all others. */
   readonly secret: Buffer
 }
 
-/** Two ends in one process: the machine inside `ralph serve`. The texts are the same as on a wire. */
+/**
+ * Two connected ends in one process, for the machine inside `ralph serve`. Carries the same texts as a network
+ * connection.
+ */
 export function transportPair(secret: Buffer): readonly [Transport, Transport] {
   const ends = [inbound(), inbound()] as const
   const close = (reason: string) => ends.forEach((end) => end.closed(reason))
@@ -34,7 +37,7 @@ export function transportPair(secret: Buffer): readonly [Transport, Transport] {
 
 export type Inbound = ReturnType<typeof inbound>
 
-/** What arrives waits until somebody wants it. */
+/** Buffers arrived texts until a consumer reads them. */
 export function inbound() {
   const waiting: string[] = []
   const closing: ((reason: string) => void)[] = []

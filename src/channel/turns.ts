@@ -1,6 +1,6 @@
 type Failed = (error: unknown) => void
 
-/** Works in the order in which they come, each after the one before. */
+/** Runs tasks one after the other, in the order of the calls. */
 export function inTurn(failed: Failed): (work: () => Promise<void>) => void {
   let last = Promise.resolve()
   return (work) => {
@@ -8,7 +8,7 @@ export function inTurn(failed: Failed): (work: () => Promise<void>) => void {
   }
 }
 
-/** Never twice at the same time; asked for meanwhile, it is done once more afterwards. */
+/** Runs one task at a time; calls during a run lead to one more run afterwards. */
 export function onceAtATime(work: () => Promise<void>, failed: Failed): () => void {
   let running = false
   let again = false

@@ -7,16 +7,16 @@ import { inbound, type Transport } from './transport.ts'
 
 export const linePath = '/line'
 
-/** Both ends of a TLS connection get the same bytes out of its handshake; nobody else can. */
+/** Keying material that only the two ends of this TLS connection can derive. */
 const secretOf = (socket: TLSSocket): Buffer => socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
 
 export const webSocketLimits = { maxPayload: longestFrame, perMessageDeflate: false } as const
 
-/** Reasons of a close travel in at most 123 bytes. */
+/** WebSocket close reasons are limited to 123 bytes. */
 const reasonLength = 120
 const closeGraceMs = 1000
 
-/** An open WebSocket as a transport. */
+/** Wraps an open WebSocket as a transport. */
 export function webSocketTransport(socket: WebSocket, below: TLSSocket): Transport {
   const secret = secretOf(below)
   const incoming = inbound()
@@ -52,12 +52,12 @@ export type Address = { readonly host: string; readonly port: number }
 
 export type Dial = Address & {
   readonly credentials: Credentials
-  /** The certificates of the authorities that are trusted, as PEM. */
+  /** Certificates of the trusted authorities, as PEM. */
   readonly authorities: string
   readonly timeoutMs?: number
 }
 
-/** Connects to a backend; rejects with MACHINE_UNREACHABLE, whoever is to blame. */
+/** Connects to a backend. Every failure rejects with MACHINE_UNREACHABLE. */
 export function dial({ host, port, credentials, authorities, timeoutMs = 8000 }: Dial): Promise<Transport> {
   const options: ClientOptions & { readonly servername: string } = {
     ...webSocketLimits,
@@ -73,7 +73,7 @@ export function dial({ host, port, credentials, authorities, timeoutMs = 8000 }:
   return new Promise((resolve, reject) => {
     const failed = (error: Error) => reject(new RalphError('MACHINE_UNREACHABLE', error.message, { cause: error }))
     socket.once('error', failed)
-    // Set up before anything can arrive: the first frame may come in the same chunk as the end of the handshake.
+    // Create the transport now: the first frame may arrive in the same chunk as the end of the handshake.
     socket.once('upgrade', ({ socket: below }) => {
       if (!(below instanceof TLSSocket)) return failed(new Error('the connection is not TLS'))
       const transport = webSocketTransport(socket, below)

@@ -1,6 +1,6 @@
 /**
- * The library for certificates. Loaded when one is made, which is seldom. It finds its algorithms with something (tsyringe) that
- * insists on three functions of a proposal that never came.
+ * Loads the certificate library on demand. Its dependency tsyringe requires three functions of the abandoned Reflect
+ * metadata proposal.
  */
 export async function loadX509() {
   if (!('getMetadata' in Reflect)) Object.assign(Reflect, metadata)

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 const sprintId = '0197a000-0000-7000-8000-000000000001'
 const gone: Change = { type: 'agent-gone', agentId: sprintId }
 
-/** Connections that were opened, in order, and what was told. */
+/** Records the opened connections in order, and the changes reported. */
 function aFollower() {
   const sources: { url: string; open: boolean; say: (change: Change, id?: string) => void; fail: () => void }[] = []
   const told: string[] = []
@@ -36,7 +36,7 @@ function aFollower() {
   return { sources, told, following, last }
 }
 
-it('begins by asking for everything, and goes on from where it was', () => {
+it('first asks for everything, then resumes from its position', () => {
   const { sources, told, last } = aFollower()
   last().say({ type: 'here' }, '1-1')
   last().say(gone, '1-2')
@@ -51,7 +51,7 @@ it('begins by asking for everything, and goes on from where it was', () => {
   ])
 })
 
-it('never gives up, and waits longer and longer', () => {
+it('retries forever with increasing pauses', () => {
   const { sources, told, last, following } = aFollower()
   const waits: number[] = []
   for (let attempt = 0; attempt < 9; attempt += 1) {
@@ -73,7 +73,7 @@ it('never gives up, and waits longer and longer', () => {
   expect(sources.length).toBe(12)
 })
 
-it('does not believe in a connection that says nothing at all', () => {
+it('reconnects when a connection stays silent', () => {
   const { sources, told, last } = aFollower()
   last().say({ type: 'here' }, '1-1')
   vi.advanceTimersByTime(39_000)
@@ -85,7 +85,7 @@ it('does not believe in a connection that says nothing at all', () => {
   expect(sources.map(({ open }) => open)).toEqual([false, true])
 })
 
-it('looks inside another sprint from where it is, over one connection', () => {
+it('switches to another sprint from its position, over one connection', () => {
   const { sources, told, last, following } = aFollower()
   last().say({ type: 'here' }, '1-1')
   following.lookInside({ sprintId })

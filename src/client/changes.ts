@@ -4,35 +4,39 @@ import { routes } from '../contract/fleet/routes.ts'
 
 export type Subscription = {
   readonly onChange: (change: Change) => void
-  /** Whether changes arrive. `lost` is said again after every attempt that fails. */
+  /** Whether changes arrive. `lost` is reported after every failed attempt. */
   readonly onState: (state: 'live' | 'lost') => void
 }
 
-/** All rows that change are told anyway; this is whose inside is told too. */
+/** Every row change is reported. Events inside a sprint are reported only for this one. */
 export type Inside = { readonly sprintId?: string | undefined }
 
 export interface Following {
-  /** Tells of another inside from now on. Nothing is missed in between. */
+  /** Switches to another scope without missing changes. */
   readonly lookInside: (inside: Inside) => void
-  /** Tries again at once if it is waiting to try again. */
+  /** Ends the current pause and retries immediately. */
   readonly hurry: () => void
   readonly end: () => void
 }
 
 export type How = { readonly inside?: Inside; readonly open?: (url: string) => Source }
 
-/** What of an EventSource is used here; tests and Node bring their own. */
+/** The part of EventSource used here; tests and Node provide their own. */
 export type Source = Pick<EventSource, 'addEventListener' | 'close'>
 
 const types = Change.options.map((option) => option.shape.type.value)
 const [shortestPauseMs, longestPauseMs] = [1000, 30_000]
-/** The backend says something every 15 s. A connection that is silent for longer is dead, and nobody else would tell. */
+/**
+ * The backend sends at least one frame every 15 s. A connection that is silent for longer is dead, and no error event
+ * reports it.
+ */
 const patienceMs = 40_000
 
 /**
- * Everything that changes, from now on, over one connection at a time. What was asked for before it stood may be older, so
- * it begins with `start-over`; afterwards it goes on from where it was. A browser's own way to connect again is not used: it
- * gives up for good when a proxy or a starting backend answers with an error, and all of them come back at the same moment.
+ * Follows all changes from now on, over one connection at a time. Data requested before the connection was open may be
+ * stale, so the first change is `start-over`; after a reconnect it resumes from its position. The built-in reconnect of
+ * EventSource is not used: it gives up when a proxy or a starting backend answers with an error, and all clients would
+ * reconnect at the same moment.
  */
 export function followChanges({ onChange, onState }: Subscription, how: How = {}): Following {
   const { open = openSource } = how
@@ -93,7 +97,7 @@ export function followChanges({ onChange, onState }: Subscription, how: How = {}
   }
 }
 
-/** Half of it is chance: many who were cut off together come back one by one. */
+/** Half of the pause is random, so that clients that were disconnected together do not reconnect together. */
 const pauseAfter = (failures: number): number =>
   Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2)
 

@@ -3,7 +3,7 @@ import { createClient } from './client.ts'
 
 const agentId = '0197a000-0000-7000-8000-000000000001'
 
-/** What was asked, and an answer. */
+/** Records the requests and answers each with this response. */
 function answering(status: number, body: unknown) {
   const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = []
   const fetch = async (url: unknown, init?: RequestInit) => {
@@ -13,7 +13,7 @@ function answering(status: number, body: unknown) {
   return { asked, client: createClient({ baseUrl: 'http://here', token: 't', fetch }) }
 }
 
-it('puts ids into the path, the rest into query or body, and says who asks', async () => {
+it('puts ids into the path, the rest into query or body, and sends its token', async () => {
   const { asked, client } = answering(200, { items: [] })
   await client.listEvents({ sprintId: 'a/b', limit: 5, search: 'x y' })
   await client
@@ -32,15 +32,15 @@ it('puts ids into the path, the rest into query or body, and says who asks', asy
 })
 
 it('throws the error that the backend threw', async () => {
-  const problem = { type: 'about:blank', title: 'the agent is at work', status: 409, code: 'AGENT_BUSY', hint: 'wait' }
+  const problem = { type: 'about:blank', title: 'the agent is busy', status: 409, code: 'AGENT_BUSY', hint: 'wait' }
   await expect(answering(409, problem).client.interruptAgent({ agentId })).rejects.toMatchObject({
     code: 'AGENT_BUSY',
-    message: 'the agent is at work',
+    message: 'the agent is busy',
     hint: 'wait',
   })
 })
 
-it('tells a backend that is not there from a machine that is not there', async () => {
+it('distinguishes an unreachable backend from an unreachable machine', async () => {
   const gone = createClient({ baseUrl: 'http://here', fetch: () => Promise.reject(new Error('ECONNREFUSED')) })
   await expect(gone.me({})).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' })
   const problem = { type: 'about:blank', title: 'no', status: 503, code: 'MACHINE_UNREACHABLE' }
@@ -49,6 +49,6 @@ it('tells a backend that is not there from a machine that is not there', async (
   })
 })
 
-it('refuses an answer that is not what the route promises', async () => {
+it('refuses a response that does not match the route', async () => {
   await expect(answering(200, { items: 5 }).client.listMachines({})).rejects.toThrow(/items/)
 })

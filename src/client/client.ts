@@ -7,18 +7,18 @@ import { routes, type RouteName, type Routes } from '../contract/fleet/routes.ts
 type Ids<N extends RouteName> = { readonly [K in IdsIn<Routes[N]['path']>]: string }
 type Query<N extends RouteName> = Routes[N] extends { query: infer Q extends z.ZodType } ? Given<z.output<Q>> : {}
 type Body<N extends RouteName> = Routes[N] extends { body: infer B extends z.ZodType } ? Given<z.input<B>> : {}
-/** `exactOptionalPropertyTypes` would make callers leave fields out one by one. */
+/** Lets callers pass `undefined` for optional fields, which `exactOptionalPropertyTypes` would refuse. */
 type Given<T> = T extends Record<string, never> ? {} : { readonly [K in keyof T]?: T[K] | undefined } & T
 
-/** What a call is given: ids, query and body, all by their names. No route has the same name twice. */
+/** Path IDs, query and body of a call as one flat object. No route uses the same name twice. */
 export type Arguments<N extends RouteName> = Ids<N> & Partial<Query<N>> & Body<N>
 export type Answer<N extends RouteName> = z.output<Routes[N]['response']>
 
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined
-  /** The call is carried out once, however often it is sent with this key. */
+  /** The backend executes calls with the same key once. */
   readonly idempotencyKey?: string | undefined
-  /** `rev` of what the caller has seen; the call is refused if it is another one by now. */
+  /** The `rev` the caller has read; the call is refused if the row has changed since. */
   readonly revision?: number | undefined
 }
 
@@ -27,13 +27,13 @@ export type Client = {
 }
 
 export type ClientOptions = {
-  /** Nothing: the page's own origin. */
+  /** Defaults to the page's own origin. */
   readonly baseUrl?: string
   readonly token?: string | undefined
   readonly fetch?: typeof fetch
 }
 
-/** The API as functions. An answer that says `code` becomes the same `RalphError` that the backend threw. */
+/** The API as typed functions. A problem response becomes the `RalphError` that the backend threw. */
 export function createClient(options: ClientOptions = {}): Client {
   const names = Object.keys(routes).filter((name): name is Exclude<RouteName, 'events'> => name !== 'events')
   const calls = names.map((name) => [
@@ -93,10 +93,10 @@ function headersOf({ token, idempotencyKey, revision }: ClientOptions & CallOpti
 
 function unreachable(cause: unknown): never {
   if (cause instanceof Error && cause.name === 'AbortError') throw cause
-  throw new RalphError('BACKEND_UNREACHABLE', 'the backend cannot be reached', { cause })
+  throw new RalphError('BACKEND_UNREACHABLE', 'the backend is unreachable', { cause })
 }
 
-/** What a proxy says when the backend behind it does not answer. */
+/** A proxy answers with these statuses when the backend behind it does not respond. */
 const codes = new Map<number, ErrorCode>([
   [429, 'RATE_LIMITED'],
   [502, 'BACKEND_UNREACHABLE'],

@@ -16,7 +16,7 @@ import { aProgress } from '../support/builders.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { dataFolder, migrations, type Kind } from './a-fleet.ts'
 
-/** A whole backend, without machines. The engine is one per process: it must be closed before the next one is opened. */
+/** A whole backend without machines. A process has one engine, so close a backend before you open the next one. */
 export async function aBackend(kind: Kind, more: Partial<BackendOptions> = {}): Promise<Backend> {
   return openBackend({
     host: '127.0.0.1',
@@ -52,7 +52,7 @@ function aPage(): string {
 
 export type Json = { readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers }
 
-/** Calls the API as somebody who holds this cookie or token. */
+/** Calls the API with this cookie or token. */
 export const asking =
   (origin: string, who: { readonly cookie?: string; readonly token?: string } = {}) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Json> => {
@@ -70,7 +70,7 @@ export const asking =
     return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : { text }, headers: answer.headers }
   }
 
-/** Signs somebody in, and gives the cookie. */
+/** Signs a user in and returns the cookie. */
 export async function aSession({ database }: Backend, userId: string): Promise<string> {
   return `ralph-session=${await people(database, Date.now).begin(userId, 'oidc')}`
 }
@@ -83,7 +83,7 @@ export async function aUser({ database }: Backend, role: 'member' | 'admin' = 'm
 
 export type Things = Readonly<Record<'agentId' | 'sprintId' | 'promptId' | 'questionId' | 'machineId', string>>
 
-/** An agent that has a sprint with an open question and a queued prompt, on a machine that is not there. */
+/** An agent with a sprint, an open question and a queued prompt, on a machine that is disconnected. */
 export async function things({ database: { db } }: Backend): Promise<Things> {
   const ids = {
     agentId: newUuid(),

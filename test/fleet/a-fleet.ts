@@ -33,7 +33,7 @@ export async function aDatabase(kind: Kind): Promise<Database> {
   return database
 }
 
-/** A copy of one that was made before: making the first one takes Postgres some seconds. */
+/** A copy of a prepared database, because creating one takes Postgres some seconds. */
 export async function dataFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-data-'))
   afterFile(() => rm(folder, { recursive: true, force: true }))
@@ -43,7 +43,7 @@ export async function dataFolder(): Promise<string> {
   if (!existsSync(template)) {
     const made = await mkdtemp(join(tmpdir(), 'ralph-data-template-'))
     const database = await openDatabase({ dataFolder: made }, { migrations })
-    // The ninety migrations of the engine take longer than ours. There is one per process: then they are not in it.
+    // The ninety migrations of the engine take longer than ours. A process has one engine, so it is not in the copy.
     const engine = await openEngine(database, { handlers: {}, onLost: () => {} }).catch(() => undefined)
     await engine?.close()
     await database.close()
@@ -57,7 +57,7 @@ export type World = {
   readonly fleet: OpenFleet
   readonly notices: Notice[]
   readonly troubles: string[]
-  /** Lets the clock run ahead. */
+  /** Moves the clock forward. */
   readonly pass: (ms: number) => void
 }
 
@@ -89,7 +89,7 @@ export async function aFleet(database: Database, script: Script = {}): Promise<W
 type AgentGiven = Partial<typeof agents.$inferInsert>
 type MachineGiven = Partial<typeof machines.$inferInsert>
 
-/** A machine that is connected, and an agent on it that is idle. */
+/** A connected machine with an idle agent. */
 export async function anAgent(
   fleet: Fleet,
   script: Script = {},
@@ -120,13 +120,13 @@ export async function anotherAgent(fleet: Fleet, machineId: string, given: Agent
   }
 }
 
-/** Until it is true; what it last was is told if it never is. */
+/** Polls until the condition is true; the error shows the last value. */
 export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 30_000): Promise<T> {
   const deadline = Date.now() + patienceMs
   for (;;) {
     const value = await look()
     if (isGood(value)) return value
-    if (Date.now() > deadline) throw new Error(`in vain: ${JSON.stringify(value)?.slice(0, 2000)}`)
+    if (Date.now() > deadline) throw new Error(`timed out: ${JSON.stringify(value)?.slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, 15))
   }
 }

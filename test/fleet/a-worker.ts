@@ -27,7 +27,7 @@ export async function aWorker(
     existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
   let viewer: Viewer | undefined
   const row = () => api().getAgent({ agentId })
-  /** However long the backend is away. */
+  /** Retries while the backend is away. */
   const rowNow = async (): ReturnType<typeof row> => {
     await sleep(200)
     return row().catch(rowNow)
@@ -35,13 +35,13 @@ export async function aWorker(
   await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
   return {
     agentId,
-    /** Somebody begins to. Once all agents are there: who may see another one is told to look at everything again. */
+    /** Starts watching. Call it once all agents exist: a user who gains access to another agent has to start over. */
     watch: async () => {
       const watching = aViewer(agentId, served)
       viewer = watching
       await expect.poll(() => watching.seen.isLive, patience).toBe(true)
     },
-    /** Starts Ralph Mode, over REST. Whoever gets no answer looks whether it was done. */
+    /** Starts Ralph Mode over REST. Without an answer, it checks whether the call took effect. */
     begin: async (taskDescription: string, pace = 0.15): Promise<string> => {
       for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
       writeFileSync(join(project, 'enough'), `${units}`)
@@ -56,7 +56,7 @@ export async function aWorker(
         if (sprint?.goal === taskDescription) return sprint.id
       }
     },
-    /** A person ends it. Whoever gets no answer asks again. */
+    /** A user stops it. Retries without an answer. */
     stop: async (): Promise<void> => {
       const isStopped = () =>
         api()
@@ -68,10 +68,13 @@ export async function aWorker(
       while (!(await isStopped())) await sleep(200)
     },
     lock: async () => (await api().listNotes({ agentId })).lock,
-    /** What its prompts have done, each once. One that was killed before its first word begins in another folder, `1-1.2`. */
+    /**
+     * The units its prompts completed, each once. A prompt killed before its first output restarts in another folder,
+     * `1-1.2`.
+     */
     units: () => lines('units').map((attempt) => attempt.replace(/\.\d+$/, '')),
     attempts: (sprintId: string) => Array.from({ length: units }, (_, index) => `${sprintId}#${index + 1}-1`),
-    /** How many prompts are over, on the machine. */
+    /** Number of prompts that ended on the machine. */
     ended: (sprintId: string) => lines('ended').filter((line) => line.startsWith(sprintId)).length,
     state: async () => {
       const found = await row().catch(() => undefined)
@@ -89,9 +92,9 @@ export async function aWorker(
       inRalphMode: false,
       task: null,
     },
-    /** What the one who watches was told of a sprint, in order. */
+    /** The events of a sprint that the viewer received, in order. */
     watched: (sprintId: string) => viewer?.of(sprintId).map(({ id, seq }) => `${seq}: ${id}`) ?? [],
-    /** How that differs from what is stored, which is numbered without a gap. */
+    /** How that differs from the stored events, which are numbered without gaps. */
     watching: async (sprintId: string) => {
       viewer?.hurry()
       const { items } = await api().listEvents({ sprintId, limit: 200 })
@@ -101,7 +104,7 @@ export async function aWorker(
       const missed = stored.filter((one, index) => seen[index] !== one)
       return { missed, more: seen.slice(stored.length), ...counted(told), startOvers: viewer?.seen.startOvers }
     },
-    /** Each prompt begins and ends once, and nobody was told to begin anew. */
+    /** Each prompt starts and ends once, and the viewer never had to start over. */
     all: { begun: units, over: units, startOvers: 1 },
   }
 }

@@ -8,7 +8,7 @@ import { kinds, until } from './a-fleet.ts'
 
 type Asked = Record<string, string | undefined>
 
-/** With headers that `fetch` does not let anybody set. */
+/** Sets headers that `fetch` refuses to set. */
 const raw = (origin: string, method: string, path: string, headers: Asked): Promise<number> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
@@ -40,21 +40,21 @@ describe('every route', () => {
   afterAll(() => backend?.close())
 
   const guards: readonly [string, number, (ours: Asked) => Asked][] = [
-    ['a name that was pointed at us', 421, (ours) => ({ ...ours, host: 'evil.example' })],
+    ['a foreign name that resolves to us', 421, (ours) => ({ ...ours, host: 'evil.example' })],
     ['another port', 421, (ours) => ({ ...ours, host: '127.0.0.1:1' })],
-    ['no name', 400, (ours) => ({ ...ours, host: '' })],
+    ['no host name', 400, (ours) => ({ ...ours, host: '' })],
     ['another origin', 403, (ours) => ({ ...ours, origin: 'https://evil.example' })],
-    ['a hidden origin', 403, (ours) => ({ ...ours, origin: 'null' })],
+    ['an opaque origin', 403, (ours) => ({ ...ours, origin: 'null' })],
     ['another port of this machine', 403, (ours) => ({ ...ours, origin: 'http://127.0.0.1:1' })],
     ['another site', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'cross-site' })],
     ['the same site on another port', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'same-site' })],
   ]
   const changing: readonly [string, number, (ours: Asked) => Asked][] = [
-    ['a change by an address alone', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'none' })],
+    ['a change by GET', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'none' })],
     ['a form', 415, (ours) => ({ ...ours, 'content-type': 'application/x-www-form-urlencoded' })],
     ['a form with files', 415, (ours) => ({ ...ours, 'content-type': 'multipart/form-data; boundary=x' })],
     ['text', 415, (ours) => ({ ...ours, 'content-type': 'text/plain' })],
-    ['no type', 415, (ours) => ({ ...ours, 'content-type': undefined })],
+    ['no content type', 415, (ours) => ({ ...ours, 'content-type': undefined })],
   ]
   const ours = (): Asked => ({ host, 'content-type': 'application/json' })
 
@@ -76,7 +76,7 @@ describe('every route', () => {
     expect(got).toEqual(changes.map(([name]) => [name, status]))
   })
 
-  it('wants to know who asks', async () => {
+  it('requires authentication', async () => {
     const strangers = [{}, { token: `ralph_${'x'.repeat(43)}` }, { cookie: `ralph-session=${'x'.repeat(43)}` }]
     const open: RouteName[] = ['signIn', 'signOut', 'waysToSignIn']
     for (const who of strangers) {
@@ -90,7 +90,7 @@ describe('every route', () => {
     }
   })
 
-  it('answers a preflight of another origin with nothing that would allow it', async () => {
+  it('allows nothing in a preflight of another origin', async () => {
     const answer = await fetch(`${backend.origin}/api/agents`, {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example' },
@@ -106,7 +106,7 @@ describe('every route', () => {
   })
 
   it.each(['/../package.json', '/%2e%2e/%2e%2e/etc/passwd', '/assets/..%2f..%2fpackage.json', '/%00', '/%ff'])(
-    'gives nothing for %s but its own page',
+    'returns only its own page for %s',
     async (path) => {
       const answer = await fetch(`${backend.origin}${path}`)
       expect((await answer.text()).includes('<title>Ralph</title>') || answer.status === 404).toBe(true)
@@ -114,7 +114,7 @@ describe('every route', () => {
   )
 })
 
-/** What each role may do, as the table says. */
+/** What each role may do, according to the routes. */
 const roles = ['stranger', 'read', 'write', 'owner', 'admin'] as const
 type Role = (typeof roles)[number]
 const may: Readonly<Record<Needs, readonly Role[]>> = {
@@ -147,7 +147,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
   const isAbout = (route: Route) => ['read', 'write', 'owner'].includes(route.needs)
 
   it.each(roles)(
-    '%s may do what the table says, and nothing else',
+    '%s may do what the routes allow, and nothing else',
     async (role) => {
       const all = table.filter(([name]) => !notHere.some((one) => one === name))
       const got: Record<string, string> = {}
@@ -174,7 +174,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
     120_000,
   )
 
-  it('makes no difference between what is absent and what is forbidden', async () => {
+  it('answers the same for missing and forbidden rows', async () => {
     const ids = await things(backend)
     const ask = asking(backend.origin, { cookie: cookies.stranger })
     for (const [, route] of table.filter(([, one]) => isAbout(one))) {
@@ -185,7 +185,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
     }
   })
 
-  it('lets a token do no more than its scope', async () => {
+  it('limits a token to its scope', async () => {
     const ids = await things(backend)
     const ask = asking(backend.origin, { cookie: cookies.admin })
     const { token } = (await ask('POST', '/api/tokens', { name: 'ci', scope: 'read' })).body
@@ -199,7 +199,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
     expect(codes.map(({ status }) => status)).toEqual([200, 403, 403, 403])
   })
 
-  it('shows an agent only to those who may see it', async () => {
+  it('shows an agent only to users with access', async () => {
     const ids = await things(backend)
     await giveAccess(backend, ids.agentId, userIds.read, 'read')
     const seen = async (role: Role) => {
@@ -211,7 +211,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
     expect(JSON.stringify(questions.body)).not.toContain(ids.questionId)
   })
 
-  it('ends the session of somebody who was locked out', async () => {
+  it('ends the session of a disabled user', async () => {
     const id = await aUser(backend)
     const cookie = await aSession(backend, id)
     const admin = asking(backend.origin, { cookie: cookies.admin })
@@ -220,7 +220,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
     expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(401)
   })
 
-  it('slows down who asks too often, says for how long, and answers then', async () => {
+  it('limits a frequent caller, says for how long, and accepts calls afterwards', async () => {
     const cookie = await aSession(backend, await aUser(backend))
     const mine = asking(backend.origin, { cookie })
     const flood = () => Promise.all(Array.from({ length: 50 }, () => mine('GET', '/api/me')))

@@ -14,8 +14,8 @@ import { aBackend, asking, type Json } from './a-backend.ts'
 import { kinds } from './a-fleet.ts'
 
 /**
- * The agent of these tests: a program that does what the file `play` in its workspace says, once per start, and then what its
- * last line says. It finds its notes folder in the prompt, as a model would.
+ * The agent of these tests: a program that does what the file `play` in its workspace says, once per start, and repeats
+ * the last line. It finds its notes folder in the prompt, as a model would.
  */
 const program = `
 const { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
@@ -102,7 +102,7 @@ describe.each(kinds)('the API on %s', (kind) => {
       ({ sprint }) => sprint !== undefined && !['in-progress', 'not-started', 'parked'].includes(sprint.status),
     )
 
-  it('runs Ralph Mode until the lock is gone, and a red check puts it back', async () => {
+  it('runs Ralph Mode until the lock is gone, and a failed check restores it', async () => {
     const { id, folder } = await anAgent('work', 'done all of it', 'fix', 'done now it is')
     const { sprintId } = await api.startRalphMode({
       agentId: id,
@@ -129,7 +129,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(execFileSync('ls', { cwd: folder, encoding: 'utf8' })).not.toContain('fixed')
   }, 120_000)
 
-  it('asks a person when the agent is stuck, and goes on with the answer', async () => {
+  it('asks a person when the agent is stuck, and continues with the answer', async () => {
     const { id, folder } = await anAgent('stuck Postgres or Redis?', 'done thanks')
     const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Choose', doneWhen: [] })
     await rested(id)
@@ -144,7 +144,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(after.items.find((one) => one.id === question?.id)).toMatchObject({ status: 'answered', answer: 'Postgres' })
   }, 120_000)
 
-  it('gives people their turn between two prompts of the loop, in the order they chose', async () => {
+  it('runs prompts of users between two prompts of the loop, in the order they chose', async () => {
     const { id } = await anAgent('sleep 1500', 'work', 'work', 'work', 'done')
     await api.startRalphMode({ agentId: id, taskDescription: 'Go', doneWhen: [] })
     await until(
@@ -203,7 +203,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(left.filter((line) => line.includes('agent.cjs') && line.includes(folder))).toEqual([])
   }, 120_000)
 
-  it('pauses and resumes a planned sprint, and counts on', async () => {
+  it('pauses and resumes a planned sprint, and keeps counting', async () => {
     const go = `report ${JSON.stringify({ status: 'continue', summary: 'one', completedStepIds: [], pendingSteps: [{ id: null, prompt: 'more' }] })}`
     const end = `report ${JSON.stringify({ status: 'goal-complete', summary: 'all', completedStepIds: [], pendingSteps: [], goalCompleteSummary: 'there' })}`
     const { id } = await anAgent(go, go, end)
@@ -221,7 +221,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(items.map(({ number }) => number)).toEqual([3, 2, 1])
   }, 120_000)
 
-  it('refuses a SPRINT.yaml with its mistakes, and what is not there', async () => {
+  it('refuses an invalid SPRINT.yaml with its errors, and unknown IDs', async () => {
     const { id } = await anAgent('work')
     const yaml = 'goal: 3\nworkflow: nothing\n'
     await expect(api.startSprint({ agentId: id, sprintYaml: yaml })).rejects.toMatchObject({
@@ -237,7 +237,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     })
   }, 120_000)
 
-  it('carries out a call with a key once', async () => {
+  it('executes a call with a key once', async () => {
     const { id } = await anAgent('work')
     const path = `/api/agents/${id}/prompts`
     const key = { 'idempotency-key': 'k1' }
@@ -257,9 +257,9 @@ describe.each(kinds)('the API on %s', (kind) => {
       { name: 'x', workspace: { kind: 'folder', path: '/' }, colour: 'red' },
     ],
     ['wrong types', 422, 'POST /api/agents', { name: 5, workspace: 'there' }],
-    ['an id that is none', 404, `GET /api/agents/${encodeURIComponent("1' or '1'='1")}`],
-    ['a cursor that is not ours', 422, 'GET /api/agents?cursor=abc'],
-    ['too many at once', 422, 'GET /api/agents?limit=100000'],
+    ['a malformed id', 404, `GET /api/agents/${encodeURIComponent("1' or '1'='1")}`],
+    ['a foreign cursor', 422, 'GET /api/agents?cursor=abc'],
+    ['too large a page', 422, 'GET /api/agents?limit=100000'],
     ['a webhook that is not https', 422, 'POST /api/webhooks', { url: 'http://example.com', events: ['failed'] }],
     ['no such call', 404, 'GET /api/nothing'],
   ])('refuses %s', async (_, status, call, body) => {
@@ -278,7 +278,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     )
   })
 
-  it('keeps an alarm of a machine until somebody frees it', async () => {
+  it('keeps the alarm of a machine until an admin clears it', async () => {
     const id = randomUUID()
     const row = { id, name: 'odd', status: 'active' as const, alarm: 'its clock is off by 3600 s', createdAt: 1 }
     await backend.database.db.insert(machines).values(row)
@@ -287,7 +287,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(await api.revokeMachine({ machineId: id })).toMatchObject({ status: 'revoked', reachable: false })
   })
 
-  it('updates only machines that are there, not its own one, and only to a version', async () => {
+  it('updates only connected machines, not the local one, and only to a valid version', async () => {
     const id = randomUUID()
     await backend.database.db.insert(machines).values({ id, name: 'away', status: 'active', createdAt: 1 })
     const own = (await api.listMachines({})).items.find(({ local }) => local)?.id ?? ''
@@ -299,11 +299,11 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(await refusal(randomUUID())).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('takes bodies up to a limit', async () => {
+  it('accepts bodies up to a limit', async () => {
     expect((await ask('POST', '/api/agents', { name: 'x'.repeat(10_000_000) })).status).toBe(413)
   })
 
-  it('tells those who listen what happens, and afterwards what they have missed', async () => {
+  it('streams events to clients, and replays what they have missed', async () => {
     const { id } = await anAgent('work', 'done')
     const live = await listenTo(backend.origin, token, `/api/events?agentId=${id}`)
     await api.startRalphMode({ agentId: id, taskDescription: 'Say it', doneWhen: [] })
@@ -334,7 +334,7 @@ async function until<T>(look: () => Promise<T>, good: (value: T) => boolean): Pr
   }
 }
 
-/** A client of server-sent events, as a browser has one. */
+/** A client for server-sent events, like that of a browser. */
 async function listenTo(origin: string, token: string, path: string, after?: string) {
   const stop = new AbortController()
   const headers = { authorization: `Bearer ${token}`, ...(after !== undefined && { 'last-event-id': after }) }

@@ -13,13 +13,13 @@ import { root } from '../support/paths.ts'
 import { dataFolder, until } from './a-fleet.ts'
 
 const canary = 'sk-ant-canary-0123456789abcdef0123456789abcdef'
-/** The code that is kept after the first start is here, and used by the next ones. */
+/** The compile cache that the first start writes and the next ones use. */
 const home = mkdtempSync(join(tmpdir(), 'ralph-home-'))
 afterAll(() => rm(home, { recursive: true, force: true }))
 const started: ChildProcess[] = []
 afterAll(() => started.forEach((child) => child.kill('SIGKILL')))
 
-/** `ralph serve`, as people start it. */
+/** `ralph serve`, as users start it. */
 function serve(...args: readonly string[]) {
   const env = { ...process.env, ANTHROPIC_API_KEY: canary, RALPH_HOME: home, DATABASE_URL: '', RALPH_OIDC_ISSUER: '' }
   const main = [join(root, 'bin/cli/main.cjs'), 'serve', '--json', ...args]
@@ -40,7 +40,7 @@ function serve(...args: readonly string[]) {
   return { child, said, ended, origin }
 }
 
-/** Somebody who holds the address that was printed. */
+/** A user who opens the printed address. */
 async function signedIn({ origin, address }: { readonly origin: string; readonly address: string }) {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ ticket: new URL(address).hash.slice(1) })
@@ -50,7 +50,7 @@ async function signedIn({ origin, address }: { readonly origin: string; readonly
   return { cookie, api: createClient({ baseUrl: origin, fetch: withCookie }) }
 }
 
-it('serves a data folder once, ends when it is told to, and a copy of the folder has everything', async () => {
+it('serves a data folder once, exits on request, and a copy of the folder has everything', async () => {
   const data = await dataFolder()
   const first = serve('--port', '0', '--data', data)
   const at = await first.origin()
@@ -81,7 +81,7 @@ it('serves a data folder once, ends when it is told to, and a copy of the folder
   expect(await restored.ended).toBe(0)
 }, 240_000)
 
-it('refuses to be reached from other machines without TLS and accounts, and says so when a port is taken', async () => {
+it('refuses other machines without TLS and accounts, and reports a port in use', async () => {
   const exposed = serve('--port', '0', '--data', await dataFolder(), '--host', '0.0.0.0')
   expect([await exposed.ended, exposed.said.err]).toEqual([1, expect.stringContaining('"EXPOSED"')])
   const other = createServer().listen(0, '127.0.0.1')

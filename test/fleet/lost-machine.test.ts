@@ -17,7 +17,7 @@ function aRepository(folder: string): string {
   return bare
 }
 
-/** Counts to four, one unit per prompt. The first one who comes to three never comes to an end. */
+/** Counts to four, one unit per prompt. The first prompt that reaches three never ends. */
 function anAgent(folder: string): string {
   const script = join(folder, 'agent.sh')
   const text = `notes=$(cat | grep -o '/[^ ]*/notes/[^/ ]*' | head -n 1)
@@ -34,9 +34,9 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"one","usag
   return `command:/bin/sh ${script}`
 }
 
-it('is replaced by another machine, which goes on from what was pushed; what it tells later is noted and does not count', async () => {
+it('is replaced by another machine, which continues from the last push; its late reports are recorded and ignored', async () => {
   const { folder, api, machine } = await aRealFleet('postgres', { leaseMs: 1000, silentMs: 8000, sweepMs: 200 })
-  // The agent writes outside of its project, which a sandbox would not let it.
+  // The agent writes outside its project, which a sandbox would refuse.
   const env = { IS_SANDBOX: '1' }
   const [first, second] = [await machine('first', env), await machine('second', env)]
   const workspace = { kind: 'clone' as const, repository: aRepository(folder), push: 'origin' }
@@ -60,10 +60,9 @@ it('is replaced by another machine, which goes on from what was pushed; what it 
   const { notes } = await api.listNotes({ agentId })
   expect(notes[0]?.text.match(/count to four|one more unit/g)).toHaveLength(5)
 
-  // It comes back: what still runs there is ended, and its files are left alone.
+  // It reconnects: its running prompts are ended, and its files are left alone.
   await first.start()
-  const late = async () =>
-    (await api.listPrompts({ agentId })).items.find(({ error }) => error?.includes('does not count'))
+  const late = async () => (await api.listPrompts({ agentId })).items.find(({ error }) => error?.includes('is ignored'))
   await expect.poll(late, patience).toMatchObject({ status: 'failed', sprintId })
   await expect.poll(() => markedProcesses(folder), patience).toEqual([])
   expect([unitsOn(first), unitsOn(second)]).toEqual([3, 4])
@@ -71,7 +70,7 @@ it('is replaced by another machine, which goes on from what was pushed; what it 
   const { items } = await api.listEvents({ sprintId, limit: 200 })
   const texts = items.toReversed().flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
   expect(texts.filter((text) => text.includes('first'))).toEqual([
-    'its machine first was lost; second has taken over, from what was pushed last',
-    'first is back: its prompt has ended there as cancelled, which does not count',
+    'its machine first was lost; second has taken over from the last push',
+    'first is back: its prompt ended as cancelled, which is ignored',
   ])
 }, 300_000)

@@ -14,7 +14,7 @@ import {
 } from '../../src/contract/fleet/channel.ts'
 import { memoryMachineStore } from './machine-memory-store.ts'
 
-/** The backend's end of the line with tables in memory: sends requests and remembers what came back. */
+/** The backend's end of the line with tables in memory: sends requests and records the replies. */
 export async function aBackend(timing?: Partial<Timing>) {
   const memory = memoryMachineStore()
   const authority = openAuthority(await makeAuthority(Date.now()))
@@ -65,7 +65,7 @@ export async function aBackend(timing?: Partial<Timing>) {
     setDown: (down: boolean) => {
       isDown = down
     },
-    /** A new in-process connection of this machine. */
+    /** Opens an in-process connection of this machine. */
     connect: async (machineId: string): Promise<Transport> => {
       if (isDown) throw new Error('the backend is down')
       const [ours, theirs] = transportPair(randomBytes(32))

@@ -8,7 +8,7 @@ import { claim } from '../agents/scenarios.ts'
 import { startStubModel } from '../support/stub-model/server.ts'
 import { aRealFleet, patience } from './real-machines.ts'
 
-it('drives the real claude through the fleet: REST, mutual TLS, an agents-server of its own, and events back', async () => {
+it('drives the real claude through the fleet: REST, mutual TLS, its own agents-server, and events back', async () => {
   const programs = await installed(claude.installs)
   const model = await startStubModel([claim])
   onTestFinished(model.close)
@@ -25,7 +25,7 @@ it('drives the real claude through the fleet: REST, mutual TLS, an agents-server
   const names = async () => (await row())?.programs.map(({ name }) => name)
   await expect.poll(names, patience).toContain('claude')
 
-  // No machine is named: the one that has the program takes it.
+  // No machine is named: the one that has the program is chosen.
   const workspace = { kind: 'folder' as const, path: project }
   const { id: agentId, ...agent } = await api.createAgent({ name: 'One', workspace, program: 'claude' })
   expect(agent.machineId).toBe(machineId)

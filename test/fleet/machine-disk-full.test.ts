@@ -8,7 +8,7 @@ import { patience } from './real-machines.ts'
 import { aServedFleet } from './served-fleet.ts'
 
 it.skipIf(!canMount)(
-  'begins nothing on a machine whose disk is full, says so, and does each prompt once when there is room',
+  'starts nothing on a machine whose disk is full, says so, and runs each prompt once when there is room',
   async () => {
     const folder = aFolder()
     const fleet = await aServedFleet(folder, 'embedded')
@@ -24,7 +24,7 @@ it.skipIf(!canMount)(
     await expect.poll(async () => (await api.getAgent({ agentId })).agent.state, patience).toBe('idle')
     const done = () => (existsSync(effects) ? readFileSync(effects, 'utf8').trim().split('\n') : [])
 
-    // Too little to begin anything: the prompt is taken and held, and whoever looks is told.
+    // Too little space to start anything: the machine stores the prompt, holds it, and reports why.
     disk?.fill(300 * 1024)
     const { id: promptId } = await api.queuePrompt({ agentId, prompt: 'effect first' })
     const notes = async () => {
@@ -33,7 +33,7 @@ it.skipIf(!canMount)(
     }
     await expect.poll(notes, patience).toEqual([expect.stringContaining('paused: disk-full')])
 
-    // Nothing at all: not even what is asked for can be kept over there.
+    // No space at all: the machine cannot even store the request.
     disk?.fill()
     await api.queuePrompt({ agentId, prompt: 'effect second' })
     expect(done()).toEqual([])

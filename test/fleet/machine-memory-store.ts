@@ -14,7 +14,7 @@ import type { MachineStatus } from '../../src/contract/fleet/machine.ts'
 type Row = KnownMachine & { readonly epoch: number; readonly alarm?: string; readonly connected: boolean }
 type Token = NewToken & { readonly keyPin?: string; readonly machineId?: string }
 
-/** The backend's tables, in memory: what a test can look into. */
+/** The backend's tables in memory, which tests can inspect. */
 export function memoryMachineStore(now: () => number = Date.now) {
   const machines = new Map<string, Row>()
   const tokens = new Map<string, Token>()

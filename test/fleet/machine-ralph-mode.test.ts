@@ -32,18 +32,18 @@ it('follows the seed’s diagram: activation, loop, termination and stop, while 
   await api().startRalphMode({ agentId, taskDescription, doneWhen: [{ run: 'test "$(wc -l <units)" -ge 4' }] })
   expect(await agent()).toMatchObject({ inRalphMode: true, ralphModeTaskDescription: taskDescription })
 
-  // The loop: a fresh conversation each time. Both sides are killed, wherever they are.
+  // The loop: a fresh conversation each time. Both sides are killed at any point.
   await expect.poll(units, patience).toBeGreaterThanOrEqual(1)
   await restart()
   await backend.restart()
 
-  // Termination: the lock is gone, which is a claim; the check agrees.
+  // Termination: the lock is gone, which is a claim; the check passes.
   await expect.poll(async () => (await row())?.sprint?.status, patience).toBe('completed')
   await expect.poll(agent, patience).toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null })
   expect(units()).toBe(4)
   expect(await verdicts()).toEqual(['continue', 'continue', 'continue', 'accepted'])
 
-  // A person stops it: the turn ends, the lock goes, notes of all tasks stay.
+  // A user stops it: the turn ends, the lock is removed, the notes of all tasks stay.
   writeFileSync(file('enough'), '1000')
   writeFileSync(file('pace'), '60')
   await expect.poll(agent, patience).toMatchObject({ state: 'idle' })

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { Transform } from 'node:stream'
 
-/** What the network is like. `half-open`: connections stay, and nothing comes through; afterwards they are dead. */
+/** Network conditions. `half-open`: connections stay open but carry nothing; afterwards they are dead. */
 export type Toxic =
   | { readonly kind: 'pass' }
   | { readonly kind: 'delay'; readonly ms: number }
@@ -45,7 +45,7 @@ export async function toxicProxy(target: number) {
       if (next.kind === 'cut' || toxic.kind === 'half-open') kill()
       toxic = next
     },
-    /** As a router that was restarted: nothing comes through on connections of before, and nobody is told. New ones are fine. */
+    /** Like a restarted router: existing connections silently carry nothing, new ones work. */
     forget: () => {
       for (const pair of pairs) forgotten.add(pair)
     },

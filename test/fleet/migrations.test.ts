@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { migrations } from './a-fleet.ts'
 
-/** What a version that runs beside the new one would stumble over. */
+/** Changes that would break an older version running beside the new one. */
 const harmful = [
   /\bdrop (table|column|index|type|view|function|trigger|schema)\b/,
   /\brename\b/,
@@ -17,7 +17,7 @@ const harmful = [
   /\bdelete from\b/,
 ]
 
-/** Statements that do more than add, unless the file says in its first line that it breaks with older versions. */
+/** Statements that do more than add, unless the first line of the file declares it breaking. */
 function breaks(sql: string): string[] {
   if (sql.startsWith('-- breaking: ')) return []
   const own = new Set([...sql.matchAll(/\bcreate table (\S+)/gi)].map(([, name]) => name))
@@ -25,7 +25,7 @@ function breaks(sql: string): string[] {
     .replaceAll(/--.*$/gm, '')
     .split(';')
     .map((statement) => statement.replaceAll(/\s+/g, ' ').trim())
-  // Nobody knows a table yet that is made in the same file.
+  // No older version knows a table created in the same file.
   const isOwn = (statement: string) => [...own].some((name) => new RegExp(` on ${name}\\b`, 'i').test(statement))
   return statements.filter(
     (statement) => !isOwn(statement) && harmful.some((pattern) => pattern.test(statement.toLowerCase())),
@@ -49,13 +49,13 @@ it.each([
   'alter table sprint add constraint known check (seq > 0)',
   'create unique index one on sprint (agent_id)',
   'delete from event',
-])('finds that this does more: %s', (statement) => {
+])('detects a breaking change: %s', (statement) => {
   const file = `-- Some words.\nalter table agent add column more text;\n${statement};\n`
   expect(breaks(file)).toEqual([statement])
   expect(breaks(`-- breaking: the reason\n${file}`)).toEqual([])
 })
 
-it('lets through what only adds', () => {
+it('accepts changes that only add', () => {
   const file = `
     create table more (id int primary key, name text not null unique);
     create unique index more_names on more (name);

@@ -32,7 +32,7 @@ const question = {
   humanNeeded: { reason: 'Which database?', details: 'staging or production' },
 } as const
 
-/** A project without sprints, an agent of it, and somebody who looks at it. */
+/** A project without sprints, its agent, and an observer. */
 async function aProject() {
   const project = aFolder()
   const { id: agentId, row: agent } = await anAgent(world.fleet)
@@ -50,7 +50,7 @@ async function aProject() {
     const { db } = database
     return {
       id,
-      /** `xmin` is another one after every write. */
+      /** `xmin` changes with every write. */
       sprint: async () =>
         (
           await db
@@ -71,7 +71,7 @@ async function aProject() {
   return { folder, observe, rowsOf, agent, logged }
 }
 
-/** Somebody runs the sprint in this folder for a while. Goes on from where it was. */
+/** Runs the sprint in this folder for a while, resuming from its last state. */
 async function runIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
   mkdirSync(sprintDir, { recursive: true })
   const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? aProgress())
@@ -87,7 +87,7 @@ async function runIn(sprintDir: string, ...plays: readonly Play[]): Promise<() =
 
 const ranIn = async (...given: Parameters<typeof runIn>): Promise<void> => (await runIn(...given))()
 
-/** What the agent says in the first attempt of an iteration. */
+/** Text that the agent says in the first attempt of an iteration. */
 function says(sprintDir: string, iteration: number, text: string): void {
   const attempt = join(sprintDir, 'attempts', `${iteration}-1`)
   const link = join(sprintDir, 'transcripts', `iteration-${iteration}.jsonl`)
@@ -101,7 +101,7 @@ function says(sprintDir: string, iteration: number, text: string): void {
 const textsIn = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
   rows.flatMap(({ payload }) => (payload?.type === 'agent' && payload.event.kind === 'text' ? payload.event.text : []))
 
-it('shows what is there, adds nothing when it looks again, and catches up on what it has missed', async () => {
+it('shows existing sprints, adds nothing when it looks again, and catches up on what it missed', async () => {
   const { folder, observe, rowsOf, agent } = await aProject()
   const { id, ...rows } = rowsOf('auth')
   const close = await runIn(folder('auth'), started({ agents: ['claude'] }), reports({ status: 'continue' }))
@@ -141,7 +141,7 @@ it('shows what is there, adds nothing when it looks again, and catches up on wha
   expect(await rows.questions()).toMatchObject([{ status: 'open', reason: 'Which database?' }])
 })
 
-it('follows somebody who runs a sprint, and an answer that was given in a terminal', async () => {
+it('follows a sprint that runs in a terminal, and an answer given there', async () => {
   const { folder, observe, rowsOf } = await aProject()
   const rows = rowsOf('auth')
   const first = observe()
@@ -167,7 +167,7 @@ it('follows somebody who runs a sprint, and an answer that was given in a termin
   expect(await rows.sprint()).toMatchObject({ status: 'paused' })
 })
 
-it('survives sprints that are damaged, that vanish, and that are another one under the same name', async () => {
+it('survives sprints that are damaged, that vanish, or that are replaced under the same name', async () => {
   const { folder, observe, rowsOf, logged } = await aProject()
   const rows = rowsOf('asks')
   mkdirSync(join(folder('bad'), 'journal'), { recursive: true })
@@ -194,7 +194,7 @@ it('survives sprints that are damaged, that vanish, and that are another one und
   expect(world.troubles).toEqual([])
 })
 
-it('gives a folder one agent, with a program as soon as there is one, and leaves those of people alone', async () => {
+it('gives a folder one agent, with a program as soon as one exists, and leaves agents of users alone', async () => {
   const { row } = await anAgent(world.fleet)
   const machineId = (await row())?.machineId ?? ''
   const agentFor = (folder: string, program: string, problem?: string) =>
@@ -216,8 +216,8 @@ it('gives a folder one agent, with a program as soon as there is one, and leaves
 
 it.each([
   ['is shown instead of one that rests', { status: 'paused' }, {}, true],
-  ['does not push aside one that is to start', { status: 'not-started' }, {}, false],
-  ['does not push aside Ralph Mode', { status: 'paused' }, { inRalphMode: true }, false],
+  ['does not replace one that is scheduled', { status: 'not-started' }, {}, false],
+  ['does not replace Ralph Mode', { status: 'paused' }, { inRalphMode: true }, false],
 ] as const)('a sprint in a terminal %s', async (_, own, fields, isShown) => {
   const { id: agentId, row } = await anAgent(world.fleet)
   const [ownId, sprintId] = [rowId(agentId, 'own'), rowId(agentId, 'seen')]

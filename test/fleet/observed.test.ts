@@ -19,7 +19,7 @@ const question = {
   humanNeeded: { reason: 'Which database?', details: 'staging or production' },
 }
 
-/** A repository with a sprint that changes something, asks, is held up, and is done. */
+/** A repository with a sprint that changes a file, asks a question, is paused, and completes. */
 async function aProject(): Promise<TestSprint> {
   const sprint = await aSprint({
     files: {
@@ -38,7 +38,10 @@ async function aProject(): Promise<TestSprint> {
   return sprint
 }
 
-/** `ralph serve` in the project, with a `claude` that only says its version: calls of the other one are counted. */
+/**
+ * `ralph serve` in the project, with a `claude` that only prints its version, because calls of the other one are
+ * counted.
+ */
 async function serveIn(sprint: TestSprint): Promise<Client> {
   const data = await dataFolder()
   await sprint.write('../tools/claude', '#!/bin/sh\necho "2.0.0 (Claude Code)"\n')
@@ -64,7 +67,7 @@ async function serveIn(sprint: TestSprint): Promise<Client> {
 
 const run = (sprint: TestSprint) => sprint.start('run', folder, '--workflows', 'wf')
 
-it('shows a sprint that somebody runs in a terminal while it runs, and passes on what is asked of it', async () => {
+it('shows a sprint while it runs in a terminal, and forwards requests to it', async () => {
   const sprint = await aProject()
   const api = await serveIn(sprint)
   const first = run(sprint)

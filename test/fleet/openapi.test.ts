@@ -7,14 +7,17 @@ import { openApi } from '../../src/backend/http/openapi.ts'
 
 const file = fileURLToPath(new URL('../../docs/api.txt', import.meta.url))
 
-/** `WRITE_API=1 npx vitest run test/fleet/openapi.test.ts` writes it anew, so that a change of the API is seen in review. */
-it('is what docs/api.txt says', () => {
+/**
+ * `WRITE_API=1 npx vitest run test/fleet/openapi.test.ts` updates the file, so that changes of the API show up in
+ * review.
+ */
+it('matches docs/api.txt', () => {
   const text = outline(openApi('0'))
   if (process.env['WRITE_API']) writeFileSync(file, text)
   expect(readFileSync(file, 'utf8')).toBe(text)
 })
 
-/** The whole document has more than a megabyte; each schema is told by its fields and a sum of all of it. */
+/** The whole document is larger than a megabyte, so each schema is listed with its fields and a checksum. */
 function outline(document: unknown): string {
   const lines: string[] = []
   for (const [path, methods] of Object.entries(Document.parse(document).paths)) {
@@ -60,7 +63,7 @@ const Operation = z.object({
 })
 const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), Operation)) })
 
-/** What is wrong with a description of an API. */
+/** Problems of an OpenAPI document. */
 function lint(document: unknown): string[] {
   const { paths } = Document.parse(document)
   const wrong: string[] = []
@@ -69,7 +72,7 @@ function lint(document: unknown): string[] {
     for (const [method, { operationId, summary, parameters }] of Object.entries(methods)) {
       const place = `${method} ${path}`
       if (summary.trim() === '') wrong.push(`${place}: no summary`)
-      if (ids.has(operationId)) wrong.push(`${place}: ${operationId} is there twice`)
+      if (ids.has(operationId)) wrong.push(`${place}: duplicate ${operationId}`)
       ids.add(operationId)
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       const declared = parameters.filter((one) => one.in === 'path' && one.required).map(({ name }) => name)
@@ -80,7 +83,7 @@ function lint(document: unknown): string[] {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => reference)
   return [
     ...wrong,
-    ...[...new Set(references)].filter((one) => !resolves(document, one)).map((one) => `${one}: not there`),
+    ...[...new Set(references)].filter((one) => !resolves(document, one)).map((one) => `${one}: missing`),
   ]
 }
 
@@ -93,17 +96,17 @@ function resolves(document: unknown, reference: string): boolean {
   return reference.startsWith('#/') && at !== undefined
 }
 
-it('has nothing that a lint would find', () => {
+it('passes the lint', () => {
   expect(lint(openApi('0'))).toEqual([])
 })
 
-it('would find it', () => {
+it('is refused by the lint if it is wrong', () => {
   const bad = { operationId: 'a', summary: ' ', parameters: [], responses: { default: { $ref: '#/components/none' } } }
   expect(lint({ paths: { '/x/{id}': { get: bad, post: { ...bad, summary: 'x' } } } })).toEqual([
     'get /x/{id}: no summary',
     'get /x/{id}: id in the path,  declared',
-    'post /x/{id}: a is there twice',
+    'post /x/{id}: duplicate a',
     'post /x/{id}: id in the path,  declared',
-    '#/components/none: not there',
+    '#/components/none: missing',
   ])
 })

@@ -8,7 +8,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { aBackend, asking } from './a-backend.ts'
 import { until } from './a-fleet.ts'
 
-/** How long the database is away. The agent works through all of it. */
+/** How long the database is down. The agent works during all of it. */
 const outageMs = Number(process.env['OUTAGE_MS'] ?? 3000)
 const program = `
 const { appendFileSync, existsSync } = require('node:fs')
@@ -21,7 +21,7 @@ const timer = setInterval(() => {
 }, 50)
 `
 
-it('survives a database that is away for a while, and the agent does not notice', async () => {
+it('survives a database outage, and the agent does not notice', async () => {
   const postgres = await startPostgres({ isDurable: true })
   onTestFinished(() => postgres.stop())
   const backend = await aBackend('postgres', { place: { url: await postgres.makeDatabase() } })

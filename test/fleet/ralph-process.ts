@@ -7,15 +7,15 @@ import { ralphProgram } from '../support/paths.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 type How = {
-  /** The file for what it prints. */
+  /** The file for its output. */
   readonly log?: string
-  /** Words before the command, that put it somewhere. */
+  /** Command prefix that runs it elsewhere, e.g. in a namespace. */
   readonly prefix?: readonly string[]
-  /** Not the one of this checkout. */
+  /** Replaces the `ralph` of this checkout. */
   readonly program?: string
 }
 
-/** `ralph` with an environment of its own: to its end, or until it is killed. */
+/** Runs `ralph` with its own environment: to its end, or until it is killed. */
 export function aRalph(env: Environment, { log, prefix = [], program = ralphProgram }: How = {}) {
   const [file, ...words] = [...prefix, process.execPath, program]
   let running: ChildProcess | undefined
@@ -29,13 +29,13 @@ export function aRalph(env: Environment, { log, prefix = [], program = ralphProg
   onTestFinished(kill, 30_000)
   return {
     kill,
-    /** Its exit code, once it has ended by itself. */
+    /** Its exit code, once it has exited. */
     exitCode: () => running?.exitCode,
     start: (...args: readonly string[]) => {
       const told = log === undefined ? 'ignore' : openSync(log, 'a')
       running = spawn(file, [...words, ...args], { env, stdio: ['ignore', told, told] })
     },
-    /** What it printed. */
+    /** Resolves with its output. */
     run: (...args: readonly string[]) =>
       new Promise<string>((resolve, reject) => {
         const child = spawn(file, [...words, ...args], { env })
@@ -47,7 +47,7 @@ export function aRalph(env: Environment, { log, prefix = [], program = ralphProg
   }
 }
 
-/** One that nobody listens on now. Whoever is killed and started again has to have the same one. */
+/** A free port. A process that is killed and restarted must get the same one. */
 export const freePort = () =>
   new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {

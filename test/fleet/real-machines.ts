@@ -10,7 +10,7 @@ import { aRalph, type Environment } from './ralph-process.ts'
 
 export const patience = { timeout: 90_000, interval: 100 }
 
-/** A backend that machines reach over TLS, and a folder that all their workspaces may lie in. */
+/** A backend that machines reach over TLS, and a root folder for all their workspaces. */
 export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'] = {}) {
   const folder = aFolder()
   const backend = await aBackend(kind, { settings, machines: { host: '127.0.0.1', port: 0 } })
@@ -20,7 +20,7 @@ export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'
     folder,
     api,
     backend,
-    /** A machine that has joined, as a process of its own. */
+    /** A joined machine in its own process. */
     machine: async (name: string, env: Environment = {}) => {
       const home = join(folder, name)
       mkdirSync(home)

@@ -16,7 +16,9 @@ import { beginSprint } from '../../src/backend/fleet/sprints.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { migrations, until } from './a-fleet.ts'
 
-/** How often a replica is killed, and how much goes on meanwhile. `npm run test:more -- replicas` kills a hundred times. */
+/**
+ * How many times a replica is killed, and how much work runs during it. `npm run test:more -- replicas` kills a hundred times.
+ */
 const kills = Number(process.env['REPLICA_KILLS'] ?? 1)
 const crashes = Number(process.env['POSTGRES_CRASHES'] ?? 0)
 const count = { agents: Number(process.env['REPLICA_AGENTS'] ?? 20), machines: 4 }
@@ -42,15 +44,15 @@ type Machine = {
   readonly reports: Map<string, unknown>
 }
 
-/** The machines, and what they have seen: prompts begun twice, two at a time, and how long an agent had nothing to do. */
+/** The machines and their observations: prompts started twice, two at a time, and how long an agent was idle. */
 function machineRoom(ids: readonly string[], send: (replica: number, message: object) => boolean) {
   const room = new Map<string, Machine>()
   for (const id of ids) room.set(id, { id, epoch: 0, replica: -1, prompts: new Map(), reports: new Map() })
   const seen = { prompts: 0, repeated: 0, overlaps: 0, longestIdleMs: 0, takeovers: 0, longestTakeoverMs: 0 }
-  /** When machines have lost their replica, and have not begun anything since. */
+  /** When machines lost their replica and have started nothing since. */
   const lostSince = new Map<string, number>()
   const idleSince = new Map<string, number>()
-  /** The iterations that each agent has begun. */
+  /** The iterations that each agent has started. */
   const begun = new Map<string, number[]>()
 
   const report = (machine: Machine, key: string, body: object) => {
@@ -92,7 +94,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
   return {
     seen,
     begun,
-    /** A machine keeps a report until it is stored, and tells it again. */
+    /** A machine keeps a report until it is stored, and sends it again. */
     tellAgain: () => {
       for (const machine of room.values()) {
         for (const [key, body] of machine.reports) {
@@ -100,9 +102,9 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
         }
       }
     },
-    /** The replica that most machines are connected to. */
+    /** The replica with the most machines. */
     holder: () => [...room.values()][0]?.replica ?? 0,
-    /** Those of a replica that is gone find another one, as machines do. */
+    /** Machines of a dead replica connect to another one. */
     move: (from: number, to: number) => {
       for (const machine of room.values()) {
         if (from !== -1 && machine.replica !== from) continue
@@ -154,7 +156,7 @@ const inventoryOf = ({ prompts }: Machine) => {
 type Hear = (replica: number, message: z.output<typeof Heard>) => void
 type Hearing = { readonly hear: Hear; readonly moved: (from: number, to: number) => void }
 
-/** What the next version brings: its database is used by both. */
+/** Migrations of the next version; both versions use its database. */
 async function newerMigrations(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-newer-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -170,8 +172,8 @@ async function newerMigrations(): Promise<string> {
 }
 
 /**
- * Two processes, and somebody who starts a new one when one of them is gone: killed by us, or because it gave itself up. Every
- * other one is of a newer version.
+ * Two replicas, and a supervisor that restarts one that exits: killed by the test, or because it declared itself lost.
+ * Every other one is a newer version.
  */
 function supervise(url: string, newer: string, { hear, moved }: Hearing) {
   const living = new Map<number, ChildProcess>()
@@ -221,7 +223,7 @@ type Disturbance = {
   readonly disturb: (parts: { holder: () => ChildProcess | undefined }) => Promise<void>
 }
 
-/** Everything goes on through as many disturbances, and every agent gets each of its prompts once, in order. */
+/** Work continues through all disturbances, and every agent gets each of its prompts once, in order. */
 async function survive({ times, server, disturb }: Disturbance) {
   onTestFinished(server.stop)
   const url = await server.makeDatabase()
@@ -238,7 +240,7 @@ async function survive({ times, server, disturb }: Disturbance) {
   const again = setInterval(room.tellAgain, 1000)
   onTestFinished(() => clearInterval(again))
   await processes.start()
-  // The newer one changes the database while the older one is at work.
+  // The newer version migrates the database while the older one works.
   await processes.start()
   const goesOn = async (prompts: number) => {
     const goal = room.seen.prompts + prompts
@@ -275,14 +277,14 @@ const unharmed = { agents: count.agents, overlaps: 0, lostOrDoubled: [], stuck: 
 
 const times = (often: number) => (often === 1 ? 'once' : `${often} times`)
 
-it(`loses nothing and does nothing twice when one of two replicas, of two versions, is killed ${times(kills)}`, async () => {
+it(`loses and repeats nothing when one of two replicas, of two versions, is killed ${times(kills)}`, async () => {
   const server = await startPostgres()
   const disturb: Disturbance['disturb'] = async ({ holder }) => void holder()?.kill('SIGKILL')
   expect(await survive({ times: kills, server, disturb })).toEqual(unharmed)
 }, 3_600_000)
 
 it.skipIf(crashes === 0)(
-  `loses nothing when Postgres ends as in a power cut, ${times(crashes)}`,
+  `loses nothing when Postgres crashes as in a power cut, ${times(crashes)}`,
   async () => {
     const server = await startPostgres({ isDurable: true })
     const disturb = async () => {
@@ -294,13 +296,13 @@ it.skipIf(crashes === 0)(
   3_600_000,
 )
 
-/** Sprints that never end, begun but not yet sent: no machine is connected. */
+/** Sprints that never end, started but not yet sent, because no machine is connected. */
 async function aBusyFleet(url: string) {
   const database = await openDatabase({ url }, { migrations })
   onTestFinished(() => database.close())
   const clock = { now: () => Date.now() }
   const unused = async () => {
-    throw new Error('nobody is asked')
+    throw new Error('machines are not called here')
   }
   const fleet = await openFleet({
     database,

@@ -15,7 +15,7 @@ import { aFleet, anAgent, migrations, until } from './a-fleet.ts'
 
 const run = promisify(execFile)
 const somebody = { name: 'somebody' }
-/** Of the programs on this machine; they refuse servers that are newer. */
+/** Version of the installed pg_dump, which refuses newer servers. */
 const dumpVersion = await run('pg_dump', ['--version']).then(
   ({ stdout }) => Number(/\d+/.exec(stdout)?.[0]),
   () => 0,
@@ -27,7 +27,7 @@ const opened = async (url: string): Promise<Database> => {
   return database
 }
 
-/** In its second prompt when the backup is made; somebody's own prompt waits behind it. */
+/** In its second prompt when the backup is made; a prompt of a user waits behind it. */
 async function anAgentAtWork(url: string) {
   const database = await opened(url)
   const { fleet } = await aFleet(database)
@@ -43,7 +43,7 @@ async function anAgentAtWork(url: string) {
   return { database, fleet, machineId: agent.machine.id, agentId: agent.id }
 }
 
-/** How many rows every table has; those of the machine room change with every start. */
+/** Number of rows per table, except those that change with every start. */
 async function counts({ db }: Database): Promise<Record<string, number>> {
   const { rows } = await db.execute<{ name: string }>(sql`
     select table_name as name from information_schema.tables
@@ -55,7 +55,9 @@ async function counts({ db }: Database): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(counted))
 }
 
-/** On the copy everything is there, and the agent goes on where it was: its machine is given what it does not know of. */
+/**
+ * The copy has everything, and the agent continues where it was: its machine receives the prompt that it does not know.
+ */
 async function goesOn(url: string, before: Record<string, number>, machineId: string) {
   const database = await opened(url)
   expect(await counts(database)).toEqual(before)
@@ -70,7 +72,7 @@ async function goesOn(url: string, before: Record<string, number>, machineId: st
   }
   const rows = await until(look, (all) => all.every(({ status }) => status === 'finished'))
   const { rows: sprints } = await database.db.execute(sql`select status from sprint`)
-  // Nothing of the time before the backup hides what happens now from those who look.
+  // No state from before the backup hides new events from clients.
   const { rows: hidden } = await database.db.execute(sql`
     select 1 from event where tx >= pg_snapshot_xmax(pg_current_snapshot())`)
   await done.close()
@@ -85,7 +87,7 @@ async function another(wanted: Parameters<typeof startPostgres>[0] = {}): Promis
   return server
 }
 
-it('goes on with the files of a server that was cut off, on another server', async () => {
+it('continues with the files of a crashed server, on another server', async () => {
   const server = await another({ isDurable: true })
   const url = await server.makeDatabase()
   const { database, fleet, machineId } = await anAgentAtWork(url)
@@ -96,7 +98,7 @@ it('goes on with the files of a server that was cut off, on another server', asy
   expect(await goesOn(restored.url(url), before, machineId)).toEqual(whole)
 }, 240_000)
 
-it('goes on with a dump that was made while it was at work, on another server', async ({ skip }) => {
+it('continues with a dump made during work, on another server', async ({ skip }) => {
   const server = await another()
   const url = await server.makeDatabase()
   const { database, fleet, machineId } = await anAgentAtWork(url)
@@ -109,7 +111,7 @@ it('goes on with a dump that was made while it was at work, on another server', 
   const folder = await mkdtemp(join(tmpdir(), 'ralph-dump-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'dump.sql')
-  // Numbers of transactions are far ahead of those of the new server.
+  // The stored transaction numbers are far ahead of those of the new server.
   for (let time = 0; time < 50; time++) await database.db.execute(sql`select pg_current_xact_id()`)
   const before = await counts(database)
   await run('pg_dump', ['--no-owner', '-f', file, url])

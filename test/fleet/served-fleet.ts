@@ -12,15 +12,17 @@ export type ServedFleet = Awaited<ReturnType<typeof aServedFleet>>
 export type ServedMachine = Awaited<ReturnType<ServedFleet['machine']>>
 
 type Where = {
-  /** The port that it finds the backend on. */
+  /** The port on which it reaches the backend. */
   readonly through?: number
-  /** Puts the machine's folder somewhere else. */
+  /** Puts the machine's folder elsewhere. */
   readonly within?: (home: string) => Promise<{ readonly prefix: readonly string[] }>
-  /** The ralph that it runs, and how another one is installed in its place. */
+  /** The ralph that it runs, and the command that installs another one in its place. */
   readonly installed?: { readonly program: string; readonly update: string }
 }
 
-/** `ralph serve` as a process of its own, which can be killed and comes back on the same ports; machines join it with a token. */
+/**
+ * `ralph serve` in its own process, which can be killed and restarts on the same ports; machines join it with a token.
+ */
 export async function aServedFleet(folder: string, kind: Kind) {
   const data = await dataFolder()
   const DATABASE_URL = kind === 'postgres' ? await (await testPostgres()).makeDatabase() : undefined
@@ -35,14 +37,14 @@ export async function aServedFleet(folder: string, kind: Kind) {
   const served = () => Served.parse(JSON.parse(readFileSync(file, 'utf8')))
   start()
   await expect.poll(() => existsSync(file), patience).toBe(true)
-  /** Every start makes another token. */
+  /** Every start creates another token. */
   const api = () => createClient({ baseUrl: served().origin, token: served().token })
   return {
     backend: { start, kill: program.kill, restart: () => program.kill().then(start) },
     served,
     api,
     machinePort,
-    /** An agents-server as a process of its own, that has joined. */
+    /** A joined agents-server in its own process. */
     machine: async (name: string, { through = machinePort, within, installed }: Where = {}) => {
       const own = join(folder, name)
       mkdirSync(own)

@@ -14,7 +14,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 
 type Login = { readonly nonce: string; readonly challenge: string }
 
-/** An identity provider that vouches for whoever comes. */
+/** An identity provider that authenticates every user. */
 async function aProvider(person: () => Record<string, unknown>) {
   const logins = new Map<string, Login>()
   const server: Server = createServer((request, response) => {
@@ -75,7 +75,7 @@ function signed(claims: object): string {
   return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
 }
 
-/** With headers that `fetch` keeps for itself. */
+/** Sets headers that `fetch` reserves. */
 const navigate = (
   url: URL,
   headers: Record<string, string>,
@@ -123,7 +123,7 @@ describe('signing in with an identity provider', () => {
     provider?.close()
   })
 
-  /** As a browser does it: follows the redirects and keeps the cookies. */
+  /** Signs in like a browser: follows redirects and keeps cookies. */
   const signIn = async (tamper: (url: URL) => void = () => {}) => {
     const begun = await fetch(`${backend.origin}/auth/start`, { redirect: 'manual' })
     const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -134,11 +134,11 @@ describe('signing in with an identity provider', () => {
   }
   const me = async (cookie: string) => (await asking(backend.origin, { cookie })('GET', '/api/me')).body
 
-  it('says to strangers that there is this way', async () => {
+  it('is offered to unauthenticated users', async () => {
     expect(await (await fetch(`${backend.origin}/api/sign-in`)).json()).toEqual({ organisation: true })
   })
 
-  it('makes the first one the admin, and others members', async () => {
+  it('makes the first user an admin, and others members', async () => {
     person = { sub: 'a', email: 'ada@example.com', name: 'Ada' }
     const ada = await me((await signIn()).cookie)
     person = { sub: 'b', email: 'bob@example.com', name: 'Bob' }
@@ -153,16 +153,16 @@ describe('signing in with an identity provider', () => {
   })
 
   it.each([
-    ['from elsewhere', { email: 'eve@evil.example' }],
+    ['of another domain', { email: 'eve@evil.example' }],
     ['whose domain only ends like ours', { email: 'eve@notexample.com' }],
     ['without an address', {}],
-    ['whose address was not verified', { email: 'eve@example.com', email_verified: false }],
-  ])('refuses people %s', async (_, claims) => {
+    ['with an unverified address', { email: 'eve@example.com', email_verified: false }],
+  ])('refuses users %s', async (_, claims) => {
     person = { sub: randomUUID(), ...claims }
     expect(await signIn()).toEqual({ status: 403, cookie: '', code: 'FORBIDDEN' })
   })
 
-  it('refuses an answer that was not asked for', async () => {
+  it('refuses a response that was not requested', async () => {
     person = { sub: 'a', email: 'ada@example.com' }
     const refused = { status: 401, cookie: '', code: 'UNAUTHENTICATED' }
     expect(await signIn((url) => url.searchParams.set('state', 'forged'))).toEqual(refused)

@@ -10,7 +10,7 @@ import { Change } from '../../src/contract/fleet/event.ts'
 import { aBackend, aSession, aUser, giveAccess, things } from './a-backend.ts'
 import { until } from './a-fleet.ts'
 
-/** How many do not read. `SSE_CLIENTS=1000` for what the issue asks for. */
+/** Number of clients that do not read. The issue asks for `SSE_CLIENTS=1000`. */
 const count = Number(process.env['SSE_CLIENTS'] ?? 100)
 const times = { beatMs: 1500, recheckMs: 300 }
 
@@ -19,7 +19,7 @@ beforeAll(async () => void (backend = await aBackend('embedded', { eventTimes: t
 afterAll(() => backend?.close())
 
 let seq = 0
-/** Something that an agent did, as a machine has reported it. */
+/** An event of an agent, as reported by a machine. */
 async function happen(
   agentId: string,
   howMany = 1,
@@ -39,9 +39,9 @@ async function happen(
 }
 
 type Listening = {
-  /** What has changed. */
+  /** The received changes. */
   readonly frames: () => readonly { readonly id: string; readonly change: Change }[]
-  /** Where it is up to date, as far as it was told. */
+  /** The last position received. */
   readonly here: () => string | undefined
   readonly seqs: () => readonly number[]
   readonly hasEnded: () => boolean
@@ -84,7 +84,7 @@ async function listen(cookie: string, { after, ...query }: Asked = {}): Promise<
   }
 }
 
-/** A client that asks and then reads nothing. */
+/** A client that sends a request and then reads nothing. */
 function deaf(cookie: string, agentId: string): Promise<Socket> {
   const { hostname, port, host } = new URL(backend.origin)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -102,7 +102,7 @@ const viewers = async (cookie: string): Promise<number> => {
   return Number(/^ralph_sse_viewers (\d+)$/m.exec(await answer.text())?.[1])
 }
 
-it(`${count} clients that never read cost little, hold up nobody, and are cut off`, async () => {
+it(`${count} clients that never read cost little, block no others, and are disconnected`, async () => {
   const cookie = await aSession(backend, await aUser(backend, 'admin'))
   const { agentId } = await things(backend)
   const reader = await listen(cookie, { agentId })
@@ -112,7 +112,7 @@ it(`${count} clients that never read cost little, hold up nobody, and are cut of
     (seen) => seen.includes(first),
   )
   const sockets: Socket[] = []
-  // A few users: one may not ask that often.
+  // Several users, because the rate limit is per user.
   const cookies = await Promise.all([1, 2, 3].map(async () => aSession(backend, await aUser(backend, 'admin'))))
   for (let made = 0; made < count; made += 50) {
     const some = Array.from({ length: Math.min(50, count - made) }, (_, at) => cookies[(made + at) % 3] ?? cookie)
@@ -154,7 +154,7 @@ it(`${count} clients that never read cost little, hold up nobody, and are cut of
   again.close()
 }, 240_000)
 
-it('shows nothing more of an agent that was taken away, and nothing at all to who was locked out', async () => {
+it('shows nothing more of an agent after access is revoked, and nothing at all to a disabled user', async () => {
   const { agentId } = await things(backend)
   const userId = await aUser(backend)
   await giveAccess(backend, agentId, userId, 'read')
@@ -177,7 +177,7 @@ it('shows nothing more of an agent that was taken away, and nothing at all to wh
   expect(stream.seqs()).toEqual([seen])
 })
 
-it('ends the stream of a session that was ended', async () => {
+it('ends the stream when its session ends', async () => {
   const cookie = await aSession(backend, await aUser(backend))
   const stream = await listen(cookie)
   const headers = { cookie, 'content-type': 'application/json' }
@@ -189,7 +189,7 @@ it('ends the stream of a session that was ended', async () => {
   expect(ended).toBe(true)
 })
 
-it('shows one agent only to who asks for one', async () => {
+it('limits the stream to one agent on request', async () => {
   const cookie = await aSession(backend, await aUser(backend, 'admin'))
   const [one, other] = [await things(backend), await things(backend)]
   const stream = await listen(cookie, { agentId: one.agentId })
@@ -210,7 +210,7 @@ it('shows one agent only to who asks for one', async () => {
   missed.close()
 })
 
-it('says start-over to who has missed too much, and goes on from there', async () => {
+it('sends start-over to a client that has missed too much, and continues from there', async () => {
   const cookie = await aSession(backend, await aUser(backend, 'admin'))
   const { agentId } = await things(backend)
   await happen(agentId, 2100, { text: '' })
@@ -236,7 +236,7 @@ it('says start-over to who has missed too much, and goes on from there', async (
   again.close()
 })
 
-it('tells all rows and the inside of one sprint to who looks at a sprint, and at another one without a gap', async () => {
+it('streams all rows and the events of one sprint, and switches to another sprint without a gap', async () => {
   const cookie = await aSession(backend, await aUser(backend, 'admin'))
   const [one, other] = [await things(backend), await things(backend)]
   const change = (agentId: string) =>
@@ -259,7 +259,7 @@ it('tells all rows and the inside of one sprint to who looks at a sprint, and at
   expect(stream.seqs()).toEqual([last])
   stream.close()
   const [missed = 0] = await happen(other.agentId, 1, { sprintId: other.sprintId })
-  // As a page says it, which cannot send headers.
+  // As a page sends it, which cannot set headers.
   const path = `/api/events?sprintId=${other.sprintId}&after=${told.at(-1)?.id}`
   const answer = await fetch(`${backend.origin}${path}`, { headers: { cookie } })
   const reader = answer.body?.getReader()
@@ -270,7 +270,7 @@ it('tells all rows and the inside of one sprint to who looks at a sprint, and at
   expect(text).toContain(`"seq":${missed},`)
 }, 60_000)
 
-it('lets who has nothing to read go on from where everybody is', async () => {
+it('lets an idle client resume from the current position', async () => {
   const cookie = await aSession(backend, await aUser(backend, 'admin'))
   const { agentId } = await things(backend)
   const stream = await listen(cookie)
@@ -287,7 +287,7 @@ it('lets who has nothing to read go on from where everybody is', async () => {
   stream.close()
 })
 
-it('says start-over to who was somewhere that is not here, and to who may see other things than before', async () => {
+it('sends start-over to a client with an unknown position, and to one whose access has changed', async () => {
   const { agentId } = await things(backend)
   const userId = await aUser(backend)
   const cookie = await aSession(backend, userId)

@@ -13,8 +13,8 @@ import { patience } from './real-machines.ts'
 import { aServedFleet, type ServedFleet, type ServedMachine } from './served-fleet.ts'
 
 /**
- * `FLEET_SEEDS=500` is the long form, `FLEET_FIRST=251` begins there, `FLEET_SEED=7` runs that one only. `FLEET_DATABASE=postgres`
- * is for that one only, and `FLEET_FOLDER` keeps everything, with logs.
+ * `FLEET_SEEDS=500` runs the long form, `FLEET_FIRST=251` starts there, `FLEET_SEED=7` runs only that seed.
+ * `FLEET_DATABASE=postgres` runs only that database, and `FLEET_FOLDER` keeps everything, with logs.
  */
 const env = process.env
 const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? 1)
@@ -36,7 +36,7 @@ type World = { readonly folder: string; readonly fleet: ServedFleet; readonly ma
 type Sprint = { readonly worker: Worker; readonly sprintId: string }
 
 it.each(kinds.filter((kind) => (env['FLEET_DATABASE'] ?? kind) === kind))(
-  '%s: every prompt has its effect once while backend, machines and the lines between them fail',
+  '%s: every prompt takes effect once while backend, machines and the lines between them fail',
   async (kind) => {
     const seeds = env['FLEET_SEED'] === undefined ? Number(env['FLEET_SEEDS'] ?? usualSeeds[kind]) : 1
     const world = await aWorld(kind)
@@ -54,7 +54,7 @@ it.each(kinds.filter((kind) => (env['FLEET_DATABASE'] ?? kind) === kind))(
   3_600_000 + Number(env['FLEET_SEEDS'] ?? 0) * 90_000,
 )
 
-/** A backend and two machines, each behind a network of its own and with two agents; each a process of its own. */
+/** A backend and two machines with two agents each, each in its own process and behind its own network. */
 async function aWorld(kind: (typeof kinds)[number]): Promise<World> {
   const folder = env['FLEET_FOLDER'] ?? aFolder()
   mkdirSync(folder, { recursive: true })
@@ -121,7 +121,7 @@ async function underFire(world: World, seed: number, count: Count): Promise<void
   count.seeds++
 }
 
-/** Somebody starts what would take a minute for each prompt, and ends it soon after. */
+/** Starts work that would take a minute per prompt, and stops it soon after. */
 async function stop(worker: Worker, seed: number, afterMs: number): Promise<string> {
   const sprintId = await worker.begin(`count for ever (${seed})`, 60)
   await sleep(afterMs)
@@ -129,7 +129,7 @@ async function stop(worker: Worker, seed: number, afterMs: number): Promise<stri
   return sprintId
 }
 
-/** Three to five things go wrong, some of them at the same time; then all is well again. */
+/** Three to five faults, some of them at the same time; then everything heals. */
 async function fire({ fleet, machines }: World, seed: number, random: Random): Promise<void> {
   const crash = async (one: Pick<ServedMachine, 'kill' | 'start'>) => {
     await one.kill()
@@ -139,7 +139,7 @@ async function fire({ fleet, machines }: World, seed: number, random: Random): P
   const spoil = async ({ proxy }: Remote) => {
     proxy.set(random.pick(toxics))
     await sleep(100 + random.below(500))
-    // Or it stays, whatever else happens.
+    // Otherwise it stays, whatever else happens.
     if (random.chance(0.7)) proxy.set({ kind: 'pass' })
   }
   const some = () => (random.chance(0.3) ? machines : [random.pick(machines)])
@@ -160,7 +160,7 @@ async function fire({ fleet, machines }: World, seed: number, random: Random): P
   if (seed % 10 === 0) random.pick(machines).proxy.forget()
 }
 
-/** How long until both machines answer, and all that has ended on them by now is known; and since the backend answers. */
+/** The time until both machines answer and all prompts that ended on them are known, and since the backend answers. */
 async function reconciled({ fleet, machines }: World, sprints: readonly Sprint[]) {
   const healed = performance.now()
   let up: number | undefined

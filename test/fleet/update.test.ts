@@ -6,7 +6,7 @@ import { root } from '../support/paths.ts'
 import { patience } from './real-machines.ts'
 import { aServedFleet } from './served-fleet.ts'
 
-/** The package as it is installed, but for its version. */
+/** The package as installed, except for its version. */
 function aPackage(folder: string, version: string): void {
   mkdirSync(folder, { recursive: true })
   for (const name of ['bin', 'assets', 'schemas']) cpSync(join(root, name), join(folder, name), { recursive: true })
@@ -15,7 +15,7 @@ function aPackage(folder: string, version: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }))
 }
 
-it('a machine is updated from afar in the way that it allows, while its agent goes on', async () => {
+it('updates a machine remotely as configured there, while its agent keeps running', async () => {
   const folder = aFolder()
   const packages = join(folder, 'packages')
   for (const version of ['0.0.1', '0.0.2']) aPackage(join(packages, version), version)

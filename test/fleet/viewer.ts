@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../src/contract/fleet/event.ts'
 
 export type Viewer = ReturnType<typeof aViewer>
 
-/** Somebody who follows one agent all the time, as the page does, through whatever happens to the backend. */
+/** Follows one agent all the time, as the page does, whatever happens to the backend. */
 export function aViewer(agentId: string, served: () => { readonly origin: string; readonly token: string }) {
   const told = new Map<string, StoredEvent[]>()
   const seen = { startOvers: 0, connections: 0, isLive: false }
@@ -31,7 +31,7 @@ export function aViewer(agentId: string, served: () => { readonly origin: string
   return { seen, hurry: following.hurry, of: (sprintId: string) => told.get(sprintId) ?? [] }
 }
 
-/** Server-sent events of an address that wants a token, for Node. */
+/** Server-sent events for Node, from an address that requires a token. */
 function eventSource(url: URL, token: string): Source {
   const target = new EventTarget()
   const stop = new AbortController()

@@ -6,7 +6,7 @@ import { aRealFleet, patience } from './real-machines.ts'
 
 const hour = 3_600_000
 
-it('lets a machine work whose clock is two hours late, says so, and shows all times as they were here', async () => {
+it("lets a machine work whose clock is two hours late, raises an alarm, and shows all times by the backend's clock", async () => {
   const { folder, api, machine } = await aRealFleet('embedded')
   const begun = Date.now()
   const { id: machineId, row } = await machine('late', {

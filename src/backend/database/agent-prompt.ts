@@ -2,7 +2,7 @@ import { doublePrecision, integer, pgTable, text, uuid } from 'drizzle-orm/pg-co
 import type { PromptStatus } from '../../contract/fleet/prompt.ts'
 import { moment } from './columns.ts'
 
-/** Of the loop there is one row per attempt. */
+/** The loop has one row per attempt. */
 export const agentPrompts = pgTable('agent_prompt', {
   id: uuid('id').primaryKey(),
   agentId: uuid('agent_id').notNull(),
@@ -18,7 +18,7 @@ export const agentPrompts = pgTable('agent_prompt', {
   position: doublePrecision('position').notNull(),
   notBefore: moment('not_before'),
   leaseUntil: moment('lease_until'),
-  /** The machine has it on its disk. */
+  /** When the machine stored it on disk. */
   storedAt: moment('stored_at'),
   error: text('error'),
   answer: text('answer'),
@@ -26,7 +26,7 @@ export const agentPrompts = pgTable('agent_prompt', {
   createdAt: moment('created_at').notNull(),
   startedAt: moment('started_at'),
   endedAt: moment('ended_at'),
-  /** Its machine was lost, and has told after all how it ended. */
+  /** When a lost machine reported after all how the prompt ended. */
   lateAt: moment('late_at'),
 })
 export type PromptRow = typeof agentPrompts.$inferSelect

@@ -2,7 +2,7 @@ import { boolean, integer, pgTable, primaryKey, jsonb, text, uuid } from 'drizzl
 import type { AgentState, Workspace } from '../../contract/fleet/agent.ts'
 import { count, moment } from './columns.ts'
 
-/** Whoever changes anything about an agent, its prompts or its sprint has locked its row first. */
+/** A transaction that changes an agent, its prompts or its sprint locks this row first. */
 export const agents = pgTable('agent', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull(),
@@ -10,7 +10,7 @@ export const agents = pgTable('agent', {
   workspace: jsonb('workspace').$type<Workspace>().notNull(),
   program: text('program').notNull(),
   model: text('model'),
-  /** Whose usage limit it shares. */
+  /** Agents of the same account share a usage limit. */
   account: text('account').notNull(),
   state: text('state').$type<AgentState>().notNull(),
   reason: text('reason'),
@@ -20,20 +20,20 @@ export const agents = pgTable('agent', {
   ralphModeMinIntervalMs: count('ralph_mode_min_interval_ms').notNull().default(0),
   notesFolder: text('notes_folder'),
   sprintId: uuid('sprint_id'),
-  /** A person's next prompt goes on in the same conversation. */
+  /** The user's next prompt resumes the same conversation. */
   inConversation: boolean('in_conversation').notNull().default(false),
-  /** Up to where its events are stored. */
+  /** Sequence number of the last stored event. */
   eventsSeq: count('events_seq').notNull().default(0),
-  /** What a machine must have to take it. */
+  /** Labels that a machine needs to run this agent. */
   labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
-  /** Somebody looks for another machine for it. */
+  /** Until then, one replica is moving the agent to another machine. */
   movingUntil: moment('moving_until'),
   createdAt: moment('created_at').notNull(),
   archivedAt: moment('archived_at'),
 })
 export type AgentRow = typeof agents.$inferSelect
 
-/** Machines that it was on before another one has taken it over. */
+/** Machines that had the agent before another one took it over. */
 export const placements = pgTable(
   'placement',
   {
@@ -53,6 +53,6 @@ export const conversations = pgTable('conversation', {
   promptId: uuid('prompt_id'),
   messages: integer('messages').notNull(),
   startedAt: moment('started_at').notNull(),
-  /** Null: it goes on with the next prompt. */
+  /** Null while the next prompt resumes it. */
   endedAt: moment('ended_at'),
 })

@@ -1,7 +1,7 @@
 import { bigserial, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
 
-/** Who did what. The database refuses to change or delete a row. */
+/** Who did what. The database refuses updates and deletes. */
 export const audit = pgTable('audit', {
   id: bigserial('id', { mode: 'number' }).primaryKey(),
   at: moment('at').notNull(),
@@ -12,7 +12,7 @@ export const audit = pgTable('audit', {
   details: jsonb('details').$type<Readonly<Record<string, unknown>>>(),
 })
 
-/** What a call was answered, for the same call again; without a status it is under way. */
+/** Stored responses of calls with an idempotency key; a row without status belongs to a call in progress. */
 export const idempotency = pgTable(
   'idempotency',
   {

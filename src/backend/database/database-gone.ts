@@ -1,12 +1,15 @@
-/** Connections: refused, lost, not there. The names are those of Node. */
+/** Node error codes of connections that were refused, lost or never made. */
 const lost = ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']
-/** Postgres: connection exceptions, no room (disk, memory, connections), somebody ends or starts it. */
+/**
+ * Postgres error classes: connection exception, insufficient resources (disk, memory, connections), shutdown and
+ * startup.
+ */
 const states = /^(08...|53...|57P0[1-5])$/
-/** Errors of pg that have no code. */
+/** Messages of pg errors without a code. */
 const said =
   /^(connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|cannot use a pool after)/i
 
-/** Whether it failed because the database is not there or has no room now: the same call may go well later. */
+/** Whether the database was unreachable or out of resources, so that the same call may succeed later. */
 export function isDatabaseGone(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -14,9 +17,9 @@ export function isDatabaseGone(error: unknown): boolean {
   return said.test(error.message) || isDatabaseGone(error.cause) || isAnyGone(error)
 }
 
-/** Files have some of the same codes. */
+/** Distinguishes connection errors from file errors with the same code. */
 const isOfConnection = (error: Error): boolean =>
   !('syscall' in error) || ['connect', 'read', 'write', 'getaddrinfo'].includes(String(error.syscall))
 
-/** A name with several addresses fails with all of their errors. */
+/** A host name with several addresses fails with an AggregateError. */
 const isAnyGone = (error: Error): boolean => error instanceof AggregateError && error.errors.some(isDatabaseGone)

@@ -2,17 +2,17 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type { Pool, PoolClient } from 'pg'
 import type { Signals } from './signals.ts'
 
-/** Queries outside of a transaction. */
+/** Queries outside a transaction. */
 export type Queries = NodePgDatabase
 
-/** One transaction. What it writes is there for everybody at once, or never. */
+/** One transaction. Its writes become visible together, or not at all. */
 export interface Tx {
   readonly db: Queries
-  /** For whoever writes along without drizzle (the engine). */
+  /** For writers that do not use drizzle (the engine). */
   readonly client: PoolClient
-  /** Runs at the end, still part of it. */
+  /** Runs just before the commit, inside the transaction. */
   readonly beforeCommit: (then: () => Promise<void>) => void
-  /** Runs once this is committed, in order; never if it is rolled back. Must not throw. */
+  /** Runs after the commit, in order; never after a rollback. Must not throw. */
   readonly afterCommit: (then: () => void) => void
 }
 
@@ -20,19 +20,21 @@ export interface Database {
   readonly kind: 'embedded' | 'postgres'
   readonly pool: Pool
   readonly url: string
-  /** For reading. In the embedded form this waits for a transaction that is under way: never use it inside of one. */
+  /**
+   * For reading. The embedded database has one session, so this waits for an open transaction: never use it inside one.
+   */
   readonly db: Queries
   readonly signals: Signals
-  /** Again, if the database says that two got in each other's way; so `run` must have no effect but through `tx`. */
+  /** Retries after serialization failures and deadlocks, so `run` must have no effects except through `tx`. */
   readonly transaction: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>
-  /** The same for what comes in masses and can wait: few at a time, so that the others find a connection. */
+  /** Like `transaction`, for bulk work that can wait: runs few at a time and leaves connections for the others. */
   readonly aside: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
 type Place = Omit<Database, 'transaction' | 'aside'>
 
-/** `mustHaveRoom` rejects when nothing more should be written. */
+/** `mustHaveRoom` rejects when the disk is too full to write. */
 export function databaseOn(opened: Place, mustHaveRoom: () => Promise<void> = async () => {}): Database {
   const transaction: Database['transaction'] = async (run) => {
     await mustHaveRoom()
@@ -44,7 +46,7 @@ export function databaseOn(opened: Place, mustHaveRoom: () => Promise<void> = as
 
 const mostAside = 4
 
-/** At most so many at once, first come, first served. */
+/** Limits concurrency to `most`, first come, first served. */
 function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
@@ -100,8 +102,8 @@ const mostStatements = 300
 const statements = new Map<string, string>()
 
 /**
- * Most of what a statement costs is to understand and to plan it, again and again. With a name that is done once per connection.
- * Whoever opens a connection to the embedded form makes it forget the names of the one before: they share a session.
+ * Names statements, so that each connection parses and plans them once, which is most of their cost. New connections to
+ * the embedded database must deallocate the names first, because they share one session.
  */
 export function remembering<T extends Pool | PoolClient>(client: T): T {
   const query = (config: unknown, values?: unknown[]) => {
@@ -123,7 +125,7 @@ function nameOf(text: string): string | undefined {
   return name
 }
 
-/** Serialization failure and deadlock: nothing was written, and the second time it goes well. */
+/** Retries serialization failures and deadlocks: nothing was written, and the next attempt usually succeeds. */
 const again = async <T>(attempt: () => Promise<T>, tries = 5): Promise<T> => {
   try {
     return await attempt()
@@ -133,7 +135,7 @@ const again = async <T>(attempt: () => Promise<T>, tries = 5): Promise<T> => {
   }
 }
 
-/** Of an error of Postgres, also if drizzle has wrapped it. */
+/** The code of a Postgres error, even if drizzle has wrapped it. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') return error.code

@@ -21,7 +21,7 @@ async function connected(): Promise<Client> {
 
 const ids = async (client: Client) => (await client.query('select id from t order by id')).rows.map(({ id }) => id)
 
-it('lets nobody in between while one is in a transaction, and rolls back what a lost connection has begun', async () => {
+it('blocks other connections during a transaction, and rolls back when a connection is lost', async () => {
   const one = await connected()
   const two = await connected()
   await one.query('create table t (id int primary key)')
@@ -41,7 +41,7 @@ it('lets nobody in between while one is in a transaction, and rolls back what a 
   await two.end()
 })
 
-it('goes on after a statement that failed, also one that is longer than any buffer', async () => {
+it('works after a failed statement, even one longer than any buffer', async () => {
   const client = await connected()
   await expect(client.query('select $1::int / 0', [1])).rejects.toMatchObject({ code: '22012' })
   const long = 'ä'.repeat(3_000_000)

@@ -1,15 +1,15 @@
 import { Duplex } from 'node:stream'
 import type { PGlite } from '@electric-sql/pglite'
 
-/** Messages that ask for an answer: query, sync, flush, goodbye; the first message of all begins with a zero. */
+/** Messages that expect an answer: query, sync, flush, terminate; the startup message begins with a zero byte. */
 const asking: ReadonlySet<number> = new Set([...Buffer.from('QSHX'), 0])
 
 type Waiting = { readonly of: Duplex; readonly run: () => void }
 
 /**
- * Connections of `pg` to the Postgres inside this process, without a socket: what is written up to a sync is understood at once
- * and answered in one piece. There is one session, so whoever is in a transaction has it for himself; a connection that ends
- * in the middle of one is rolled back.
+ * Connects `pg` to the Postgres inside this process without a socket. Everything written up to a sync is executed at
+ * once and answered in one chunk. There is one session, so a connection in a transaction has it exclusively; if that
+ * connection ends, its transaction is rolled back.
  */
 export function embeddedSession(lite: PGlite): () => Duplex {
   let holder: Duplex | undefined
@@ -17,12 +17,12 @@ export function embeddedSession(lite: PGlite): () => Duplex {
 
   const answer = async (connection: Duplex, question: Uint8Array) => {
     const parts: Buffer[] = []
-    // All but the files is done when it returns.
+    // When this returns, everything but the file writes is done.
     const kept = lite.execProtocolRawStream(question, { onRawData: (part) => void parts.push(Buffer.from(part)) })
     holder = lite.isInTransaction() ? connection : undefined
     await kept
-    if (parts.length === 0) throw new Error('the embedded database does not answer any more')
-    // In a turn of its own: many statements in a row must not keep everybody else from theirs.
+    if (parts.length === 0) throw new Error('the embedded database no longer answers')
+    // Deferred, so that a long series of statements does not starve other connections.
     setImmediate(() => {
       if (!connection.destroyed) connection.push(Buffer.concat(parts))
     })
@@ -50,7 +50,7 @@ export function embeddedSession(lite: PGlite): () => Duplex {
 
 const rollback = Buffer.from([...Buffer.from('Q'), 0, 0, 0, 13, ...Buffer.from('rollback'), 0])
 
-/** What `pg` takes for a socket. */
+/** The part of a socket that `pg` uses. */
 function connectionTo(ask: (of: Duplex, question: Uint8Array) => void, leave: (of: Duplex) => void): Duplex {
   let gathered: Buffer[] = []
   const take = (chunks: readonly Buffer[]) => {

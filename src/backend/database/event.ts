@@ -3,7 +3,7 @@ import { bigserial, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-c
 import type { SprintEvent } from '../../contract/events.ts'
 import { moment, transactionNumber } from './columns.ts'
 
-/** What happened, for everybody who looks: `event` is one of a sprint, the other kinds name a row that has changed. */
+/** The event log of the backend. Kind `event` is an event of a sprint; the other kinds name a changed row. */
 export const events = pgTable('event', {
   id: bigserial('id', { mode: 'number' }).primaryKey(),
   tx: transactionNumber('tx')
@@ -15,12 +15,12 @@ export const events = pgTable('event', {
   promptId: uuid('prompt_id'),
   machineId: uuid('machine_id'),
   questionId: uuid('question_id'),
-  /** Grows by one within the sprint, or within a prompt that belongs to none. */
+  /** Increases by one within the sprint, or within a prompt without a sprint. */
   seq: integer('seq'),
   type: text('type'),
   iteration: integer('iteration'),
   payload: jsonb('payload').$type<SprintEvent>(),
-  /** Where the machine has the whole of it. */
+  /** Path of the whole output on the machine. */
   clipped: text('clipped'),
   at: moment('at').notNull(),
 })

@@ -1,7 +1,7 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
 
-/** Replicas. One that was not seen for a while is dead, and its work is taken over. */
+/** Replicas. The others take over the work of a replica that has not been seen for a while. */
 export const executors = pgTable('executor', {
   id: text('id').primaryKey(),
   lastSeen: moment('last_seen').notNull(),

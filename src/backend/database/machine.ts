@@ -11,7 +11,7 @@ export const machines = pgTable('machine', {
   platform: text('platform'),
   labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
   slots: integer('slots').notNull().default(4),
-  /** What the machine itself has said last. */
+  /** The number of slots that the machine reported last. */
   offers: integer('offers'),
   programs: jsonb('programs').$type<readonly Program[]>().notNull().default([]),
   roots: jsonb('roots').$type<readonly string[]>().notNull().default([]),
@@ -20,7 +20,7 @@ export const machines = pgTable('machine', {
   certificateSerial: text('certificate_serial'),
   certificateExpiresAt: moment('certificate_expires_at'),
   alarm: text('alarm'),
-  /** The replica that holds its connection; null: none does. */
+  /** The replica that holds its connection; null if it is disconnected. */
   connectedTo: text('connected_to'),
   connectedAt: moment('connected_at'),
   epoch: count('epoch').notNull().default(0),
@@ -40,20 +40,20 @@ export const joinTokens = pgTable('join_token', {
   createdAt: moment('created_at').notNull(),
   expiresAt: moment('expires_at').notNull(),
   usedAt: moment('used_at'),
-  /** The key of the machine that has used it. */
+  /** Pin of the key of the machine that used it. */
   keyPin: text('key_pin'),
   approve: boolean('approve').notNull().default(false),
   machineId: uuid('machine_id'),
 })
 
-/** Whom machines trust. */
+/** The certificate authorities that machines trust. */
 export const authorities = pgTable('authority', {
   id: integer('id').primaryKey().default(1),
   certificate: text('certificate').notNull(),
   key: text('key').notNull(),
 })
 
-/** Questions to machines that somebody waits for; without a body they are in the outbox. */
+/** Pending calls to machines; the body of a durable request is in the outbox instead. */
 export const machineCalls = pgTable('machine_call', {
   id: text('id').primaryKey(),
   machineId: uuid('machine_id').notNull(),
@@ -63,7 +63,7 @@ export const machineCalls = pgTable('machine_call', {
   createdAt: moment('created_at').notNull(),
 })
 
-/** What machines are still to be told. A row goes when the machine has it on its disk. */
+/** Messages to machines. A row is deleted once the machine has stored it on disk. */
 export const machineOutbox = pgTable('machine_outbox', {
   id: bigserial('id', { mode: 'number' }).primaryKey(),
   machineId: uuid('machine_id').notNull(),

@@ -8,18 +8,18 @@ type Applied = {
   readonly number: number
   readonly name: string
   readonly checksum: string
-  /** Versions that do not know it cannot work with the database any more. */
+  /** Versions that do not know this migration cannot use the database. */
   readonly breaking: boolean
 }
 type Migration = Applied & { readonly sql: string }
 
-/** Any number that nobody else takes: replicas that start at the same time wait for each other. */
+/** Arbitrary advisory lock, so that replicas that start together migrate one after the other. */
 const lockNumber = 7_226_842_031
 
 /**
- * Applies the numbered SQL files that are missing, all or none. A file that was applied must not be changed afterwards. Files
- * only add, so a database of a newer version is good for older ones: both run side by side while one takes the other's place.
- * A file that cannot be like that says so in its first line (`-- breaking: why`), and older versions refuse its database.
+ * Applies the missing numbered SQL files, all or none. An applied file must never change. Migrations only add, so older
+ * versions can use a newer database during a rolling update. A migration that breaks this says so in its first line
+ * (`-- breaking: why`), and older versions refuse the database.
  */
 export async function migrate(database: Database, folder: string): Promise<void> {
   const known = await readMigrations(folder)
@@ -36,7 +36,8 @@ export async function migrate(database: Database, folder: string): Promise<void>
     )
     refuseOthers(rows, known)
     const missing = known.slice(rows.length)
-    // Others are at work, and whatever they do begins with an agent: they wait there, and not in a circle.
+    // Running replicas lock an agent first in every transaction, so they wait here and cannot deadlock with the
+    // migration.
     if (rows.length > 0 && missing.length > 0) await client.query('lock table agent in access exclusive mode')
     for (const { number, name, sql, checksum, breaking } of missing) {
       await client.query(sql)
@@ -52,24 +53,22 @@ export async function migrate(database: Database, folder: string): Promise<void>
 }
 
 /**
- * Events are read in the order of their transactions. A dump that was restored into another server has numbers of
- * transactions that are still to come there: they count as past. The embedded one is copied as a folder, numbers and all.
+ * Events are read in transaction order. After a dump is restored into another server, stored transaction numbers may
+ * lie in that server's future: reset them to the past. The embedded database is copied as a folder, including its
+ * transaction counter.
  */
 const restamp = `update event set tx = '0' where tx >= pg_snapshot_xmax(pg_current_snapshot())`
 
 function refuseOthers(applied: readonly Applied[], known: readonly Migration[]): void {
   const tooNew = applied.find(({ number, breaking }) => number > known.length && breaking)
   if (tooNew) {
-    throw new RalphError(
-      'DATABASE_NEWER',
-      `the database is of a version that this one cannot work with (${tooNew.name})`,
-      {
-        hint: 'use the version of ralph that wrote it, or a newer one',
-      },
-    )
+    throw new RalphError('DATABASE_NEWER', `this version cannot use the database (${tooNew.name})`, {
+      hint: 'use the version of ralph that wrote it, or a newer one',
+    })
   }
   const changed = known.find(({ checksum }, index) => (applied[index]?.checksum ?? checksum) !== checksum)
-  if (changed) throw new RalphError('DATABASE_NEWER', `${changed.name} is not what was applied to this database`)
+  if (changed)
+    throw new RalphError('DATABASE_NEWER', `${changed.name} differs from the migration applied to this database`)
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

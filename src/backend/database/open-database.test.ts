@@ -33,7 +33,7 @@ async function folder(): Promise<string> {
   return made
 }
 
-/** As the build makes it. */
+/** A template database as the build creates it. */
 async function aReadyOne(): Promise<string> {
   const file = join(await folder(), 'database.br')
   await writeFile(file, await packFolder(join(await dataFolder(), 'database')))
@@ -41,7 +41,7 @@ async function aReadyOne(): Promise<string> {
 }
 
 describe.each(kinds)('a database of kind %s', (kind) => {
-  it('has the tables and columns that the code believes it has', async () => {
+  it('has the tables and columns that the schema declares', async () => {
     const { db } = await aDatabase(kind)
     const { rows } = await db.execute<{ name: string; column: string; required: boolean }>(
       `select table_name as name, column_name as column, is_nullable = 'NO' as required
@@ -62,7 +62,7 @@ describe.each(kinds)('a database of kind %s', (kind) => {
 })
 
 describe('a data folder', () => {
-  it('belongs to one process at a time, and others are told whose it is', async () => {
+  it('belongs to one process at a time, and the error names its owner', async () => {
     const place = { dataFolder: await dataFolder() }
     const first = await openDatabase(place, { migrations })
     await expect(openDatabase(place, { migrations })).rejects.toMatchObject({ code: 'DATA_FOLDER_IN_USE' })
@@ -71,7 +71,7 @@ describe('a data folder', () => {
     expect((await stat(join(place.dataFolder, 'database'))).mode & 0o777).toBe(0o700)
   })
 
-  it('begins with a copy of the ready one, whole, whatever a first start that was killed has left there', async () => {
+  it('starts as a complete copy of the template, even after a first start that was killed', async () => {
     const place = await folder()
     for (const name of ['database', 'database.new-1']) await mkdir(join(place, name))
     await writeFile(join(place, 'database.new-1', 'PG_VERSION'), '18')
@@ -80,7 +80,7 @@ describe('a data folder', () => {
     expect((await readdir(place)).toSorted()).toEqual(['database', 'database.lock'])
   })
 
-  it('stays empty if the ready one is damaged or missing', async () => {
+  it('stays empty if the template is damaged or missing', async () => {
     const ready = await aReadyOne()
     await truncate(ready, Math.floor((await stat(ready)).size / 2))
     const place = { dataFolder: await folder(), ready }
@@ -91,7 +91,7 @@ describe('a data folder', () => {
     expect(await readdir(place.dataFolder)).not.toContain('database')
   })
 
-  it('of a newer version is good for older ones, unless it says that it is not', async () => {
+  it('of a newer version works with older ones, unless a migration is breaking', async () => {
     const place = { dataFolder: await dataFolder() }
     const newer = await folder()
     await cp(migrations, newer, { recursive: true })
@@ -100,7 +100,7 @@ describe('a data folder', () => {
     await write(count + 1, 'create table more (id int)')
     await (await openDatabase(place, { migrations: newer })).close()
     await (await openDatabase(place, { migrations })).close()
-    await write(count + 2, '-- breaking: nobody needs it\ndrop table more')
+    await write(count + 2, '-- breaking: unused\ndrop table more')
     await (await openDatabase(place, { migrations: newer })).close()
     const refused = { code: 'DATABASE_NEWER', message: expect.stringContaining(`000${count + 2}-more.sql`) }
     await expect(openDatabase(place, { migrations })).rejects.toMatchObject(refused)
@@ -108,7 +108,7 @@ describe('a data folder', () => {
     await expect(openDatabase(place, { migrations: newer })).rejects.toMatchObject({ code: 'DATABASE_NEWER' })
   })
 
-  it('is changed as a whole or not at all', async () => {
+  it('is migrated completely or not at all', async () => {
     const place = { dataFolder: await dataFolder() }
     const broken = await folder()
     for (const name of await readdir(migrations)) await cp(join(migrations, name), join(broken, name))
@@ -121,7 +121,7 @@ describe('a data folder', () => {
 })
 
 describe('a transaction', () => {
-  it('that can wait lets others pass that came later', async () => {
+  it('that can wait yields to later ones', async () => {
     const { transaction, aside } = await aDatabase('embedded')
     const order: string[] = []
     const note = (name: string) => async () => void order.push(name)
@@ -129,7 +129,7 @@ describe('a transaction', () => {
     expect(order).toEqual(['one', 'prompt', 'two', 'three'])
   })
 
-  it('is again tried when two got in each other’s way, and tells nobody before it is committed', async () => {
+  it('retries after a conflict, and runs afterCommit only after the commit', async () => {
     const { transaction, db } = await aDatabase('embedded')
     const told: string[] = []
     let tries = 0
@@ -144,7 +144,7 @@ describe('a transaction', () => {
     expect((await db.execute('select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 
-  it('cannot change what the audit log says', async () => {
+  it('cannot change the audit log', async () => {
     const { db } = await aDatabase('embedded')
     await db.insert(audit.audit).values({ at: 0, who: 'somebody', what: 'something' })
     const change = db.update(audit.audit).set({ who: 'nobody' })

@@ -13,25 +13,28 @@ import { roomIn } from './room.ts'
 import { localSignals, openSignals } from './signals.ts'
 import { tidyEvery } from './tidy.ts'
 
-/** A folder of ours (one process, nothing to set up), or a Postgres server that any number of replicas share. */
+/** A local folder (one process, no setup), or a Postgres server shared by any number of replicas. */
 export type DatabasePlace = EmbeddedPlace | { readonly url: string }
 
 type EmbeddedPlace = {
   readonly dataFolder: string
-  /** An empty database to begin with (bin/database.br); absent: Postgres makes one, which takes seconds and 500 MB. */
+  /**
+   * A template of an empty database (bin/database.br). Without it, Postgres creates one, which takes seconds and 500
+   * MB.
+   */
   readonly ready?: string
 }
 
 export type DatabaseOptions = {
   /** The folder with the numbered SQL files. */
   readonly migrations: string
-  /** Connections to a server; DBOS and we share them. */
+  /** Maximum number of connections to a server, shared with DBOS. */
   readonly connections?: number
-  /** A connection was lost. The pool makes a new one. */
+  /** Called when a connection is lost. The pool opens a new one. */
   readonly onTrouble?: (error: Error) => void
 }
 
-/** Opens the database and brings it up to date. Who opens it owns it until `close`. */
+/** Opens the database and migrates it. The caller must `close` it. */
 export async function openDatabase(place: DatabasePlace, options: DatabaseOptions): Promise<Database> {
   const opened = 'url' in place ? await openServer(place.url, options) : await openEmbedded(place, options)
   try {
@@ -46,7 +49,7 @@ export async function openDatabase(place: DatabasePlace, options: DatabaseOption
 const oldestServer = 150_000
 
 async function openServer(url: string, { connections = 12, onTrouble = ignore }: DatabaseOptions): Promise<Database> {
-  // A frozen replica must not hold row locks for longer than its death takes to be noticed.
+  // Releases the row locks of a frozen replica before the other replicas declare it dead.
   const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
   pool.on('error', onTrouble)
   pool.on('connect', (client) => client.on('error', onTrouble))
@@ -73,8 +76,8 @@ const unavailable = (cause: unknown): RalphError =>
   new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${messageOf(cause)}`, { cause })
 
 /**
- * Postgres inside this process. It takes no lock of its own, and two processes would destroy each other's data, so the lock is
- * ours. It has one connection: whoever holds it must not wait for anybody else who wants it.
+ * Postgres inside this process. It has no lock of its own, and two processes would corrupt the data, so we lock the
+ * folder. It has one connection: a holder must not wait for another client, or both deadlock.
  */
 async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
   const dataFolder = resolve(place.dataFolder)
@@ -91,7 +94,7 @@ async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: Databa
     pool.on('error', onTrouble)
     pool.on('connect', (client) => {
       client.on('error', onTrouble)
-      // The session is the same for all connections, and so are the names of its statements.
+      // All connections share one session, and so its prepared statements.
       client.query('deallocate all').catch(onTrouble)
     })
     const tidying = tidyEvery(pool, onTrouble)
@@ -109,7 +112,7 @@ async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: Databa
   }
 }
 
-/** There is no address: whoever wants to talk to it uses the pool. */
+/** Required by pg, but never dialled: all access goes through the pool. */
 const nowhere = 'postgresql://postgres@localhost/postgres'
 
 const oneConnection = { max: 1, idleTimeoutMillis: 0 }

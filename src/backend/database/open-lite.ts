@@ -1,21 +1,21 @@
 import { setFlagsFromString } from 'node:v8'
 import type { PGlite } from '@electric-sql/pglite'
 
-/** Statements are planned once and kept, some of them while the tables are small: a plan must not read a whole table for that. */
+/** Plans are cached, some of them while the tables are still small, so they must not use sequential scans. */
 const settings = ['-c', 'shared_buffers=16MB', '-c', 'enable_seqscan=off']
 
-/** Functions are compiled for speed after they have run for so long; by itself V8 does it 20 times sooner, with all cores. */
+/** Time budget before V8 optimizes a function; its default optimizes 20 times sooner, on all cores. */
 const tieringBudget = 40_000_000
 
-/** Postgres on a folder, inside this process. Most of the time that `ralph serve` takes to start is spent here. */
+/** Opens Postgres on a folder inside this process. Accounts for most of the startup time of `ralph serve`. */
 export async function openLite(folder: string): Promise<PGlite> {
   setFlagsFromString(`--wasm-tiering-budget=${tieringBudget}`)
   const { PGlite: Lite } = await import('@electric-sql/pglite')
   class Raw extends Lite {
-    /** Types are the matter of whoever speaks the protocol with it: `pg`. */
+    /** `pg` parses types itself. */
     override async _initArrayTypes(): Promise<void> {}
   }
-  // With nothing else to wait for, Node would wait until V8 has compiled all that it has begun to compile.
+  // Otherwise Node would not exit before V8 has finished compiling.
   const busy = setInterval(() => {}, 1000)
   try {
     const lite = new Raw({ dataDir: folder, startParams: [...Lite.defaultStartParams, ...settings] })

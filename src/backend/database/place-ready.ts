@@ -6,8 +6,8 @@ import { exists, listFolder, makePrivateFolder, moveFile, readBytes, removeFolde
 import { unpackFolder } from '../../platform/files/folder-archive.ts'
 
 /**
- * A folder for the embedded database, if there is none yet: a copy of the one that the build has made, because Postgres takes
- * seconds and 500 MB to make one. It is there whole, or (if we are killed) not at all.
+ * Creates the folder of the embedded database from the template made by the build, because Postgres takes seconds and
+ * 500 MB to create one. If the process is killed, the folder does not exist.
  */
 export async function placeReady(archive: string, folder: string): Promise<void> {
   if (exists(join(folder, 'PG_VERSION'))) return
@@ -31,9 +31,9 @@ async function unpack(archive: string, folder: string): Promise<void> {
     await unpackFolder(await readBytes(archive), folder)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new RalphError('DATABASE_UNAVAILABLE', `the embedded database could not be made: ${why}`, {
+    throw new RalphError('DATABASE_UNAVAILABLE', `the embedded database could not be created: ${why}`, {
       place: { file: archive },
-      hint: 'look whether the disk has room; else install ralph again (in a checkout: npm run build)',
+      hint: 'check the free disk space; otherwise reinstall ralph (in a checkout: npm run build)',
       cause,
     })
   }

@@ -3,7 +3,7 @@ import { roomIn } from './room.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-it('refuses to write before the disk is full, and goes on by itself', async () => {
+it('refuses writes before the disk is full, and recovers by itself', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const disk = { freeBytes: 70_000_000 }
   const mustHaveRoom = roomIn('/data', async () => disk)
@@ -13,7 +13,7 @@ it('refuses to write before the disk is full, and goes on by itself', async () =
   vi.advanceTimersByTime(1500)
   await expect(mustHaveRoom()).rejects.toMatchObject({
     code: 'DISK_FULL',
-    message: 'there are only 50 MB left for the database',
+    message: 'only 50 MB of disk space are left for the database',
   })
   disk.freeBytes = 1_000_000_000
   vi.advanceTimersByTime(1500)

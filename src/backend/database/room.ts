@@ -1,13 +1,13 @@
 import { RalphError } from '../../contract/errors.ts'
 import { diskSpace } from '../../platform/files/files.ts'
 
-/** The next two pieces of its journal have 16 MB each; when there is no room for one, the embedded database is at its end. */
+/** Postgres crashes when it cannot write its log. The next two log segments have 16 MB each. */
 const leastBytes = 64_000_000
 const lookMs = 1000
 
 type Look = (path: string) => Promise<{ readonly freeBytes: number }>
 
-/** Refuses in time. It is looked once a second, so it goes on by itself when there is room again. */
+/** Refuses writes before the disk is full. Checks at most once a second, so it recovers by itself. */
 export function roomIn(folder: string, look: Look = diskSpace): () => Promise<void> {
   let lookedAt = -Infinity
   let free = Infinity
@@ -17,9 +17,9 @@ export function roomIn(folder: string, look: Look = diskSpace): () => Promise<vo
       free = (await look(folder)).freeBytes
     }
     if (free >= leastBytes) return
-    throw new RalphError('DISK_FULL', `there are only ${Math.round(free / 1e6)} MB left for the database`, {
+    throw new RalphError('DISK_FULL', `only ${Math.round(free / 1e6)} MB of disk space are left for the database`, {
       place: { file: folder },
-      hint: 'make room on the disk of the data folder; the backend goes on by itself',
+      hint: 'free disk space for the data folder; the backend recovers by itself',
     })
   }
 }

@@ -1,17 +1,17 @@
 import { Client, type Pool } from 'pg'
 
 /**
- * A nudge to whoever waits for a row, in this process at once and in other replicas soon. A signal can be lost (with the
- * process that gave it), so whoever listens also looks by itself now and then.
+ * Best-effort wake-up for listeners in this process and in other replicas. Signals can be lost, so listeners must also
+ * poll.
  */
 export interface Signals {
   readonly give: (topic: string, key: string) => void
-  /** Returns how to stop listening. */
+  /** Returns an unsubscribe function. */
   readonly on: (topic: string, hear: (key: string) => void) => () => void
   readonly close: () => Promise<void>
 }
 
-/** In the embedded form there is nobody else. */
+/** For the embedded database, which has a single process. */
 export function localSignals(): Signals {
   const listeners = new Map<string, Set<(key: string) => void>>()
   return {
@@ -27,11 +27,11 @@ export function localSignals(): Signals {
 
 const channel = 'ralph_signals'
 const reconnectMs = 1000
-/** Postgres lets transactions that notify commit one by one, so we notify outside of them, and many keys at once. */
+/** Postgres serializes commits of transactions that notify, so signals are sent outside of them, in batches. */
 const gatherMs = 5
 const mostBytes = 7000
 
-/** Between replicas: LISTEN on a connection of its own, NOTIFY after the commit. */
+/** Signals between replicas: LISTEN on a dedicated connection, NOTIFY after the commit. */
 export async function openSignals(url: string, pool: Pool, onTrouble: (error: Error) => void): Promise<Signals> {
   const local = localSignals()
   const self = crypto.randomUUID()
@@ -59,7 +59,7 @@ export async function openSignals(url: string, pool: Pool, onTrouble: (error: Er
     }
     listening = client
     client.on('error', lost)
-    client.on('end', () => lost(new Error('the connection that listens has ended')))
+    client.on('end', () => lost(new Error('the listening connection has ended')))
     client.on('notification', ({ payload = '[]' }) => {
       const [from, ...signals] = heard(payload)
       if (from !== self) for (const signal of signals) local.give(...split(signal))
@@ -99,7 +99,7 @@ const split = (signal: string): [string, string] => {
   return [signal.slice(0, at), signal.slice(at + 1)]
 }
 
-/** A notification has room for 8000 bytes. */
+/** A notification payload holds 8000 bytes. */
 function packed(signals: readonly string[]): string[][] {
   const parts: string[][] = []
   let size = mostBytes

@@ -11,17 +11,17 @@ export const sprints = pgTable('sprint', {
   rev: integer('rev').notNull(),
   status: text('status').$type<SprintStatus>().notNull(),
   progress: jsonb('progress').$type<Progress>().notNull(),
-  /** Somebody else decides: `ralph run` in a terminal. */
+  /** Controlled by `ralph run` in a terminal, not by this backend. */
   observed: boolean('observed').notNull().default(false),
-  /** Events so far. */
+  /** Number of events so far. */
   seq: integer('seq').notNull().default(0),
   diff: jsonb('diff').$type<{ added: number; removed: number }>(),
   branch: text('branch'),
-  /** The commit with its files as they are now, if its machine has pushed them. */
+  /** The commit with its current files, if the machine has pushed them. */
   pushed: text('pushed'),
   startAt: moment('start_at'),
   startedBy: text('started_by'),
-  /** It goes on as soon as the machine has confirmed that it has stopped. */
+  /** Set to resume it once the machine confirms that the agent has stopped. */
   resumeAskedAt: moment('resume_asked_at'),
   lastEventAt: moment('last_event_at'),
   createdAt: moment('created_at').notNull(),
@@ -29,7 +29,7 @@ export const sprints = pgTable('sprint', {
 })
 export type SprintRow = typeof sprints.$inferSelect
 
-/** What is to be done next in a sprint. Queued until it is under way, open until its fact has come. */
+/** Orders of a sprint. `queued` until dispatched, `open` until its fact arrives. */
 export const sprintOrders = pgTable('sprint_order', {
   id: text('id').primaryKey(),
   sprintId: uuid('sprint_id').notNull(),
@@ -46,7 +46,7 @@ export const sprintOrders = pgTable('sprint_order', {
 })
 export type OrderRow = typeof sprintOrders.$inferSelect
 
-/** A fact is taken once. */
+/** Deduplicates facts. */
 export const facts = pgTable(
   'fact',
   {

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest'
 import { aDatabase } from '../../../test/fleet/a-fleet.ts'
 import { tidy } from './tidy.ts'
 
-it('clears away what nobody can see any more, so that a table of few rows stays small', async () => {
+it('vacuums dead rows, so that a table with few rows stays small', async () => {
   const { pool } = await aDatabase('embedded')
   await pool.query('create table few (id int primary key, text text)')
   const change = async () => {
     await pool.query(`insert into few select n, repeat('x', 500) from generate_series(1, 1000) as n`)
     await pool.query('delete from few')
-    // Else it counts once a second.
+    // Otherwise statistics are flushed once a second.
     await pool.query('select pg_stat_force_next_flush()')
   }
   const size = async () => Number((await pool.query(`select pg_total_relation_size('few') as size`)).rows[0].size)

@@ -2,20 +2,20 @@ import type { Pool } from 'pg'
 
 const everyMs = 3000
 
-/** What Postgres itself does on a server (autovacuum), with its own rule. */
+/** The threshold that autovacuum uses on a server. */
 const fullest = `
   select oid::regclass::text as name from pg_class
   where relkind = 'r' and pg_stat_get_dead_tuples(oid) > 50 + 0.2 * greatest(reltuples, 0)
   order by pg_stat_get_dead_tuples(oid) desc limit 1`
 
 /**
- * Clears away the rows that nobody can see any more: nothing else does it in the embedded database, and both the files and the
- * time that a look takes would grow for ever. One table at a time, so that nobody waits for long.
+ * Vacuums the table with the most dead rows. The embedded database has no autovacuum, so files and query times would
+ * grow forever. One table per call keeps the pause short.
  */
 export async function tidy(pool: Pick<Pool, 'query'>): Promise<string | undefined> {
   const { rows } = await pool.query<{ name: string }>(fullest)
   const name = rows[0]?.name
-  // The name is one of the database itself, in quotes where it needs them.
+  // The name comes from the catalog, quoted where necessary.
   if (name !== undefined) await pool.query(`vacuum (analyze) ${name}`)
   return name
 }

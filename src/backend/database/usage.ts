@@ -6,7 +6,7 @@ export const usage = pgTable(
   {
     day: date('day', { mode: 'string' }).notNull(),
     agentId: uuid('agent_id').notNull(),
-    /** Empty: not known. */
+    /** Empty if unknown. */
     model: text('model').notNull(),
     costUsd: doublePrecision('cost_usd').notNull().default(0),
     unpriced: integer('unpriced').notNull().default(0),
@@ -19,7 +19,7 @@ export const usage = pgTable(
   (table) => [primaryKey({ columns: [table.day, table.agentId, table.model] })],
 )
 
-/** Usage limits that are not over, shared by all agents of the account. */
+/** Current usage limits, shared by all agents of the account. */
 export const accountLimits = pgTable('account_limit', {
   account: text('account').primaryKey(),
   until: moment('until').notNull(),

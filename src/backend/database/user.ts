@@ -33,7 +33,7 @@ export const sessions = pgTable('session', {
   expiresAt: moment('expires_at').notNull(),
 })
 
-/** Good once: taken by deleting it. */
+/** Single use: redeemed by deleting the row. */
 export const tickets = pgTable('ticket', {
   hash: text('hash').primaryKey(),
   userId: uuid('user_id').notNull(),

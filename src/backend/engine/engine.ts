@@ -1,36 +1,36 @@
 import type { SQL } from 'drizzle-orm'
 import type { Tx } from '../database/database.ts'
 
-/** Something to be done, later or elsewhere, that must not be lost. */
+/** A durable task, executed later or by another replica. */
 export type Work = {
-  /** The same id is the same work: it is done once, however often it is asked for. */
+  /** Deduplicates: tasks with the same ID run once. */
   readonly id: string
-  /** Which handler does it. */
+  /** Selects the handler. */
   readonly kind: string
-  /** What it needs to know; JSON. */
+  /** JSON input of the handler. */
   readonly input: unknown
-  /** Not before. */
+  /** Earliest time to run. */
   readonly at?: number
 }
 
 /**
- * Does one kind of work. It may be called again for the same work (a process died on the way), so its effect must be one
- * transaction that sees whether it was done already. A throw is tried again, with growing pauses.
+ * Executes one kind of task. May be called again for the same task after a crash, so its effect must be one transaction
+ * that detects a repetition. Errors are retried with growing delays.
  */
 export type Handler = (input: unknown) => Promise<void>
 
-/** Durable work: what is enqueued in a transaction is done after its commit by some replica, though any of them may die. */
+/** Durable tasks: a task enqueued in a transaction runs after the commit on some replica, even if others crash. */
 export interface Engine {
   /** Unique to this start of this process. */
   readonly executorId: string
-  /** Commits or rolls back with the transaction. Without `at` it is started in this process as soon as that is committed. */
+  /** Commits or rolls back with the transaction. Without `at`, it starts in this process right after the commit. */
   readonly enqueue: (tx: Tx, work: Work) => Promise<void>
-  /** Nobody waits for it any more. If it has begun, it finds that out by itself. */
+  /** The result is no longer needed. A task that already runs must notice this itself. */
   readonly cancel: (tx: Tx, id: string) => void
-  /** Whether the executor with this id lives, as a condition. */
+  /** An SQL condition: whether the executor is alive. */
   readonly isAlive: (executorId: SQL) => SQL
-  /** Takes over what replicas have left behind that are dead; done by itself every second. */
+  /** Takes over the tasks of dead replicas; also runs every second. */
   readonly recover: () => Promise<number>
-  /** Waits a moment for what is being done. */
+  /** Waits briefly for running tasks. */
   readonly close: () => Promise<void>
 }

@@ -5,11 +5,12 @@ import { holdLife, isAlive } from './life.ts'
 
 const beatMs = 1000
 /**
- * Who was not seen for this long is dead, by the clock of the database, whatever its session says. Long, since a computer that
- * has too much to do is not dead, and giving up makes it worse; those that were killed are known by their session.
+ * A replica not seen for this long, by the clock of the database, is dead even if it holds its liveness lock. Generous,
+ * because an overloaded computer is not dead and a takeover makes it worse; killed replicas lose their liveness lock at
+ * once.
  */
 const deadMs = 20_000
-/** Who was seen within this time lives, also without the session that stands for its life: that may have to be made anew. */
+/** A replica seen this recently counts as alive even without its liveness lock, which may be reconnecting. */
 const seenMs = 2500
 
 type Heart = {
@@ -20,14 +21,14 @@ type Heart = {
 }
 
 /**
- * Says every second that this replica lives, and takes over the work of those that are dead: whose session with the database
- * is gone (a process that was killed), or who have said nothing for too long (one that hangs, a computer that is gone). Whoever
- * could not say it for as long as that takes is out: others do its work already.
+ * Writes a heartbeat every second, and takes over the tasks of dead replicas: those whose database session has ended
+ * (killed processes), and those silent for too long (hanging processes, lost computers). A replica that could not write
+ * its own heartbeat for that long must exit, because others have taken over its work.
  */
 export async function startHeartbeat(database: Database, { executorId, recover, onLost, log }: Heart) {
   let last = performance.now()
   let lost = false
-  /** Nobody can take anything over while the database is away. */
+  /** While the database is down, no replica can take over anything. */
   let isAway = false
   let beating = Promise.resolve()
   const life = await holdLife(database.url, executorId, (error) => log('warning', `heartbeat: ${error.message}`))
@@ -38,7 +39,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
     last = performance.now()
     isAway = false
     const taken = await recover()
-    if (taken > 0) log('warning', `took over ${taken} of a replica that is gone`)
+    if (taken > 0) log('warning', `took over ${taken} tasks of a dead replica`)
   }
   await database.db.execute(sql`delete from executor where last_seen < clock_timestamp() - interval '1 hour'`)
   await beat()
@@ -63,7 +64,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   }
 }
 
-/** Those who have begun something and are not there any more. */
+/** Replicas that are dead and have unfinished tasks. */
 export async function deadExecutors({ db }: Database, limits?: Limits): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     select distinct executor_id as id from dbos.workflow_status
@@ -73,7 +74,7 @@ export async function deadExecutors({ db }: Database, limits?: Limits): Promise<
 
 type Limits = { readonly deadMs: number; readonly seenMs: number }
 
-/** Whether the executor of this id is there, as far as the database can tell. */
+/** An SQL condition: whether the executor is alive. */
 export const isLiving = (id: SQL, limits: Limits = { deadMs, seenMs }): SQL => sql`(${id} in (
   select id from executor
   where last_seen > clock_timestamp() - make_interval(secs => ${limits.deadMs / 1000})

@@ -1,13 +1,13 @@
 import { sql, type SQL } from 'drizzle-orm'
 import { Client } from 'pg'
 
-/** Any number that nobody else takes for locks. */
+/** Arbitrary advisory lock class. */
 const lifeClass = 722_684_203
 const reconnectMs = 500
 
 /**
- * A session with the server that stands for the life of this process: it holds a lock. When the process is gone, however it
- * went, the server ends the session and the lock is free, at once. A session that is lost for another reason is made anew.
+ * Holds an advisory lock in a session of its own as proof that this process is alive. When the process dies, however it
+ * dies, the server ends the session and releases the lock at once. A session lost for another reason is reopened.
  */
 export async function holdLife(url: string, executorId: string, onTrouble: (error: Error) => void) {
   let ended = false
@@ -23,7 +23,7 @@ export async function holdLife(url: string, executorId: string, onTrouble: (erro
       setTimeout(() => void hold(), reconnectMs).unref()
     }
     client.on('error', lost)
-    client.on('end', () => lost(new Error('the session that stands for this process has ended')))
+    client.on('end', () => lost(new Error('the liveness session has ended')))
     try {
       await client.connect()
       await client.query('select pg_advisory_lock($1, hashtext($2))', [lifeClass, executorId])
@@ -42,7 +42,7 @@ export async function holdLife(url: string, executorId: string, onTrouble: (erro
 
 const quit = (client: Client | undefined): Promise<void> | undefined => client?.end().catch(() => {})
 
-/** Whether somebody holds the lock of this executor now. */
+/** An SQL condition: whether the executor holds its liveness lock. */
 export const isAlive = (id: SQL): SQL => sql`exists (
   select 1 from pg_locks where locktype = 'advisory' and granted and classid = ${lifeClass}::oid and objsubid = 2
     and database = (select oid from pg_database where datname = current_database())

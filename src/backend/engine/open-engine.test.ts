@@ -41,7 +41,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
       (all) => all.length >= count,
     )
 
-  it('does what was enqueued in a transaction that is committed, once, and nothing of one that is not', async () => {
+  it('runs a task once if its transaction commits, and never if it rolls back', async () => {
     const undone = database.transaction(async (tx) => {
       await engine.enqueue(tx, { id: 'undone', kind: 'note', input: 'undone' })
       throw new Error('never mind')
@@ -55,7 +55,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
     expect(done).toEqual([{ id: 'once' }, { id: 'twice' }])
   })
 
-  it('waits for the moment, unless it is called off', async () => {
+  it('waits until the task is due, unless it is cancelled', async () => {
     const at = Date.now() + 1200
     await enqueue('later', at)
     await enqueue('never', at)
@@ -67,7 +67,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
     expect(done).toEqual([{ id: 'later' }, { id: 'after' }])
   })
 
-  it('tries again what failed', async () => {
+  it('retries a failed task', async () => {
     let tries = 0
     trouble = () => {
       if (++tries < 3) throw new Error('not yet')
@@ -77,7 +77,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
     expect({ tries, done }).toEqual({ tries: 3, done: [{ id: 'again' }] })
   })
 
-  it('does what another process had begun that is dead', async () => {
+  it('takes over the tasks of a dead process', async () => {
     await enqueue('orphan', Date.now() + 3_600_000)
     await database.db.execute(sql`
       update dbos.workflow_status set status = 'PENDING', executor_id = 'a process that died'
@@ -88,7 +88,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
   })
 
   it.skipIf(kind === 'embedded')(
-    'knows that a process is dead when its session has ended, though it was seen',
+    'declares a process dead when its session ends, even if it was seen recently',
     async () => {
       const life = await holdLife(database.url, 'another', () => {})
       await enqueue('left', Date.now() + 3_600_000)
@@ -97,7 +97,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
       const hour = 3_600_000
       await database.db.execute(sql`
       insert into executor (id, last_seen) values ('another', clock_timestamp() + interval '1 hour')`)
-      // Seen, but not so lately that nobody asks for its session.
+      // Seen, but long enough ago for the liveness lock to be checked.
       const dead = () => deadExecutors(database, { deadMs: hour, seenMs: -2 * hour })
       expect(await dead()).toEqual([])
       await life.end()
@@ -109,7 +109,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
     },
   )
 
-  it('goes on with its timers after a restart', async () => {
+  it('resumes its timers after a restart', async () => {
     await enqueue('survivor', Date.now() + 500)
     await engine.close()
     engine = await open()

@@ -9,13 +9,13 @@ import { deadExecutors, isLiving, startHeartbeat } from './heartbeat.ts'
 
 export type EngineOptions = {
   readonly handlers: Readonly<Record<string, Handler>>
-  /** This process was taken for dead, or cannot reach the database for as long as that takes: it must exit. */
+  /** The other replicas consider this process dead, or it could not reach the database for that long: it must exit. */
   readonly onLost: (reason: string) => void
   readonly log?: (level: 'warning' | 'error', text: string) => void
 }
 
 const application = 'ralph'
-/** Work of any version is done by any version: inputs of handlers only ever gain fields. */
+/** Every version executes tasks of every version: handler inputs only ever gain fields. */
 const applicationVersion = 'ralph-1'
 const queueName = 'work'
 const workflowName = 'work'
@@ -24,11 +24,11 @@ const drainMs = 2000
 const cleaningMs = 3_600_000
 const keptMs = 24 * 3_600_000
 
-/** DBOS on the pool of the database. It keeps its state in globals, so there is one engine per process. */
+/** Runs DBOS on the pool of the database. DBOS keeps its state in globals, so a process has one engine. */
 export async function openEngine(database: Database, options: EngineOptions): Promise<Engine> {
-  if (DBOS.isInitialized()) throw new RalphError('INTERNAL', 'there is one engine per process')
+  if (DBOS.isInitialized()) throw new RalphError('INTERNAL', 'a process can have only one engine')
   const { handlers, onLost, log = () => {} } = options
-  // Embedded, nobody else can have been at work: what is unfinished is ours.
+  // An embedded database has no other process, so unfinished tasks are ours.
   const executorId = database.kind === 'embedded' ? 'embedded' : crypto.randomUUID()
   register(handlers)
   const shared = { systemDatabaseUrl: database.url, systemDatabasePool: database.pool, logger: quietLogger(log) }
@@ -74,7 +74,7 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
 function register(handlers: EngineOptions['handlers']): void {
   const work = async (kind: string, input: unknown): Promise<void> => {
     const handler = handlers[kind]
-    if (!handler) throw new RalphError('INTERNAL', `nobody does ${kind}`)
+    if (!handler) throw new RalphError('INTERNAL', `no handler for ${kind}`)
     await DBOS.runStep(() => handler(input), { name: kind, ...attempts })
   }
   DBOS.registerWorkflow(work, { name: workflowName, maxRecoveryAttempts: 1_000_000 })
@@ -90,7 +90,7 @@ const optionsOf = ({ id, at }: Work) => ({
 
 type Queue = Awaited<ReturnType<typeof DBOS.registerQueue>>
 
-/** Looks into the queue now, once for all that is committed in this turn; by itself DBOS looks once a second. */
+/** Polls the queue now, once for all commits of this event loop turn; DBOS itself polls once a second. */
 function startingSoon(queue: Queue, executorId: string): () => void {
   let starting = false
   const start = async () => {
@@ -107,12 +107,12 @@ function startingSoon(queue: Queue, executorId: string): () => void {
   return () => {
     if (starting) return
     starting = true
-    // Another replica may be looking at the same moment; then it takes the work.
+    // If another replica polls at the same moment, it takes the task.
     setImmediate(() => void start().catch(() => {}))
   }
 }
 
-/** Finished work is of no use to anybody after a day. */
+/** Deletes finished tasks after a day. */
 async function clean(): Promise<void> {
   const completedBefore = new Date(Date.now() - keptMs).toISOString()
   for (;;) {

@@ -18,13 +18,16 @@ export type NewAgent = {
   readonly workspace: Workspace
   readonly program: string
   readonly model?: string | undefined
-  /** Whose usage limit it shares; by default that of the program on its machine. */
+  /** Agents of the same account share a usage limit; by default one account per program and machine. */
   readonly account?: string | undefined
-  /** What a machine must have to take it over. */
+  /** Labels that a machine needs to run this agent. */
   readonly labels?: readonly string[] | undefined
 }
 
-/** Writes the agent down (`creating`), has its workspace made, and then it is `idle`, or `failed` with the reason. */
+/**
+ * Inserts the agent as `creating` and has the machine create its workspace; then it is `idle`, or `failed` with the
+ * reason.
+ */
 export async function createAgent(fleet: Fleet, wanted: NewAgent, by: Asker): Promise<AgentRow> {
   const id = fleet.newId()
   const { name, machineId, workspace, program, model = null, labels = [] } = wanted
@@ -43,7 +46,7 @@ export async function createAgent(fleet: Fleet, wanted: NewAgent, by: Asker): Pr
 
 type Unmade = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
 
-/** The same again finds what was made the first time. */
+/** Idempotent: a repeated call finds the existing workspace. */
 export async function makeWorkspace(fleet: Fleet, { id, machineId, name, workspace }: Unmade): Promise<AgentRow> {
   const failed = await fleet.machines
     .ask(machineId, 'create-workspace', { agentId: id, name, workspace })
@@ -71,15 +74,15 @@ export const setState = (
 
 const makingMs = 600_000
 
-/** Whoever made them is gone. */
+/** Fails agents in `creating` whose creator has died. */
 export async function failUnmade(fleet: Fleet): Promise<void> {
   const { database, clock } = fleet
   const isLate = and(eq(agents.state, 'creating'), lt(agents.createdAt, clock.now() - makingMs))
   const late = await database.db.select({ id: agents.id }).from(agents).where(isLate).limit(100)
-  for (const { id } of late) await setState(fleet, id, { state: 'failed', reason: 'its workspace was never made' })
+  for (const { id } of late) await setState(fleet, id, { state: 'failed', reason: 'its workspace was never created' })
 }
 
-/** Stops what it does, and hides it. Its workspace is put away by the machine. */
+/** Stops the agent and hides it. The machine archives its workspace. */
 export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
@@ -100,7 +103,7 @@ export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =
     return { ...agent, ...fields }
   })
 
-/** The next prompt starts with a fresh context; what was said is archived. */
+/** Archives the conversation; the next prompt starts with a fresh context. */
 export const resetAgent = (fleet: Fleet, agentId: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)

@@ -5,7 +5,7 @@ import type { Tx } from '../database/database.ts'
 import type { EventKind } from '../database/event.ts'
 import type { Fleet } from './ports.ts'
 
-/** Which row has changed. */
+/** Identifies a changed row. */
 type Changed = {
   readonly kind: Exclude<EventKind, 'event'>
   readonly agentId?: string
@@ -17,7 +17,9 @@ type Changed = {
 
 const gathered = new WeakMap<Tx, Map<string, Changed>>()
 
-/** Tells everybody who looks that a row is another one: once per transaction. What it is now, they read when they show it. */
+/**
+ * Records row changes in the event log, once per row and transaction. Readers load the current row when they show it.
+ */
 export async function announce(fleet: Fleet, tx: Tx, ...changes: readonly Changed[]): Promise<void> {
   const known = gathered.get(tx) ?? gather(fleet, tx)
   for (const change of changes) known.set(keyOf(change), change)
@@ -48,7 +50,7 @@ const keyOf = ({
   agentId = '',
 }: Changed): string => `${kind} ${promptId || questionId || sprintId || machineId || agentId}`
 
-/** The topic on which those listen who pass events on. */
+/** Signals that the event log has new rows. */
 export const eventsTopic = 'events'
 
 const wake = ({ database }: Fleet, tx: Tx) => tx.afterCommit(() => database.signals.give(eventsTopic, ''))
@@ -63,14 +65,17 @@ export type Told = {
 
 type Of = { readonly agentId: string; readonly sprintId: string | null }
 
-/** What happened in a sprint, or in a prompt that belongs to none. */
+/** Appends events of a sprint, or of a prompt without a sprint. */
 export async function appendEvents(fleet: Fleet, tx: Tx, of: Of, told: readonly Told[]): Promise<void> {
   if (told.length === 0) return
   await tx.db.execute(eventRows(of, told))
   wake(fleet, tx)
 }
 
-/** One parameter for all of them: a thousand rows with ten parameters each take the server longer to read than to write. */
+/**
+ * Passes all rows as one JSON parameter: parsing a thousand rows with ten parameters each takes the server longer than
+ * writing them.
+ */
 export function eventRows({ agentId, sprintId }: Of, told: readonly Told[], condition = sql`true`): SQL {
   const rows = told.map(({ event, at, ...rest }) => ({ ...rest, ...aboutOf(event), payload: event, at: new Date(at) }))
   return sql`

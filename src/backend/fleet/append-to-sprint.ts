@@ -6,7 +6,7 @@ import type { Fleet } from './ports.ts'
 
 type Own = { readonly sprintId: string; readonly own: readonly Omit<Told, 'seq'>[] }
 
-/** The next events of a sprint. Of one that is gone, or is another agent's, nothing is kept. */
+/** Appends the next events of a sprint. Drops them if the sprint is gone or belongs to another agent. */
 export async function appendToSprint(fleet: Fleet, tx: Tx, agentId: string, { sprintId, own }: Own): Promise<void> {
   const [sprint] = await tx.db
     .select({ seq: sprints.seq })

@@ -3,14 +3,14 @@ import { isAny } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { events } from '../database/event.ts'
 
-/** Who was away for longer reads everything anew. What agents have said is kept. */
+/** Clients that were disconnected for longer reload everything. Events of agents are kept. */
 export const changesKeptMs = 24 * 3_600_000
 
 const batch = 1000
 
 /**
- * Takes away what nobody asks for any more: that a row had changed. The last of the old ones stays: whoever comes back from before it
- * finds it, and so knows that more was there.
+ * Deletes old row changes. Keeps the newest of them, so that a client with an older position can tell that it missed
+ * some.
  */
 export async function forgetChanges({ aside }: Pick<Database, 'aside'>, now: number): Promise<void> {
   const isOld = and(ne(events.kind, 'event'), lt(events.at, now - changesKeptMs))

@@ -11,12 +11,12 @@ import { announce } from './announce.ts'
 import type { Fleet } from './ports.ts'
 import { type Held, runningPrompt } from './rows.ts'
 
-/** Who asks for the prompts of the loop. */
+/** The requester of the loop's prompts. */
 const theLoop = 'ralph'
 
 type Ordered = { readonly orders: readonly Order[]; readonly because: Fact['type'] }
 
-/** Writes down what is to be done next. What the agent's machine does is begun by `pump`, in the same transaction. */
+/** Stores the orders of the loop. `pump` dispatches those for the machine in the same transaction. */
 export async function giveOrders(fleet: Fleet, tx: Tx, held: Held, { orders, because }: Ordered): Promise<void> {
   for (const [index, order] of orders.entries()) {
     const id = `${held.sprint.id}:${held.sprint.rev}:${index}`
@@ -46,7 +46,7 @@ async function giveOrder(fleet: Fleet, tx: Tx, { agent, sprint }: Held, { id, or
   }
 }
 
-/** Nobody works in the folder while a check runs in it. Hooks in the background do not mind. */
+/** Only one order may work in the folder at a time. Background hooks do not count. */
 function isBlocking(order: Order, { progress }: Held['sprint']): boolean {
   if (order.type === 'wait') return false
   if (order.type !== 'run-hook') return true
@@ -59,7 +59,7 @@ type Attempt = {
   readonly because: Fact['type']
 }
 
-/** Behind what people have asked for meanwhile. One that was parked before it had begun keeps its row. */
+/** Queues the attempt behind the prompts of users. A prompt that was parked before it started keeps its row. */
 async function queueAttempt(fleet: Fleet, tx: Tx, held: Held, { id, order, because }: Attempt): Promise<void> {
   const { agent, sprint } = held
   const at = fleet.clock.now()
@@ -107,23 +107,23 @@ async function unpark(
   return row?.id
 }
 
-/** Behind all others of the agent that are not over: its history must not be read for it. */
+/** Behind the agent's unfinished prompts; does not scan its history. */
 export const endOfQueue = (agentId: string): SQL<number> => sql<number>`(1 + greatest(0,
   (select max(position) from agent_prompt where agent_id = ${agentId} and status in ('queued', 'parked')),
   (select position from agent_prompt where agent_id = ${agentId} and status = 'running')))`
 
-/** The minimum interval of Ralph Mode. */
+/** Respects the minimum interval of Ralph Mode. */
 function soonest(agent: Held['agent'], { protocol }: Held['sprint'], at: number): number | null {
   const { ralphModeLastPromptAt: last, ralphModeMinIntervalMs: interval } = agent
   if (protocol !== 'notes' || last === null || interval === 0 || last + interval <= at) return null
   return last + interval
 }
 
-/** The agent is looked at again then. */
+/** Schedules another dispatch for this agent. */
 export const wakeAt = (fleet: Fleet, tx: Tx, agentId: string, at: number): Promise<void> =>
   fleet.engine.enqueue(tx, { id: `pump:${agentId}:${at}`, kind: 'pump', input: { agentId }, at })
 
-/** What waits is forgotten, what runs is ended. The machine answers for what it has begun. */
+/** Drops queued work and aborts running work. The machine reports the end of what it has started. */
 async function callOff(
   fleet: Fleet,
   tx: Tx,
@@ -145,7 +145,7 @@ async function callOff(
   else if (what === 'all' && begun && !running) await interrupt(fleet, tx, agent)
 }
 
-/** Prompts that were to be sent again: the machine may have them after all. */
+/** Prompts queued for a resend: the machine may have received the first message. */
 async function sentOf(tx: Tx, dropped: readonly OrderRow[]): Promise<string[]> {
   const ids = dropped.flatMap(({ promptId }) => promptId ?? [])
   if (ids.length === 0) return []
@@ -166,7 +166,10 @@ async function dropOrders(fleet: Fleet, tx: Tx, dropped: readonly OrderRow[]): P
   await announce(fleet, tx, ...changed.map((prompt) => ({ kind: 'prompt' as const, ...prompt })))
 }
 
-/** Ends the prompt that runs on the agent, or everything of it. The agent is free when the machine says so. */
+/**
+ * Asks the machine to end the agent's running prompt, or everything of a sprint. The agent is free once the machine
+ * reports the end.
+ */
 export const interrupt = (fleet: Fleet, tx: Tx, { id, machineId }: Held['agent'], promptId?: string): Promise<void> =>
   fleet.machines.send(tx, machineId, {
     id: `interrupt:${promptId ?? fleet.newId()}`,

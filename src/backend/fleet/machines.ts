@@ -13,10 +13,10 @@ import { pump } from './pump.ts'
 import { lockAgent, runningPrompt } from './rows.ts'
 import { refuseStrangers } from './take-late.ts'
 
-/** The topic on which those listen who hold the connections; the key is the machine. */
+/** Signals the replica that holds the machine's connection; the key is the machine ID. */
 export const outboxTopic = 'outbox'
 
-/** The part of `Machines` that is only rows: what is written here is delivered by whoever holds the connection. */
+/** The part of `Machines` that only writes rows; the replica with the connection delivers them. */
 export function outbox({ database, clock }: Pick<Fleet, 'database' | 'clock'>): Pick<Machines, 'send' | 'withdraw'> {
   return {
     send: async (tx, machineId, { id, type, body }) => {
@@ -33,7 +33,7 @@ export function outbox({ database, clock }: Pick<Fleet, 'database' | 'clock'>): 
 
 export type Connection = { readonly machineId: string; readonly executorId: string; readonly epoch: number }
 
-/** A connection is there and its inventory was taken: from here on its agents are given work. */
+/** The machine is connected and its inventory was applied: start dispatching work to its agents. */
 export async function machineConnected(fleet: Fleet, { machineId, executorId, epoch }: Connection): Promise<void> {
   const now = fleet.clock.now()
   await fleet.database.transaction(async (tx) => {
@@ -46,7 +46,7 @@ export async function machineConnected(fleet: Fleet, { machineId, executorId, ep
   await pumpMachine(fleet, machineId)
 }
 
-/** What was said of its agents while it was away. */
+/** Clears the notes about its absence from its agents. */
 async function noLongerLost(fleet: Fleet, tx: Tx, machineId: string): Promise<void> {
   const said = and(
     eq(agents.machineId, machineId),
@@ -57,7 +57,10 @@ async function noLongerLost(fleet: Fleet, tx: Tx, machineId: string): Promise<vo
   await announce(fleet, tx, ...freed.map(({ agentId }) => ({ kind: 'agent' as const, agentId })))
 }
 
-/** The connection has ended. If a newer one is there already, nothing has. What ran goes on; whether it does is not known. */
+/**
+ * Marks the machine disconnected unless a newer connection exists. Running prompts keep running; their state is
+ * unknown.
+ */
 export const machineDisconnected = (fleet: Fleet, { machineId, epoch }: Connection): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), isNotNull(machines.connectedTo))
@@ -65,19 +68,19 @@ export const machineDisconnected = (fleet: Fleet, { machineId, epoch }: Connecti
     if (rowCount) await announce(fleet, tx, { kind: 'machine', machineId })
   })
 
-/** It lives. Called every few seconds, by whoever holds its connection. */
+/** Called every few seconds by the replica that holds the connection. */
 export async function machineSeen({ database, clock }: Fleet, machineId: string): Promise<void> {
   await database.db.update(machines).set({ lastSeenAt: clock.now() }).where(eq(machines.id, machineId))
 }
 
-/** Begins what the machine's agents have waiting; one transaction each. */
+/** Dispatches the waiting work of the machine's agents, one transaction each. */
 export async function pumpMachine(fleet: Fleet, machineId: string): Promise<void> {
   for (const agentId of await waitingAgents(fleet, machineId)) {
     await fleet.database.transaction(async (tx) => void (await pump(fleet, tx, await lockAgent(tx, agentId))))
   }
 }
 
-/** Agents with something in their queue and nothing under way. */
+/** Agents with queued prompts and none running. */
 export async function waitingAgents(fleet: Fleet, machineId?: string): Promise<string[]> {
   const now = new Date(fleet.clock.now()).toISOString()
   const { rows } = await fleet.database.db.execute<{ id: string }>(sql`
@@ -93,8 +96,8 @@ export async function waitingAgents(fleet: Fleet, machineId?: string): Promise<s
 }
 
 /**
- * What a machine says about itself, before anything is decided about its agents. What we believe to run and it does not know
- * is sent again: it is joined if it is there after all. What it runs and we do not want is ended.
+ * Reconciles the inventory of a machine with the database. Prompts that should run but are unknown to the machine are
+ * sent again; if the machine has them after all, it joins them. Prompts that should not run are ended.
  */
 export async function takeInventory(
   fleet: Fleet,
@@ -115,13 +118,13 @@ export async function takeInventory(
   return { success: true, stored: Object.fromEntries(stored), ...(moved.length > 0 && { moved }) }
 }
 
-/** What a machine says of itself, besides its agents. */
+/** Stores what the machine reports about itself, except its agents. */
 export async function noteInventory(fleet: Fleet, machineId: string, inventory: Inventory): Promise<void> {
   const { version, platform, programs, roots, diskFreeBytes, at, slots: offers } = inventory
   const now = fleet.clock.now()
   await fleet.database.transaction(async (tx) => {
     const known = { version, platform, roots, offers, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
-    // Whoever has spoken last is right: the machine, or the admin who has changed it since.
+    // The latest change wins: the machine's, or the admin's.
     const slots = sql`case when ${machines.offers} is distinct from ${offers} then ${offers} else ${machines.slots} end`
     const given = { ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
     await tx.db
@@ -132,7 +135,7 @@ export async function noteInventory(fleet: Fleet, machineId: string, inventory: 
   })
 }
 
-/** Agents that it still has, and another one has taken over. */
+/** Agents still on this machine that another one has taken over. */
 async function movedFrom({ database }: Fleet, machineId: string, inventory: Inventory): Promise<string[]> {
   const here = inventory.agents.filter(({ state }) => state !== 'archived').map(({ agentId }) => agentId)
   if (here.length === 0) return []
@@ -162,7 +165,7 @@ async function reconcile(fleet: Fleet, tx: Tx, agent: AgentRow, said: InventoryA
   }
 }
 
-/** Back into the queue under the same id: it is sent once more, and the machine joins what it has. */
+/** Queues the prompt again under the same ID; if the machine has it already, it joins it. */
 async function sendAgain(fleet: Fleet, tx: Tx, { id: agentId }: AgentRow, promptId: string): Promise<void> {
   const again = { status: 'queued' as const, storedAt: null, leaseUntil: null }
   await tx.db.update(agentPrompts).set(again).where(eq(agentPrompts.id, promptId))
@@ -170,10 +173,7 @@ async function sendAgain(fleet: Fleet, tx: Tx, { id: agentId }: AgentRow, prompt
   await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
 }
 
-/**
- * It was to be sent again, and the machine has it: the first message has arrived after all. To end it would be to do its work
- * twice.
- */
+/** The prompt was queued for a resend, but the first message has arrived. Ending it would do its work twice. */
 async function sentAfterAll(
   fleet: Fleet,
   tx: Tx,
@@ -192,7 +192,7 @@ async function sentAfterAll(
   return { ...row, status: 'running' }
 }
 
-/** What happened on the machine, in order. Those that are known already are passed over. */
+/** Stores events of a machine in order, and skips known ones. */
 export const takeEvents = (
   fleet: Fleet,
   machineId: string,
@@ -202,7 +202,7 @@ export const takeEvents = (
     const agent = await lockAgent(tx, agentId)
     if (agent.machineId !== machineId) {
       await refuseStrangers(tx, agentId, machineId)
-      // Its transcripts have them.
+      // They remain in its transcripts.
       return { success: true, stored: events.at(-1)?.seq ?? 0 }
     }
     const fresh = events.filter(({ seq }) => seq > agent.eventsSeq)
@@ -218,7 +218,7 @@ export const takeEvents = (
     return { success: true, stored }
   })
 
-/** Machines whose connection was held by a replica that is gone, and that have not come back. */
+/** Marks machines disconnected whose replica died and that have not reconnected. */
 export async function tellLostMachines(fleet: Fleet): Promise<void> {
   const { clock, settings, engine } = fleet
   const isSilent = lt(machines.lastSeenAt, clock.now() - settings.silentMs)
@@ -226,8 +226,8 @@ export async function tellLostMachines(fleet: Fleet): Promise<void> {
 }
 
 /**
- * An embedded database has one process, and that has just begun: nobody can be connected. Who would be taken for connected
- * would be asked, and those who ask would wait in vain.
+ * The embedded database belongs to one process, which has just started, so no machine is connected yet. Stale rows
+ * would make requests hang.
  */
 export async function forgetConnections(fleet: Fleet): Promise<void> {
   if (fleet.database.kind === 'embedded') await letGo(fleet, sql`true`)
@@ -251,7 +251,9 @@ async function letGo(fleet: Fleet, isGone: SQL | undefined): Promise<void> {
 
 const mostLost = 100
 
-/** Prompts whose machine has been silent for longer than their lease. Unknown is not dead: people are told, nothing is ended. */
+/**
+ * Reports prompts whose machine has been silent for longer than their lease. They may still run, so nothing is ended.
+ */
 export async function tellLostPrompts(fleet: Fleet): Promise<void> {
   const longAgo = new Date(fleet.clock.now() - fleet.settings.leaseMs).toISOString()
   const { rows } = await fleet.database.db.execute<{ id: string; agentId: string }>(sql`
@@ -269,7 +271,7 @@ async function tellLost(fleet: Fleet, tx: Tx, agentId: string, promptId: string)
     eq(agentPrompts.status, 'running'),
     isNotNull(agentPrompts.leaseUntil),
   )
-  const error = 'its machine has not been heard from; it may still be at work'
+  const error = 'its machine is silent; the prompt may still be running'
   const { rowCount } = await tx.db.update(agentPrompts).set({ error, leaseUntil: null }).where(still)
   if (rowCount !== 1) return
   await announce(fleet, tx, { kind: 'prompt', agentId, promptId }, { kind: 'agent', agentId })

@@ -8,7 +8,7 @@ import { announce } from './announce.ts'
 import type { Fleet } from './ports.ts'
 import type { Held } from './rows.ts'
 
-/** Keeps the tables that people look at in step with the progress, which is the truth. */
+/** Updates the tables that clients read from the progress, which is authoritative. */
 export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress): Promise<Held> {
   const { sprint } = held
   const asks = sprint.status === 'needs-human' || before.status === 'needs-human'
@@ -24,7 +24,7 @@ export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress)
   return { agent, sprint }
 }
 
-/** There is one open question per sprint, and it is the one in the progress. */
+/** A sprint has at most one open question, the one in its progress. */
 async function writeQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<void> {
   const { humanNeeded, status } = sprint.progress
   const asked = status === 'needs-human' ? humanNeeded : undefined
@@ -44,10 +44,10 @@ async function writeQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Pro
   await announce(fleet, tx, { kind: 'question', agentId: agent.id, questionId: id })
 }
 
-/** Those in which Ralph Mode is not over: it goes on by itself, or after a word of a person. */
+/** Statuses from which Ralph Mode can continue, on its own or after user input. */
 const goesOn: readonly SprintStatus[] = ['not-started', 'in-progress', 'parked', 'paused', 'needs-human']
 
-/** A lock that is there means Ralph Mode; so it is taken away at the end, but not under the hands of an agent at work. */
+/** An existing lock means Ralph Mode, so it is removed at the end, but not while the agent works. */
 async function withRalphMode(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<AgentRow> {
   if (sprint.protocol !== 'notes' || agent.sprintId !== sprint.id) return agent
   const inRalphMode = goesOn.includes(sprint.status)
@@ -74,7 +74,7 @@ const noticeOf: Partial<Record<SprintStatus, WebhookEvent>> = {
   interrupted: 'stopped',
 }
 
-/** Every end says why. */
+/** Notifies users whenever a sprint rests, with the reason. */
 async function tellRest(fleet: Fleet, tx: Tx, { agent, sprint }: Held, before: Progress): Promise<void> {
   const { status, progress } = sprint
   if (status === before.status) return

@@ -7,7 +7,7 @@ import type { Fleet } from './ports.ts'
 
 type Used = Pick<Extract<Fact, { type: 'attempt-ended' }>, 'usage' | 'costUsd' | 'model'>
 
-/** What an agent has used on a day, with a model: an insert that adds up. */
+/** An upsert that adds to the usage of an agent, day and model. */
 export function usageRow(fleet: Fleet, { id, model: own }: AgentRow, { usage, costUsd, model }: Used): SQL {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const day = new Date(fleet.clock.now()).toISOString().slice(0, 10)
@@ -24,7 +24,7 @@ export function usageRow(fleet: Fleet, { id, model: own }: AgentRow, { usage, co
       cache_write_tokens = used.cache_write_tokens + excluded.cache_write_tokens, iterations = used.iterations + 1`
 }
 
-/** The other agents of the account are spared a start that would end the same way. */
+/** Spares the other agents of the account an attempt that would hit the same limit. */
 export async function noteLimit(fleet: Fleet, tx: Tx, { id, account }: AgentRow, end: AttemptEnd): Promise<void> {
   if (end.kind !== 'failed' || end.class !== 'usage_limit' || end.resetsAt === undefined) return
   const { resetsAt: until, reason } = end

@@ -9,7 +9,7 @@ import type { Fleet } from './ports.ts'
 
 type Wanted = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'model' | 'sandbox'>
 
-/** Ralph Mode: no steps and no report; the agent keeps notes, and deletes its lock when it is done. */
+/** Ralph Mode: no steps and no report; the agent keeps notes and deletes its lock when it is done. */
 export function notesProgress(sprintId: string, wanted: StartRalphMode): Progress {
   return withWanted(
     {
@@ -47,7 +47,7 @@ export function notesProgress(sprintId: string, wanted: StartRalphMode): Progres
   )
 }
 
-/** A planned sprint: what `ralph compile` makes of the same files. */
+/** A planned sprint: compiled like the same files with `ralph compile`. */
 export function plannedProgress(fleet: Fleet, sprintId: string, wanted: StartSprint): Progress {
   const { goal, sprintYaml, workflows = {} } = wanted
   if ((goal === undefined) === (sprintYaml === undefined)) {
@@ -66,24 +66,24 @@ export function plannedProgress(fleet: Fleet, sprintId: string, wanted: StartSpr
   })
   if (!progress) {
     const [first] = diagnostics.filter(({ severity }) => severity === 'error')
-    throw new RalphError(first?.code ?? 'INVALID_SPRINT', first?.message ?? 'the sprint cannot be compiled', {
+    throw new RalphError(first?.code ?? 'INVALID_SPRINT', first?.message ?? 'the sprint does not compile', {
       ...(first?.hint !== undefined && { hint: first.hint }),
     })
   }
   refuseUnhonoured(progress)
-  // Folders on the machine are named by it: two sprints must not share one because somebody chose the same name twice.
+  // Folders on the machine are named after the sprint, so equal names must not lead to one folder.
   return withWanted({ ...progress, sprintId, protocol: 'report' }, wanted)
 }
 
-/** What a fleet does in another way is refused, not ignored. */
+/** Refuses settings that only `ralph run` supports instead of ignoring them. */
 function refuseUnhonoured({ notify = [], worktree }: Progress): void {
   if (notify.length > 0) {
-    const hint = 'people are told by the webhooks of the backend (Settings, Webhooks)'
-    throw new RalphError('NOT_SUPPORTED', '`notify` is for `ralph run`', { hint })
+    const hint = 'use the webhooks of the backend (Settings, Webhooks)'
+    throw new RalphError('NOT_SUPPORTED', '`notify` only works with `ralph run`', { hint })
   }
   if (worktree) {
-    const hint = 'make the agent with a workspace of the kind `worktree`'
-    throw new RalphError('NOT_SUPPORTED', '`worktree` is for `ralph run`', { hint })
+    const hint = 'create the agent with a workspace of kind `worktree`'
+    throw new RalphError('NOT_SUPPORTED', '`worktree` only works with `ralph run`', { hint })
   }
 }
 

@@ -12,16 +12,16 @@ import { mirror } from './mirror.ts'
 import type { Asker, Fleet, Observed, ObservedRequest } from './ports.ts'
 import { lockAgent, notFound, sprintIn } from './rows.ts'
 
-/** What was seen of a sprint that `ralph run` runs in a terminal. */
+/** An observation of a sprint that `ralph run` controls in a terminal. */
 export type Sighting = {
   readonly sprintId: string
   readonly progress: Progress
   readonly events: readonly Pick<Told, 'event' | 'at'>[]
-  /** Another sprint than the one that is known is in its folder: what was known is forgotten. */
+  /** The folder now contains a different sprint: discard what is stored. */
   readonly anew?: boolean
 }
 
-/** Writes down what was seen of a sprint: one transaction. The same again writes nothing. */
+/** Stores an observation in one transaction. Repeating it changes nothing. */
 export const takeSighting = (fleet: Fleet, agentId: string, seen: Sighting): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
@@ -63,7 +63,7 @@ async function writeSprint(fleet: Fleet, tx: Tx, { agent, known, seen }: Writing
         .insert(sprints)
         .values({ ...own, ...fields })
         .returning()
-  if (!row) throw new RalphError('INTERNAL', 'the sprint was not written')
+  if (!row) throw new RalphError('INTERNAL', 'the sprint was not inserted')
   return row
 }
 
@@ -93,7 +93,7 @@ async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }
   if (kept.length > 0) await tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
 }
 
-/** What iterations have used counts on the day on which they ended. */
+/** Adds the usage of iterations to the day on which they ended. */
 async function addUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly IterationRecord[]): Promise<void> {
   const rows = ended.map(({ endedAt, model = own ?? '', costUsd, usage }) => ({
     ...usage,
@@ -118,7 +118,7 @@ async function addUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly It
       iterations = used.iterations + excluded.iterations`)
 }
 
-/** A question that somebody has answered in a terminal. */
+/** A question that a user answered in the terminal. */
 async function noteAnswer(fleet: Fleet, tx: Tx, known: SprintRow, { answer, humanNeeded }: Progress): Promise<void> {
   const asked = known.progress.humanNeeded
   if (!asked || humanNeeded || !answer || answer.at < asked.askedAt) return
@@ -140,7 +140,7 @@ async function setAnswered(fleet: Fleet, tx: Tx, which: SQL | undefined, answere
 
 const atWork: readonly SprintStatus[] = ['in-progress', 'parked']
 
-/** The agent shows the sprint that is under way, or else the one that was last. One that was never run is neither. */
+/** The agent shows the active sprint, otherwise the last one. Sprints that never ran do not count. */
 async function withSprint(tx: Tx, agent: AgentRow, { id: sprintId, status, updatedAt }: SprintRow): Promise<AgentRow> {
   if (agent.sprintId === sprintId || status === 'not-started') return agent
   const shown = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
@@ -150,17 +150,17 @@ async function withSprint(tx: Tx, agent: AgentRow, { id: sprintId, status, updat
   return { ...agent, sprintId }
 }
 
-/** Those of the fleet are also looked up by the agent that has them: one that is to start, and one that asks. */
+/** Sprints of the fleet stay attached to their agent while they are scheduled or wait for an answer. */
 const isKept = ({ status, observed }: SprintRow): boolean =>
   atWork.includes(status) || (!observed && (status === 'not-started' || status === 'needs-human'))
 
 export type Stored = {
   readonly progress: Progress
-  /** How many events of an agent are stored, by iteration and attempt: `3-1`. */
+  /** Number of stored agent events by iteration and attempt: `3-1`. */
   readonly said: ReadonlyMap<string, number>
 }
 
-/** What is known of a sprint that is observed; undefined if nothing is. */
+/** The stored state of an observed sprint; undefined if there is none. */
 export async function storedSprint({ database: { db } }: Fleet, sprintId: string): Promise<Stored | undefined> {
   const [row] = await db.select({ progress: sprints.progress }).from(sprints).where(eq(sprints.id, sprintId))
   if (!row) return undefined
@@ -177,7 +177,7 @@ export async function storedSprint({ database: { db } }: Fleet, sprintId: string
   return { progress: row.progress, said: new Map(said) }
 }
 
-/** Observed sprints of an agent that say that they are at work, or that they wait for somebody. */
+/** Observed sprints of an agent that are in progress or wait for a user. */
 export const openSightings = ({ database: { db } }: Fleet, agentId: string): Promise<SprintRow[]> =>
   db
     .select()
@@ -190,7 +190,7 @@ export const openSightings = ({ database: { db } }: Fleet, agentId: string): Pro
       ),
     )
 
-/** Passes on what is asked of a sprint that somebody else runs; never inside a transaction. */
+/** Forwards a request to a sprint that `ralph run` controls. Never call it inside a transaction. */
 export async function passOn(fleet: Fleet, sprintId: string, request: ObservedRequest, by?: Asker): Promise<SprintRow> {
   const { database, clock } = fleet
   const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
@@ -207,10 +207,10 @@ export async function passOn(fleet: Fleet, sprintId: string, request: ObservedRe
   })
 }
 
-/** Only the backend that sees the folder of a sprint can reach whoever runs it. */
+/** Only the backend that sees the sprint's folder can reach its `ralph run`. */
 export function observedHere({ observed }: Pick<Fleet, 'observed'>): Observed {
   if (observed) return observed
-  throw new RalphError('NOT_SUPPORTED', 'the sprint is run in a terminal, and this backend does not see its folder', {
-    hint: 'start `ralph serve` in the folder of the project',
+  throw new RalphError('NOT_SUPPORTED', 'the sprint runs in a terminal, and this backend does not see its folder', {
+    hint: 'start `ralph serve` in the project folder',
   })
 }

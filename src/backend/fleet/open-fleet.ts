@@ -16,9 +16,9 @@ import { slotTopic } from './take-report.ts'
 
 export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
   readonly settings?: Partial<Fleet['settings']>
-  /** More kinds of durable work: deliveries. */
+  /** Additional kinds of durable tasks. */
   readonly handlers?: Readonly<Record<string, Handler>>
-  /** This replica was taken for dead: it must exit. */
+  /** The other replicas consider this one dead: it must exit. */
   readonly onLost: (reason: string) => void
 }
 
@@ -26,7 +26,7 @@ const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: 90_000,
 
 export type OpenFleet = Fleet & { readonly close: () => Promise<void> }
 
-/** The fleet at work: its engine runs, timers fire, and what was overlooked is found. */
+/** Starts the engine, the timers, and the periodic sweep for missed work. */
 export async function openFleet({ handlers = {}, onLost, ...options }: FleetOptions): Promise<OpenFleet> {
   const settings = { ...defaultSettings, ...options.settings }
   const own: { fleet?: Fleet } = {}
@@ -55,14 +55,14 @@ const WaitInput = z.object({ orderId: z.string() })
 const PumpInput = z.object({ agentId: z.string() })
 const StartInput = z.object({ sprintId: z.string(), fact: z.custom<Extract<Fact, { type: 'started' }>>() })
 
-/** What the engine does for the fleet: timers. Everything else is done in the transaction of what caused it. */
+/** The engine handles timers. Everything else happens in the transaction of its cause. */
 const workOf = (fleet: () => Fleet): Record<string, Handler> => ({
   'end-wait': (input) => endWait(fleet(), WaitInput.parse(input).orderId),
   pump: (input) => pumpAgent(fleet(), PumpInput.parse(input).agentId),
   'start-sprint': (input) => startLater(fleet(), StartInput.parse(input)),
 })
 
-/** The moment that a sprint waited for is there. Called off meanwhile, nothing happens. */
+/** Ends a wait that is due. Does nothing if the wait was cancelled. */
 const endWait = (fleet: Fleet, orderId: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const [found] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
@@ -91,7 +91,7 @@ const startLater = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput
 
 const graceMs = 5000
 
-/** Timers that should have fired. */
+/** Waits that should have ended. */
 async function overdueWaits({ database, clock }: Fleet): Promise<string[]> {
   const isDue = lt(sprintOrders.dueAt, clock.now() - graceMs)
   const isOpen = and(eq(sprintOrders.type, 'wait'), eq(sprintOrders.status, 'open'), isDue)
@@ -99,12 +99,15 @@ async function overdueWaits({ database, clock }: Fleet): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Agents that wait for a slot, prompts of machines that are silent, and whatever a process that died has left undone. */
+/**
+ * Periodically dispatches agents that wait for a slot, reports silent machines, and resumes work left by dead
+ * processes.
+ */
 function sweepEvery(fleet: Fleet) {
   const { sweepMs } = fleet.settings
   const since = fleet.clock.now()
   let moving: Promise<void> | undefined
-  // Machines are asked for it, which takes its time.
+  // Not awaited: it calls machines, which takes time.
   const moveLost = () => takeOverLost(fleet, since).catch((error: unknown) => fleet.trouble(error, 'lost machines'))
   let running = Promise.resolve()
   const then = (run: () => Promise<void>, doing: string) =>

@@ -23,10 +23,10 @@ describe('placement', () => {
     world = await aFleet(database)
   }, 120_000)
   afterAll(() => world?.fleet.close(), 60_000)
-  // Machines of the tests before are out of the question.
+  // Excludes the machines of earlier tests.
   beforeEach(() => database.db.update(machines).set({ status: 'revoked' }))
 
-  /** A machine that takes everything, unless it is said to be another one. */
+  /** A machine that accepts everything, except for the given fields. */
   async function aMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
     const id = randomUUID()
     const here = {
@@ -44,25 +44,25 @@ describe('placement', () => {
     { given: { status: 'pending' }, lacks: 'is pending' },
     { given: { status: 'cordoned' }, lacks: 'is cordoned' },
     { given: { status: 'draining' }, lacks: 'is draining' },
-    { given: { connectedTo: null }, lacks: 'was last heard of at 1970-01-01T00:00:05.000Z' },
-    { given: { lastSeenAt: null, connectedTo: null }, lacks: 'was never heard of' },
+    { given: { connectedTo: null }, lacks: 'was last seen at 1970-01-01T00:00:05.000Z' },
+    { given: { lastSeenAt: null, connectedTo: null }, lacks: 'was never seen' },
     { given: { labels: ['linux'] }, lacks: 'has no label gpu' },
     { given: { programs: [] }, lacks: 'has no claude' },
     { given: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
     { given: { slots: 0 }, lacks: 'has no slots' },
-  ])('takes a machine that has everything, and says of another one that it $lacks', async ({ given, lacks }) => {
+  ])('accepts a machine that has everything, and refuses one that $lacks', async ({ given, lacks }) => {
     await aMachine('build-1', { labels: ['gpu'], ...(given.connectedTo === null && { lastSeenAt: 5000 }), ...given })
-    const message = `no machine takes it: build-1 ${lacks}`
+    const message = `no machine can take the agent: build-1 ${lacks}`
     await expect(placeFor(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
     const good = await aMachine('build-2', { labels: ['gpu', 'linux'] })
     expect((await placeFor(world.fleet, wish)).id).toBe(good)
   })
 
-  it('says that there is no machine, and does not name those that were revoked', async () => {
+  it('fails without machines, and does not name revoked ones', async () => {
     await expect(placeFor(world.fleet, wish)).rejects.toMatchObject({ message: 'there is no machine' })
   })
 
-  it('takes the one with the most free slots, and one whose account is at its limit last', async () => {
+  it('prefers the machine with the most free slots, and those at their account limit last', async () => {
     const [small, large] = [await aMachine('small', { slots: 1 }), await aMachine('large', { slots: 3 })]
     const place = async () => (await placeFor(world.fleet, { program: 'claude', labels: [] })).id
     expect(await place()).toBe(large)
@@ -73,10 +73,10 @@ describe('placement', () => {
     expect(await place()).toBe(large)
   })
 
-  it('lets agents of a cordoned machine work on, and makes no new ones there', async () => {
+  it('lets the agents of a cordoned machine work, and creates no new ones there', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, {}, { machine: { status: 'cordoned' } })
-    await queuePrompt(fleet, agent.id, { prompt: 'go on' }, somebody)
+    await queuePrompt(fleet, agent.id, { prompt: 'continue' }, somebody)
     await until(agent.prompts, ([row]) => row?.status === 'finished')
     const workspace = { kind: 'folder' as const, path: '/p' }
     const wanted = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
@@ -85,7 +85,7 @@ describe('placement', () => {
     await agent.machine.close()
   })
 
-  it('lets a draining machine end what runs and begin nothing, says so, and goes on when it is active again', async () => {
+  it('lets a draining machine finish its running prompt, starts nothing new, says why, and resumes once it is active', async () => {
     const { fleet } = world
     let release = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
@@ -99,7 +99,7 @@ describe('placement', () => {
     await pumpMachine(fleet, agent.machine.id)
     expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished', 'queued'])
     const waits = async () => (await sharedRows(database.db, [agent.id], Date.now())).get(agent.id)?.waits
-    expect(await waits()).toBe('a machine is draining: it begins nothing new')
+    expect(await waits()).toBe('a machine is draining: it starts no prompts')
     await set('active')
     await pumpMachine(fleet, agent.machine.id)
     await until(agent.prompts, (all) => all.every(({ status }) => status === 'finished'))
@@ -107,7 +107,7 @@ describe('placement', () => {
     await agent.machine.close()
   })
 
-  it('goes by the slots that a machine names itself, until an admin changes them, until it names others', async () => {
+  it('uses the slots that the machine reports until an admin changes them, until the machine reports others', async () => {
     const id = await aMachine('vm')
     const slots = async () => (await database.db.select().from(machines).where(eq(machines.id, id)))[0]?.slots
     const about = { version: '1', platform: 'p', bootEpoch: 1, at: 0, name: 'vm', labels: [], roots: [] }

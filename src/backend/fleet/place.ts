@@ -10,19 +10,19 @@ import type { Fleet } from './ports.ts'
 export type Wish = {
   readonly program: string
   readonly labels: readonly string[]
-  /** Machines that must not be it. */
+  /** Machines to exclude. */
   readonly not?: readonly string[]
 }
 
-/** Whose usage limit an agent shares, unless somebody says otherwise. */
+/** The default account: agents of one program on one machine share a usage limit. */
 export const accountOn = (program: string, machineId: string): string => `${program}@${machineId}`
 
 const mostNamed = 5
 
 /**
- * The machine that takes an agent: active, reachable, with all labels and the program. Of those the one whose account has no
- * limit now, and with the most slots free; if all are at their limit or full, the agent waits on the best of them. Throws
- * NO_MACHINE with what each of them lacks.
+ * Chooses a machine for an agent: active, reachable, with all labels and the program. Prefers accounts below their
+ * limit, then the most free slots; if all are full or limited, the agent waits on the best one. Throws NO_MACHINE with
+ * what each machine lacks.
  */
 export async function placeFor(fleet: Fleet, wish: Wish): Promise<MachineRow> {
   const { db } = fleet.database
@@ -40,18 +40,18 @@ export async function placeFor(fleet: Fleet, wish: Wish): Promise<MachineRow> {
   const known = judged.filter(({ machine }) => machine.status !== 'revoked')
   const named = known.toSorted((a, b) => isThere(b) - isThere(a)).slice(0, mostNamed)
   const why = named.map(({ machine, lacks }) => `${machine.name} ${lacks}`).join('; ')
-  throw new RalphError('NO_MACHINE', why === '' ? 'there is no machine' : `no machine takes it: ${why}`, {
+  throw new RalphError('NO_MACHINE', why === '' ? 'there is no machine' : `no machine can take the agent: ${why}`, {
     hint: 'connect one with `ralph machine token`, or name a machine',
   })
 }
 
-/** What keeps this machine from taking it, as the end of a sentence about it. */
+/** Why this machine cannot take it, as the end of a sentence about the machine. */
 function lackOf(machine: MachineRow, { program, labels, not = [] }: Wish, now: number): string | undefined {
   const { status, programs, lastSeenAt, slots } = machine
   if (not.includes(machine.id)) return 'had it before'
   if (status !== 'active') return `is ${status}`
   if (!isReachable(machine, now)) {
-    return lastSeenAt === null ? 'was never heard of' : `was last heard of at ${formatTimestamp(lastSeenAt)}`
+    return lastSeenAt === null ? 'was never seen' : `was last seen at ${formatTimestamp(lastSeenAt)}`
   }
   const label = labels.find((wanted) => !machine.labels.includes(wanted))
   if (label !== undefined) return `has no label ${label}`
@@ -61,5 +61,5 @@ function lackOf(machine: MachineRow, { program, labels, not = [] }: Wish, now: n
   return slots === 0 ? 'has no slots' : undefined
 }
 
-/** Machines look for the programs that have a driver of their own; a command is taken at its word. */
+/** Machines report the programs that have a driver; a `command:` is assumed to exist. */
 const isLookedFor = (program: string): boolean => !program.includes(':') && program !== 'scripted'

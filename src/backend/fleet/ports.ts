@@ -5,25 +5,25 @@ import type { CompileInput } from '../../compiler/resolve/compilation.ts'
 import type { Database, Tx } from '../database/database.ts'
 import type { Engine } from '../engine/engine.ts'
 
-/** A request that waits until the machine has stored it. The same id is the same request: it is acted upon once. */
+/** A durable request, kept until the machine has stored it. Requests with the same ID take effect once. */
 export type Request<T extends KeptRequest = KeptRequest> = {
   [K in T]: { readonly id: string; readonly type: K; readonly body: RequestBody<K> }
 }[T]
 
 /** The computers on which agents work. */
 export interface Machines {
-  /** Part of the transaction: after its commit the request is delivered, however long that takes. */
+  /** Part of the transaction; delivered after the commit, however long that takes. */
   readonly send: (tx: Tx, machineId: string, request: Request) => Promise<void>
-  /** Takes a request back that has not been delivered; too late, nothing happens. */
+  /** Withdraws an undelivered request; does nothing if it was delivered. */
   readonly withdraw: (tx: Tx, machineId: string, id: string) => Promise<void>
   /**
-   * Asks, and waits for the answer: never inside a transaction. Rejects with MACHINE_UNREACHABLE if there is none in time,
-   * or with MACHINE_REFUSED and what the machine said.
+   * Sends a request and awaits the reply: never inside a transaction. Rejects with MACHINE_UNREACHABLE without a reply
+   * in time, or with MACHINE_REFUSED and the machine's message.
    */
   readonly ask: <T extends RequestType>(machineId: string, type: T, body: RequestBody<T>) => Promise<RequestReply<T>>
 }
 
-/** What people are told, who do not look at a page. */
+/** A notification to users. */
 export type Notice = {
   readonly event: WebhookEvent
   readonly text: string
@@ -33,53 +33,55 @@ export type Notice = {
 }
 
 export interface Notifications {
-  /** Part of the transaction: it is told after the commit, and what became of it is recorded. */
+  /** Part of the transaction; sent after the commit, and its delivery is recorded. */
   readonly tell: (tx: Tx, notice: Notice) => Promise<void>
 }
 
-/** What is asked of a sprint that `ralph run` runs in a terminal. */
+/** A request to a sprint that `ralph run` controls. */
 export type ObservedRequest =
   | { readonly type: 'stop'; readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
   | { readonly type: 'tell'; readonly text: string; readonly now: boolean }
   | { readonly type: 'answer'; readonly answer: string }
   | { readonly type: 'resume' }
 
-/** Sprints in folders of this computer that somebody else runs. Each call rejects as the same command does in a terminal. */
+/** Sprints of this computer that `ralph run` controls. Each call rejects like the same command in a terminal. */
 export interface Observed {
-  /** Resolves when it was taken, and what is known to have come of it is in the rows. */
+  /** Resolves once the request is accepted and its known effects are stored. */
   readonly request: (sprintId: string, request: ObservedRequest) => Promise<void>
-  /** What changed between two iterations, as a patch. */
+  /** The changes between two iterations, as a patch. */
   readonly diff: (sprintId: string, range: { readonly from: number; readonly to: number }) => Promise<string>
-  /** Puts the files back; resolves with the name of the checkpoint that holds what was there. */
+  /** Restores the files; resolves with the name of the checkpoint that holds the previous ones. */
   readonly restore: (sprintId: string, iteration: number) => Promise<string>
 }
 
-/** How long things may take, in milliseconds. */
+/** All in milliseconds. */
 export type FleetSettings = {
-  /** A machine that has heard nothing of the backend for this long begins no prompt; one that is silent this long is lost. */
+  /**
+   * A machine without contact to the backend for this long starts no prompts; a machine silent for this long is lost.
+   */
   readonly leaseMs: number
-  /** A machine that was not seen for this long is not connected, whatever was written down. */
+  /** A machine not seen for this long counts as disconnected, whatever its row says. */
   readonly silentMs: number
-  /** How often what was overlooked is looked for. */
+  /** Interval of the sweep for missed work. */
   readonly sweepMs: number
 }
 
-/** Everything that the functions of this folder need. They keep nothing in memory. */
+/** The dependencies of the functions in this folder. They keep no state in memory. */
 export type Fleet = {
   readonly database: Database
   readonly engine: Engine
   readonly machines: Machines
   readonly notifications: Notifications
-  /** Absent: no project folder is looked at. */
+  /** Absent if no project folder is observed. */
   readonly observed?: Observed | undefined
   readonly clock: { readonly now: () => number }
   readonly newId: () => string
   readonly settings: FleetSettings
-  /** Workflows that come with the package, and the drivers there are. */
+  /** The built-in workflows and the available drivers. */
   readonly compiling: Pick<CompileInput, 'readWorkflow' | 'agents'>
-  /** For the log; must not throw. */
+  /** Logs an error; must not throw. */
   readonly trouble: (error: unknown, doing: string) => void
 }
 
-/** Whoever asks for something: a user's name and id. */
+/** The user who makes a request. */
 export type Asker = { readonly name: string; readonly userId?: string }

@@ -9,12 +9,12 @@ export type Project = {
   readonly machineId: string
   readonly folder: string
   readonly name: string
-  /** The agent program that would work in it, and what is wrong with that. */
+  /** The program to use, and what is wrong with it. */
   readonly program: string
   readonly problem?: string | undefined
 }
 
-/** The agent of a project folder, made if there is none: one per machine and folder, however often this is called. */
+/** The agent of a project folder: finds it, or creates one per machine and folder. Idempotent. */
 export async function projectAgent(fleet: Fleet, project: Project, by: Asker): Promise<AgentRow> {
   const { machineId, folder: path, name, program, problem } = project
   await untilConnected(fleet, machineId)
@@ -28,7 +28,10 @@ export async function projectAgent(fleet: Fleet, project: Project, by: Asker): P
 
 const noProgram = 'no agent program'
 
-/** What it lacked may be there now. Its program is only chosen again if there was none to choose from. */
+/**
+ * Retries a failed agent, because the missing program or folder may exist now. Chooses a program only if there was none
+ * before.
+ */
 async function repaired(fleet: Fleet, agent: AgentRow, { program, machineId }: Project): Promise<AgentRow> {
   if (agent.reason?.startsWith(noProgram)) {
     const chosen = { program, account: `${program}@${machineId}` }
@@ -37,7 +40,7 @@ async function repaired(fleet: Fleet, agent: AgentRow, { program, machineId }: P
   return makeWorkspace(fleet, agent)
 }
 
-/** An agent that was archived is not that of its folder any more. */
+/** Archived agents do not count. */
 async function agentOf({ database: { db } }: Fleet, { machineId, folder }: Project): Promise<AgentRow | undefined> {
   const workspace = sql`${agents.workspace} @> ${JSON.stringify({ kind: 'folder', path: folder })}::jsonb`
   const isIts = and(eq(agents.machineId, machineId), isNull(agents.archivedAt), workspace)

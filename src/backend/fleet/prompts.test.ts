@@ -18,7 +18,7 @@ const somebody = { name: 'somebody' }
 const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 
 const known = { version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine', labels: [], roots: [] }
-/** What a machine says that has got nothing yet. */
+/** The inventory of a machine without agents. */
 const nothingThere = { ...known, slots: 4, agents: [], waiting: 0 }
 
 function held() {
@@ -36,7 +36,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
   }, 120_000)
   afterAll(() => world?.fleet.close(), 60_000)
 
-  it('is done one by one, in its order, which people may change', async () => {
+  it('runs its prompts one by one, in an order that users can change', async () => {
     const { fleet } = world
     const first = held()
     const agent = await anAgent(fleet, {
@@ -61,7 +61,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('has at most one running prompt, whatever anybody tries', async () => {
+  it('has at most one running prompt, whatever users try', async () => {
     const { fleet } = world
     const never = held()
     const agent = await anAgent(fleet, { text: () => never.released.then(() => anOutcome()) })
@@ -78,7 +78,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('takes a report once, though it comes three times and from everywhere at once', async () => {
+  it('applies a report once, though it arrives three times concurrently', async () => {
     const { fleet, troubles } = world
     const before = troubles.length
     const agent = await anAgent(fleet, {
@@ -98,7 +98,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('listens to no machine about the agents of another', async () => {
+  it('refuses reports of a machine about the agents of another', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, { text: () => new Promise(() => {}) })
     const { id: promptId } = await queuePrompt(fleet, agent.id, { prompt: 'a' }, somebody)
@@ -109,7 +109,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('waits for a machine that is away, and is not lost when it was about to be sent', async () => {
+  it('waits for a machine that is away, and keeps a prompt that was about to be sent', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, {})
     await agent.machine.vanish()
@@ -130,7 +130,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('goes on where a machine was away, and is sent again to one that has forgotten it', async () => {
+  it('resumes after the machine was away, and sends a prompt again that the machine does not know', async () => {
     const { fleet } = world
     const first = held()
     const agent = await anAgent(fleet, { text: () => first.released.then(() => anOutcome()) })
@@ -151,7 +151,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('is not ended on a machine that has got it after all, though it was to be sent again', async () => {
+  it('keeps a prompt running on a machine that has received it, though it was queued for a resend', async () => {
     const { fleet } = world
     const first = held()
     const agent = await anAgent(fleet, {
@@ -174,8 +174,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it.each(['a sprint that is stopped', 'a person who takes it back'])(
-    'is ended for %s while it is to be sent again',
+  it.each(['a sprint that is stopped', 'a user who cancels it'])(
+    'is ended by %s while it is queued for a resend',
     async (who) => {
       const { fleet } = world
       const never = () => new Promise<never>(() => {})
@@ -186,7 +186,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
         : await queuePrompt(fleet, agent.id, { prompt: 'long' }, somebody)
       const running = async () => agent.machine.state.running.size
       await until(running, (size) => size === 1)
-      // It is not sent again there.
+      // It is not sent there again.
       await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
       await takeInventory(fleet, agent.machine.id, nothingThere)
       if (isOfSprint) await stopSprint(fleet, asked.id, 'now')
@@ -218,7 +218,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await one.machine.close()
   })
 
-  it('lets others of its machine have their turn when there is one slot for two loops', async () => {
+  it('lets the agents of a machine take turns when two loops share one slot', async () => {
     const { fleet } = world
     const script = { attempt: (_: unknown, n: number) => reported(n < 7 ? {} : { status: 'goal-complete' }) }
     const one = await anAgent(fleet, script, { machine: { slots: 1 } })
@@ -230,7 +230,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await one.machine.close()
   })
 
-  it('is given again when a machine has ended it and nobody had asked for that', async () => {
+  it('runs a prompt again when the machine ends it without a request', async () => {
     const { fleet } = world
     const attempt = (_: unknown, n: number) =>
       n === 1 ? ({ kind: 'aborted' } as const) : reported({ status: 'goal-complete' })
@@ -241,7 +241,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('parks on the usage limit of the account, for all its agents, and wakes up by itself', async () => {
+  it('parks all agents of an account at its usage limit, and resumes by itself', async () => {
     const { fleet } = world
     const account = randomUUID()
     const resetsAt = Date.now() + 3_600_000
@@ -272,7 +272,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await one.machine.close()
   })
 
-  it('waits for an answer however often everything is restarted', async () => {
+  it('waits for an answer across any number of restarts', async () => {
     const attempt = (_: unknown, n: number) => reported({ status: n === 1 ? 'needs-human' : 'goal-complete' })
     const agent = await anAgent(world.fleet, { attempt })
     const { id } = await startSprint(world.fleet, agent.id, aGoal, somebody)
@@ -287,7 +287,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await again.machine.close()
   })
 
-  it('is told something at once by interrupting, and goes on with the same iteration', async () => {
+  it('interrupts the agent for an urgent message, and continues the same iteration', async () => {
     const { fleet } = world
     const never = new Promise<never>(() => {})
     const agent = await anAgent(fleet, { attempt: (_, n) => (n === 1 ? never : reported({ status: 'goal-complete' })) })
@@ -303,7 +303,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('is not given up when its machine is silent, but people are told', async () => {
+  it('keeps a prompt whose machine is silent, and notifies users', async () => {
     const { fleet, notices } = world
     const first = held()
     const agent = await anAgent(fleet, { text: () => first.released.then(() => anOutcome()) })
@@ -322,7 +322,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('keeps what machines tell of it once, in order', async () => {
+  it('stores the events of machines once and in order', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, { attempt: () => new Promise(() => {}) })
     const { id: sprintId } = await startSprint(fleet, agent.id, aGoal, somebody)

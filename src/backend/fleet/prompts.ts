@@ -11,7 +11,7 @@ import { takeFact } from './take-fact.ts'
 
 export type PromptAsked = { readonly prompt: string; readonly model?: string | undefined }
 
-/** A person's own prompt, behind those that wait already. It is sent at once if the agent is free. */
+/** Queues a user's prompt behind those that wait. It is sent at once if the agent is free. */
 export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, by: Asker): Promise<PromptRow> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
@@ -33,7 +33,7 @@ export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, b
     return promptIn(tx, agentId, id)
   })
 
-/** Takes a prompt out of the queue. The loop's own ones are ended with the sprint. */
+/** Removes a user's prompt from the queue. Prompts of the loop end with their sprint. */
 export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): Promise<PromptRow> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
@@ -41,20 +41,21 @@ export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): P
     if (status === 'cancelled') return promptIn(tx, agentId, promptId)
     if (status !== 'queued' && status !== 'parked') {
       throw new RalphError('ALREADY_RUNNING', `the prompt is ${status}`, {
-        hint: 'a running prompt can be interrupted',
+        hint: 'interrupt a running prompt instead',
       })
     }
-    if (sprintId !== null) throw new RalphError('AGENT_BUSY', 'it is a prompt of the loop', { hint: 'stop the sprint' })
+    if (sprintId !== null)
+      throw new RalphError('AGENT_BUSY', 'the prompt belongs to the loop', { hint: 'stop the sprint instead' })
     const cancelled = { status: 'cancelled' as const, endedAt: fleet.clock.now() }
     await tx.db.update(agentPrompts).set(cancelled).where(eq(agentPrompts.id, promptId))
-    // It was to be sent again: the machine may have it after all.
+    // It was queued for a resend: the machine may have received the first message.
     if (startedAt !== null) await interrupt(fleet, tx, agent, promptId)
     await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
     await pump(fleet, tx, agent)
     return promptIn(tx, agentId, promptId)
   })
 
-/** In front of another one that waits; null: to the end. */
+/** Moves a queued prompt in front of another one; null: to the end. */
 export const movePrompt = (
   fleet: Fleet,
   agentId: string,
@@ -73,7 +74,10 @@ export const movePrompt = (
     return promptIn(tx, agentId, promptId)
   })
 
-/** Halfway to the one in front. Numbers run out of digits after fifty moves to the same place; then all are counted anew. */
+/**
+ * Halfway to the previous prompt. After about fifty moves to the same place the numbers run out of digits; then the
+ * positions are renumbered.
+ */
 async function positionBefore(tx: Tx, agentId: string, before: string): Promise<number> {
   const { position } = await promptIn(tx, agentId, before)
   const earlier = and(eq(agentPrompts.agentId, agentId), lt(agentPrompts.position, position))
@@ -87,7 +91,7 @@ async function positionBefore(tx: Tx, agentId: string, before: string): Promise<
   return position + 0.5
 }
 
-/** From that position on, every prompt gets a whole step of its own, starting one higher. */
+/** Renumbers every prompt from that position on in whole steps, starting one higher. */
 async function spreadOut(tx: Tx, agentId: string, from: number): Promise<void> {
   const later = and(eq(agentPrompts.agentId, agentId), gt(agentPrompts.position, from - 1e-9))
   const rows = await tx.db.select().from(agentPrompts).where(later).orderBy(asc(agentPrompts.position))
@@ -99,7 +103,10 @@ async function spreadOut(tx: Tx, agentId: string, from: number): Promise<void> {
   }
 }
 
-/** Ends what the agent is doing now. If it is the loop's, the sprint is paused: otherwise it would begin again at once. */
+/**
+ * Ends the agent's running prompt. Pauses its sprint, if it is a prompt of the loop, which would otherwise start again
+ * at once.
+ */
 export const interruptAgent = (fleet: Fleet, agentId: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)

@@ -15,8 +15,9 @@ import { notFound, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
 
 /**
- * Whatever the agent can begin now is begun: checks and hooks first, then the next prompt of its queue. Called at the end of
- * every transaction that could have made something possible; the agent is locked. `known`: a sprint that was just read.
+ * Dispatches everything the agent can start now: checks and hooks first, then the next prompt of its queue. Call it at
+ * the end of every transaction that may have unblocked the agent, which must be locked. `known`: a sprint that was just
+ * read.
  */
 export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
   if (agent.state !== 'idle' && agent.state !== 'running') return agent
@@ -37,25 +38,25 @@ export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow, known?: Sprint
 
 type Seen = {
   readonly isRunning: boolean
-  /** Something for the machine besides prompts. */
+  /** Whether the machine has orders besides prompts. */
   readonly hasOrders: boolean
-  /** A person's prompt whose limit is over. */
+  /** Whether a user's parked prompt is due. */
   readonly hasParked: boolean
   readonly isOpen: boolean
   readonly slots: number
-  /** It has more agents than slots: only then do they stand in each other's way. */
+  /** Whether the machine has more agents than slots: only then do they compete. */
   readonly isCrowded: boolean
   readonly taken: number
   readonly limitUntil: number | null
   readonly limitReason: string | null
 } & (Next | { readonly [K in keyof Next]: null })
 
-/** The prompt that is at the head of the queue. */
+/** The prompt at the head of the queue. */
 type Next = Pick<PromptRow, 'id' | 'sprintId' | 'iteration' | 'orderId' | 'attempt' | 'prompt' | 'model' | 'createdAt'>
 
 const nextOf = (seen: Seen): Next | undefined => (seen.id === null ? undefined : seen)
 
-/** All that decides what can begin, in one turn to the database. */
+/** Reads everything that decides what can start, in one round trip. */
 async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<Seen> {
   const now = moment.of(fleet.clock.now())
   const { rows } = await tx.db.execute<Seen>(sql`
@@ -93,7 +94,7 @@ const takenOf = (machineId: string): SQL => sql`
   select count(*)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
   where agent.machine_id = ${machineId} and agent_prompt.status = 'running'`
 
-/** True: nobody may work in the folder before these are done. */
+/** Dispatches queued orders. Returns true if prompts must wait for them. */
 async function carryOutOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<boolean> {
   const isLive = and(eq(sprintOrders.agentId, agent.id), inArray(sprintOrders.status, ['queued', 'open']))
   const live = await tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
@@ -116,14 +117,14 @@ async function carryOut(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): P
   await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
 }
 
-/** A machine needs no history. */
+/** Machines do not need the finished iterations. */
 const trimmed = (progress: Progress): Progress => ({
   ...progress,
   iterations: progress.iterations.slice(-1),
   hookTasks: progress.hookTasks.filter(({ status }) => status === 'running'),
 })
 
-/** True: some are in the queue again. */
+/** Returns true if prompts were queued again. */
 async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolean> {
   const now = fleet.clock.now()
   const isDue = and(isNull(agentPrompts.sprintId), eq(agentPrompts.status, 'parked'), lte(agentPrompts.notBefore, now))
@@ -135,21 +136,21 @@ async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolea
   return rowCount !== 0
 }
 
-/** So many transactions can believe at the same time that a slot is theirs. */
+/** Upper bound on transactions that may race for the same slot. */
 const manySlots = 32
 
 type Wanting = { readonly agent: AgentRow; readonly prompt: Next; readonly seen: Seen }
 
 /**
- * Its machine can be reached, takes new work, and has a slot. The last ones are given out one by one, and to those who have
- * waited longest: an agent in a loop would otherwise never let go of its own.
+ * Whether the machine is reachable, accepts work and has a free slot. The last slots are granted one at a time, to the
+ * agents that have waited longest; otherwise an agent in a loop would keep its slot forever.
  */
 async function isFree(fleet: Fleet, tx: Tx, { agent, prompt, seen }: Wanting): Promise<boolean> {
   const { isOpen, isCrowded, slots, taken } = seen
   if (!isOpen || taken >= slots) return false
   if (!isCrowded || slots - taken > manySlots) return true
   const { id, machineId } = agent
-  // The embedded database has one connection: nobody else is in a transaction.
+  // The embedded database has one connection, so no other transaction is open.
   const isAlone = fleet.database.kind === 'embedded'
   if (!isAlone) await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
   const { rows } = await tx.db.execute<{ taken: number; waiting: number }>(sql`
@@ -164,7 +165,10 @@ async function isFree(fleet: Fleet, tx: Tx, { agent, prompt, seen }: Wanting): P
 
 type Limit = { readonly until: number; readonly reason: string }
 
-/** Another agent of the account has met its limit: this one does not try. A sprint is told, and waits by its own rules. */
+/**
+ * Another agent of the account has hit the usage limit, so this one does not try. A sprint receives the limit as a fact
+ * and waits by its own rules.
+ */
 async function park(
   fleet: Fleet,
   tx: Tx,
@@ -189,7 +193,7 @@ async function park(
 
 type Free = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
 
-/** From here on it is the machine's: the prompt waits in its outbox and is begun once, whatever happens to us. */
+/** Hands the prompt to the machine: it waits in the outbox and starts once, even if this process crashes. */
 async function begin(fleet: Fleet, tx: Tx, { agent, sprint }: Free, prompt: Next): Promise<AgentRow> {
   const now = fleet.clock.now()
   const { leaseMs } = fleet.settings

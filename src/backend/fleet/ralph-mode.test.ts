@@ -21,13 +21,13 @@ const aTask = (given: Partial<StartRalphMode> = {}): StartRalphMode => ({
   ...given,
 })
 
-/** Deletes its lock in the prompt of that number. */
+/** The agent deletes its lock in this prompt. */
 const doneIn =
   (last: number, text?: string): NonNullable<Script['attempt']> =>
   (_, number) =>
     locked(number < last ? { exists: true } : { exists: false, outcome: 'done', text })
 
-/** A promise, and how to keep it. */
+/** A promise with its resolve function. */
 function held() {
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -44,7 +44,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
   }, 120_000)
   afterAll(() => world?.fleet.close(), 60_000)
 
-  it('goes on until the agent deletes its lock, and then says why it ended', async () => {
+  it('repeats until the agent deletes its lock, then says why it ended', async () => {
     const { fleet, notices } = world
     const agent = await anAgent(fleet, { attempt: doneIn(3, 'all done') })
     const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
@@ -67,12 +67,12 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('asks for checks once, also if they end when they are about to be asked for again', async () => {
+  it('runs checks once, even if they end when they are about to be sent again', async () => {
     const { fleet, troubles } = world
     const agent = await anAgent(fleet, {
       attempt: doneIn(1),
       carryOut: async () => {
-        // The message was still under way when the machine came back and said what it has.
+        // The message was still on its way when the machine reconnected and sent its inventory.
         const known = { version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine', labels: [], roots: [] }
         await takeInventory(fleet, agent.machine.id, { ...known, slots: 4, agents: [], waiting: 0 })
         return {}
@@ -87,7 +87,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('says the same every time, with the folder of the notes in it', async () => {
+  it('sends the same prompt every time, with the path of the notes folder', async () => {
     const agent = await anAgent(world.fleet, { attempt: doneIn(2) })
     await startRalphMode(world.fleet, agent.id, aTask(), somebody)
     await until(agent.sprints, ([row]) => row?.status === 'completed')
@@ -98,7 +98,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('lets people have their say between two of its prompts', async () => {
+  it('runs prompts of users between two of its own', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, {
       attempt: async (prompt, number) => {
@@ -112,7 +112,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('takes a deleted lock for a claim: a red check sends the agent back to work, with its output', async () => {
+  it('treats a deleted lock as a claim: a failed check sends the agent back to work, with the output of the check', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, {
       attempt: doneIn(1),
@@ -127,7 +127,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('asks a person when the agent is stuck, and goes on with the answer', async () => {
+  it('asks a person when the agent is stuck, and continues with the answer', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, {
       attempt: (prompt, number) =>
@@ -160,13 +160,13 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('interrupts what the agent does, and takes the model of its last prompt', async () => {
+  it('interrupts the agent, and uses the model of its last prompt', async () => {
     const { fleet } = world
     const never = held()
     const agent = await anAgent(fleet, {
       text: async () => {
         await never.released
-        throw new Error('it was to be interrupted')
+        throw new Error('it should be interrupted')
       },
       attempt: doneIn(1),
     })
@@ -186,7 +186,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     { when: 'now' as const, verdicts: [], prompts: ['cancelled'] },
     { when: 'turn' as const, verdicts: [], prompts: ['finished'] },
     { when: 'iteration' as const, verdicts: ['continue'], prompts: ['finished'] },
-  ])('stops $when, once the machine says so, and can be resumed', async ({ when, verdicts, prompts }) => {
+  ])('stops $when, once the machine confirms it, and can be resumed', async ({ when, verdicts, prompts }) => {
     const { fleet } = world
     const first = held()
     const agent = await anAgent(fleet, {
@@ -216,37 +216,34 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
   it.each([
     { asked: ['resume'] as const, ends: 'completed' },
     { asked: ['resume', 'stop'] as const, ends: 'interrupted' },
-  ])(
-    'does what was asked last ($asked) once the machine has confirmed that it has stopped',
-    async ({ asked, ends }) => {
-      const { fleet } = world
-      const never = held()
-      const agent = await anAgent(fleet, {
-        attempt: async (prompt, number) => {
-          if (number === 1) await never.released
-          return doneIn(2)(prompt, number)
-        },
-      })
-      const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
-      await until(
-        async () => agent.machine.state.prompts.length,
-        (count) => count === 1,
-      )
-      agent.machine.state.isThere = false
-      await stopRalphMode(fleet, agent.id, 'now')
-      const wish = { resume: () => resumeSprint(fleet, sprintId), stop: () => stopRalphMode(fleet, agent.id, 'now') }
-      for (const verb of asked) await wish[verb]()
-      expect((await agent.sprints())[0]?.status).toBe('interrupted')
-      await agent.machine.connect()
-      await until(agent.prompts, (rows) => rows[0]?.status === 'cancelled')
-      const [sprint] = await until(agent.sprints, ([row]) => row?.status === ends)
-      expect(sprint?.resumeAskedAt).toBeNull()
-      expect(agent.machine.state.overlaps).toBe(0)
-      await agent.machine.close()
-    },
-  )
+  ])('applies the last request ($asked) once the machine confirms the stop', async ({ asked, ends }) => {
+    const { fleet } = world
+    const never = held()
+    const agent = await anAgent(fleet, {
+      attempt: async (prompt, number) => {
+        if (number === 1) await never.released
+        return doneIn(2)(prompt, number)
+      },
+    })
+    const { sprintId } = await startRalphMode(fleet, agent.id, aTask(), somebody)
+    await until(
+      async () => agent.machine.state.prompts.length,
+      (count) => count === 1,
+    )
+    agent.machine.state.isThere = false
+    await stopRalphMode(fleet, agent.id, 'now')
+    const wish = { resume: () => resumeSprint(fleet, sprintId), stop: () => stopRalphMode(fleet, agent.id, 'now') }
+    for (const verb of asked) await wish[verb]()
+    expect((await agent.sprints())[0]?.status).toBe('interrupted')
+    await agent.machine.connect()
+    await until(agent.prompts, (rows) => rows[0]?.status === 'cancelled')
+    const [sprint] = await until(agent.sprints, ([row]) => row?.status === ends)
+    expect(sprint?.resumeAskedAt).toBeNull()
+    expect(agent.machine.state.overlaps).toBe(0)
+    await agent.machine.close()
+  })
 
-  it('keeps the minimum interval between its prompts', async () => {
+  it('respects the minimum interval between its prompts', async () => {
     const { fleet } = world
     const agent = await anAgent(fleet, { attempt: doneIn(2) })
     await startRalphMode(fleet, agent.id, aTask({ minIntervalMs: 1500 }), somebody)

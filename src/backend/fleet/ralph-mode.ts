@@ -11,8 +11,8 @@ import { beginSprint, detectChecks, stop } from './sprints.ts'
 export type Started = { readonly agent: AgentRow; readonly sprintId: string }
 
 /**
- * The order of the seed: the agent exists; its machine is set up (notes folder, lock, task in the README); if it is busy it is
- * interrupted; then the fields and the first prompt, in one transaction. Write access was checked by whoever calls.
+ * In the order of the seed: the agent exists; its machine is set up (notes folder, lock, task in the README); a busy
+ * agent is interrupted; then the fields and the first prompt in one transaction. The caller has checked write access.
  */
 export async function startRalphMode(
   fleet: Fleet,
@@ -38,7 +38,7 @@ export async function startRalphMode(
   return { agent: await agentNow(fleet, agentId), sprintId }
 }
 
-/** Ends the turn by the chosen verb, takes the loop's prompts out of the queue, and removes the lock once the turn is over. */
+/** Stops the turn as chosen, cancels queued prompts of the loop, and removes the lock once the turn is over. */
 export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
   await fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)

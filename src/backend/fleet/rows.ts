@@ -6,8 +6,8 @@ import type { Tx } from '../database/database.ts'
 import { sprints, type SprintRow } from '../database/sprint.ts'
 
 /**
- * The agent, until the end of the transaction for us alone: with its prompts, its sprints and their orders. Nobody locks two
- * agents in one transaction, so nobody waits in a circle.
+ * Locks the agent with its prompts, sprints and orders until the end of the transaction. A transaction locks only one
+ * agent, so there are no deadlocks.
  */
 export async function lockAgent(tx: Tx, agentId: string): Promise<AgentRow> {
   const [agent] = await tx.db.select().from(agents).where(eq(agents.id, agentId)).for('update')
@@ -17,7 +17,7 @@ export async function lockAgent(tx: Tx, agentId: string): Promise<AgentRow> {
 
 export type Held = { readonly agent: AgentRow; readonly sprint: SprintRow }
 
-/** A sprint, with its agent locked. */
+/** Reads a sprint and locks its agent. */
 export async function lockSprint(tx: Tx, sprintId: string): Promise<Held> {
   const [found] = await tx.db.select({ agentId: sprints.agentId }).from(sprints).where(eq(sprints.id, sprintId))
   if (!found) throw notFound('sprint')

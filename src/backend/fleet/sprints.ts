@@ -18,10 +18,10 @@ import { pump } from './pump.ts'
 import { type Held, lockAgent, lockSprint, notFound, runningPrompt, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
 
-/** Sprints in which something is under way, or will be by itself. */
+/** Statuses in which work is running or will resume by itself. */
 const active: readonly SprintStatus[] = ['in-progress', 'parked']
 
-/** A planned sprint on an agent. With `startAt` it is only written down, and started then. */
+/** Starts a planned sprint. With `startAt`, it is stored now and started then. */
 export async function startSprint(fleet: Fleet, agentId: string, wanted: StartSprint, by: Asker): Promise<SprintRow> {
   const id = fleet.newId()
   const progress = plannedProgress(fleet, id, wanted)
@@ -29,7 +29,7 @@ export async function startSprint(fleet: Fleet, agentId: string, wanted: StartSp
   return beginSprint(fleet, agentId, { id, progress, detectedChecks, by, ...wanted })
 }
 
-/** Checks of the project, if the sprint names none. A machine that cannot say has none. */
+/** Detects the checks of the project if the sprint names none. Returns none if the machine cannot tell. */
 export async function detectChecks(
   fleet: Fleet,
   agentId: string,
@@ -52,11 +52,11 @@ export type Beginning = {
   readonly by: Asker
   readonly ifBusy?: StartSprint['ifBusy'] | undefined
   readonly startAt?: number | undefined
-  /** Of the agent; known to be so from now on. */
+  /** Fields of the agent to update. */
   readonly fields?: Partial<AgentRow>
 }
 
-/** Writes the sprint down and starts it: one transaction. */
+/** Inserts the sprint and starts it, in one transaction. */
 export const beginSprint = (fleet: Fleet, agentId: string, beginning: Beginning): Promise<SprintRow> =>
   fleet.database.transaction(async (tx) => {
     const { id, by, startAt, fields = {}, ifBusy = 'interrupt' } = beginning
@@ -85,11 +85,11 @@ async function writeSprint(fleet: Fleet, tx: Tx, row: NewSprint): Promise<Sprint
     .insert(sprints)
     .values({ ...row, protocol, rev, status, createdAt: at, updatedAt: at })
     .returning()
-  if (!sprint) throw new RalphError('INTERNAL', 'the sprint was not written')
+  if (!sprint) throw new RalphError('INTERNAL', 'the sprint was not inserted')
   return sprint
 }
 
-/** The seed's rule: the model of the agent's last prompt, unless one is given. */
+/** The seed's rule: use the model of the agent's last prompt unless one is given. */
 async function withModel(tx: Tx, { id, model }: AgentRow, progress: Progress): Promise<Progress> {
   if (progress.model !== undefined) return progress
   const [last] = await tx.db
@@ -120,7 +120,7 @@ export async function start(
   return { ...started, agent: await pump(fleet, tx, started.agent) }
 }
 
-/** A sprint that is under way makes room, or the start is refused; a running prompt is interrupted if that is wanted. */
+/** Preempts the active sprint or refuses the start; interrupts a running prompt if the caller wants that. */
 async function makeFree(
   fleet: Fleet,
   tx: Tx,
@@ -133,12 +133,14 @@ async function makeFree(
   const before = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
   const isActive = before !== undefined && active.includes(before.status)
   if (isActive && before.observed) {
-    throw new RalphError('AGENT_BUSY', 'a sprint of this folder runs in a terminal', { hint: 'stop it, or let it end' })
+    throw new RalphError('AGENT_BUSY', 'a sprint of this folder runs in a terminal', {
+      hint: 'stop it, or wait until it ends',
+    })
   }
   const running = await runningPrompt(tx, agent.id)
-  if (ifBusy === 'refuse' && (isActive || running)) throw new RalphError('AGENT_BUSY', 'the agent is at work')
+  if (ifBusy === 'refuse' && (isActive || running)) throw new RalphError('AGENT_BUSY', 'the agent is busy')
   if (isActive && ifBusy === 'queue') {
-    throw new RalphError('ALREADY_RUNNING', 'a sprint is under way', {
+    throw new RalphError('ALREADY_RUNNING', 'a sprint is in progress', {
       hint: 'stop it, or start with ifBusy: interrupt',
     })
   }
@@ -169,7 +171,7 @@ export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Prom
 
 type Stop = { readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
 
-/** What has not been begun is not waited for. */
+/** Does not wait for work that has not started. */
 export async function stop(fleet: Fleet, tx: Tx, held: Held, { as, when }: Stop): Promise<Held> {
   const isOpen = and(eq(sprintOrders.sprintId, held.sprint.id), eq(sprintOrders.status, 'open'))
   const begun = await tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
@@ -178,7 +180,7 @@ export async function stop(fleet: Fleet, tx: Tx, held: Held, { as, when }: Stop)
   return takeFact(fleet, tx, await askResume(fleet, tx, held, null), { id: fleet.newId(), fact })
 }
 
-/** Goes on with the next number; if the machine is still to confirm that the agent has stopped, as soon as it has. */
+/** Resumes with the next iteration; if the machine has not yet confirmed the stop, as soon as it does. */
 export const resumeSprint = (fleet: Fleet, sprintId: string): Promise<SprintRow> =>
   change(fleet, sprintId, { asked: { type: 'resume' } }, (tx, held) => resume(fleet, tx, held))
 
@@ -186,7 +188,7 @@ async function resume(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
   const { agent, sprint } = held
   if (active.includes(sprint.status)) return held
   if (sprint.status === 'completed') throw new RalphError('NOT_RUNNING', 'the sprint is completed')
-  if (sprint.status === 'needs-human') throw new RalphError('NOT_RUNNING', 'the sprint waits for an answer')
+  if (sprint.status === 'needs-human') throw new RalphError('NOT_RUNNING', 'the sprint is waiting for an answer')
   const running = await runningPrompt(tx, agent.id)
   if (running?.sprintId === sprint.id) return askResume(fleet, tx, await takeOver(fleet, tx, held), fleet.clock.now())
   const taken = await takeOver(fleet, tx, held)
@@ -201,7 +203,7 @@ async function askResume(fleet: Fleet, tx: Tx, { agent, sprint }: Held, resumeAs
   return { agent, sprint: { ...sprint, resumeAskedAt } }
 }
 
-/** The machine has confirmed that the agent has stopped: what somebody has asked for meanwhile is done. */
+/** The machine has confirmed the stop: resume if a user asked for it in between. */
 export async function resumeIfAsked(fleet: Fleet, tx: Tx, held: Held): Promise<Held> {
   const { resumeAskedAt, status, id } = held.sprint
   if (resumeAskedAt === null) return held
@@ -210,17 +212,17 @@ export async function resumeIfAsked(fleet: Fleet, tx: Tx, held: Held): Promise<H
   return isStopped && held.agent.sprintId === id ? resume(fleet, tx, quiet) : quiet
 }
 
-/** It is the agent's sprint again. Another one that is under way is not pushed aside. */
+/** Makes it the agent's sprint again. Refuses while another one is in progress. */
 async function takeOver(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<Held> {
   if (agent.sprintId === sprint.id) return { agent, sprint }
   const other = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
-  if (other && active.includes(other.status)) throw new RalphError('AGENT_BUSY', 'another sprint is under way')
+  if (other && active.includes(other.status)) throw new RalphError('AGENT_BUSY', 'another sprint is in progress')
   await tx.db.update(agents).set({ sprintId: sprint.id }).where(eq(agents.id, agent.id))
   await announce(fleet, tx, { kind: 'agent', agentId: agent.id })
   return { agent: { ...agent, sprintId: sprint.id }, sprint }
 }
 
-/** The answer and what follows from it are one transaction: it does not matter who was restarted meanwhile. */
+/** Applies the answer and its consequences in one transaction, so restarts in between do not matter. */
 export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Asker): Promise<SprintRow> =>
   change(fleet, sprintId, { asked: { type: 'answer', answer }, by }, async (tx, held) => {
     if (held.sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
@@ -234,7 +236,7 @@ export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by:
     return resume(fleet, tx, known)
   })
 
-/** For the next prompt, or by interrupting the agent now. */
+/** Delivers a message with the next prompt, or by interrupting the agent now. */
 export const tellSprint = (
   fleet: Fleet,
   sprintId: string,
@@ -244,7 +246,7 @@ export const tellSprint = (
     takeFact(fleet, tx, held, { id: fleet.newId(), fact: { type: 'told', at: fleet.clock.now(), text, now } }),
   )
 
-/** Off the list, without an answer; the sprint stays where it is. */
+/** Dismisses a question without an answer; the sprint keeps its state. */
 export const dismissQuestion = (fleet: Fleet, questionId: string): Promise<typeof questions.$inferSelect> =>
   fleet.database.transaction(async (tx) => {
     const isOpen = and(eq(questions.id, questionId), inArray(questions.status, ['open', 'dismissed']))
@@ -254,12 +256,12 @@ export const dismissQuestion = (fleet: Fleet, questionId: string): Promise<typeo
     return question
   })
 
-/** Puts the files back as they were after an iteration. The machine keeps what is there now. */
+/** Restores the files as they were after an iteration. The machine saves the current ones. */
 export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: number): Promise<{ saved: string }> {
   const agent = await fleet.database.transaction(async (tx) => {
     const held = await lockSprint(tx, sprintId)
     if (held.sprint.observed) return undefined
-    if (await runningPrompt(tx, held.agent.id)) throw new RalphError('AGENT_BUSY', 'the agent is at work')
+    if (await runningPrompt(tx, held.agent.id)) throw new RalphError('AGENT_BUSY', 'the agent is busy')
     return held.agent
   })
   if (!agent) return { saved: await observedHere(fleet).restore(sprintId, iteration) }
@@ -269,7 +271,10 @@ export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: n
 
 type Wish = { readonly asked: ObservedRequest; readonly by?: Asker }
 
-/** One transaction about a sprint; then whatever the agent can begin is begun. A sprint that somebody else runs is only asked. */
+/**
+ * Runs one transaction on a sprint, then dispatches what the agent can start. A sprint that `ralph run` controls is
+ * only sent the request.
+ */
 async function change(
   fleet: Fleet,
   sprintId: string,

@@ -10,15 +10,14 @@ import type { Held } from './rows.ts'
 import { writeFact } from './write-fact.ts'
 
 export type Happened = {
-  /** The same fact has the same id, however often it is told. */
+  /** Deduplicates: the same fact always has the same ID. */
   readonly id: string
   readonly fact: Fact
 }
 
 /**
- * The heart of the fleet: something has happened to a sprint. What the loop makes of it (the new progress, the orders, what
- * observers are told) is written in the transaction of whoever tells it. The same fact a second time changes nothing; one that
- * cannot be true any more is noted and changes nothing either.
+ * The core of the fleet: applies a fact to a sprint. The loop's decision (new progress, orders, events) is stored in
+ * the caller's transaction. A repeated fact changes nothing; an outdated one is logged and changes nothing either.
  */
 export async function takeFact(fleet: Fleet, tx: Tx, { agent, sprint }: Held, { id, fact }: Happened): Promise<Held> {
   const next = decide(fleet, sprint, fact)
@@ -41,7 +40,7 @@ export async function takeFact(fleet: Fleet, tx: Tx, { agent, sprint }: Held, { 
   return held
 }
 
-/** A fact that came too late is nobody's failure: the sprint was stopped meanwhile, or has gone on. */
+/** A late fact is not an error: the sprint was stopped or has moved on since. */
 function decide(fleet: Fleet, { id, progress }: SprintRow, fact: Fact) {
   try {
     return advance(progress, fact)

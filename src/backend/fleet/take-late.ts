@@ -10,7 +10,7 @@ import type { Fleet } from './ports.ts'
 import { notFound } from './rows.ts'
 import type { AttemptEndedFact, PromptEnding } from './take-report.ts'
 
-/** A machine may only speak of its own agents, and of those that it had before it was lost. */
+/** A machine may only report about its own agents, and about those it had before it was lost. */
 export async function refuseStrangers(tx: Tx, agentId: string, machineId: string): Promise<void> {
   const had = and(eq(placements.agentId, agentId), eq(placements.machineId, machineId))
   const [placement] = await tx.db.select().from(placements).where(had)
@@ -25,8 +25,8 @@ export type Late = {
 }
 
 /**
- * How a prompt has ended on a machine that was lost: it is written down, what it has cost is counted, and nothing follows from
- * it, since another machine has done it again.
+ * Records how a prompt ended on a lost machine and what it cost. Nothing else follows, because another machine has
+ * repeated it.
  */
 export async function noteLate(fleet: Fleet, tx: Tx, agent: AgentRow, late: Late): Promise<void> {
   const { prompt, ending, fact, machineId } = late
@@ -34,7 +34,7 @@ export async function noteLate(fleet: Fleet, tx: Tx, agent: AgentRow, late: Late
   const { id: promptId, agentId, sprintId } = prompt
   const lateAt = fleet.clock.now()
   const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
-  const text = `${machine?.name ?? 'the lost machine'} is back: its prompt has ended there as ${ending.status}, which does not count`
+  const text = `${machine?.name ?? 'the lost machine'} is back: its prompt ended as ${ending.status}, which is ignored`
   const costUsd = ending.costUsd ?? prompt.costUsd
   const fields = { lateAt, costUsd, answer: ending.answer ?? null, error: [prompt.error, text].join('; ') }
   await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, promptId))

@@ -21,7 +21,7 @@ const hour = 3_600_000
 const program = 'command:agent'
 const never = new Promise<never>(() => {})
 
-describe.each(kinds)('a machine that is gone for longer than its lease, on %s', (kind) => {
+describe.each(kinds)('a machine that is silent for longer than its lease, on %s', (kind) => {
   let database: Database
   let world: World
   let ask: Script['ask']
@@ -42,7 +42,9 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
     return rows.flatMap(({ payload }) => (payload?.type === 'note' ? [payload.text] : []))
   }
 
-  /** An agent whose first prompt is done and whose second one runs for ever; and another machine that could have it. */
+  /**
+   * An agent whose first prompt is done and whose second one never ends, and another machine that could take it over.
+   */
   async function aPair(given: Parameters<typeof anAgent>[2] = {}, script: Script = {}) {
     const label = randomUUID()
     const { fleet } = world
@@ -60,14 +62,14 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
     return { agent, other, sprintId }
   }
 
-  /** Its machine falls silent, and the other ones do not. */
+  /** Silences its machine, but not the others. */
   async function lose(machine: { readonly vanish: () => Promise<void> }, ...alive: readonly string[]) {
     await machine.vanish()
     world.pass(hour)
     for (const id of alive) await machineSeen(world.fleet, id)
   }
 
-  it('loses its sprint to another one, which goes on from what was pushed', async () => {
+  it('loses its sprint to another machine, which continues from the last push', async () => {
     const { agent, other, sprintId } = await aPair()
     const { notices } = world
     await lose(agent.machine, other.machine.id)
@@ -85,20 +87,18 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
       ['finished', null],
     ])
     expect(other.machine.state.prompts).toHaveLength(1)
-    const text = 'its machine first was lost; second has taken over, from what was pushed last'
+    const text = 'its machine first was lost; second has taken over from the last push'
     expect(await notesOf(sprintId)).toContain(text)
     expect(notices.map((notice) => notice.text)).toContain(`an agent: ${text}`)
 
-    // It comes back, with what it has done meanwhile.
+    // It reconnects, and reports what it did while it was away.
     const { prompts } = agent.machine.state
     const promptId = prompts.at(-1)?.promptId ?? ''
     await agent.machine.connect()
     const late = await until(agent.prompts, (all) => all.some(({ lateAt }) => lateAt !== null))
     expect(late.map(({ status }) => status)).toEqual(['finished', 'failed', 'finished'])
     expect(late.find(({ id }) => id === promptId)).toMatchObject({ costUsd: 0.01 })
-    expect(await notesOf(sprintId)).toContain(
-      'first is back: its prompt has ended there as cancelled, which does not count',
-    )
+    expect(await notesOf(sprintId)).toContain('first is back: its prompt ended as cancelled, which is ignored')
     const counted = async () =>
       (await database.db.select().from(usage).where(eq(usage.agentId, agent.id)))[0]?.inputTokens
     const spent = await counted()
@@ -113,15 +113,15 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
   it.each([
     {
       given: { workspace: { kind: 'folder' as const, path: '/p' } },
-      why: 'its files are in a folder of that machine alone',
+      why: 'its files exist only on that machine',
     },
-    { given: { workspace: { ...workspace, push: undefined } }, why: 'its workspace says nowhere to push to' },
-    { given: { labels: ['gpu'] }, why: /^no machine takes it: .*second has no label gpu/ },
-  ])('keeps it where nobody else could have it, and it says why: $why', async ({ given, why }) => {
+    { given: { workspace: { ...workspace, push: undefined } }, why: 'its workspace has no push target' },
+    { given: { labels: ['gpu'] }, why: /^no machine can take the agent: .*second has no label gpu/ },
+  ])('keeps its sprint if no other machine can take it over, and says why: $why', async ({ given, why }) => {
     const { agent, other, sprintId } = await aPair(given)
     await lose(agent.machine, other.machine.id)
     const row = await until(agent.row, (found) => found?.reason !== null)
-    const [, reason] = /^waits for its machine first, last heard of at [\dTZ:.-]+: (.*)$/.exec(row?.reason ?? '') ?? []
+    const [, reason] = /^waiting for its machine first, last seen at [\dTZ:.-]+: (.*)$/.exec(row?.reason ?? '') ?? []
     expect(reason).toMatch(why)
     expect(await notesOf(sprintId)).toEqual([row?.reason])
     expect((await agent.prompts()).at(-1)).toMatchObject({ status: 'running' })
@@ -130,19 +130,19 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
     for (const { machine } of [agent, other]) await machine.close()
   })
 
-  it('keeps it if its last work was not pushed, or cannot be fetched', async () => {
+  it('keeps its sprint if the last work was not pushed or cannot be fetched', async () => {
     const { agent, other } = await aPair({}, { pushed: '' })
     await lose(agent.machine, other.machine.id)
     expect((await until(agent.row, (row) => row?.reason !== null))?.reason).toContain('its last work was not pushed')
 
     const second = await aPair()
     ask = (type) => {
-      if (type === 'create-workspace') throw new RalphError('MACHINE_REFUSED', 'what was pushed cannot be fetched')
+      if (type === 'create-workspace') throw new RalphError('MACHINE_REFUSED', 'the last push cannot be fetched')
       return undefined
     }
     await lose(second.agent.machine, second.other.machine.id)
     const kept = await until(second.agent.row, (row) => row?.reason !== null)
-    expect(kept?.reason).toContain('what was pushed cannot be fetched')
+    expect(kept?.reason).toContain('the last push cannot be fetched')
     ask = undefined
     world.pass(60_001)
     await machineSeen(world.fleet, second.other.machine.id)
@@ -150,7 +150,7 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
     for (const { machine } of [agent, other, second.agent, second.other]) await machine.close()
   })
 
-  it('that comes back while another one prepares has lost nothing', async () => {
+  it('loses nothing if it comes back while another one prepares', async () => {
     const { agent, other } = await aPair()
     let prepared = false
     ask = async (type) => {
@@ -170,7 +170,7 @@ describe.each(kinds)('a machine that is gone for longer than its lease, on %s', 
     for (const { machine } of [agent, other]) await machine.close()
   })
 
-  it('has its checks carried out by the other one, and no person’s own prompt is done a second time', async () => {
+  it('has its checks run by the other machine, but prompts of users are not repeated', async () => {
     const { fleet } = world
     const attempt = async (_: unknown, n: number) => {
       if (n === 1) await queuePrompt(fleet, agent.id, { prompt: 'mine' }, somebody)

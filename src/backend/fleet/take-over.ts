@@ -13,13 +13,13 @@ import { type Held, lockAgent, runningPrompt, sprintIn } from './rows.ts'
 import { takeFact } from './take-fact.ts'
 import { endAttempt, endOrder, endTalk, factOf, failedFact, tryAgain } from './take-report.ts'
 
-/** As long as one looks for another machine, no other one does. */
+/** Only one replica at a time may move an agent. */
 const movingMs = 60_000
 
 /**
- * Sprints of machines that are gone for longer than their lease, and a little more: from then on those machines begin nothing.
- * Where the files were pushed, another machine goes on from there; otherwise the sprint waits, and says for what. `since`: a
- * backend that was away itself has heard of nobody.
+ * Moves sprints away from machines that have been silent for longer than their lease plus a margin, after which those
+ * machines start nothing. If the files were pushed, another machine continues from there; otherwise the sprint waits
+ * and says why. `since`: when this backend started; machines could not reach it before.
  */
 export async function takeOverLost(fleet: Fleet, since: number): Promise<void> {
   for (const agentId of await lostAgents(fleet, since)) {
@@ -65,12 +65,12 @@ async function lostMachine(fleet: Fleet, tx: Tx, machineId: string): Promise<Mac
   return isLost ? machine : undefined
 }
 
-/** Why it stays where it is; undefined: it is somewhere else, or its machine is back. */
+/** Returns why the sprint stays; undefined if it was moved or its machine is back. */
 async function moveAway(fleet: Fleet, lost: Lost): Promise<string | undefined> {
   const { agent, sprint } = lost
   const { id: agentId, name, workspace, program, labels } = agent
-  if (workspace.kind !== 'clone') return 'its files are in a folder of that machine alone'
-  if (workspace.push === undefined) return 'its workspace says nowhere to push to'
+  if (workspace.kind !== 'clone') return 'its files exist only on that machine'
+  if (workspace.push === undefined) return 'its workspace has no push target'
   if (sprint.pushed === null) return 'its last work was not pushed'
   const before = await fleet.database.db.select().from(placements).where(eq(placements.agentId, agentId))
   const not = [agent.machineId, ...before.map(({ machineId }) => machineId)]
@@ -80,7 +80,7 @@ async function moveAway(fleet: Fleet, lost: Lost): Promise<string | undefined> {
   const notesFolder = await setUpNotes(fleet, machineId, lost)
   const to = { id: machineId, name: machineName, notesFolder }
   const isMoved = await fleet.database.transaction((tx) => move(fleet, tx, lost, to))
-  // Its machine has come back meanwhile.
+  // Its machine has come back since.
   if (!isMoved) await fleet.machines.ask(machineId, 'archive-workspace', { agentId })
   return undefined
 }
@@ -94,8 +94,8 @@ async function setUpNotes(fleet: Fleet, machineId: string, { agent, sprint }: Lo
 type Target = { readonly id: string; readonly name: string; readonly notesFolder: string | null }
 
 /**
- * From here on the agent is another machine's. What ran is over (and tried again), what was to be carried out is given to the
- * new one. What the old one still tells changes nothing.
+ * Hands the agent to another machine. Running work is ended and retried, queued orders are sent to the new machine.
+ * Later reports of the old machine change nothing.
  */
 async function move(fleet: Fleet, tx: Tx, lost: Lost, to: Target): Promise<boolean> {
   const before = await lockAgent(tx, lost.agent.id)
@@ -112,7 +112,7 @@ async function move(fleet: Fleet, tx: Tx, lost: Lost, to: Target): Promise<boole
   await tx.db.delete(machineOutbox).where(and(eq(machineOutbox.machineId, from), unsent))
   const why = `its machine ${machine.name} was lost`
   const after = await giveAgain(fleet, tx, { agent: { ...before, ...fields }, sprint }, why)
-  const text = `${why}; ${to.name} has taken over, from what was pushed last`
+  const text = `${why}; ${to.name} has taken over from the last push`
   await tellAll(fleet, tx, { ...lost, agent: after.agent }, text)
   await pump(fleet, tx, after.agent)
   return true
@@ -137,7 +137,7 @@ async function giveAgain(fleet: Fleet, tx: Tx, held: Held, why: string): Promise
 
 type LostPrompt = { readonly prompt: NonNullable<Awaited<ReturnType<typeof runningPrompt>>>; readonly why: string }
 
-/** The loop's own prompt is given again; a person's own is not, since nobody knows how far it came. */
+/** Retries a prompt of the loop, but not one of a user, because its effects are unknown. */
 async function endLost(fleet: Fleet, tx: Tx, held: Held, { prompt, why }: LostPrompt): Promise<Held> {
   const { agent, sprint } = held
   await announce(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
@@ -151,14 +151,14 @@ async function endLost(fleet: Fleet, tx: Tx, held: Held, { prompt, why }: LostPr
   return after
 }
 
-/** It waits for its machine; everybody who looks sees why. */
+/** The sprint waits for its machine; its agent shows why. */
 const sayWhy = (fleet: Fleet, lost: Lost, why: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, lost.agent.id)
     const machine = agent.machineId === lost.machine.id ? await lostMachine(fleet, tx, agent.machineId) : undefined
     if (!machine) return
     const { name, lastSeenAt } = machine
-    const reason = `waits for its machine ${name}, last heard of at ${formatTimestamp(lastSeenAt ?? 0)}: ${why}`
+    const reason = `waiting for its machine ${name}, last seen at ${formatTimestamp(lastSeenAt ?? 0)}: ${why}`
     if (agent.reason === reason) return
     await tx.db.update(agents).set({ reason }).where(eq(agents.id, agent.id))
     await tellAll(fleet, tx, { ...lost, agent }, reason)

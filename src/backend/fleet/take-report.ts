@@ -19,8 +19,8 @@ import { takeFact } from './take-fact.ts'
 import { noteLate, refuseStrangers } from './take-late.ts'
 
 /**
- * A prompt is over. In this one transaction it is finished, the loop decides, and the agent's next prompt is on its way; the
- * same report again changes nothing.
+ * A prompt has ended. In one transaction, this finishes it, lets the loop decide, and dispatches the agent's next
+ * prompt; a repeated report changes nothing.
  */
 export const takePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
   fleet.database.transaction((tx) => promptEnded(fleet, tx, machineId, report))
@@ -57,7 +57,10 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
 
 const againMs = 2000
 
-/** Ended, though nobody here has asked for it: the machine was told to go down, or its lease was over. The loop waits for a word. */
+/**
+ * The machine aborted the attempt on its own, because it shut down or its lease ended. The loop would wait for a user,
+ * so schedule a retry.
+ */
 export async function tryAgain(fleet: Fleet, tx: Tx, held: Held, { end, iteration }: AttemptEndedFact): Promise<void> {
   const { status, progress } = held.sprint
   const waits = progress.live.some(({ number, stage }) => number === iteration && stage === 'waiting')
@@ -66,17 +69,17 @@ export async function tryAgain(fleet: Fleet, tx: Tx, held: Held, { end, iteratio
   await giveOrders(fleet, tx, held, { orders: [wait], because: 'attempt-ended' })
 }
 
-/** What another machine could go on from; nothing if the last work was not pushed. */
+/** Stores the commit that another machine could continue from; null if the last work was not pushed. */
 async function notePushed(tx: Tx, { id, pushed: before }: SprintRow, pushed: string | null = null): Promise<void> {
   if (pushed !== before) await tx.db.update(sprints).set({ pushed }).where(eq(sprints.id, id))
 }
 
-/** A slot of that machine is free: others of its agents may wait for one. */
+/** Signals that the machine has a free slot that its other agents may wait for. */
 export const slotTopic = 'slot'
 
 type End = ReportBody<'prompt-ended'>['end']
 
-/** What the loop is told; nothing about a person's own prompt. Times are ours: clocks of machines are not to be trusted. */
+/** The fact for the loop; undefined for a user's prompt. Uses our time, because clocks of machines are unreliable. */
 export function factOf(
   fleet: Fleet,
   { sprintId, iteration, attempt }: PromptRow,
@@ -102,7 +105,7 @@ function endOf(end: End, fact: AttemptEndedFact | undefined): PromptEnding {
   if (end.kind === 'cancelled') return { status: 'cancelled' }
   if (end.kind === 'refused') return { status: 'failed', error: end.reason }
   if (end.kind === 'outcome') return endOfOutcome(end.outcome)
-  if (!fact) return { status: 'failed', error: 'the machine told something else' }
+  if (!fact) return { status: 'failed', error: 'the machine reported an unexpected fact' }
   const costUsd = fact.costUsd ?? null
   switch (fact.end.kind) {
     case 'report':
@@ -125,8 +128,8 @@ function endOfOutcome({ status, reason = 'the agent failed', text, ...outcome }:
 type Ended = { readonly prompt: PromptRow; readonly ending: PromptEnding }
 
 /**
- * The prompt, its order, its conversation (each prompt of the loop is one of its own: it began with a fresh context, and is
- * archived when it ends) and what was used: one statement.
+ * Ends the prompt and its order, archives its conversation (each prompt of the loop has its own, with a fresh context)
+ * and adds its usage, in one statement.
  */
 export async function endAttempt(
   fleet: Fleet,
@@ -151,14 +154,14 @@ export async function endAttempt(
     ${usageRow(fleet, agent, fact)}`)
 }
 
-/** Also one that waits to be sent again: its machine has got it after all. */
+/** Also ends an order that is queued for a resend: the machine received it after all. */
 export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
   tx.db
     .update(sprintOrders)
     .set({ status: 'done', endedAt: fleet.clock.now() })
     .where(and(eq(sprintOrders.id, id), inArray(sprintOrders.status, ['queued', 'open'])))
 
-/** A person's own prompt: the next one goes on in the same conversation, until somebody resets it. */
+/** A user's prompt: the next one resumes the same conversation until a user resets it. */
 export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {
   const at = fleet.clock.now()
   const fields = { ...ending, endedAt: at, leaseUntil: null }
@@ -171,14 +174,14 @@ export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, e
   return { ...agent, inConversation }
 }
 
-/** Checks, a hook, a checkpoint: the machine has carried out an order. Without a fact it was called off. */
+/** The machine has executed an order: checks, a hook, a checkpoint. Without a fact, the order was cancelled. */
 export const takeOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
   fleet.database.transaction((tx) => orderEnded(fleet, tx, machineId, report))
 
 async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
   const { orderId, agentId, fact, reason } = report
   const agent = await lockAgent(tx, agentId)
-  // Whoever has taken the agent over carries it out too.
+  // The machine that took over the agent executes the order again.
   if (agent.machineId !== machineId) return refuseStrangers(tx, agentId, machineId)
   const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
   const [order] = await tx.db.select().from(sprintOrders).where(own)
@@ -194,10 +197,10 @@ async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repor
   await pump(fleet, tx, after.agent, after.sprint)
 }
 
-/** It could not be carried out at all, though nobody has called it off. */
+/** The fact for an order that failed to run, although it was not cancelled. */
 export function failedFact(
   order: typeof sprintOrders.$inferSelect.order,
-  reason = 'it could not be carried out',
+  reason = 'it could not be executed',
 ): MachineFact | undefined {
   const at = 0
   switch (order.type) {

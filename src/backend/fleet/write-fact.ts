@@ -9,15 +9,15 @@ import { eventRows, type Told } from './announce.ts'
 export type Written = {
   readonly id: string
   readonly type: string
-  /** The sprint as it was, and as it is now. */
+  /** The sprint before and after the fact. */
   readonly before: SprintRow
   readonly after: SprintRow
   readonly told: readonly SprintEvent[]
 }
 
 /**
- * The fact, the new progress, the receipts of iterations that are over, and what observers are told: one statement, since each
- * one costs a turn to the database. False: the fact was taken before, and nothing was written.
+ * Writes the fact, the new progress, the receipts of finished iterations and the events in one statement, because each
+ * costs a round trip. Returns false if the fact was applied before; then nothing is written.
  */
 export async function writeFact(tx: Tx, { id, type, before, after, told }: Written): Promise<boolean> {
   const at = after.updatedAt
@@ -51,12 +51,12 @@ export async function writeFact(tx: Tx, { id, type, before, after, told }: Writt
 
 const keptIterations = 20
 
-/** Receipts have a table of their own: written again with every fact, a hundred of them cost more than all the rest. */
+/** Receipts have their own table: rewriting a hundred of them with every fact cost more than everything else. */
 function kept(progress: Progress): Progress {
   const { iterations } = progress
   const checked = iterations.findLast(({ checks }) => checks)
   const last = iterations.slice(-keptIterations)
-  // The loop compares the checks of now with those before.
+  // The loop compares new check results with previous ones.
   return { ...progress, iterations: checked && !last.includes(checked) ? [checked, ...last] : last }
 }
 

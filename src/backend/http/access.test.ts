@@ -11,7 +11,7 @@ const aUser = (over: Partial<Who['user']> = {}, scope: Who['scope'] = 'admin'): 
 
 const needs = ['read', 'write', 'owner'] as const
 
-it('lets somebody do what the given level includes, and nothing above it', () => {
+it('allows what the access level includes, and nothing above it', () => {
   const table = ([undefined, 'read', 'write', 'owner'] as (AccessLevel | undefined)[]).map((level) => [
     level,
     needs.filter((needed) => can(aUser(), needed, level)),
@@ -24,17 +24,17 @@ it('lets somebody do what the given level includes, and nothing above it', () =>
   ])
 })
 
-it('lets an admin do everything', () => {
+it('allows an admin everything', () => {
   const admin = aUser({ role: 'admin' })
   expect([...needs, 'admin' as const].map((needed) => can(admin, needed))).toEqual([true, true, true, true])
 })
 
-it('never lets a token do more than its scope', () => {
+it('limits a token to its scope', () => {
   const admin = aUser({ role: 'admin' }, 'write')
   expect([...needs, 'admin' as const].map((needed) => can(admin, needed))).toEqual([true, true, false, false])
 })
 
-it('lets nobody do anything who was locked out', () => {
+it('allows a disabled user nothing', () => {
   const out = aUser({ role: 'admin', disabledAt: 1 })
   expect([...needs, 'admin' as const, 'signed-in' as const].some((needed) => can(out, needed))).toBe(false)
 })

@@ -6,8 +6,8 @@ import type { Who } from './call.ts'
 const levels: readonly AccessLevel[] = ['read', 'write', 'owner']
 
 /**
- * The one function that says who may do what, used for calls, for streams and for jobs. `level` is what the user was given on
- * the agent in question; an admin may do everything, a token never more than its scope.
+ * The single authorization rule, used for calls, streams and jobs. `level` is the user's access level on the agent; an
+ * admin may do everything, a token at most what its scope allows.
  */
 export function can(who: Who, needs: Needs, level?: AccessLevel): boolean {
   if (who.user.disabledAt !== undefined) return false
@@ -26,7 +26,7 @@ export function can(who: Who, needs: Needs, level?: AccessLevel): boolean {
 
 const scopeLevel = { read: 'read', write: 'write', admin: 'owner' } as const
 
-/** What somebody has on an agent: an admin owns them all. */
+/** The user's access level on an agent; admins own all agents. */
 export const levelOf = ({ user }: Who, given: AccessLevel | undefined): AccessLevel | undefined =>
   user.role === 'admin' ? 'owner' : given
 
@@ -34,12 +34,12 @@ const reaches = (level: AccessLevel | undefined, needed: AccessLevel): boolean =
   level !== undefined && levels.indexOf(level) >= levels.indexOf(needed)
 
 /**
- * Who may not even read something is told that it is not there; who may read it is told that this is not allowed. `changes`: a
- * token that may only read cannot change anything of its owner either.
+ * Throws NOT_FOUND if the caller may not even read the agent, otherwise FORBIDDEN. `changes`: a read-only token cannot
+ * change its owner's data either.
  */
 export function allow(who: Who, needs: Needs, level: AccessLevel | undefined, changes: boolean): void {
-  if (changes && who.scope === 'read') throw new RalphError('FORBIDDEN', 'this token may only read')
+  if (changes && who.scope === 'read') throw new RalphError('FORBIDDEN', 'this token is read-only')
   if (can(who, needs, level)) return
-  if (needs === 'admin' || can(who, 'read', level)) throw new RalphError('FORBIDDEN', 'you may not do this')
-  throw new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+  if (needs === 'admin' || can(who, 'read', level)) throw new RalphError('FORBIDDEN', 'you are not allowed to do this')
+  throw new RalphError('NOT_FOUND', 'not found, or you have no access')
 }

@@ -17,11 +17,11 @@ import { openApi } from './openapi.ts'
 import type { Pace } from './pace.ts'
 import { jsonResponse, parsed, problemOf, problemResponse } from './respond.ts'
 
-/** Recognises people. */
+/** Authenticates users. */
 export interface Identity {
   readonly bySession: (session: string) => Promise<Who | undefined>
   readonly byToken: (token: string) => Promise<Who | undefined>
-  /** Takes a one-time ticket; undefined if it is unknown, used or too old. */
+  /** Redeems a one-time ticket; undefined if it is unknown, used or expired. */
   readonly redeem: (ticket: string) => Promise<{ readonly session: string; readonly who: Who } | undefined>
   readonly end: (session: string) => Promise<void>
 }
@@ -29,11 +29,11 @@ export interface Identity {
 export type AppDeps = {
   readonly version: string
   readonly addresses: () => Addresses
-  /** Cookies are only sent over TLS. */
+  /** Sends cookies only over TLS. */
   readonly secure: boolean
   readonly identity: Identity
   readonly handlers: Handlers
-  /** What somebody was given on the agent that these ids belong to; undefined if it is not there, too. */
+  /** The caller's access level on the agent in the path; also undefined if the agent does not exist. */
   readonly levelOn: (who: Who, ids: Readonly<Record<string, string>>) => Promise<AccessLevel | undefined>
   readonly events: Events
   readonly once: Once
@@ -41,17 +41,17 @@ export type AppDeps = {
   readonly audit: (who: Who, what: RouteName, ids: Readonly<Record<string, string>>) => Promise<void>
   readonly ready: () => Promise<boolean>
   readonly metrics: () => Promise<string>
-  /** A file of the page; undefined if there is none of that name. */
+  /** A file of the page; undefined if it does not exist. */
   readonly page: (path: string) => Promise<Response | undefined>
-  /** Other ways to sign in add their own routes. */
+  /** Adds the routes of other sign-in methods. */
   readonly addRoutes?: ((app: Hono) => void) | undefined
   readonly log: (error: unknown) => void
 }
 
-/** Whole SPRINT.yaml files with their workflows fit into this. */
+/** Large enough for a SPRINT.yaml with its workflows. */
 const maxBody = 4 * 1024 * 1024
 
-/** Every route, and nothing else. `serve` binds it to a port; tests call `app.request`. */
+/** Registers every route. `listen` binds the app to a port; tests call `app.request`. */
 export function createApp(deps: AppDeps): Hono {
   const app = new Hono()
   app.use('*', async (c, next) => {
@@ -85,7 +85,7 @@ export function createApp(deps: AppDeps): Hono {
     app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (c) => answer(name, c, deps))
   }
   deps.addRoutes?.(app)
-  app.all('/api/*', () => problemResponse(problemOf(new RalphError('NOT_FOUND', 'there is no such call'), deps.log)))
+  app.all('/api/*', () => problemResponse(problemOf(new RalphError('NOT_FOUND', 'no such call'), deps.log)))
   app.get('*', async (c) => (await deps.page(c.req.path)) ?? c.notFound())
   app.onError((error) => problemResponse(problemOf(error, deps.log)))
   return app
@@ -96,7 +96,7 @@ const tableRoutes = Object.keys(routes).filter(
   (name): name is Answered => !['signIn', 'signOut', 'waysToSignIn', 'events'].includes(name),
 )
 
-/** Recognise, allow, parse, call, answer. */
+/** Authenticates, authorizes, parses, calls the handler and responds. */
 async function answer(name: Answered, c: Context, deps: AppDeps): Promise<Response> {
   const route: Route = routes[name]
   const changes = route.method !== 'GET'
@@ -104,7 +104,7 @@ async function answer(name: Answered, c: Context, deps: AppDeps): Promise<Respon
   deps.pace(who.user.id, changes)
   const ids = idsOf(route, c)
   const level = idsIn(route.path).length > 0 ? await deps.levelOn(who, ids) : undefined
-  // An admin may do everything, but not with what is not there.
+  // Admins may do everything, but the agent must exist.
   if (level === undefined && isAboutAgent(route)) throw missing()
   allow(who, route.needs, level, changes)
   const query = route.query ? parsed(route.query, c.req.query(), 'query') : {}
@@ -126,7 +126,7 @@ async function answer(name: Answered, c: Context, deps: AppDeps): Promise<Respon
 
 const isAboutAgent = ({ needs }: Route): boolean => needs === 'read' || needs === 'write' || needs === 'owner'
 
-const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
 function withRevision(response: Response, { revision }: Route, value: unknown): Response {
   const found = revision === 'given' ? z.object({ rev: z.int() }).safeParse(value) : undefined
@@ -138,7 +138,7 @@ async function whoIs(c: Context, deps: AppDeps): Promise<Who> {
   const who = await recognised(c, deps)
   if (who) return who
   deps.pace('nobody', false)
-  throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` has printed' })
+  throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` printed' })
 }
 
 async function recognised(c: Context, { identity }: AppDeps): Promise<Who | undefined> {
@@ -148,7 +148,7 @@ async function recognised(c: Context, { identity }: AppDeps): Promise<Who | unde
   return session === undefined ? undefined : identity.bySession(session)
 }
 
-/** Whoever does not read would keep a connection open that is only ended. */
+/** `end()` alone would keep a stalled reader's socket open. */
 function cut(c: Context): void {
   const { outgoing }: { outgoing?: unknown } = c.env ?? {}
   if (outgoing instanceof ServerResponse) outgoing.destroy()
@@ -186,7 +186,7 @@ function askedIn(c: Context) {
   }
 }
 
-/** Ids that are none belong to nothing. */
+/** Malformed IDs are treated as not found. */
 function idsOf(route: Route, c: Context): Record<string, string> {
   const ids = idsIn(route.path).map((name) => [name, c.req.param(name) ?? ''] as const)
   for (const [name, id] of ids) {
@@ -206,9 +206,9 @@ async function jsonIn(c: Context): Promise<unknown> {
   }
 }
 
-/** Read only as far as it may go, whatever its header says. */
+/** Stops reading at the limit, whatever the Content-Length header says. */
 async function textIn(c: Context): Promise<string> {
-  const tooLarge = () => new RalphError('BODY_TOO_LARGE', `a body may have ${maxBody} bytes at most`)
+  const tooLarge = () => new RalphError('BODY_TOO_LARGE', `a body may have at most ${maxBody} bytes`)
   if (Number(c.req.header('content-length') ?? 0) > maxBody) throw tooLarge()
   const parts: Uint8Array[] = []
   let size = 0

@@ -3,7 +3,7 @@ import type { AccessLevel, Me, TokenScope } from '../../contract/fleet/user.ts'
 import type { IdsIn } from '../../contract/fleet/route.ts'
 import type { RouteName, Routes } from '../../contract/fleet/routes.ts'
 
-/** Somebody who was recognised. A token can do less than its owner. */
+/** An authenticated caller. A token may have fewer rights than its owner. */
 export type Who = {
   readonly user: Me['user']
   readonly by: Me['signedInBy']
@@ -16,13 +16,13 @@ type Part<N extends RouteName, P extends 'query' | 'body'> = Routes[N] extends {
   ? z.output<S>
   : {}
 
-/** One call, parsed and allowed. */
+/** One call, parsed and authorized. */
 export type Call<N extends RouteName> = {
   readonly ids: { readonly [K in IdsIn<Routes[N]['path']>]: string }
   readonly query: Part<N, 'query'>
   readonly body: Part<N, 'body'>
   readonly who: Who
-  /** What the caller may do with the agent that the path is about. */
+  /** The caller's access level on the agent in the path. */
   readonly level: AccessLevel | undefined
   /** If-Match. */
   readonly revision: number | undefined
@@ -30,7 +30,7 @@ export type Call<N extends RouteName> = {
 
 export type Handler<N extends RouteName> = (call: Call<N>) => Promise<z.output<Routes[N]['response']>>
 
-/** What answers each route; signing in, signing out and the stream of events are the app's own. */
+/** Handlers of all routes, except sign-in, sign-out and the event stream, which the app handles itself. */
 export type Handlers = {
   readonly [N in Exclude<RouteName, 'signIn' | 'signOut' | 'waysToSignIn' | 'events'>]: Handler<N>
 }

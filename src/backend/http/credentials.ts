@@ -1,4 +1,4 @@
-/** Host-only, out of reach of scripts, and never sent along by other sites. */
+/** Host-only, hidden from scripts, and not sent with cross-site requests. */
 const attributes = 'HttpOnly; SameSite=Strict; Path=/'
 
 const nameOf = (secure: boolean): string => (secure ? '__Host-ralph-session' : 'ralph-session')

@@ -1,17 +1,17 @@
 export interface EventLine {
   readonly stream: ReadableStream<Uint8Array>
   readonly send: (bytes: Uint8Array) => void
-  /** Bytes that were sent and not yet taken. */
+  /** Bytes sent but not yet read. */
   readonly waiting: () => number
-  /** Bytes that were taken. */
+  /** Bytes read so far. */
   readonly taken: () => number
-  /** Resolves when all that was sent is taken, or the line has ended. */
+  /** Resolves once everything sent was read, or the stream has ended. */
   readonly drained: () => Promise<void>
-  /** What was sent may still be read. */
+  /** Ends the stream; bytes already sent can still be read. */
   readonly end: () => void
 }
 
-/** The bytes of one stream of events on their way to whoever reads them. */
+/** The byte stream of one event stream, with its backpressure. */
 export function openEventLine(ended: () => void): EventLine {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let sent = 0
@@ -23,7 +23,7 @@ export function openEventLine(ended: () => void): EventLine {
   }
   const waiting = () => -(controller?.desiredSize ?? 0)
   const stream = new ReadableStream<Uint8Array>(
-    // Without a mark it is asked for more only when somebody reads and nothing is left.
+    // With a high-water mark of 0, pull is called only when a reader waits and the queue is empty.
     { start: (given) => void (controller = given), pull: () => wake(), cancel: forget },
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   )

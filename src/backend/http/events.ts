@@ -8,18 +8,18 @@ import { joiningFrames, type JoinFrames } from './join-frames.ts'
 
 export type EventsRequest = {
   readonly who: Who
-  /** Looked at again and again; undefined if they are not let in any more. */
+  /** Rechecked periodically; undefined once the user has lost access. */
   readonly whoNow: () => Promise<Who | undefined>
   readonly query: Filter
-  /** Where they were. */
+  /** The client's last position. */
   readonly after: string | undefined
   readonly signal: AbortSignal
-  /** Ends the connection at once, with all that was not yet read. */
+  /** Closes the connection at once and drops unread bytes. */
   readonly cut: () => void
 }
 
 export interface Events {
-  /** Server-sent events of everything that this person may read; what was missed first. */
+  /** Streams everything the user may read as server-sent events, starting with what was missed. */
   readonly stream: (request: EventsRequest) => Promise<Response>
   readonly viewers: () => number
   readonly close: () => void
@@ -27,16 +27,16 @@ export interface Events {
 
 export type EventsDeps = {
   readonly feed: Feed
-  /** What somebody has on each agent. */
+  /** The user's access level on each agent. */
   readonly levels: (who: Who) => Promise<ReadonlyMap<string, AccessLevel> | undefined>
   readonly log: (error: unknown) => void
   readonly times?: Partial<EventTimes> | undefined
 }
 
 export type EventTimes = {
-  /** Who takes nothing of what waits for them from one beat to the next is cut off. */
+  /** A client that reads nothing between two heartbeats is disconnected. */
   readonly beatMs: number
-  /** How long somebody who was locked out may still see things. */
+  /** How long a disabled user may still see events. */
   readonly recheckMs: number
 }
 
@@ -46,21 +46,21 @@ type Viewer = Pick<EventsRequest, 'query' | 'whoNow'> & {
   who: Who
   levels: ReadonlyMap<string, AccessLevel>
   isBehind: boolean
-  /** What comes while the last of what was missed is being read. */
+  /** New items that arrive while missed ones are being read. */
   held: Told[] | undefined
-  /** All up to here they know already. */
+  /** Position up to which the client has everything. */
   knows: string | undefined
   takenAtBeat: number
 }
 
 const usual: EventTimes = { beatMs: 15_000, recheckMs: 30_000 }
-/** Who has more than this before them reads the rest from the database, at their own pace. */
+/** A client with more unread bytes than this reads the rest from the database, at its own pace. */
 const mostWaiting = 256 * 1024
 const heartbeat = new TextEncoder().encode(':\n\n')
 const hello = new TextEncoder().encode('retry: 1000\n\n')
 const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 
-/** One reader of the feed for all who watch; what waits for each of them is bounded. */
+/** Serves all clients from one feed reader, with a bounded buffer per client. */
 export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
   const { beatMs, recheckMs } = { ...usual, ...times }
   const viewers = new Set<Viewer>()
@@ -120,7 +120,7 @@ export function createEvents({ feed, levels, log, times }: EventsDeps): Events {
   }
 }
 
-/** One after the other, so that those who wait for the database meanwhile wait for one question only. */
+/** Sequential, so that other queries wait for at most one of these. */
 async function checkAll(
   viewers: ReadonlySet<Viewer>,
   { levels, feed }: Pick<EventsDeps, 'levels' | 'feed'>,
@@ -162,7 +162,10 @@ function beatOf(viewer: Viewer, feed: Feed): void {
 const sayHere = (viewer: Viewer, feed: Feed): void =>
   viewer.line.send(frame({ id: whereIs(viewer, feed), change: { type: 'here' } }))
 
-/** Up to here they were told everything. Who is behind is where the last thing was that they were told. */
+/**
+ * The position up to which the client has received everything. A client that lags behind is at the last item it
+ * received.
+ */
 function whereIs({ isBehind, knows }: Viewer, feed: Feed): string | undefined {
   if (isBehind) return undefined
   const heard = feed.position()
@@ -170,8 +173,8 @@ function whereIs({ isBehind, knows }: Viewer, feed: Feed): string | undefined {
 }
 
 /**
- * Reads what was missed, as fast as the viewer reads it. What comes meanwhile is told after it: who is cut off in between
- * comes back with the last id, and nothing before that may be missing.
+ * Sends missed items as fast as the client reads them, and new items afterwards: a client that disconnects in between
+ * resumes from its last ID, so nothing before that ID may be missing.
  */
 async function catchUp(viewer: Viewer, after: string, feed: Feed): Promise<void> {
   const { line, query } = viewer
@@ -202,7 +205,7 @@ function goOn(
   sayHere(viewer, feed)
 }
 
-/** After so many it is looked whether they are taken. */
+/** Check for backpressure after this many frames. */
 const mostAtOnce = 20
 
 function* parts(told: readonly Told[]): Generator<readonly Told[]> {

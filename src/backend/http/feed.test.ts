@@ -10,7 +10,7 @@ const patience = { timeout: 30_000 }
 const agentId = randomUUID()
 const said = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
 
-/** A feed with one listener; what it has heard, by the kind of change. */
+/** A feed with one listener that records the changes by kind. */
 async function aFeed(filters: () => readonly Filter[]) {
   const { db, signals, ...database } = await aDatabase('embedded')
   const trouble: unknown[] = []
@@ -32,7 +32,7 @@ async function aFeed(filters: () => readonly Filter[]) {
   }
 }
 
-it('tells rows that have changed, and what agents say only if somebody listens to it', async () => {
+it('reports changed rows, and agent events only to clients that follow them', async () => {
   const another = randomUUID()
   const { heard, happens, trouble } = await aFeed(() => [{}, { agentId: another }])
   await happens('event')
@@ -41,7 +41,7 @@ it('tells rows that have changed, and what agents say only if somebody listens t
   expect(trouble).toEqual([])
 })
 
-it('tells somebody who comes while it looks everything from then on', async () => {
+it('reports everything to a listener that joins during a poll, from then on', async () => {
   let looks = 0
   const { heard, happens } = await aFeed(() => (looks++ === 0 ? [] : [{ agentId }]))
   await happens('event')
@@ -49,7 +49,7 @@ it('tells somebody who comes while it looks everything from then on', async () =
   expect(looks).toBeGreaterThan(2)
 })
 
-it('forgets after a day that rows had changed, and says to who comes back from before that they have to start over', async () => {
+it('deletes row changes after a day, and makes clients with an older position start over', async () => {
   const { db, feed, aside } = await aFeed(() => [])
   const longAgo = feed.position() ?? ''
   const yesterday = Date.now() - changesKeptMs - 1000

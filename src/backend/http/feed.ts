@@ -16,33 +16,33 @@ import { showEvent, showPrompt } from '../views/show.ts'
 import { questionById } from '../views/sprints.ts'
 import { frame } from './frame.ts'
 
-/** One change, and whom it concerns: nobody in particular, or those who may read the agent. */
+/** One change and its audience: everyone, or the users who may read the agent. */
 export type Told = {
   readonly id: string
   readonly agentId?: string | undefined
   readonly sprintId?: string | undefined
   readonly change: Change
-  /** The SSE frame for somebody who has this on the agent. Made once for all of them: they share its bytes. */
+  /** The SSE frame for users with this access level. Built once per level and shared. */
   readonly frame: (level?: AccessLevel) => Uint8Array
 }
 
-/** Rows that have changed, of one agent or of all, and what happens inside the agent or the sprint if one is named. */
+/** Row changes of one agent or of all, and events inside the named agent or sprint. */
 export type Filter = { readonly agentId?: string | undefined; readonly sprintId?: string | undefined }
 
 export interface Feed {
-  /** Calls with what is new and what somebody wants of it, in order. Returns how to stop. */
+  /** Calls the listener with new items matching its filters, in order. Returns an unsubscribe function. */
   readonly listen: (listener: Listener) => () => void
-  /** Up to here everything was told to those who listen; undefined before the first look. */
+  /** Listeners have received everything up to here; undefined before the first poll. */
   readonly position: () => string | undefined
-  /** The next part of what came after this position; `upTo` is where it goes on, and the same if there is nothing more. */
+  /** The next page of items after this position; `upTo` is where to continue, unchanged if there are no more. */
   readonly since: (id: string, filter: Filter) => Promise<Missed>
-  /** Whether so much came after this position that it is better to ask for everything again. Then: where to go on. */
+  /** If too many items follow this position, returns the position from which to continue after reloading everything. */
   readonly startOver: (id: string, filter: Filter) => Promise<string | undefined>
 }
 
 export type Listener = {
   readonly hear: (told: readonly Told[]) => void
-  /** Those of all who listen now. One that is new is heard from the position of that moment on. */
+  /** The filters of all current clients. A new filter applies from the current position on. */
   readonly filters: () => readonly Filter[]
 }
 
@@ -53,25 +53,25 @@ export type FeedOptions = { readonly now: () => number; readonly log: (error: un
 type Position = { readonly tx: string; readonly id: number }
 
 const mostMissed = 2000
-/** Among so many rows we look for those that somebody wants. */
+/** Maximum number of rows to search for matching ones. */
 const mostPassedOver = 20_000
 const batch = 1000
-/** What somebody who was away is told at once; the next part is read when they have read this one. */
+/** Page size when replaying missed items; the next page is read once this one is consumed. */
 const part = 100
-/** Signals may be lost; the feed is looked at by itself now and then. */
+/** Poll interval, because signals may be lost. */
 const lookMs = 1000
 const forgetMs = 3_600_000
-/** After a look there is a rest: what comes meanwhile is read at once. */
+/** Pause between polls, which batches the rows that arrive during it. */
 const restMs = 10
 
-/** Reads the table of events once for everybody in this process. */
+/** Reads the event table once for all clients of this process. */
 export function createFeed(database: Database, { now, log }: FeedOptions): Feed & { readonly close: () => void } {
   const { db, signals } = database
   const listeners = new Set<Listener>()
   const interest = () => interestOf([...listeners].flatMap(({ filters }) => filters()))
   let at: Position | undefined
 
-  /** True: there is more. */
+  /** Returns true if there is more to read. */
   const lookOnce = async (): Promise<boolean> => {
     if (listeners.size === 0) return false
     const from = (at ??= await newest(db))
@@ -80,7 +80,7 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     const wanted = interest()
     const rows = await after(db, from, batch, sql`${isUpTo(upTo)} and ${wantedByAny(wanted)}`)
     const told = await toldBy(db, rows, now())
-    // Somebody has come who wants more.
+    // A client with further interests has joined.
     if (!covers(wanted, interest())) return true
     const isAll = rows.length < batch
     at = isAll ? upTo : (rows.at(-1) ?? upTo)
@@ -117,7 +117,7 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     startOver: async (id, filter) => {
       const position = positionIn(id)
       const last = idOf(await newest(db))
-      // A position that is yet to come is one of another database: of the one that was here before a backup was restored.
+      // A position in the future belongs to another database: the one before a backup was restored.
       if (!position || isLater(id, last) || (await isForgotten(db, position, now()))) return last
       return (await missesTooMuch(db, position, filter)) ? last : undefined
     },
@@ -132,7 +132,7 @@ function idOf(position: Position | undefined): string | undefined {
   return position && `${position.tx}-${position.id}`
 }
 
-/** Rows are read below the oldest transaction that is still under way: behind it, none can appear any more. */
+/** Reads only rows older than the oldest open transaction: no further rows can appear before them. */
 const settled = sql`${events.tx} < pg_snapshot_xmin(pg_current_snapshot())`
 
 const isAfter = ({ tx, id }: Position): SQL => sql`(${events.tx}, ${events.id}) > (${tx}::xid8, ${id}) and ${settled}`
@@ -147,7 +147,7 @@ const after = (db: Queries, position: Position, limit: number, wanted = sql`true
     .orderBy(events.tx, events.id)
     .limit(limit)
 
-/** The same as `wants`, for rows. */
+/** The SQL form of `wants`. */
 const wantedBy = ({ agentId, sprintId }: Filter): SQL => {
   const ofAgent = agentId === undefined ? sql`true` : sql`${events.agentId} = ${agentId}`
   const isRow = sql`${events.kind} <> 'event'`
@@ -155,7 +155,7 @@ const wantedBy = ({ agentId, sprintId }: Filter): SQL => {
   return agentId === undefined ? isRow : ofAgent
 }
 
-/** Whose events are wanted; rows that have changed always are. */
+/** The agents and sprints whose events are followed; row changes are always included. */
 type Interest = { readonly agentIds: ReadonlySet<string>; readonly sprintIds: ReadonlySet<string> }
 
 const interestOf = (filters: readonly Filter[]): Interest => ({
@@ -166,18 +166,18 @@ const interestOf = (filters: readonly Filter[]): Interest => ({
 const covers = (wide: Interest, { agentIds, sprintIds }: Interest): boolean =>
   [...agentIds].every((id) => wide.agentIds.has(id)) && [...sprintIds].every((id) => wide.sprintIds.has(id))
 
-/** In a busy fleet most of what happens is looked at by nobody, and is not read again. */
+/** In a busy fleet no client follows most of the events, so they are not read. */
 const wantedByAny = ({ agentIds, sprintIds }: Interest): SQL =>
   sql`(${events.kind} <> 'event' or ${isAny(events.agentId, [...agentIds])} or ${isAny(events.sprintId, [...sprintIds])})`
 
-/** Whether somebody with this filter is told about it. */
+/** Whether an item matches the filter. */
 export function wants({ agentId, sprintId }: Filter, told: Told): boolean {
   if (agentId !== undefined && told.agentId !== agentId) return false
   if (told.change.type !== 'event') return true
   return sprintId === undefined ? agentId !== undefined : told.sprintId === sprintId
 }
 
-/** Of so long ago that some of it is not there any more. */
+/** Whether the position is so old that later changes were deleted. */
 async function isForgotten(db: Queries, position: Position, now: number): Promise<boolean> {
   const [next] = await db
     .select({ at: events.at })
@@ -222,7 +222,7 @@ export function isLater(id: string, than: string): boolean {
   return a.tx === b.tx ? a.id > b.id : BigInt(a.tx) > BigInt(b.tx)
 }
 
-/** Rows as changes. A row that has changed several times is told once, as it is now. */
+/** Turns rows into changes. A row that changed several times is reported once, in its current state. */
 async function toldBy(db: Queries, rows: readonly EventRow[], now: number): Promise<Told[]> {
   const last = new Map<string, EventRow>()
   for (const row of rows) if (row.kind !== 'event') last.set(keyOf(row), row)

@@ -1,4 +1,4 @@
-/** What a browser may do with our pages: run our own scripts, talk to us, and nothing else. */
+/** Pages may run our own scripts and connect to us, and nothing else. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

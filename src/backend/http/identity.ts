@@ -7,23 +7,23 @@ import type { Identity } from './app.ts'
 import type { Who } from './call.ts'
 
 const ticketMs = 60_000
-/** A session that nobody uses ends sooner than one that is used. */
+/** An unused session expires earlier than a used one. */
 const idleMs = 12 * 3_600_000
 const longestMs = 7 * 24 * 3_600_000
 const commandTokenMs = 365 * 24 * 3_600_000
-/** A session or token is not written to at every request. */
+/** Limits how often the last use of a session or token is written. */
 const touchMs = 60_000
 
 export interface People extends Identity {
-  /** A one-time ticket for somebody, to be put into the address that they open. */
+  /** Creates a one-time ticket for the address that the user opens. */
   readonly ticketFor: (userId: string) => Promise<string>
-  /** Somebody was recognised by the identity provider. */
+  /** Creates a session for a user authenticated by the identity provider. */
   readonly begin: (userId: string, by: 'local' | 'oidc') => Promise<string>
-  /** A token for the commands on this machine; the one before is worth nothing any more. */
+  /** Creates a token for the commands on this machine, and revokes the previous one. */
   readonly commandToken: (userId: string, id: string) => Promise<string>
 }
 
-/** Who people are, by what they bring. Only hashes are kept: who reads the database cannot sign in with it. */
+/** Authenticates users by cookie or token. Stores only hashes, so a reader of the database cannot sign in with them. */
 export function people({ db, transaction }: Database, now: () => number): People {
   const begin = async (userId: string, by: 'local' | 'oidc'): Promise<string> => {
     const session = secret()
@@ -68,7 +68,7 @@ export function people({ db, transaction }: Database, now: () => number): People
   }
 }
 
-/** The only user of a backend that serves one person; made at the first start. */
+/** The only user of a single-user backend; created at the first start. */
 export async function localUser({ db }: Database, name: string, now: number): Promise<string> {
   const id = '00000000-0000-4000-8000-000000000001'
   await db.insert(users).values({ id, name, role: 'admin', createdAt: now, subject: 'local' }).onConflictDoNothing()
@@ -113,7 +113,7 @@ export const userOf = ({ id, name, email, role, createdAt, disabledAt }: UserRow
   ...(disabledAt !== null && { disabledAt }),
 })
 
-/** Finds or makes the user that an identity provider has vouched for. */
+/** Finds or creates the user for an identity of the provider. */
 export async function userOfSubject(
   { transaction }: Database,
   subject: string,
@@ -122,9 +122,9 @@ export async function userOfSubject(
 ): Promise<string> {
   return transaction(async ({ db }) => {
     const [known] = await db.select().from(users).where(eq(users.subject, subject))
-    if (known?.disabledAt) throw new RalphError('UNAUTHENTICATED', 'this account was locked')
+    if (known?.disabledAt) throw new RalphError('UNAUTHENTICATED', 'this account is disabled')
     if (known) return known.id
-    // Who signs in first, sets things up.
+    // The first user to sign in becomes admin.
     const [{ others } = { others: 0 }] = await db
       .select({ others: sql<number>`count(*)::int` })
       .from(users)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { joiningFrames } from './join-frames.ts'
 
-it('joins frames, and shares the bytes of those who are told the same', () => {
+it('joins frames, and shares the bytes between clients with the same frames', () => {
   const encode = (text: string) => new TextEncoder().encode(text)
   const [a, b, c] = [encode('a'), encode('b'), encode('c')]
   const join = joiningFrames()

@@ -1,6 +1,9 @@
 export type JoinFrames = (frames: readonly Uint8Array[]) => Uint8Array | undefined
 
-/** Frames in one piece: each send costs more than the bytes in it. Who is told the same gets the same bytes, not a copy. */
+/**
+ * Joins frames into one chunk, because each send costs more than its bytes. Clients with the same frames share the
+ * bytes.
+ */
 export function joiningFrames(): JoinFrames {
   const joined = new Map<Uint8Array, Joined[]>()
   return (frames) => {

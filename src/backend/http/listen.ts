@@ -7,28 +7,28 @@ import { RalphError } from '../../contract/errors.ts'
 
 export type ListenOptions = {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
   readonly tls?: { readonly certificate: string; readonly key: string } | undefined
-  /** People can sign in by something better than a ticket on this machine's screen. */
+  /** Users can authenticate with more than a ticket shown on this machine. */
   readonly authenticates: boolean
 }
 
 export interface Listening {
   readonly port: number
   readonly origin: string
-  /** Takes no new requests, gives those under way some time, then ends everything. */
+  /** Stops accepting requests, waits briefly for open ones, then closes everything. */
   readonly close: () => Promise<void>
 }
 
 const graceMs = 3000
 
-/** Binds the app to a port. Beyond this machine only with TLS and with real authentication. */
+/** Binds the app to a port. Accepts other machines only with TLS and real authentication. */
 export async function listen(app: Hono, options: ListenOptions): Promise<Listening> {
   const { host, port, tls, authenticates } = options
   if (!isLoopback(host) && !(tls && authenticates)) {
-    throw new RalphError('EXPOSED', `${host} can be reached from other machines`, {
-      hint: 'give --tls-cert and --tls-key and an OIDC issuer, or leave --host out and use a tunnel',
+    throw new RalphError('EXPOSED', `${host} is reachable from other machines`, {
+      hint: 'pass --tls-cert and --tls-key and an OIDC issuer, or omit --host and use a tunnel',
     })
   }
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
@@ -61,8 +61,8 @@ function started(server: Server, host: string, port: number): Promise<void> {
 
 function portTaken(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return error
-  const hint = 'choose another one with --port; 0 takes any that is free'
-  return new RalphError('PORT_TAKEN', `port ${port} of ${host} cannot be had`, { hint, cause: error })
+  const hint = 'choose another one with --port; 0 picks any free port'
+  return new RalphError('PORT_TAKEN', `cannot listen on port ${port} of ${host}`, { hint, cause: error })
 }
 
 function closed(server: Server): Promise<void> {

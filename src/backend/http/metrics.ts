@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 
 export type Gauges = { readonly viewers: number; readonly machines: number; readonly refusedFrames: number }
 
-/** What is going on, in the format of Prometheus. */
+/** Metrics in Prometheus format. */
 export async function metricsText({ db }: Database, gauges: Gauges): Promise<string> {
   const { rows } = await db.execute<{ name: string; label: string; value: number }>(sql`
     select 'ralph_agents' as name, state as label, count(*)::int as value from agent group by state

@@ -10,11 +10,14 @@ export type OidcSettings = {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Addresses (`ada@example.com`) and domains (`@example.com`) that may sign in. Signing in somewhere is not access. */
+  /**
+   * Addresses (`ada@example.com`) and domains (`@example.com`) that may sign in. An account at the provider alone
+   * grants no access.
+   */
   readonly allow: readonly string[]
-  /** The address people use: `https://ralph.example.com`. */
+  /** The public address: `https://ralph.example.com`. */
   readonly origin: string
-  /** Only for tests: an issuer without TLS. */
+  /** For tests only: allows an issuer without TLS. */
   readonly insecure?: boolean
 }
 
@@ -29,12 +32,12 @@ const waitMs = 10 * 60_000
 const startPath = '/auth/start'
 const endPath = '/auth/end'
 
-/** Sign-in with an identity provider: authorization code with PKCE; what is needed in between is in a signed cookie. */
+/** Sign-in with an identity provider: authorization code with PKCE; the state in between is a signed cookie. */
 export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promise<(app: Hono) => void> {
   const { issuer, clientId, clientSecret, origin, insecure } = settings
   const execute = insecure ? [client.allowInsecureRequests] : []
   const provider = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute })
-  // Every replica has the same key, and nobody else has it.
+  // The same key on every replica, derived from a secret in the database.
   const seal = sealing(hashOf(`sign-in ${clientSecret}`))
   const redirectUri = `${origin}${endPath}`
 
@@ -53,7 +56,7 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
         state: going.state,
         nonce: going.nonce,
       })
-      // Lax: the provider sends the browser back to us from its own site.
+      // Lax, because the provider redirects the browser back from its own site.
       const cookie = `ralph-signing-in=${seal.close({ ...going, until: deps.now() + waitMs })}; HttpOnly; SameSite=Lax; Path=${endPath}; Max-Age=600${secureIf(origin)}`
       return new Response(null, { status: 302, headers: { location: url.href, 'set-cookie': cookie } })
     })
@@ -62,14 +65,15 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
       const sealed = /(?:^|;\s*)ralph-signing-in=([\w.-]+)/.exec(c.req.header('cookie') ?? '')?.[1]
       const going = sealed === undefined ? undefined : seal.open(sealed)
       if (!going || going.until < deps.now())
-        throw new RalphError('TICKET_INVALID', 'signing in took too long; start again')
+        throw new RalphError('TICKET_INVALID', 'the sign-in took too long; start again')
       const checks = { pkceCodeVerifier: going.verifier, expectedState: going.state, expectedNonce: going.nonce }
       const here = new URL(`${redirectUri}${new URL(c.req.url).search}`)
       const tokens = await client.authorizationCodeGrant(provider, here, checks).catch((cause: unknown) => {
-        throw new RalphError('UNAUTHENTICATED', 'the identity provider has not vouched for you', { cause })
+        throw new RalphError('UNAUTHENTICATED', 'the identity provider did not authenticate you', { cause })
       })
       const session = await sessionFor(tokens.claims(), settings, deps)
-      // A page of ours, not a redirect: the cookie is Strict, and a browser that comes from elsewhere would not send it.
+      // A page instead of a redirect: the cookie is Strict, and a browser redirected from another site would not send
+      // it.
       const headers = {
         'content-type': 'text/html; charset=utf-8',
         'set-cookie': cookieOf(session, origin.startsWith('https:')),
@@ -87,7 +91,7 @@ async function sessionFor(claims: client.IDToken | undefined, settings: OidcSett
   const email =
     typeof claims?.['email'] === 'string' && claims['email_verified'] !== false ? claims['email'] : undefined
   if (!claims || !isAllowed(email, settings.allow)) {
-    throw new RalphError('FORBIDDEN', `${email ?? 'this account'} is not on the list of those who may sign in`)
+    throw new RalphError('FORBIDDEN', `${email ?? 'this account'} is not on the list of allowed users`)
   }
   const name = typeof claims['name'] === 'string' ? claims['name'] : (email ?? claims.sub)
   const make = { id: deps.newId(), at: deps.now() }

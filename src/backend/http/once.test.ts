@@ -4,7 +4,7 @@ import { newUuid } from '../../platform/uuid.ts'
 import { localUser } from './identity.ts'
 import { once } from './once.ts'
 
-it('never repeats a call that has died with its backend: nobody knows how far it came', async () => {
+it('does not repeat a call that died with its backend, because its effects are unknown', async () => {
   const database = await aDatabase('embedded')
   let now = 1_000_000
   const carryOut = once(database, () => now)

@@ -14,28 +14,28 @@ export type Keyed = {
   readonly json: unknown
 }
 
-/** Their answers hold a secret that is shown once and kept nowhere. */
+/** Their responses contain a secret that is shown once and never stored. */
 const secretive: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook', 'makeJoinToken']
 
 /**
- * Carries out a call with an idempotency key once: the second time the first answer is given. The same key for another call is
- * refused, and so is one whose first call is still under way, or has died with its backend: nobody knows how far it came. A call
- * that failed can be repeated.
+ * Executes a call with an idempotency key once and replays its response. Refuses a key that was used for another call,
+ * whose first call is still running, or whose first call died with its backend, because its effects are unknown. A
+ * failed call can be repeated.
  */
 export type Once = (keyed: Keyed, run: () => Promise<unknown>) => Promise<unknown>
 
 const keptMs = 24 * 3_600_000
-/** A call that takes longer has died with its process: the longest one installs a version on a machine. */
+/** A call older than this died with its process: the longest call installs a version on a machine. */
 const longestCallMs = 360_000
 
 const interrupted = () =>
-  new RalphError('CALL_INTERRUPTED', 'a call with this key was interrupted; whether it had its effect is not known', {
-    hint: 'look whether it was done; if not, call again with another key',
+  new RalphError('CALL_INTERRUPTED', 'a call with this key was interrupted; its effects are unknown', {
+    hint: 'check whether it took effect; if not, repeat it with another key',
   })
 
 export function once({ db }: Database, now: () => number): Once {
   return async ({ who, name, key, ids, json }, run) => {
-    if (key.length > 200) throw new RalphError('INVALID_REQUEST', 'an idempotency key has 200 characters at most')
+    if (key.length > 200) throw new RalphError('INVALID_REQUEST', 'an idempotency key may have at most 200 characters')
     const at = now()
     const requestHash = createHash('sha256')
       .update(JSON.stringify([name, ids, json]))
@@ -50,9 +50,10 @@ export function once({ db }: Database, now: () => number): Once {
         throw new RalphError('INVALID_REQUEST', 'this idempotency key was used for another call')
       }
       if (before?.status === null && before.createdAt < at - longestCallMs) throw interrupted()
-      if (before?.status === null || !before) throw new RalphError('RATE_LIMITED', 'this very call is under way')
+      if (before?.status === null || !before)
+        throw new RalphError('RATE_LIMITED', 'a call with this key is still running')
       if (secretive.includes(name)) {
-        throw new RalphError('INVALID_REQUEST', 'this was done already, and its secret is only shown once')
+        throw new RalphError('INVALID_REQUEST', 'this call has succeeded before, and its secret is shown only once')
       }
       return before.response
     }

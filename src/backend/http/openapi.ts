@@ -3,7 +3,7 @@ import { Problem } from '../../contract/fleet/problem.ts'
 import { idsIn, type Route } from '../../contract/fleet/route.ts'
 import { routes } from '../../contract/fleet/routes.ts'
 
-/** OpenAPI 3.1 of the whole API, from the table of routes. */
+/** The OpenAPI 3.1 document of the whole API, generated from the routes. */
 export function openApi(version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [name, route] of Object.entries<Route>(routes)) {

@@ -5,7 +5,7 @@ import { pace } from './pace.ts'
 function aPace() {
   let now = 0
   const asks = pace(() => now)
-  /** How many of so many calls are answered. */
+  /** How many of these calls are accepted. */
   const answered = (calls: number, who: string, changes = false) => {
     let count = 0
     for (let call = 0; call < calls; call++) {
@@ -21,7 +21,7 @@ function aPace() {
   return { answered, pass: (ms: number) => (now += ms) }
 }
 
-it('refuses who asks too often, nobody else, and not for long', () => {
+it('limits a frequent caller only, and only briefly', () => {
   const { answered, pass } = aPace()
   expect(answered(1000, 'me')).toBe(600)
   expect(answered(10, 'you')).toBe(10)
@@ -31,6 +31,6 @@ it('refuses who asks too often, nobody else, and not for long', () => {
   expect(answered(1000, 'me')).toBe(600)
 })
 
-it('takes changes to be dearer than questions', () => {
+it('charges changes more than reads', () => {
   expect(aPace().answered(1000, 'me', true)).toBe(120)
 })

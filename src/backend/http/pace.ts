@@ -1,6 +1,6 @@
 import { RalphError } from '../../contract/errors.ts'
 
-/** Throws when somebody asks too often. Changes are dearer than questions. */
+/** Throws when a caller exceeds the rate limit. Changes cost more than reads. */
 export type Pace = (who: string, changes: boolean) => void
 
 type Bucket = { tokens: number; at: number }
@@ -8,10 +8,10 @@ type Bucket = { tokens: number; at: number }
 const capacity = 600
 const perSecond = 60
 const priceOfChange = 5
-/** Whom we have not seen for this long has a full bucket again anyway. */
+/** The bucket of a caller not seen for this long is full again. */
 const forgetMs = 60_000
 
-/** One bucket per user, and one for all that nobody knows; of this process only, since it is about load. */
+/** One bucket per user, and one for all unauthenticated callers. Per process, because it limits load. */
 export function pace(now: () => number): Pace {
   const buckets = new Map<string, Bucket>()
   let swept = now()

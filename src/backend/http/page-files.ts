@@ -13,8 +13,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * The files of the page. Everything under `assets/` carries its hash in its name and never changes; every other path that is
- * no file is a place inside the page.
+ * Serves the files of the page. Files under `assets/` have a hash in their name and never change; every path that is
+ * not a file is a route of the page.
  */
 export function pageFiles(folder: string): (path: string) => Promise<Response | undefined> {
   return async (path) => {

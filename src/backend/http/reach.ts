@@ -9,10 +9,7 @@ import type { Who } from './call.ts'
 
 type Ids = Readonly<Record<string, string>>
 
-/**
- * What somebody has on the agent that the ids of a path belong to. An admin has everything on everything that is there;
- * what is not there, nobody has anything on.
- */
+/** The caller's access level on the agent that the IDs in a path belong to. Admins own every agent. */
 export async function levelOn({ db }: Database, who: Who, ids: Ids): Promise<AccessLevel | undefined> {
   const agentId = await agentOf(db, ids)
   if (agentId === undefined) return undefined
@@ -38,7 +35,7 @@ async function agentOf(db: Queries, { agentId, sprintId, questionId }: Ids): Pro
   return row?.id
 }
 
-/** What somebody has on each agent; undefined if they may not even sign in any more. */
+/** The user's access level on each agent; undefined if the user can no longer sign in. */
 export async function levelsOf({ db }: Database, who: Who): Promise<ReadonlyMap<string, AccessLevel> | undefined> {
   const [user] = await db.select().from(users).where(eq(users.id, who.user.id))
   if (!user || user.disabledAt !== null || user.role !== who.user.role) return undefined

@@ -3,14 +3,14 @@ import { errorCodes, RalphError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/fleet/problem.ts'
 import { isDatabaseGone } from '../database/database-gone.ts'
 
-/** The one place where an error becomes an answer. What we did not expect is said to the log, not to the caller. */
+/** The only place that turns an error into a response. Unexpected errors are logged, not shown to the caller. */
 export function problemOf(error: unknown, log: (error: unknown) => void): Problem {
   if (error instanceof BadRequest) return { ...problem('INVALID_REQUEST', error.message), errors: [...error.errors] }
   if (error instanceof RalphError && error.code !== 'INTERNAL') return problem(error.code, error.message, error.hint)
   log(error)
   if (isDatabaseGone(error))
-    return problem('DATABASE_UNAVAILABLE', 'the database cannot be reached now', 'try again soon')
-  return problem('INTERNAL', 'something went wrong here', 'the log of the backend says more')
+    return problem('DATABASE_UNAVAILABLE', 'the database is currently unreachable', 'retry soon')
+  return problem('INTERNAL', 'internal error', 'see the log of the backend')
 }
 
 function problem(code: keyof typeof errorCodes, title: string, hint?: string): Problem {
@@ -29,7 +29,7 @@ export function problemResponse(body: Problem): Response {
   })
 }
 
-/** Seconds after which the same call may go well. A bucket that is empty has enough for one call again after one. */
+/** Seconds after which a retry may succeed. An empty bucket allows one call again after a second. */
 const againAfter: Readonly<Record<string, string>> = {
   RATE_LIMITED: '1',
   DATABASE_UNAVAILABLE: '5',
@@ -42,12 +42,12 @@ class BadRequest extends Error {
   readonly errors: readonly FieldError[]
 
   constructor(errors: readonly FieldError[]) {
-    super(errors.length === 1 ? `${errors[0]?.path}: ${errors[0]?.message}` : `${errors.length} fields are wrong`)
+    super(errors.length === 1 ? `${errors[0]?.path}: ${errors[0]?.message}` : `${errors.length} fields are invalid`)
     this.errors = errors
   }
 }
 
-/** What came from outside, as the schema wants it. `where` is said in front of the names of fields. */
+/** Parses input with a schema. `where` prefixes the field names in errors. */
 export function parsed<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
   const result = schema.safeParse(value)
   if (result.success) return result.data

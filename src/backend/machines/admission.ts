@@ -20,7 +20,7 @@ type Wanted = {
 
 export type MadeToken = { readonly id: string; readonly token: string; readonly expiresAt: number }
 
-/** A token for one machine. Only its hash is kept. */
+/** Creates a token for one machine. Only its hash is stored. */
 export async function makeJoinToken(wanted: Wanted, { store, authority, now }: AdmissionParts): Promise<MadeToken> {
   const token = newJoinToken(authority.pin)
   const expiresAt = now() + joinTokenLifeMs
@@ -36,16 +36,16 @@ export async function makeJoinToken(wanted: Wanted, { store, authority, now }: A
   return { id: token.id, token: formatJoinToken(token), expiresAt }
 }
 
-/** One sentence for all of them: it is nobody's business which part of a token was wrong. */
+/** One message for all cases, so that it does not reveal which part of the token was wrong. */
 const refusal = 'the token is unknown, used or older than 15 minutes'
 
-/** Lets a machine in that shows a token, once. */
+/** Admits a machine with a valid token, once. */
 export async function join(request: JoinRequest, { store, authority, now, log }: AdmissionParts): Promise<JoinAnswer> {
   const { id, secret, csr, name, labels, version } = request
   const keyPin = await requestPin(csr)
   const admission = await store.useToken({ id, hash: secretHash(secret), keyPin, name, labels, version })
   if ('refused' in admission) {
-    log('warn', 'a join was refused', { token: id, why: admission.refused })
+    log('warn', 'join refused', { token: id, why: admission.refused })
     return { refused: refusal }
   }
   const { machineId, status } = admission
@@ -53,6 +53,6 @@ export async function join(request: JoinRequest, { store, authority, now, log }:
   if (status === 'revoked') return { refused: refusal }
   const { certificate, serial, expiresAt } = await authority.forMachine(csr, machineId, now())
   await store.certified(machineId, serial, expiresAt)
-  log('info', 'a machine has joined', { machineId, name })
+  log('info', 'machine joined', { machineId, name })
   return { machineId, certificate, authorities: authority.certificate }
 }

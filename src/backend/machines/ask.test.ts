@@ -5,11 +5,17 @@ import { machineCalls, machines } from '../database/machine.ts'
 import { outbox } from '../fleet/machines.ts'
 import { askMachines } from './ask.ts'
 
-it('puts a question to a machine that comes back while somebody waits for the answer', async () => {
+it('sends a pending call to a machine that reconnects while the caller waits', async () => {
   const database = await aDatabase('embedded')
   const machineId = randomUUID()
-  // As a backend leaves it that was killed.
-  const row = { id: machineId, name: 'vm', status: 'active' as const, connectedTo: 'the one before', createdAt: 1 }
+  // As left by a backend that was killed.
+  const row = {
+    id: machineId,
+    name: 'vm',
+    status: 'active' as const,
+    connectedTo: 'the previous replica',
+    createdAt: 1,
+  }
   await database.db.insert(machines).values(row)
   const asked: string[] = []
   const locked = { success: true, exists: true, lock: { state: 'present' } }

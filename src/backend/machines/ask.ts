@@ -23,23 +23,23 @@ export type AskParts = {
 const callTopic = 'machine-call'
 const repliedTopic = 'machine-replied'
 const usualDeadlineMs = 30_000
-/** The machine gives up sooner. */
+/** Longer than the timeout on the machine. */
 const installMs = 300_000
 const lookMs = 1000
-/** Nobody waits for these any more. */
+/** Callers have given up on these. */
 const forgetMs = 10 * 60_000
 
 export interface Asking extends FleetMachines {
-  /** The line to a machine is here now: what it was asked before is put to it. */
+  /** The machine has connected to this replica: send it the pending calls. */
   readonly connected: (machineId: string) => Promise<void>
-  /** A machine has answered a request that was kept. */
+  /** A machine has replied to a durable request. */
   readonly replied: (reply: unknown) => Promise<void>
   readonly close: () => void
 }
 
 /**
- * Asks machines, whichever replica holds their connection: a machine that is connected here is asked directly, any other one
- * by way of a row that the right replica sees.
+ * Calls machines regardless of which replica holds the connection: directly if it is this one, otherwise through a row
+ * that the other replica reads.
  */
 export function askMachines(parts: AskParts): Asking {
   const { database, outbox, lines, now, newId, log } = parts
@@ -55,7 +55,7 @@ export function askMachines(parts: AskParts): Asking {
       })
     const patient = type === 'update' ? { ...parts, deadlineMs: installMs } : parts
     return viaRow(id, write, patient).catch(async (error: unknown) => {
-      // What nobody waits for must not happen in the middle of the night, when the machine is back.
+      // The caller has given up: a late delivery must not take effect when the machine reconnects hours later.
       await database.transaction((tx) => outbox.withdraw(tx, machineId, id)).catch(log)
       throw error
     })
@@ -97,7 +97,7 @@ export function askMachines(parts: AskParts): Asking {
   }
 }
 
-/** Nobody is kept waiting for a machine that is known not to be there. */
+/** Fails at once if the machine is known to be disconnected. */
 async function mustBeConnected(db: Database['db'], machineId: string): Promise<void> {
   const [machine] = await db.select({ to: machines.connectedTo }).from(machines).where(eq(machines.id, machineId))
   if (!machine || machine.to === null) throw unreachable('it is not connected')
@@ -109,7 +109,7 @@ function refusalOf({ code, message }: Extract<Reply, { success: false }>): Ralph
   return new RalphError(Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'MACHINE_REFUSED', message)
 }
 
-/** Another replica asks a machine that may be connected here. */
+/** Executes a call that another replica wrote for a machine connected here. */
 async function serve(id: string, { database: { db, signals }, lines }: AskParts): Promise<void> {
   const [call] = await db.select().from(machineCalls).where(eq(machineCalls.id, id))
   if (!call || call.reply !== null || !isRequestType(call.type) || !isLive(call.type)) return
@@ -127,9 +127,9 @@ async function serve(id: string, { database: { db, signals }, lines }: AskParts)
 const saidBy = (error: unknown) =>
   error instanceof RalphError
     ? { code: error.code, message: error.message }
-    : { code: 'MACHINE_REFUSED', message: 'the machine could not answer' }
+    : { code: 'MACHINE_REFUSED', message: 'the machine failed to answer' }
 
-/** Writes the question, waits for its reply, and clears both away. */
+/** Writes the call, awaits its reply, and deletes both. */
 async function viaRow(id: string, write: () => Promise<void>, parts: AskParts): Promise<Reply> {
   const { database, log } = parts
   try {
@@ -140,7 +140,7 @@ async function viaRow(id: string, write: () => Promise<void>, parts: AskParts): 
   }
 }
 
-/** Resolves with the reply as soon as its row has one. */
+/** Resolves with the reply as soon as the row has one. */
 function replyTo(id: string, { database, now, log, deadlineMs = usualDeadlineMs }: AskParts): Promise<Reply> {
   const { db, signals } = database
   const until = now() + deadlineMs
@@ -148,7 +148,7 @@ function replyTo(id: string, { database, now, log, deadlineMs = usualDeadlineMs 
     const look = async () => {
       const [call] = await db.select().from(machineCalls).where(eq(machineCalls.id, id))
       if (call && call.reply !== null) end(() => resolve(Reply.parse(call.reply)))
-      else if (now() >= until) end(() => reject(unreachable('it has not answered in time')))
+      else if (now() >= until) end(() => reject(unreachable('it did not answer in time')))
     }
     const timer = setInterval(() => void look().catch(log), lookMs)
     const quiet = signals.on(repliedTopic, (replied) => void (replied === id && look().catch(log)))

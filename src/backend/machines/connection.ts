@@ -19,7 +19,7 @@ export type ConnectionParts = {
   readonly timing?: Partial<Timing> | undefined
 }
 
-/** One line of the log, for people and machines. Never holds what came over the line. */
+/** Writes one log line. Must never include data received from a machine. */
 export type Log = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
 
 export type Connection = {
@@ -28,16 +28,16 @@ export type Connection = {
   readonly bootId: string
   readonly epoch: number
   readonly line: Line
-  /** The machine has told what it has, and that was compared: only now it is given work. */
+  /** True once the machine's inventory was reconciled; before that it receives no work. */
   readonly isReady: () => boolean
-  /** Gives it no more work. */
+  /** Stops sending work to it. */
   readonly fence: () => void
 }
 
-/** Alarms in both directions: a clock that is further off makes certificates and logs hard to believe. */
+/** Alarms in both directions: a larger skew makes certificates and logs unreliable. */
 const mostSkewMs = 30_000
 
-/** Often enough for leases, and seldom enough for the database. */
+/** Often enough for leases, rarely enough for the database. */
 const seenEveryMs = 5000
 
 function atMostEvery(ms: number, tell: () => void): () => void {
@@ -51,7 +51,7 @@ function atMostEvery(ms: number, tell: () => void): () => void {
 
 type Admitted = { readonly hello: Hello; readonly epoch: number; readonly clockSkewMs: number }
 
-/** Whether this machine may connect now, and if so its epoch. Refusals are told to the machine. */
+/** Decides whether this machine may connect, and returns its epoch. Sends the machine the reason of a refusal. */
 export async function admit(
   transport: Transport,
   machineId: string,
@@ -60,24 +60,24 @@ export async function admit(
   const { store, now, log } = parts
   const hello = await hearHello(transport)
   const refuse = (code: string, message: string, final: boolean) => {
-    log('warn', 'a machine was refused', { machineId, code })
+    log('warn', 'machine refused', { machineId, code })
     sayRefused(transport, { code, message, final })
     return undefined
   }
-  if (hello.machineId !== machineId) return refuse('WRONG_NAME', 'the certificate is for another machine', true)
+  if (hello.machineId !== machineId) return refuse('WRONG_NAME', 'the certificate belongs to another machine', true)
   const speaks = commonVersion(hello.speaks)
   if (speaks === undefined) {
     return refuse(
       'VERSION_UNKNOWN',
-      `ralph ${parts.version} does not understand ralph ${hello.version}; update one of them`,
+      `ralph ${parts.version} is not compatible with ralph ${hello.version}; update one of them`,
       false,
     )
   }
   const known = await store.find(machineId)
-  if (!known || known.status === 'revoked') return refuse('REVOKED', 'this machine is not let in any more', true)
+  if (!known || known.status === 'revoked') return refuse('REVOKED', 'this machine was revoked', true)
   if (known.status === 'pending') return refuse('JOIN_PENDING', 'an admin has not approved this machine yet', false)
   if (isOlder(hello, known)) {
-    const alarm = 'a second agents-server with the same key has tried to connect'
+    const alarm = 'a second agents-server with the same key tried to connect'
     await store.setAlarm(machineId, alarm)
     return refuse('FENCED', 'another agents-server with this key is newer; join again if this is another machine', true)
   }
@@ -92,7 +92,9 @@ export async function admit(
   return { hello, epoch, clockSkewMs }
 }
 
-/** The same process comes again with the same boot; a newer one has a higher epoch. Anything else is a copy of the key. */
+/**
+ * A reconnecting process has the same boot ID; a newer one has a higher boot epoch. Anything else is a copy of the key.
+ */
 const isOlder = (hello: Hello, known: { readonly bootEpoch: number; readonly bootId: string | undefined }): boolean =>
   hello.bootEpoch < known.bootEpoch || (hello.bootEpoch === known.bootEpoch && hello.bootId !== known.bootId)
 
@@ -137,7 +139,7 @@ type Answering = ConnectionParts & Pick<Admitted, 'clockSkewMs'> & { readonly is
 
 async function answerReport(machineId: string, { type, body }: Arrived, parts: Answering): Promise<unknown> {
   if (!isReportType(type))
-    throw new RalphError('VERSION_UNKNOWN', `this backend knows no message "${type.slice(0, 60)}"`)
+    throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   switch (type) {
     case 'inventory': {
       const { takeInventory, noteInventory } = parts.handlers
@@ -152,11 +154,11 @@ async function answerReport(machineId: string, { type, body }: Arrived, parts: A
       return encodeReportReply(type, await renew(machineId, decodeReport(type, body).csr, parts))
     case 'prompt-ended':
     case 'order-ended':
-      throw new RalphError('MESSAGE_INVALID', `"${type}" has to be kept, and was sent for the moment only`)
+      throw new RalphError('MESSAGE_INVALID', `"${type}" is durable but was sent as a live message`)
   }
 }
 
-/** People read what happened on several machines side by side, and long after. */
+/** Converts event times to the backend's clock, so that users can compare events of several machines. */
 function onOurClock(body: ReportBody<'events'>, clockSkewMs: number): ReportBody<'events'> {
   if (Math.abs(clockSkewMs) <= mostSkewMs) return body
   return { ...body, events: body.events.map((event) => ({ ...event, at: event.at - clockSkewMs })) }

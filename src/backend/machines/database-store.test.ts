@@ -7,7 +7,7 @@ import { machineOutbox, machines } from '../database/machine.ts'
 import { databaseStore } from './database-store.ts'
 import type { MachineStore } from './store.ts'
 
-describe('what the line keeps in the database', () => {
+describe('the database store of a line', () => {
   let database: Database
   let store: MachineStore
   let now = 1000
@@ -28,7 +28,7 @@ describe('what the line keeps in the database', () => {
     createdAt: 1,
   })
 
-  it('neither passes over nor takes for sent a message whose transaction was committed late', async () => {
+  it('neither skips nor drops a message whose transaction commits late', async () => {
     const machineId = await aMachine()
     const outbox = store.outbox(machineId)
     const late = await database.pool.connect()
@@ -49,7 +49,7 @@ describe('what the line keeps in the database', () => {
     expect((await store.outbox(machineId).pending(0, 10)).map(({ id }) => id)).toEqual(['late'])
   })
 
-  it('holds a connection again that was taken for lost, unless a newer one is there or the machine was revoked', async () => {
+  it('reclaims a connection that was considered lost, unless a newer one exists or the machine was revoked', async () => {
     const machineId = await aMachine()
     const epoch = await store.connect(machineId, { bootEpoch: 1, bootId: randomUUID(), version: '1', clockSkewMs: 0 })
     const holder = async () => {
@@ -64,7 +64,7 @@ describe('what the line keeps in the database', () => {
     expect(await store.stillCounts(machineId, epoch)).toBe(false)
   })
 
-  it('gives the same messages again until they are stored, and at most as many as were asked for', async () => {
+  it('returns the same messages until they are stored, and at most the requested number', async () => {
     const machineId = await aMachine()
     await database.db.insert(machineOutbox).values(['a', 'b', 'c'].map((id) => message(machineId, id)))
     const outbox = store.outbox(machineId)
@@ -74,7 +74,7 @@ describe('what the line keeps in the database', () => {
     expect(await ids(0, 10)).toEqual(['c'])
   })
 
-  it('takes a token once, in time, and again only from the machine that has used it', async () => {
+  it('accepts a token once, before it expires, and again only from the machine that used it', async () => {
     const [id, anotherId] = [randomUUID(), randomUUID()]
     const token = {
       id,

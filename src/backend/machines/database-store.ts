@@ -11,11 +11,11 @@ export type StoreOptions = {
   readonly newId: () => string
   /** This replica. */
   readonly holder: () => string
-  /** A row of a machine has changed. */
+  /** Called when the row of a machine has changed. */
   readonly changed: (machineId: string) => Promise<void>
 }
 
-/** What the line needs to keep, in the tables of the fleet. */
+/** Implements the store of the line with the tables of the fleet. */
 export function databaseStore(database: Database, options: StoreOptions): MachineStore {
   const { db, transaction } = database
   const { now, changed } = options
@@ -29,7 +29,7 @@ export function databaseStore(database: Database, options: StoreOptions): Machin
       const [row] = await db.select().from(machines).where(eq(machines.id, machineId))
       return row && { ...row, bootId: row.bootId ?? undefined }
     },
-    // Who holds the connection is written down when the inventory was taken: see `reachable`.
+    // `connectedTo` is written once the inventory was applied: see `reachable`.
     connect: async (machineId, { bootEpoch, bootId, version, clockSkewMs }) => {
       const fields = { bootEpoch, bootId, version, clockSkewMs, lastSeenAt: now(), epoch: sql`${machines.epoch} + 1` }
       const [row] = await db.update(machines).set(fields).where(eq(machines.id, machineId)).returning()
@@ -37,7 +37,7 @@ export function databaseStore(database: Database, options: StoreOptions): Machin
     },
     stillCounts: async (machineId, epoch) => {
       const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), ne(machines.status, 'revoked'))
-      // While the database could not be reached, others may have taken its connection for lost.
+      // While the database was unreachable, other replicas may have marked the machine disconnected.
       const here = { lastSeenAt: now(), connectedTo: sql`coalesce(${machines.connectedTo}, ${options.holder()})` }
       return (await db.update(machines).set(here).where(same).returning({ id: machines.id })).length > 0
     },
@@ -62,8 +62,8 @@ export function databaseStore(database: Database, options: StoreOptions): Machin
 type Waiting = { readonly position: number; readonly row: typeof machineOutbox.$inferSelect }
 
 /**
- * One connection's view of what its machine is still to be told. Positions are its own: a row of a transaction that was
- * committed late can have a lower number than others that are sent already, and must be neither passed over nor taken for sent.
+ * The outbox of one connection. Positions are local to it: a row of a transaction that commits late can have a lower ID
+ * than rows already sent, and must be neither skipped nor treated as sent.
  */
 function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore['outbox']> {
   let waiting: readonly Waiting[] = []
@@ -94,14 +94,14 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
   }
 }
 
-/** The rows hold what is meant; on the line goes what the schema makes of it. */
+/** Rows hold the decoded message; this encodes it for the wire. */
 function wireOf(message: unknown): { type: string; body: unknown } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `send`, which is typed
   const { type, body } = message as { type: string; body: RequestBody<RequestType> }
   return { type, body: isRequestType(type) ? encodeRequest(type, body) : body }
 }
 
-/** Good once. The machine that has used it may come again with the same key, if the answer got lost. */
+/** Single use. The machine that used it may retry with the same key if the reply was lost. */
 async function useToken(
   db: Database['db'],
   { id, hash, keyPin, name, labels, version }: TokenUse,

@@ -69,13 +69,13 @@ const helloOf = (machineId: string, with_: Partial<Hello> = {}): Hello => ({
   ...with_,
 })
 
-/** What comes of an attempt to connect with these credentials. */
+/** The result of an attempt to connect with these credentials. */
 async function attempt(credentials: Credentials, hello: Hello): Promise<string> {
   try {
     const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
     await greet(transport, hello)
     transport.close('done')
-    return 'let in'
+    return 'accepted'
   } catch (error) {
     return error instanceof Error ? error.message : ''
   }
@@ -94,7 +94,7 @@ const anInventory = {
   waiting: 0,
 }
 
-/** The machine's end of a line that is let in. */
+/** The machine's end of an admitted line. */
 async function connected(
   machineId: string,
   with_: Partial<Hello> = {},
@@ -117,9 +117,9 @@ async function connected(
 }
 
 describe('the port for machines', () => {
-  it('lets in a machine with a certificate of its authority', async () => {
+  it('accepts a machine with a certificate of its authority', async () => {
     const id = memory.add('good')
-    expect(await attempt(await credentialsFor(id), helloOf(id))).toBe('let in')
+    expect(await attempt(await credentialsFor(id), helloOf(id))).toBe('accepted')
   })
 
   it('refuses foreign, self-signed and expired certificates, and the server certificate of another backend', async () => {
@@ -143,7 +143,7 @@ describe('the port for machines', () => {
     ])
   })
 
-  it('refuses a connection without a certificate, TLS 1.2, and a path that is not there', async () => {
+  it('refuses a connection without a certificate, TLS 1.2, and an unknown path', async () => {
     const tried = (options: object) =>
       new Promise<string>((resolve) => {
         const socket = connect({
@@ -162,7 +162,7 @@ describe('the port for machines', () => {
     expect(await tried({ servername: 'elsewhere.example' })).toContain("does not match certificate's altnames")
   })
 
-  it('refuses another name, an unknown or revoked machine, one that waits for approval, and a version it cannot speak', async () => {
+  it('refuses another name, an unknown or revoked machine, one that awaits approval, and an unknown version', async () => {
     const [id, other] = [memory.add('a'), memory.add('b')]
     const credentials = await credentialsFor(id)
     const stranger = randomUUID()
@@ -175,18 +175,18 @@ describe('the port for machines', () => {
       await attempt(await credentialsFor(pending), helloOf(pending)),
       await attempt(credentials, helloOf(id, { speaks: { oldest: 7, newest: 9 }, version: '9.0.0' })),
     ]).toEqual([
-      'WRONG_NAME: the certificate is for another machine',
-      'REVOKED: this machine is not let in any more',
-      'REVOKED: this machine is not let in any more',
+      'WRONG_NAME: the certificate belongs to another machine',
+      'REVOKED: this machine was revoked',
+      'REVOKED: this machine was revoked',
       'JOIN_PENDING: an admin has not approved this machine yet',
-      'VERSION_UNKNOWN: ralph 0.1.0 does not understand ralph 9.0.0; update one of them',
+      'VERSION_UNKNOWN: ralph 0.1.0 is not compatible with ralph 9.0.0; update one of them',
     ])
   })
 
-  it('talks with a machine of the next version that still speaks ours, in ours, whatever else it has to say', async () => {
+  it('speaks its own version with a newer machine that still supports it, and ignores unknown messages', async () => {
     const id = memory.add('newer')
     const { line, received } = await connected(id, { speaks: { oldest: 1, newest: 2 }, version: '0.2.0' }, async () => {
-      throw new RalphError('VERSION_UNKNOWN', 'not any more')
+      throw new RalphError('VERSION_UNKNOWN', 'no longer')
     })
     const wire: { inventory: object } = JSON.parse(
       JSON.stringify(encodeReport('inventory', { inventory: anInventory })),
@@ -209,7 +209,7 @@ describe('the port for machines', () => {
 })
 
 describe('a line to a machine', () => {
-  it('carries kept messages, calls and failures of calls', async () => {
+  it('carries durable messages, calls and failures of calls', async () => {
     const id = memory.add('talks')
     const agentId = randomUUID()
     const { line, received } = await connected(id, {}, async ({ type, body }) => {
@@ -222,13 +222,13 @@ describe('a line to a machine', () => {
     await expect.poll(() => received.map((message) => message.id)).toEqual(['one'])
     expect(await machines.call(id, 'claude-state', { agentId })).toMatchObject({ success: true, isReady: true })
     const failing = machines.call(id, 'detect-checks', { agentId })
-    await expect(failing).rejects.toThrow('something went wrong over there; its log says what')
+    await expect(failing).rejects.toThrow('internal error on the other side; see its log')
     line.close('done')
     await expect.poll(() => machines.isReachable(id)).toBe(false)
     await expect(machines.call(id, 'claude-state', { agentId })).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
   })
 
-  it('refuses and counts what is no frame, and goes on; a frame that is too long ends only its own connection', async () => {
+  it('refuses and counts invalid frames, and continues; a frame that is too long ends only its own connection', async () => {
     const [id, other] = [memory.add('hostile'), memory.add('neighbour')]
     const neighbour = await connected(other)
     const credentials = await credentialsFor(id)
@@ -253,7 +253,7 @@ describe('a line to a machine', () => {
     neighbour.line.close('done')
   })
 
-  it('renews a certificate for a new key, and only for the machine that asks', async () => {
+  it('renews a certificate for a new key, but only for the machine that asks', async () => {
     const id = memory.add('renews')
     const { line } = await connected(id, { bootEpoch: 1 })
     const { key, csr } = await newKeyAndRequest('another name')
@@ -261,27 +261,27 @@ describe('a line to a machine', () => {
     await expect(line.call('renew', encodeReport('renew', { csr: 'x' }), 5000)).rejects.toThrow('certificate request')
     const { certificate, authorities } = decodeReportReply('renew', reply)
     expect(authorities).toBe(authority.certificate)
-    expect(await attempt({ certificate, key }, helloOf(id, { bootEpoch: 2 }))).toBe('let in')
+    expect(await attempt({ certificate, key }, helloOf(id, { bootEpoch: 2 }))).toBe('accepted')
     line.close('done')
   })
 
-  it('lets in a machine whose clock is off, and says so', async () => {
+  it('accepts a machine whose clock is off, and raises an alarm', async () => {
     const id = memory.add('skewed')
-    expect(await attempt(await credentialsFor(id), helloOf(id, { at: Date.now() - hour }))).toBe('let in')
+    expect(await attempt(await credentialsFor(id), helloOf(id, { at: Date.now() - hour }))).toBe('accepted')
     expect(warnings.findLast((text) => text.includes(id) && text.includes('clockSkewMs'))).toMatch(
       /"clockSkewMs":-36\d{5}/,
     )
     expect(memory.machines.get(id)?.alarm).toMatch(/^its clock is off by 36\d\d s$/)
   })
 
-  it('is cut off soon after a revocation', async () => {
+  it('closes soon after a revocation', async () => {
     const id = memory.add('revoked later')
     const { line } = await connected(id)
     await memory.store.setStatus(id, 'revoked')
-    expect(await line.closed).toBe('this connection does not count any more')
+    expect(await line.closed).toBe('this connection was superseded or revoked')
   })
 
-  it('goes to the newer process of a machine, with an alarm if the older one is still there', async () => {
+  it('belongs to the newer process of a machine, with an alarm if the older one is still connected', async () => {
     const id = memory.add('cloned')
     const first = await connected(id, { bootEpoch: 1 })
     const second = await connected(id, { bootEpoch: 2 })
@@ -293,7 +293,7 @@ describe('a line to a machine', () => {
     second.line.close('done')
   })
 
-  it('is taken over in silence by the same process that comes again', async () => {
+  it('is replaced without an alarm when the same process reconnects', async () => {
     const id = memory.add('again')
     const bootId = randomUUID()
     const first = await connected(id, { bootId })
@@ -315,22 +315,22 @@ describe('joining', () => {
     { key: _key, ...mine }: Awaited<ReturnType<typeof about>>,
   ) => (await askToJoin({ host, port: listener.port }, given, mine)).answer
 
-  it('gives a machine with a fresh token a certificate that it can connect with', async () => {
+  it('gives a machine with a new token a certificate that it can connect with', async () => {
     const mine = await about()
     const answer = await asking(await token(), mine)
     if (!('machineId' in answer)) throw new Error(JSON.stringify(answer))
     const { machineId, certificate } = answer
-    expect(await attempt({ certificate, key: mine.key }, helloOf(machineId))).toBe('let in')
+    expect(await attempt({ certificate, key: mine.key }, helloOf(machineId))).toBe('accepted')
   })
 
-  it('lets the same key ask again, and nobody else', async () => {
+  it('allows a retry with the same key only', async () => {
     const [given, mine] = [await token(), await about()]
     const first = await asking(given, mine)
     expect(await asking(given, mine)).toMatchObject({ machineId: 'machineId' in first ? first.machineId : '' })
     expect(await asking(given, await about())).toEqual({ refused: expect.stringContaining('token') })
   })
 
-  it('waits for an admin if the token says so', async () => {
+  it('waits for an admin if the token requires approval', async () => {
     const [given, mine] = [await token(true), await about()]
     expect(await asking(given, mine)).toEqual({ pending: true })
     const [waiting] = [...memory.machines.values()].filter(({ status, name }) => status === 'pending' && name === 'new')
@@ -338,12 +338,12 @@ describe('joining', () => {
     expect(await asking(given, mine)).toMatchObject({ machineId: waiting?.id })
   })
 
-  it('sends nothing to a backend whose authority is another than that of the token', async () => {
+  it('sends nothing to a backend whose authority differs from the token', async () => {
     const given = { ...(await token()), pin: 'A'.repeat(43) }
     await expect(asking(given, await about())).rejects.toMatchObject({ code: 'JOIN_REFUSED' })
   })
 
-  it('refuses wrong secrets, tokens that are too old, and requests that are none', async () => {
+  it('refuses wrong secrets, expired tokens and malformed requests', async () => {
     const given = await token()
     expect(await asking({ ...given, secret: 'B'.repeat(43) }, await about())).toEqual({ refused: expect.any(String) })
     const broken = { ...(await about()), csr: 'nonsense' }

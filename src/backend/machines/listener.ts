@@ -15,7 +15,7 @@ import type { Machines } from './machines.ts'
 export type ListenerOptions = AdmissionParts & {
   readonly machines: Machines
   readonly host: string
-  /** 0: any. */
+  /** 0: any free port. */
   readonly port: number
 }
 
@@ -25,11 +25,13 @@ export interface Listener {
 }
 
 const mostJoinBytes = 20_000
-/** Wrong tokens of one address in a minute; more are not even looked at. */
+/** Failed tokens per address and minute; further attempts are refused without a check. */
 const mostFailures = 20
 const reissueEveryMs = 7 * 86_400_000
 
-/** The port that machines call: TLS 1.3 only; without a certificate of ours one can do nothing but show a join token. */
+/**
+ * The port for machines: TLS 1.3 only; a client without a certificate of our authority can only redeem a join token.
+ */
 export async function listenForMachines(options: ListenerOptions): Promise<Listener> {
   const { authority, now } = options
   const secure = async () => {
@@ -38,7 +40,7 @@ export async function listenForMachines(options: ListenerOptions): Promise<Liste
   }
   const joining = joinOver(options)
   const server = createServer(
-    // Who has no certificate can still ask to join, so it is the upgrade that insists on one.
+    // A client without a certificate may still ask to join, so the certificate is checked at the upgrade.
     { ...(await secure()), requestCert: true, rejectUnauthorized: false, handshakeTimeout: 10_000 },
     (request, response) => void joining(request, response),
   )
@@ -73,7 +75,7 @@ const portOf = (address: AddressInfo | string | null): number =>
 function upgrades({ machines, log }: ListenerOptions) {
   const sockets = new WebSocketServer({ noServer: true, ...webSocketLimits })
   const refuse = (socket: Duplex, why: string) => {
-    log('warn', 'a connection was refused', { why })
+    log('warn', 'connection refused', { why })
     socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   }
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -83,7 +85,7 @@ function upgrades({ machines, log }: ListenerOptions) {
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = webSocketTransport(webSocket, found.socket)
       machines.attach(transport, found.machineId).catch((error: unknown) => {
-        log('warn', 'a connection failed', {
+        log('warn', 'connection failed', {
           machineId: found.machineId,
           why: error instanceof Error ? error.message : '',
         })
@@ -95,14 +97,14 @@ function upgrades({ machines, log }: ListenerOptions) {
 
 type Identity = { readonly machineId: string; readonly socket: TLSSocket } | { readonly refused: string }
 
-/** Who is at the other end, as the handshake has proved it. */
+/** The machine at the other end, as proved by the TLS handshake. */
 function identityOf({ url }: IncomingMessage, socket: Duplex): Identity {
-  if (url !== linePath) return { refused: 'there is nothing at this path' }
-  if (!(socket instanceof TLSSocket)) return { refused: 'it is not TLS' }
+  if (url !== linePath) return { refused: 'unknown path' }
+  if (!(socket instanceof TLSSocket)) return { refused: 'not a TLS connection' }
   if (!socket.authorized) return { refused: String(socket.authorizationError ?? 'no certificate') }
   const shown = socket.getPeerCertificate().raw
   const machineId = shown && machineOf(new X509Certificate(shown))
-  return machineId ? { machineId, socket } : { refused: 'the certificate is of no machine' }
+  return machineId ? { machineId, socket } : { refused: 'the certificate belongs to no machine' }
 }
 
 function joinOver(options: ListenerOptions) {
@@ -115,16 +117,16 @@ function joinOver(options: ListenerOptions) {
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
       response.end(JSON.stringify(answer))
     }
-    if (request.url !== joinPath || request.method !== 'POST') return say(404, { refused: 'there is nothing here' })
+    if (request.url !== joinPath || request.method !== 'POST') return say(404, { refused: 'not found' })
     if ((failures.get(from) ?? 0) >= mostFailures) return say(429, { refused: 'too many attempts; wait a minute' })
     try {
       const body = JoinRequest.safeParse(JSON.parse(await readBody(request)))
-      if (!body.success) return say(422, { refused: 'this is no request to join' })
+      if (!body.success) return say(422, { refused: 'this is not a join request' })
       const answer = await join(body.data, options)
       return say('refused' in answer ? 403 : 'pending' in answer ? 202 : 200, answer)
     } catch (error) {
-      options.log('warn', 'a join failed', { why: error instanceof Error ? error.message : '' })
-      return say(400, { refused: error instanceof RalphError ? error.message : 'this is no request to join' })
+      options.log('warn', 'join failed', { why: error instanceof Error ? error.message : '' })
+      return say(400, { refused: error instanceof RalphError ? error.message : 'this is not a join request' })
     }
   }
 }

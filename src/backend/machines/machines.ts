@@ -4,28 +4,28 @@ import type { Transport } from '../../channel/transport.ts'
 import type { LiveRequest, RequestBody, RequestReply } from '../../contract/fleet/channel.ts'
 import { admit, openConnection, type Connection, type ConnectionParts } from './connection.ts'
 
-/** The lines to all machines that are connected to this replica. */
+/** The lines to all machines connected to this replica. */
 export interface Machines {
-  /** Asks a machine that answers now. Throws MACHINE_UNREACHABLE. */
+  /** Calls a connected machine. Throws MACHINE_UNREACHABLE. */
   readonly call: <T extends LiveRequest>(
     machineId: string,
     type: T,
     body: RequestBody<T>,
     deadlineMs?: number,
   ) => Promise<RequestReply<T>>
-  /** There may be something new in the outbox of this machine. */
+  /** Looks for new messages in the machine's outbox. */
   readonly wake: (machineId: string) => void
   readonly isReachable: (machineId: string) => boolean
-  /** Takes a connection whose other end has proved to be this machine. Resolves when it is let in or refused. */
+  /** Attaches a connection whose other end has proved to be this machine. Resolves once it is admitted or refused. */
   readonly attach: (transport: Transport, machineId: string) => Promise<void>
-  /** Ends the connection of a machine that is not let in any more. */
+  /** Closes the connection of a machine that has lost its access. */
   readonly drop: (machineId: string, reason: string) => void
   readonly counts: () => { readonly connected: number; readonly refusedFrames: number }
   readonly close: () => void
 }
 
 const usualDeadlineMs = 30_000
-/** A revocation elsewhere acts at the latest after this time, and a newer connection to another replica too. */
+/** Maximum delay until a revocation, or a newer connection to another replica, takes effect. */
 const lookEveryMs = 20_000
 const stillThereMs = 2000
 
@@ -48,17 +48,17 @@ export function openMachines(parts: ConnectionParts & { readonly lookEveryMs?: n
     counts: () => ({ connected: live.size, refusedFrames: refusedFrames() }),
     close: () => {
       clearInterval(look)
-      for (const { line } of live.values()) line.close('the backend stops')
+      for (const { line } of live.values()) line.close('the backend is shutting down')
     },
   }
 }
 
 async function checkOn({ machineId, epoch, line }: Connection, { store }: ConnectionParts): Promise<void> {
   const counts = await store.stillCounts(machineId, epoch).catch(() => true)
-  if (!counts) line.close('this connection does not count any more')
+  if (!counts) line.close('this connection was superseded or revoked')
 }
 
-/** One connection per machine: a newer one takes the place of the one before. */
+/** One connection per machine: a newer one replaces the previous one. */
 function openConnections(parts: ConnectionParts) {
   const { store, handlers, log } = parts
   const live = new Map<string, Connection>()
@@ -77,7 +77,7 @@ function openConnections(parts: ConnectionParts) {
     const { machineId, epoch, line } = connection
     const reason = await line.closed
     refusedBefore += line.counts.refused
-    log('info', 'a line was closed', { machineId, reason, refused: line.counts.refused })
+    log('info', 'line closed', { machineId, reason, refused: line.counts.refused })
     if (live.get(machineId) !== connection) return
     live.delete(machineId)
     handlers.reachable(machineId, false)
@@ -87,10 +87,12 @@ function openConnections(parts: ConnectionParts) {
   return { live, attach, refusedFrames }
 }
 
-/** The old end of a broken link does not answer. One that does, and is another process, is a copy of the key. */
+/**
+ * The old end of a broken link does not answer. One that answers and belongs to another process is a copy of the key.
+ */
 async function replace(before: Connection, now: Connection, { store, log }: ConnectionParts): Promise<void> {
   if (before.bootId !== now.bootId && (await before.line.answers(stillThereMs))) {
-    const alarm = 'two agents-servers with the same key were connected; the older one was cut off'
+    const alarm = 'two agents-servers with the same key were connected; the older one was disconnected'
     await store.setAlarm(now.machineId, alarm)
     log('warn', alarm, { machineId: now.machineId })
   }

@@ -3,7 +3,7 @@ import type { Wire } from '../../channel/message.ts'
 import type { ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import type { MachineStatus } from '../../contract/fleet/machine.ts'
 
-/** What the database knows of a machine that wants to connect. */
+/** The database row of a machine that wants to connect. */
 export type KnownMachine = {
   readonly id: string
   readonly name: string
@@ -16,7 +16,7 @@ export type Connecting = {
   readonly bootEpoch: number
   readonly bootId: string
   readonly version: string
-  /** Its clock minus ours. */
+  /** The machine's clock minus ours. */
   readonly clockSkewMs: number
 }
 
@@ -25,7 +25,7 @@ export type NewToken = {
   readonly hash: string
   readonly name: string | undefined
   readonly labels: readonly string[]
-  /** An admin has to say yes before the machine is let in. */
+  /** An admin must approve the machine before it can connect. */
   readonly approve: boolean
   readonly createdBy: string | undefined
   readonly expiresAt: number
@@ -34,7 +34,9 @@ export type NewToken = {
 export type TokenUse = {
   readonly id: string
   readonly hash: string
-  /** Of the machine's key: only the one who has used a token first may use it again, to ask for what got lost. */
+  /**
+   * Pin of the machine's key: only the machine that used a token first may use it again, to retry after a lost reply.
+   */
   readonly keyPin: string
   readonly name: string
   readonly labels: readonly string[]
@@ -45,12 +47,12 @@ export type Admission =
   | { readonly machineId: string; readonly status: MachineStatus }
   | { readonly refused: 'unknown' | 'expired' | 'used' }
 
-/** The tables that the line needs. Each call is one transaction. */
+/** The storage that the line needs. Each call is one transaction. */
 export interface MachineStore {
   readonly find: (machineId: string) => Promise<KnownMachine | undefined>
-  /** A new connection, with an epoch above that of all before. */
+  /** Registers a new connection, with an epoch higher than all previous ones. */
   readonly connect: (machineId: string, connecting: Connecting) => Promise<number>
-  /** It was heard from. False: this connection does not count any more, because of a newer one or a revocation. */
+  /** Records a sign of life. False if this connection was superseded by a newer one or the machine was revoked. */
   readonly stillCounts: (machineId: string, epoch: number) => Promise<boolean>
   readonly disconnect: (machineId: string, epoch: number) => Promise<void>
   readonly setAlarm: (machineId: string, alarm: string) => Promise<void>
@@ -63,18 +65,21 @@ export interface MachineStore {
 
 export type MachineMessage = { readonly id: string; readonly type: string; readonly body: Wire }
 
-/** What happens with what machines say. */
+/** Handles the messages of machines. */
 export interface MachineHandlers {
-  /** One transaction: `seen` if it was taken before. Rejects only if it could not be stored; then it is sent again. */
+  /**
+   * One transaction; `seen` if the message was handled before. Rejects only if it could not be stored; then the machine
+   * sends it again.
+   */
   readonly takeMessage: (machineId: string, message: MachineMessage) => Promise<Stored>
   /**
-   * The first inventory of a connection is compared with what is believed, before any request goes out on it. Later ones may
-   * cross requests that are under way, so they only say what has changed on the machine itself.
+   * `takeInventory` reconciles the first inventory of a connection with the database, before any request is sent. Later
+   * inventories may cross requests in flight, so `noteInventory` only stores what the machine reports about itself.
    */
   readonly takeInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
   readonly noteInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
   readonly takeEvents: (machineId: string, body: ReportBody<'events'>) => Promise<ReportReply<'events'>>
   readonly reachable: (machineId: string, isReachable: boolean) => void
-  /** It lives: every few seconds while it is heard from. */
+  /** Called every few seconds while the machine is heard from. */
   readonly seen: (machineId: string) => void
 }

@@ -13,18 +13,18 @@ export type TakeParts = {
   readonly log: (error: unknown) => void
 }
 
-/** What is done with what machines say. Every one of them may be said again. */
+/** Handles the messages of machines. Every message may arrive again. */
 export function machineHandlers({ fleet, asking, epochOf, log }: TakeParts): MachineHandlers {
   const take = async (machineId: string, { type, body }: MachineMessage): Promise<void> => {
     if (type === 'prompt-ended') await takePromptEnded(fleet(), machineId, decodeReport(type, body))
     else if (type === 'order-ended') await takeOrderEnded(fleet(), machineId, decodeReport(type, body))
     else if (type === 'reply') await asking().replied(body)
-    else throw new RalphError('VERSION_UNKNOWN', `this backend knows no message "${type.slice(0, 60)}"`)
+    else throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   }
   return {
     takeMessage: async (machineId, message) => {
       await take(machineId, message).catch((error: unknown) => {
-        // A message that can never be taken would hold up all that come after it.
+        // A message that can never be handled would block all messages behind it.
         if (!(error instanceof RalphError) || !neverGood.includes(error.code)) throw error
         log(error)
       })

@@ -12,7 +12,7 @@ describe('webhooks', () => {
     database = await aDatabase('postgres')
   }, 120_000)
 
-  /** One webhook, whatever the address answers, and a clock that can be set ahead. */
+  /** One webhook whose endpoint answers as given, and an adjustable clock. */
   const aWebhook = async (answer: (body: string) => void, { enabled = true } = {}) => {
     await database.db.delete(webhooks)
     const url = `https://example.com/${newUuid()}`
@@ -33,7 +33,7 @@ describe('webhooks', () => {
     return { sender, delivery, tell, now, pass: (ms: number) => void (ahead += ms) }
   }
 
-  it('are told once, signed with their id, and that is on record', async () => {
+  it('are notified once, signed with the delivery ID, and the delivery is recorded', async () => {
     const bodies: string[] = []
     const { sender, delivery, tell } = await aWebhook((body) => void bodies.push(body))
     await tell()
@@ -43,7 +43,7 @@ describe('webhooks', () => {
     await sender.close()
   })
 
-  it('are tried again later, and given up after six times with the reason', async () => {
+  it('are retried later, and given up after six attempts with the reason', async () => {
     const tried: number[] = []
     const { sender, delivery, tell, now, pass } = await aWebhook(() => {
       tried.push(now())
@@ -64,14 +64,14 @@ describe('webhooks', () => {
     await sender.close()
   }, 120_000)
 
-  it('that were switched off are not told, and that is on record too', async () => {
+  it('that are disabled are not notified, and that is recorded too', async () => {
     const { sender, delivery, tell } = await aWebhook(() => expect.unreachable(), { enabled: false })
     await tell()
     expect(await delivery()).toMatchObject({ status: 'suppressed', tries: 0 })
     await sender.close()
   })
 
-  it('are told nothing of a transaction that was rolled back, and nothing that they did not ask for', async () => {
+  it('are not notified of a transaction that was rolled back, or of events they did not subscribe to', async () => {
     const bodies: string[] = []
     const { sender, tell } = await aWebhook((body) => void bodies.push(body))
     const before = await database.db.select().from(deliveries)

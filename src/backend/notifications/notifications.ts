@@ -9,13 +9,13 @@ export type NotificationsDeps = {
   readonly database: Database
   readonly now: () => number
   readonly newId: () => string
-  /** Rejects with a reason for people. */
+  /** Rejects with a message for users. */
   readonly post: (url: string, body: string, secret: string) => Promise<void>
   readonly log: (error: unknown) => void
 }
 
 export interface Sender extends Notifications {
-  /** A delivery that was given up is tried once more. */
+  /** Retries a delivery that was given up. */
   readonly retry: (id: string) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -24,13 +24,13 @@ type DeliveryRow = typeof deliveries.$inferSelect
 
 const topic = 'deliveries'
 const lookMs = 5000
-/** Tries after 10 s, 40 s, 160 s … */
+/** Retries after 10 s, 40 s, 160 s … */
 const mostTries = 6
 const firstPauseMs = 10_000
-/** Somebody who took a delivery and died does not keep it for longer. */
+/** Time after which another replica may retry a delivery whose sender died. */
 const claimMs = 60_000
 
-/** Tells webhooks what happened. Every message to somebody is a row, whatever becomes of it. */
+/** Delivers notifications to webhooks. Every notification is a row, whatever its outcome. */
 export function createNotifications(deps: NotificationsDeps): Sender {
   const { database, now, log } = deps
   let work: Promise<void> | undefined
@@ -98,7 +98,7 @@ async function sendDue(deps: NotificationsDeps): Promise<void> {
   }
 }
 
-/** Takes some that are due, so that no other replica sends them too. */
+/** Claims deliveries that are due, so that no other replica sends them too. */
 function claim({ database, now }: NotificationsDeps): Promise<DeliveryRow[]> {
   return database.transaction(async ({ db }) => {
     const due = db

@@ -14,13 +14,13 @@ import { access } from '../database/user.ts'
 import { decodeCursor, olderThan, pageFrom } from './cursor.ts'
 import { isReachable, showAgent, showConversation, showGlance, showPrompt, type Glimpse } from './show.ts'
 
-/** Who looks: an admin sees everything, others what they were given. */
+/** The reading user: admins see everything, others what they have access to. */
 export type Viewer = { readonly userId: string; readonly admin: boolean }
 
-/** A row of the fleet as everybody sees it who may. */
+/** A row of the fleet, the same for every user. */
 export type SharedRow = Omit<AgentRow, 'access'>
 
-/** Only those parts of a progress that a row shows; it can be large. */
+/** Only the parts of a progress that a row shows, because a progress can be large. */
 const glimpse = sql<Glimpse>`jsonb_build_object(
   'goal', ${sprints.progress}->'goal', 'stats', ${sprints.progress}->'stats', 'limits', ${sprints.progress}->'limits',
   'live', ${sprints.progress}->'live', 'iterations',
@@ -68,13 +68,13 @@ function shared({ agent, machine, sprint, glimpse: part, question, queued }: Fou
 
 function waitsFor(machine: Found['machine'], now: number): { readonly waits?: string } {
   const { name, status, slots } = machine
-  if (status === 'draining') return { waits: `${name} is draining: it begins nothing new` }
+  if (status === 'draining') return { waits: `${name} is draining: it starts no prompts` }
   if (status === 'revoked') return { waits: `${name} was revoked` }
-  if (!isReachable(machine, now)) return { waits: `${name} cannot be reached` }
+  if (!isReachable(machine, now)) return { waits: `${name} is unreachable` }
   return slots === 0 ? { waits: `${name} has no slots` } : {}
 }
 
-/** The fleet as one person sees it. */
+/** The agents that one user can access. */
 export async function listAgents(
   db: Queries,
   viewer: Viewer,
@@ -111,14 +111,14 @@ async function levelsOf(db: Queries, { userId, admin }: Viewer, found: readonly 
   return new Map(rows.map(({ agentId, level }) => [agentId, level]))
 }
 
-/** Several rows at once, for those who are told of changes. */
+/** Several rows at once, for the feed. */
 export async function sharedRows(db: Queries, ids: readonly string[], now: number): Promise<Map<string, SharedRow>> {
   if (ids.length === 0) return new Map()
   const found = await rowsOf(db).where(isAny(agents.id, ids))
   return new Map(found.map((row) => [row.agent.id, shared(row, now)]))
 }
 
-/** Running first, then the queue in its order, then what has ended, newest first. */
+/** Running prompts first, then the queue in order, then ended ones, newest first. */
 export async function listPrompts(
   db: Queries,
   agentId: string,
@@ -168,7 +168,7 @@ export async function listConversations(
   return pageFrom(rows, limit, { show: showConversation, cursor: ({ startedAt, id }) => ({ at: startedAt, id }) })
 }
 
-/** What an iteration of this agent took and cost lately. */
+/** Recent duration and cost of this agent's iterations. */
 export async function estimateOf(db: Queries, agentId: string): Promise<Estimate> {
   const lately = db
     .select({ durationMs: iterations.durationMs, costUsd: iterations.costUsd })

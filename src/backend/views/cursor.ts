@@ -3,7 +3,7 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { RalphError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/fleet/page.ts'
 
-/** Where a list that is ordered by a moment and an id goes on. */
+/** The position in a list ordered by time and ID. */
 export type Cursor = { readonly at: number; readonly id: string }
 
 const encodeCursor = ({ at, id }: Cursor): string => Buffer.from(`${at} ${id}`).toString('base64url')
@@ -11,11 +11,12 @@ const encodeCursor = ({ at, id }: Cursor): string => Buffer.from(`${at} ${id}`).
 export function decodeCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined
   const [, at, id] = /^(\d{1,16}) ([\w:-]{1,100})$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
-  if (at === undefined || id === undefined) throw new RalphError('INVALID_REQUEST', 'query.cursor: not one of ours')
+  if (at === undefined || id === undefined)
+    throw new RalphError('INVALID_REQUEST', 'query.cursor: not a cursor of this API')
   return { at: Number(at), id }
 }
 
-/** `rows` has one more than was asked for if there is more to come. */
+/** `rows` has one extra row if there are more pages. */
 export function pageFrom<R, T>(
   rows: readonly R[],
   limit: number,
@@ -27,6 +28,6 @@ export function pageFrom<R, T>(
   return { items: shown.map(show), ...next }
 }
 
-/** What comes after the cursor in a list with the newest first. */
+/** Items after the cursor in a list with the newest first. */
 export const olderThan = (cursor: Cursor | undefined, at: AnyPgColumn, id: AnyPgColumn): SQL | undefined =>
   cursor && or(lt(at, cursor.at), and(eq(at, cursor.at), lt(id, cursor.id)))

@@ -4,7 +4,7 @@ import type { Queries } from '../database/database.ts'
 import { machines } from '../database/machine.ts'
 import { showMachine } from './show.ts'
 
-/** Prompts that run on a machine. */
+/** Number of prompts running on a machine. */
 export const running = sql<number>`(select count(*)::int from agent_prompt p join agent a on a.id = p.agent_id
   where a.machine_id = machine.id and p.status = 'running')`
 

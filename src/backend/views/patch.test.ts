@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { filesIn } from './patch.ts'
 
-it('takes a diff apart: changed, new, deleted, binary and renamed files', () => {
+it('parses a diff: changed, new, deleted, binary and renamed files', () => {
   const patch = [
     'diff --git a/src/a.ts b/src/a.ts',
     'index 1..2 100644',
@@ -35,6 +35,6 @@ it('takes a diff apart: changed, new, deleted, binary and renamed files', () => 
   ])
 })
 
-it('finds nothing where nothing changed', () => {
+it('returns no files for an empty diff', () => {
   expect(filesIn('')).toEqual([])
 })

@@ -2,10 +2,10 @@ import type { Diff } from '../../contract/fleet/sprint.ts'
 
 type File = Diff['files'][number]
 
-/** A file with more changes than this is only counted. */
+/** Longer patches are only counted. */
 const longestPatch = 200_000
 
-/** What `git diff` printed, file by file. */
+/** Splits the output of `git diff` by file. */
 export function filesIn(patch: string): File[] {
   return patch
     .split(/^(?=diff --git )/m)
@@ -22,7 +22,7 @@ export function filesIn(patch: string): File[] {
     })
 }
 
-/** Names with unusual characters are quoted by git; the new name counts, unless the file is gone. */
+/** Git quotes names with unusual characters. Uses the new name, unless the file was deleted. */
 function pathIn(part: string): string {
   const named = /^\+\+\+ "?b\/(.*?)"?$/m.exec(part)?.[1] ?? /^--- "?a\/(.*?)"?$/m.exec(part)?.[1]
   return named ?? /^diff --git "?a\/.*?"? "?b\/(.*?)"?$/m.exec(part)?.[1] ?? 'unknown'

@@ -12,10 +12,10 @@ import type { MachineRow } from '../database/machine.ts'
 import type { QuestionRow } from '../database/question.ts'
 import type { SprintRow } from '../database/sprint.ts'
 
-/** A machine that has not been heard of for this long cannot be reached, whatever its connection says. */
+/** A machine not seen for this long is unreachable, even if its row says connected. */
 const silentMs = 45_000
 
-/** What a row looks like to those who ask: the same words, nothing secret, no nulls. */
+/** Converts a row to its API shape: same names, no secrets, no nulls. */
 export const showAgent = (row: AgentRow): Agent => ({
   ...pick(row, ['id', 'name', 'machineId', 'workspace', 'program', 'state', 'inRalphMode', 'createdAt']),
   ralphModeTaskDescription: row.ralphModeTaskDescription,
@@ -73,7 +73,7 @@ export const showEvent = (row: EventRow & { payload: NonNullable<EventRow['paylo
   ...(row.clipped !== null && { clipped: true }),
 })
 
-/** What of a progress a glance is made of; the rest is not even read. */
+/** The part of a progress that a glance needs; the rest is not read. */
 export type Glimpse = Pick<Progress, 'goal' | 'stats' | 'limits' | 'live' | 'iterations'> &
   Partial<Pick<Progress, 'runLimits' | 'parked' | 'reason' | 'doneWhen' | 'refusedBy'>>
 
@@ -127,7 +127,7 @@ function pick<T extends object, const K extends keyof T>(row: T, names: readonly
 
 type Given<T> = { [P in keyof T]?: NonNullable<T[P]> }
 
-/** Those fields that are not null. */
+/** The fields that are not null. */
 function given<T extends object, const K extends keyof T>(row: T, names: readonly K[]): Given<Pick<T, K>> {
   const there = names.filter((name) => row[name] !== null && row[name] !== undefined).map((name) => [name, row[name]])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly these names, without nulls

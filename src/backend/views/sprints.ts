@@ -42,7 +42,7 @@ export async function listSprints(
 
 export async function getSprint(db: Queries, sprintId: string): Promise<Sprint> {
   const [row] = await db.select().from(sprints).where(eq(sprints.id, sprintId))
-  if (!row) throw new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+  if (!row) throw new RalphError('NOT_FOUND', 'not found, or you have no access')
   return showSprint(row)
 }
 
@@ -67,7 +67,7 @@ export type EventsQuery = PageQuery & {
   readonly kind?: 'text' | 'tool' | 'other' | undefined
 }
 
-/** Whose events: a sprint's, or those of a prompt that belongs to none. */
+/** Selects the events of a sprint, or of a prompt without a sprint. */
 export type EventsOf = { readonly sprintId: string } | { readonly agentId: string; readonly promptId: string }
 
 const isOf = (of: EventsOf): SQL | undefined =>
@@ -75,7 +75,7 @@ const isOf = (of: EventsOf): SQL | undefined =>
     ? eq(events.sprintId, of.sprintId)
     : and(eq(events.promptId, of.promptId), eq(events.agentId, of.agentId))
 
-/** What happened, newest first: what a page shows is what it asks for. */
+/** Events, newest first. */
 export async function listEvents(
   db: Queries,
   of: EventsOf,

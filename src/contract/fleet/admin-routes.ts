@@ -6,16 +6,16 @@ import { Delivery, Webhook, WebhookEvent } from './webhook.ts'
 import type { Route } from './route.ts'
 
 const EventsQuery = z.strictObject({
-  /** Only what concerns this agent, with all that happens inside it. */
+  /** Limits the stream to this agent, including events inside its sprint. */
   agentId: Uuid.optional(),
-  /** Also what happens inside this sprint. */
+  /** Adds the events inside this sprint. */
   sprintId: Uuid.optional(),
-  /** The id of the last frame that was seen, for those who cannot say it as `Last-Event-ID`, which is worth more. */
+  /** ID of the last received frame, for clients that cannot send `Last-Event-ID`, which takes precedence. */
   after: z.string().max(60).optional(),
 })
 
 export const adminRoutes = {
-  me: { method: 'GET', path: '/api/me', needs: 'signed-in', summary: 'Who is asking', response: Me },
+  me: { method: 'GET', path: '/api/me', needs: 'signed-in', summary: 'The signed-in user', response: Me },
   signIn: {
     method: 'POST',
     path: '/api/sign-in',
@@ -28,14 +28,14 @@ export const adminRoutes = {
     method: 'GET',
     path: '/api/sign-in',
     needs: 'nobody',
-    summary: 'Which ways to sign in there are besides a ticket',
+    summary: 'Ways to sign in besides a ticket',
     response: z.object({ organisation: z.boolean() }),
   },
   makeTicket: {
     method: 'POST',
     path: '/api/tickets',
     needs: 'signed-in',
-    summary: 'An address that signs you in on another browser, once and within a minute',
+    summary: 'Creates an address that signs you in on another browser, once and within a minute',
     body: nothing,
     response: z.object({ address: z.string() }),
   },
@@ -58,7 +58,7 @@ export const adminRoutes = {
     method: 'PATCH',
     path: '/api/users/{userId}',
     needs: 'admin',
-    summary: 'Changes a role, or locks somebody out',
+    summary: "Changes a user's role, or disables the user",
     body: z.strictObject({ role: UserRole.optional(), disabled: z.boolean().optional() }),
     response: User,
   },
@@ -73,7 +73,7 @@ export const adminRoutes = {
     method: 'POST',
     path: '/api/tokens',
     needs: 'signed-in',
-    summary: 'Makes an API token; it is shown once',
+    summary: 'Creates an API token; it is shown once',
     body: z.strictObject({ name, scope: TokenScope, days: z.int().min(1).max(366).default(90) }),
     response: z.object({ token: z.string(), details: ApiToken }),
   },
@@ -81,21 +81,21 @@ export const adminRoutes = {
     method: 'DELETE',
     path: '/api/tokens/{tokenId}',
     needs: 'signed-in',
-    summary: 'Makes a token worthless',
+    summary: 'Revokes a token',
     response: Done,
   },
   listWebhooks: {
     method: 'GET',
     path: '/api/webhooks',
     needs: 'admin',
-    summary: 'Who is told',
+    summary: 'Webhooks',
     response: z.object({ items: z.array(Webhook) }),
   },
   makeWebhook: {
     method: 'POST',
     path: '/api/webhooks',
     needs: 'admin',
-    summary: 'Tells an address what happens; signed',
+    summary: 'Adds a webhook: an address that receives signed notifications',
     body: z.strictObject({ url: z.url({ protocol: /^https$/ }).max(2000), events: z.array(WebhookEvent).min(1) }),
     response: Webhook,
   },
@@ -103,7 +103,7 @@ export const adminRoutes = {
     method: 'PATCH',
     path: '/api/webhooks/{webhookId}',
     needs: 'admin',
-    summary: 'Switches a webhook on or off',
+    summary: 'Enables or disables a webhook',
     body: z.strictObject({ enabled: z.boolean() }),
     response: Webhook,
   },
@@ -111,14 +111,14 @@ export const adminRoutes = {
     method: 'DELETE',
     path: '/api/webhooks/{webhookId}',
     needs: 'admin',
-    summary: 'Forgets a webhook',
+    summary: 'Deletes a webhook',
     response: Done,
   },
   listDeliveries: {
     method: 'GET',
     path: '/api/deliveries',
     needs: 'admin',
-    summary: 'What was told to whom, and whether it arrived',
+    summary: 'Notifications and whether they were delivered',
     query: PageQuery,
     response: pageOf(Delivery),
   },
@@ -126,7 +126,7 @@ export const adminRoutes = {
     method: 'POST',
     path: '/api/deliveries/{deliveryId}/retry',
     needs: 'admin',
-    summary: 'Tries once more',
+    summary: 'Retries a delivery',
     body: nothing,
     response: Delivery,
   },
@@ -134,7 +134,7 @@ export const adminRoutes = {
     method: 'POST',
     path: '/api/deliveries',
     needs: 'signed-in',
-    summary: 'A browser says whether it has shown a notification',
+    summary: 'A browser reports whether it has shown a notification',
     body: z.strictObject({
       event: WebhookEvent,
       sprintId: Uuid.optional(),
@@ -155,7 +155,8 @@ export const adminRoutes = {
     method: 'GET',
     path: '/api/events',
     needs: 'signed-in',
-    summary: 'Server-sent events: rows that change, and what happens inside; with Last-Event-ID what was missed first',
+    summary:
+      'Server-sent events: changed rows, and events inside a sprint; with Last-Event-ID it first sends what was missed',
     query: EventsQuery,
     response: Change,
   },

@@ -4,7 +4,7 @@ import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 import { AccessLevel } from './user.ts'
 
-/** What an agent is doing. Whether its machine can be reached is another fact. */
+/** The agent's activity. Whether its machine is reachable is tracked separately. */
 export const AgentState = z.enum(['creating', 'idle', 'running', 'archived', 'failed'])
 export type AgentState = z.infer<typeof AgentState>
 
@@ -21,7 +21,7 @@ export const Workspace = z.discriminatedUnion('kind', [
       .max(1000)
       .optional()
       .describe(
-        'Where the files and notes are pushed after each turn: `origin` or an address. If the machine is lost, another one goes on from there',
+        'Where to push files and notes after each turn: `origin` or an address. If the machine is lost, another one continues from there',
       ),
   }),
   z.object({ kind: z.literal('worktree'), path: z.string(), branch: z.string() }),
@@ -33,23 +33,23 @@ export const Agent = z.object({
   name: z.string(),
   machineId: Uuid,
   workspace: Workspace,
-  /** The agent program that works in it: `claude`, `codex`, `command:…` */
+  /** The agent program: `claude`, `codex`, `command:…` */
   program: z.string(),
   model: z.string().optional(),
   state: AgentState,
-  /** Why it is what it is, when the state alone does not say it. */
+  /** Explains the state where the state alone is not enough. */
   reason: z.string().optional(),
   inRalphMode: z.boolean(),
   ralphModeTaskDescription: z.string().nullable(),
   ralphModeLastPromptAt: Timestamp.nullable(),
-  /** The sprint that is under way, or was the last one. */
+  /** The current sprint, or the last one. */
   sprintId: Uuid.optional(),
   createdAt: Timestamp,
   archivedAt: Timestamp.optional(),
 })
 export type Agent = z.output<typeof Agent>
 
-/** How an agent's sprint stands, in what fits into a row. */
+/** Summary of an agent's sprint that fits into a row. */
 export const SprintGlance = z.object({
   id: Uuid,
   status: SprintStatus,
@@ -57,7 +57,7 @@ export const SprintGlance = z.object({
   mode: z.string().optional(),
   iteration: z.int(),
   maxIterations: z.int().optional(),
-  /** Of the last 20 iterations. */
+  /** The last 20 iterations. */
   verdicts: z.array(z.object({ number: z.int(), verdict: Verdict.optional() })),
   checks: z.object({ green: z.int(), all: z.int() }).optional(),
   spentUsd: z.number().nullable(),
@@ -78,14 +78,14 @@ export const AgentRow = z.object({
   machine: z.object({ id: Uuid, name: z.string(), reachable: z.boolean(), lastSeenAt: Timestamp.optional() }),
   sprint: SprintGlance.optional(),
   queued: z.int(),
-  waits: z.string().optional().describe('Why what is queued is not begun, if that is because of the machine'),
+  waits: z.string().optional().describe('Why queued prompts are not started, if the machine is the reason'),
   lastEventAt: Timestamp.optional(),
-  /** What the one who asks may do with it. */
+  /** The caller's access level. */
   access: AccessLevel,
 })
 export type AgentRow = z.output<typeof AgentRow>
 
-/** What was said before a reset. */
+/** A conversation that was archived by a reset. */
 export const Conversation = z.object({
   id: z.string(),
   agentId: Uuid,
@@ -100,7 +100,7 @@ export type Conversation = z.output<typeof Conversation>
 export const Note = z.object({ name: z.string(), text: z.string(), updatedAt: Timestamp.optional() })
 export type Note = z.output<typeof Note>
 
-/** What is to be expected of the next sprint of this agent, from its history. */
+/** What the next sprint of this agent will probably take, estimated from its history. */
 export const Estimate = z.object({
   iterations: z.int(),
   medianMs: z.number().optional(),

@@ -9,7 +9,7 @@ const attempt = z.int().min(0)
 
 const RunAttempt = z.object({ type: z.literal('run-attempt'), iteration, attempt })
 
-/** The orders of the loop that a machine carries out; all others are the backend's own. */
+/** The orders that a machine executes; the backend executes all others. */
 export const CarriedOut = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run-checks'), iteration, names: z.array(z.string()).readonly() }),
   z.object({ type: z.literal('run-gate'), iteration }),
@@ -50,7 +50,7 @@ const Spent = z.object({
 const at = Timestamp
 const shared = { at, iteration }
 
-/** The facts that a machine may tell: the answers to the orders that it carries out. */
+/** The facts that a machine may report: results of the orders it executes. */
 export const MachineFact = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('attempt-ended'),

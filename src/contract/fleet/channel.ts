@@ -10,66 +10,66 @@ import { Preflight, Program, Version } from './machine.ts'
 import { Uuid } from './page.ts'
 import { Protocol } from './sprint.ts'
 
-/** Versions of the messages that this build speaks. Neighbouring versions of Ralph overlap in one of them. */
+/** Protocol versions that this build speaks. Adjacent releases of Ralph have at least one in common. */
 export const spoken = { oldest: 1, newest: 1 } as const
 
-/** A message may be this long as a whole, and this long in one frame. */
+/** Maximum length of a whole message, and of one frame. */
 export const longestMessage = 16 * 1024 * 1024
 export const longestFrame = 1024 * 1024
-/** Longer outputs of tools travel without their middle; the whole can be read by `read-file`. */
+/** The middle of longer tool outputs is cut out; `read-file` returns the whole. */
 export const longestOutput = 16 * 1024
 
 const agent = { agentId: Uuid }
 
-/** What the notes folder says after a prompt, or when it is asked. What could not be read is not gone. */
+/** State of the notes folder after a prompt or on request. An unreadable lock does not count as deleted. */
 export const TaskLock = z.discriminatedUnion('state', [
   z.object({ state: z.literal('present') }),
-  /** `outcome`: what the agent left in the OUTCOME file, or `unknown` and then its last message counts. */
+  /** `outcome`: the content of the OUTCOME file; if `unknown`, the agent's last message decides. */
   z.object({ state: z.literal('gone'), outcome: z.enum(['done', 'stuck', 'unknown']), sentence: z.string() }),
   z.object({ state: z.literal('unreadable'), reason: z.string() }),
 ])
 export type TaskLock = z.output<typeof TaskLock>
 
-/** How a prompt came to its end. The same prompt never ends twice. */
+/** How a prompt ended. A prompt ends only once. */
 export const PromptEnd = z.discriminatedUnion('kind', [
-  /** Of a prompt that an order of the loop has asked for. */
+  /** Result of a prompt that the loop ordered. */
   z.object({ kind: z.literal('fact'), fact: MachineFact }),
-  /** Of a person's own prompt. */
+  /** Result of a user's prompt. */
   z.object({ kind: z.literal('outcome'), outcome: Outcome }),
-  /** It was called off before it began. */
+  /** Cancelled before it started. */
   z.object({ kind: z.literal('cancelled') }),
-  /** It cannot be begun here: no such agent, the agent is archived, its folder is gone. */
+  /** It cannot start here: the agent is unknown or archived, or its folder is missing. */
   z.object({ kind: z.literal('refused'), reason: z.string() }),
 ])
 export type PromptEnd = z.output<typeof PromptEnd>
 
-/** A prompt of the loop, or a person's own. */
+/** A prompt of the loop, or of a user. */
 const Asked = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('order'),
     sprintId: Uuid,
     protocol: Protocol,
     order: PromptOrder,
-    /** As it is when the order is given; without the iterations that are over. */
+    /** Progress at the time of the order, without finished iterations. */
     progress: Progress,
   }),
   z.object({
     kind: z.literal('text'),
     text: z.string(),
     model: z.string().optional(),
-    /** Go on in the conversation of the last prompt, if the program can and nobody has reset it. */
+    /** Resume the conversation of the last prompt, if the program supports it and no user has reset it. */
     resume: z.boolean().optional(),
   }),
 ])
 
-/** One event of an agent, as its journal has it. `seq` grows by one. */
+/** One event from an agent's journal. `seq` increases by one. */
 export const AgentJournalEvent = z.object({
   seq: z.int().min(1),
   at: Timestamp,
   sprintId: Uuid.optional(),
   promptId: Uuid.optional(),
   event: SprintEvent,
-  /** Where the whole can be read: a path for `read-file` in `agent`. */
+  /** Path of the whole output for `read-file` in the area `agent`. */
   clipped: z.string().optional(),
 })
 export type AgentJournalEvent = z.output<typeof AgentJournalEvent>
@@ -78,17 +78,17 @@ const InventoryAgent = z.object({
   ...agent,
   state: z.enum(['idle', 'running', 'archived', 'failed']),
   workspace: Workspace,
-  /** Where that is on the disk. */
+  /** Its path on disk. */
   folder: z.string(),
   reason: z.string().optional(),
-  /** What runs, and what waits to be begun. */
+  /** Running and waiting prompts. */
   prompts: z.array(z.object({ promptId: Uuid, running: z.boolean(), startedAt: Timestamp.optional() })),
   orders: z.array(z.string()),
   lastEventSeq: z.int().min(0),
 })
 export type InventoryAgent = z.output<typeof InventoryAgent>
 
-/** All that a machine knows of itself. Complete: what is not in it is not there. */
+/** The complete state of a machine: an agent or prompt that is missing here does not exist on it. */
 export const Inventory = z.object({
   version: z.string(),
   platform: z.string(),
@@ -99,25 +99,26 @@ export const Inventory = z.object({
   slots: z.int().min(1),
   roots: z.array(z.string()),
   diskFreeBytes: z.number().optional(),
-  /** Absent: not looked at yet; it follows. */
+  /** Absent until the machine has looked for programs; a later inventory contains them. */
   programs: z.array(Program).optional(),
   agents: z.array(InventoryAgent),
-  /** Reports that wait until the backend has stored them. */
+  /** Number of reports that the backend has not stored yet. */
   waiting: z.int().min(0),
 })
 export type Inventory = z.output<typeof Inventory>
 
-/** Where a file is looked for. Nothing outside can be read, links do not lead out. */
+/** Root folder of a file to read. Paths and links cannot lead out of it. */
 const FileArea = z.enum(['workspace', 'agent', 'notes'])
 
 const Commit = z.string().regex(/^[0-9a-f]{40,64}$/)
 
-/** `pushed`: the commit with the files as they are now, if the workspace says where to push and that went well. */
+/** `pushed`: the commit with the current files, if the workspace has a push target and the push succeeded. */
 const end = { endedAt: Timestamp, pushed: Commit.optional() }
 
 /**
- * What the backend asks of a machine. `kept`: it waits in the outbox until the machine has stored it, also over restarts of
- * both, and is acted upon once; sending the same id again changes nothing. The others need a machine that answers now.
+ * Requests of the backend to a machine. `kept` requests wait in the outbox until the machine has stored them, survive
+ * restarts of both sides, and take effect once; sending the same ID again changes nothing. `live` requests need a
+ * machine that answers now.
  */
 export const requests = {
   'create-workspace': kept(
@@ -125,7 +126,7 @@ export const requests = {
       ...agent,
       name: z.string(),
       workspace: Workspace,
-      /** What another machine, which is lost, has pushed last: the files become what they were then. */
+      /** The last commit pushed by a lost machine; the files are restored from it. */
       from: z.object({ sprintId: Uuid, commit: Commit }).optional(),
     },
     { folder: z.string() },
@@ -138,7 +139,7 @@ export const requests = {
       /** The agent program: `claude`, `codex`, `command:…` */
       program: z.string(),
       asked: Asked,
-      /** It is not begun later than this after the machine has last heard from the backend. */
+      /** The machine must start it within this time after it last heard from the backend. */
       leaseMs: z.int().min(1000),
     },
     {},
@@ -157,21 +158,21 @@ export const requests = {
   ),
   interrupt: kept(
     { ...agent, promptId: Uuid.optional(), when: z.enum(['now', 'turn']) },
-    /** Whether anything ran or waited that was ended by this. */
+    /** Whether a running or waiting prompt was ended. */
     { interrupted: z.boolean() },
   ),
-  /** Forgets the conversation; what was said is kept and can be read. */
+  /** Ends the conversation; its transcript stays readable. */
   reset: kept({ ...agent }, { conversationId: z.string().optional() }),
   'ralph-mode-setup': kept({ ...agent, taskDescription: z.string() }, { directory: z.string() }),
-  /** Removes the lock, at a stop by a person. */
+  /** Removes the lock when a user stops Ralph Mode. */
   'ralph-mode-end': kept({ ...agent }, {}),
   checkpoint: kept(
     { ...agent, sprintId: Uuid, iteration: z.int(), message: z.string() },
     { commit: z.string().optional() },
   ),
-  /** `saved`: the checkpoint that holds what was there before. Refused while a prompt runs. */
+  /** `saved`: the checkpoint with the previous files. Refused while a prompt runs. */
   restore: kept({ ...agent, sprintId: Uuid, iteration: z.int() }, { saved: z.string() }),
-  /** Installs that version of Ralph, in the way that the machine itself has chosen, and starts again. */
+  /** Installs that version of Ralph as configured on the machine, and restarts. */
   update: kept({ version: Version }, {}),
   'ralph-mode-check-lock': live({ ...agent }, { exists: z.boolean(), lock: TaskLock }),
   'claude-state': live(
@@ -210,7 +211,7 @@ export const requests = {
   preflight: live({ agentId: Uuid.optional(), program: z.string() }, { preflight: Preflight }),
 } as const
 
-/** What a machine tells the backend, or asks of it. */
+/** Reports and requests of a machine to the backend. */
 export const reports = {
   'prompt-ended': kept({ promptId: Uuid, ...agent, ...end, end: PromptEnd, lock: TaskLock.optional() }, {}),
   'order-ended': kept(
@@ -218,22 +219,22 @@ export const reports = {
       orderId: z.string(),
       ...agent,
       ...end,
-      /** Absent: it was called off, or could not be carried out at all. */
+      /** Absent if the order was cancelled or could not be executed. */
       fact: MachineFact.optional(),
       reason: z.string().optional(),
     },
     {},
   ),
-  /** On every connection before anything else, and on change. The answer says up to where each agent's events are stored. */
+  /** Sent first on every connection, and again on change. The reply contains the last stored event of each agent. */
   inventory: live(
     { inventory: Inventory },
     {
       stored: z.record(z.string(), z.int()),
-      /** Agents that another machine has taken over meanwhile: what runs of them is ended, their files stay. */
+      /** Agents that another machine has taken over: this machine ends their prompts and keeps their files. */
       moved: z.array(Uuid).optional(),
     },
   ),
-  /** The next one of an agent is sent when this one is stored. */
+  /** The next batch of an agent is sent once this one is stored. */
   events: live({ ...agent, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
   renew: live({ csr: z.string().max(10_000) }, { certificate: z.string(), authorities: z.string() }),
 } as const
@@ -250,7 +251,7 @@ export type ReportReply<T extends ReportType> = z.output<(typeof reports)[T]['re
 
 const repliesTo = { to: z.string(), type: z.string() }
 
-/** How a call went: `to` is the id of the request. `success: false` never carries an answer. */
+/** The result of a call; `to` is the ID of the request. `success: false` never carries a result. */
 export const Reply = z.discriminatedUnion('success', [
   z.object({ success: z.literal(true), ...repliesTo, result: z.unknown() }),
   z.object({ success: z.literal(false), ...repliesTo, code: z.string(), message: z.string() }),
@@ -265,7 +266,7 @@ function live<B extends z.ZodRawShape, R extends z.ZodRawShape>(body: B, reply: 
   return { way: 'live' as const, body: z.object(body), reply: answer(reply) }
 }
 
-/** As in the seed: what was asked for has been done. A failure is another shape, and never looks like an answer. */
+/** As in the seed, success has its own shape, and a failure cannot be mistaken for a result. */
 function answer<R extends z.ZodRawShape>(reply: R) {
   return z.object({ success: z.literal(true), ...reply })
 }

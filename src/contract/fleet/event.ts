@@ -7,9 +7,9 @@ import { Uuid } from './page.ts'
 import { AgentPrompt } from './prompt.ts'
 import { Question } from './question.ts'
 
-/** What happened in a sprint or a conversation, as it is kept. `seq` grows by one within the sprint. */
+/** A stored event of a sprint or conversation. `seq` increases by one within the sprint. */
 export const StoredEvent = z.object({
-  /** Position in the whole backend; the SSE id. */
+  /** Position in the event log of the whole backend; also the SSE ID. */
   id: z.string(),
   agentId: Uuid,
   sprintId: Uuid.optional(),
@@ -17,12 +17,12 @@ export const StoredEvent = z.object({
   seq: z.int(),
   at: Timestamp,
   event: SprintEvent,
-  /** The output of a tool was too long to be sent along; it can be asked for by this event's id. */
+  /** The tool output was too long to include; request it with this event's ID. */
   clipped: z.boolean().optional(),
 })
 export type StoredEvent = z.output<typeof StoredEvent>
 
-/** What one SSE frame says; its name is `type`. Rows come whole, so that a client only has to put them into place. */
+/** The content of one SSE frame; `type` is its event name. Rows are complete, so a client only replaces them. */
 export const Change = z.discriminatedUnion('type', [
   z.object({ type: z.literal('event'), event: StoredEvent }),
   z.object({ type: z.literal('agent'), row: AgentRow }),
@@ -30,11 +30,11 @@ export const Change = z.discriminatedUnion('type', [
   z.object({ type: z.literal('prompt'), prompt: AgentPrompt }),
   z.object({ type: z.literal('machine'), machine: Machine }),
   z.object({ type: z.literal('question'), question: Question }),
-  /** The sprint has a new revision; who shows it asks for it. */
+  /** The sprint has a new revision; clients that show it request it. */
   z.object({ type: z.literal('sprint'), sprintId: Uuid, agentId: Uuid, rev: z.int() }),
-  /** Nothing has changed; the id of this frame says where you are. Comes when you are up to date, and every 15 s. */
+  /** No change; the ID of this frame is the current position. Sent once the client is up to date, and every 15 s. */
   z.object({ type: z.literal('here') }),
-  /** Too much was missed, or you may see other things than before: ask for everything again. */
+  /** The client missed too much, or its access has changed: request everything again. */
   z.object({ type: z.literal('start-over') }),
 ])
 export type Change = z.output<typeof Change>

@@ -2,22 +2,22 @@ import { z } from 'zod'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 
-/** What a machine was allowed to be. Whether it can be reached is another question. */
+/** The administrative status of a machine. Whether it is reachable is tracked separately. */
 export const MachineStatus = z.enum(['pending', 'active', 'cordoned', 'draining', 'revoked'])
 export type MachineStatus = z.infer<typeof MachineStatus>
 
-/** An agent program that was found on a machine, as far as can be told without a paid call. */
+/** An agent program found on a machine, with what is known about it without a paid call. */
 export const Program = z.object({
   name: z.string(),
   version: z.string().optional(),
   tested: z.boolean().optional(),
   loggedIn: z.enum(['yes', 'no', 'unknown']),
-  /** Why it cannot be used. */
+  /** Why it is unusable. */
   problem: z.string().optional(),
 })
 export type Program = z.output<typeof Program>
 
-/** Of Ralph. It becomes a part of a command, so it is nothing but that. */
+/** A version of Ralph. It becomes part of a shell command, so nothing else is accepted. */
 export const Version = z
   .string()
   .max(100)
@@ -34,17 +34,20 @@ export const Machine = z.object({
   version: z.string().optional(),
   platform: z.string().optional(),
   labels: z.array(z.string()),
-  /** How many prompts may run at once, and how many do. */
+  /** Maximum number of concurrent prompts, and number of running prompts. */
   slots: z.int(),
   running: z.int(),
   diskFreeBytes: z.number().optional(),
-  /** Its clock minus ours; no decision is taken on it. */
+  /** The machine's clock minus ours; informational only. */
   clockSkewMs: z.number().optional(),
   programs: z.array(Program),
-  /** Folders that workspaces may lie in. */
+  /** Folders that may contain workspaces. */
   roots: z.array(z.string()),
   certificate: z.object({ serial: z.string(), expiresAt: Timestamp }).optional(),
-  /** Something a person should know: a second machine with the same key, a clock far off. It stays until an admin frees the machine. */
+  /**
+   * A problem that needs a person: a second machine with the same key, or a clock that is far off. Cleared when an
+   * admin frees the machine.
+   */
   alarm: z.string().optional(),
   createdAt: Timestamp,
 })
@@ -54,7 +57,7 @@ export const JoinToken = z.object({
   id: Uuid,
   /** Shown once. */
   token: z.string(),
-  /** What to type on the machine. */
+  /** The command to run on the machine. */
   command: z.string(),
   expiresAt: Timestamp,
 })
@@ -62,10 +65,10 @@ export type JoinToken = z.output<typeof JoinToken>
 
 export const Preflight = z.object({
   program: Program,
-  /** The account has reached its usage limit until then. */
+  /** The account's usage limit resets at this time. */
   limitUntil: Timestamp.optional(),
   diskFreeBytes: z.number().optional(),
-  /** As which user commands would run. */
+  /** The operating system user that runs commands. */
   runsAs: z.string().optional(),
   sandbox: z.string().optional(),
 })

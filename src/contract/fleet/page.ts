@@ -1,21 +1,21 @@
 import { z } from 'zod'
 
-/** Ids of the fleet's nouns are UUIDs: they tell nothing and cannot be guessed. */
+/** IDs of the fleet are UUIDs: they reveal nothing and cannot be guessed. */
 export const Uuid = z.uuid()
 
-/** What a list can be asked for. A cursor comes from the answer before and means nothing to anybody else. */
+/** Pagination of a list. Cursors come from the previous page and are opaque to clients. */
 export const PageQuery = z.strictObject({
-  cursor: z.string().max(200).optional().describe('Where to go on: `next` of the answer before'),
-  limit: z.coerce.number().int().min(1).max(200).default(50).describe('At most this many'),
+  cursor: z.string().max(200).optional().describe('Where to continue: `next` of the previous page'),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of items'),
 })
 export type PageQuery = z.output<typeof PageQuery>
 
-/** A part of a list; `next` is absent at its end. */
+/** One page of a list; `next` is absent on the last page. */
 export const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().optional() })
 
 export type Page<T> = { items: T[]; next?: string | undefined }
 
-/** Nothing to say but that it is done. */
+/** A response without data. */
 export const Done = z.object({ success: z.literal(true) })
 export const done: z.output<typeof Done> = { success: true }
 

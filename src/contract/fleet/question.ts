@@ -5,7 +5,7 @@ import { Uuid } from './page.ts'
 export const QuestionStatus = z.enum(['open', 'answered', 'expired', 'superseded', 'dismissed'])
 export type QuestionStatus = z.infer<typeof QuestionStatus>
 
-/** What only a person can decide. */
+/** A question that only a person can answer. */
 export const Question = z.object({
   id: Uuid,
   sprintId: Uuid,
@@ -13,7 +13,7 @@ export const Question = z.object({
   agentName: z.string(),
   goal: z.string(),
   status: QuestionStatus,
-  /** The ask in one sentence. */
+  /** The question in one sentence. */
   reason: z.string(),
   details: z.string(),
   options: z.array(z.string()).optional(),

@@ -1,13 +1,15 @@
 import type { z } from 'zod'
 
-/** Who may call a route. `read`, `write` and `owner` are levels on the agent that the path's id belongs to. */
+/**
+ * Who may call a route. `read`, `write` and `owner` are access levels on the agent that the ID in the path belongs to.
+ */
 export type Needs = 'nobody' | 'signed-in' | 'read' | 'write' | 'owner' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /**
- * One call of the API. Server, client, OpenAPI, the matrix of guards and the matrix of roles are all made from these rows, so
- * they cannot disagree.
+ * One call of the API. The server, the client, the OpenAPI document and the tests of guards and roles are all derived
+ * from these rows, so they cannot disagree.
  */
 export type Route = {
   readonly method: Method
@@ -18,15 +20,18 @@ export type Route = {
   readonly query?: z.ZodType
   readonly body?: z.ZodType
   readonly response: z.ZodType
-  /** The answer carries an ETag, or the call wants one in If-Match: a write that was based on something older is refused. */
+  /**
+   * `given`: the response carries an ETag. `wanted`: the request must send one in If-Match, and is refused if the row
+   * has changed since.
+   */
   readonly revision?: 'given' | 'wanted'
 }
 
-/** The names of the ids in a path. */
+/** The names of the IDs in a path. */
 export type IdsIn<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | IdsIn<Rest> : never
 
 export const idsIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
-/** `/api/agents/{agentId}` with the ids put in. */
+/** Inserts IDs into a path such as `/api/agents/{agentId}`. */
 export const pathWith = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ''))

@@ -4,18 +4,21 @@ import { text } from '../settings.ts'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 
-/** How the end is told: by the notes folder and its lock (seed 002), or by the JSON report (the sprint files). */
+/**
+ * How a sprint reports its end: with the notes folder and its lock (seed 002), or with the JSON report (the sprint
+ * files).
+ */
 export const Protocol = z.enum(['notes', 'report'])
 export type Protocol = z.infer<typeof Protocol>
 
-/** A sprint with its whole state; `progress` is what PROGRESS.yaml says, as JSON. */
+/** A sprint with its whole state; `progress` is the content of PROGRESS.yaml as JSON. */
 export const Sprint = z.object({
   id: Uuid,
   agentId: Uuid,
   protocol: Protocol,
   rev: z.int(),
   progress: Progress,
-  /** Started with `ralph run` in a terminal: this backend shows it and passes requests on, but does not decide. */
+  /** Started with `ralph run` in a terminal: this backend shows it and forwards requests, but does not control it. */
   observed: z.boolean(),
   diff: z.object({ added: z.int(), removed: z.int() }).optional(),
   branch: z.string().optional(),
@@ -24,7 +27,7 @@ export const Sprint = z.object({
 })
 export type Sprint = z.output<typeof Sprint>
 
-/** What is asked of a sprint when it is started, besides its task. Durations are milliseconds. */
+/** Limits of a new sprint. Durations are milliseconds. */
 const StartLimits = z.strictObject({
   iterations: z.int().min(1).optional(),
   usd: z.number().positive().optional(),
@@ -37,20 +40,20 @@ export type StartLimits = z.output<typeof StartLimits>
 const StartCheck = z.strictObject({ run: text.max(2000), name: z.string().max(200).optional() })
 
 const common = {
-  doneWhen: z.array(StartCheck).max(50).optional().describe('Not given: detected in the project; empty: none'),
+  doneWhen: z.array(StartCheck).max(50).optional().describe('Absent: detected in the project; empty: none'),
   limits: StartLimits.optional(),
   program: z.string().max(200).optional(),
   model: z.string().max(200).optional(),
-  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('Not given: auto, or what the sprintYaml says'),
-  /** What to do if the agent is at work: refuse, wait for its turn, or interrupt it. The seed interrupts. */
+  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('Absent: auto, or the value in sprintYaml'),
+  /** What to do if the agent is busy: refuse, wait in the queue, or interrupt it. The seed interrupts. */
   ifBusy: z.enum(['refuse', 'queue', 'interrupt']).default('interrupt'),
   startAt: Timestamp.optional(),
 }
 
-/** `POST /api/agents/{id}/ralph-mode/start`: only the task is needed, as in the seed. */
+/** `POST /api/agents/{id}/ralph-mode/start`: only the task is required, as in the seed. */
 export const StartRalphMode = z.strictObject({
   taskDescription: z.string().trim().min(1).max(100_000),
-  /** Time between two prompts, at least. */
+  /** Minimum time between two prompts. */
   minIntervalMs: z.int().min(0).optional(),
   ...common,
 })
@@ -77,7 +80,7 @@ export const Diff = z.object({
       path: z.string(),
       added: z.int(),
       removed: z.int(),
-      /** Unified; absent if it is binary or too long. */
+      /** Unified diff; absent if the file is binary or the patch is too long. */
       patch: z.string().optional(),
     }),
   ),
@@ -88,14 +91,14 @@ export type Diff = z.output<typeof Diff>
 export const Iteration = IterationRecord
 export type Iteration = z.output<typeof Iteration>
 
-/** What was used in a day, by one agent with one model. */
+/** Usage of one day, by one agent with one model. */
 export const UsageRow = z.object({
   day: z.iso.date(),
   agentId: Uuid,
   agentName: z.string(),
   model: z.string().optional(),
   costUsd: z.number(),
-  /** Attempts that had no price. */
+  /** Attempts without a known price. */
   unpriced: z.int(),
   inputTokens: z.number(),
   outputTokens: z.number(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 
-/** What a person may do with one agent. Each level includes the ones before it. */
+/** What a user may do with one agent. Each level includes the previous ones. */
 export const AccessLevel = z.enum(['read', 'write', 'owner'])
 export type AccessLevel = z.infer<typeof AccessLevel>
 
@@ -15,18 +15,18 @@ export const User = z.object({
   email: z.string().optional(),
   role: UserRole,
   createdAt: Timestamp,
-  /** Nobody can sign in as this user any more. */
+  /** Set if this user can no longer sign in. */
   disabledAt: Timestamp.optional(),
 })
 export type User = z.output<typeof User>
 
-/** Who is asking, and what the page should offer. */
+/** The signed-in user, and what the page should offer. */
 export const Me = z.object({
   user: User,
   /** `local`: the only user of this machine, without an account. */
   signedInBy: z.enum(['local', 'oidc', 'token']),
   version: z.string(),
-  /** Where `ralph serve` was started, if it shows the sprints of a project. */
+  /** The folder in which `ralph serve` was started, if it shows the sprints of a project. */
   project: z.string().optional(),
 })
 export type Me = z.output<typeof Me>
@@ -49,9 +49,9 @@ export type ApiToken = z.output<typeof ApiToken>
 export const AuditEntry = z.object({
   id: z.string(),
   at: Timestamp,
-  /** Name of the user, or of the machine. */
+  /** Name of the user or the machine. */
   who: z.string(),
-  /** What was done, as the name of the route or of the event: `agents.start-ralph-mode`. */
+  /** Name of the route or event: `agents.start-ralph-mode`. */
   what: z.string(),
   target: z.string().optional(),
   details: z.record(z.string(), z.unknown()).optional(),

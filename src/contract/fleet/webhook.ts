@@ -19,12 +19,12 @@ export const Webhook = z.object({
   events: z.array(WebhookEvent),
   enabled: z.boolean(),
   createdAt: Timestamp,
-  /** Shown once, when it is made: what the signature is made with. */
+  /** The signing key; shown once, on creation. */
   secret: z.string().optional(),
 })
 export type Webhook = z.output<typeof Webhook>
 
-/** What became of one message to somebody. */
+/** One notification to one recipient, and its delivery state. */
 export const Delivery = z.object({
   id: Uuid,
   webhookId: Uuid.optional(),

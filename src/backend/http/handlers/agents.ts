@@ -36,7 +36,7 @@ export const agentHandlers = (fleet: Fleet): Managing & Working & Looking => ({
   ...looking(fleet),
 })
 
-const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
 const managing = (fleet: Fleet): Managing => {
   const { db } = fleet.database

@@ -8,7 +8,7 @@ import type { Fleet } from '../../fleet/ports.ts'
 import { listMachines, machineById } from '../../views/machines.ts'
 import type { Handlers } from '../call.ts'
 
-/** What only the line to the machines can do. */
+/** Operations of the machine listener. */
 export interface MachineDoor {
   readonly token: (wanted: {
     readonly name?: string | undefined
@@ -16,7 +16,7 @@ export interface MachineDoor {
     readonly approve?: boolean | undefined
     readonly createdBy: string
   }) => Promise<{ readonly id: string; readonly token: string; readonly expiresAt: number; readonly command: string }>
-  /** Its connection ends, and its certificate is not let in any more. */
+  /** Closes its connection and refuses its certificate from now on. */
   readonly revoke: (machineId: string) => Promise<void>
 }
 
@@ -29,7 +29,7 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor, backendVersion:
   const { db } = fleet.database
   const found = async (machineId: string): Promise<Machine> => {
     const machine = await machineById(db, machineId, fleet.clock.now())
-    if (!machine) throw new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+    if (!machine) throw new RalphError('NOT_FOUND', 'not found, or you have no access')
     return machine
   }
   return {
@@ -37,9 +37,9 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor, backendVersion:
     makeJoinToken: ({ body, who }) => door.token({ ...body, createdBy: who.user.id }),
     changeMachine: async ({ ids: { machineId }, body }) => {
       const { status } = await found(machineId)
-      if (status === 'revoked') throw new RalphError('MACHINE_REFUSED', 'a revoked machine has to join again')
+      if (status === 'revoked') throw new RalphError('MACHINE_REFUSED', 'a revoked machine must join again')
       const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
-      // Who lets it work (again) has seen what there was to see.
+      // Activating a machine acknowledges its alarm.
       const fields = { ...given, ...(body.status === 'active' && { alarm: null }) }
       await fleet.database.transaction(async (tx) => {
         if (Object.keys(fields).length > 0) await tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
@@ -50,14 +50,14 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor, backendVersion:
     },
     revokeMachine: async ({ ids: { machineId } }) => {
       const { local } = await found(machineId)
-      if (local) throw new RalphError('MACHINE_REFUSED', 'this is the machine that the backend itself runs on')
+      if (local) throw new RalphError('MACHINE_REFUSED', 'the backend itself runs on this machine')
       await door.revoke(machineId)
       await fleet.database.transaction(async (tx) => announce(fleet, tx, { kind: 'machine', machineId }))
       return found(machineId)
     },
     updateMachine: async ({ ids: { machineId }, body: { version = backendVersion } }) => {
       const { local } = await found(machineId)
-      if (local) throw new RalphError('MACHINE_REFUSED', 'this is the machine that the backend itself runs on')
+      if (local) throw new RalphError('MACHINE_REFUSED', 'the backend itself runs on this machine')
       await fleet.machines.ask(machineId, 'update', { version })
       return found(machineId)
     },

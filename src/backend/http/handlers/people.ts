@@ -43,7 +43,7 @@ type Answered = Pick<
   | 'listAudit'
 >
 
-/** Users, tokens, access, webhooks, and what is on record about them. */
+/** Users, tokens, access, webhooks and the audit log. */
 export const peopleHandlers = (deps: PeopleDeps): Answered => ({
   ...userHandlers(deps),
   ...tokenHandlers(deps),
@@ -52,7 +52,7 @@ export const peopleHandlers = (deps: PeopleDeps): Answered => ({
   ...deliveryHandlers(deps),
 })
 
-const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
 const userHandlers = ({
   database: { db },
@@ -70,7 +70,7 @@ const userHandlers = ({
   }),
   listUsers: async () => ({ items: (await db.select().from(users).orderBy(users.name)).map(userOf) }),
   changeUser: async ({ ids, body: { role, disabled }, who }) => {
-    if (ids.userId === who.user.id) throw new RalphError('FORBIDDEN', 'nobody can change their own role')
+    if (ids.userId === who.user.id) throw new RalphError('FORBIDDEN', 'you cannot change your own role')
     const change = {
       ...(role !== undefined && { role }),
       ...(disabled !== undefined && { disabledAt: disabled ? now() : null }),
@@ -116,7 +116,7 @@ const tokenHandlers = ({
   },
   makeToken: async ({ who, body: { name, scope, days } }) => {
     if (scopes.indexOf(scope) > scopes.indexOf(who.scope)) {
-      throw new RalphError('FORBIDDEN', 'a token cannot make one that may do more than itself')
+      throw new RalphError('FORBIDDEN', 'a token cannot create a token with more rights than itself')
     }
     const token = `ralph_${secret()}`
     const times = { createdAt: now(), expiresAt: now() + days * dayMs }
@@ -238,7 +238,7 @@ const deliveryHandlers = ({
       ...at,
     }
     const [made] = await db.insert(deliveries).values(row).returning()
-    if (!made) throw new RalphError('INTERNAL', 'nothing was written')
+    if (!made) throw new RalphError('INTERNAL', 'nothing was inserted')
     return showDelivery(made)
   },
 })

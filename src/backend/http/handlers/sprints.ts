@@ -72,8 +72,8 @@ const commands = (
   restoreSprint: async ({ ids, body, revision }) => {
     const { rev } = await getSprint(fleet.database.db, ids.sprintId)
     if (revision !== undefined && revision !== rev) {
-      throw new RalphError('REVISION_STALE', `the sprint is at revision ${rev} by now`, {
-        hint: 'look again, then decide',
+      throw new RalphError('REVISION_STALE', `the sprint has changed: it is now at revision ${rev}`, {
+        hint: 'reload it, then decide',
       })
     }
     const { saved } = await restoreSprint(fleet, ids.sprintId, body.iteration)
@@ -140,7 +140,7 @@ const reads = (
 const outputPart = 256 * 1024
 const longestPatch = 2 * 1024 * 1024
 
-const missing = () => new RalphError('NOT_FOUND', 'there is nothing here, or it is not for you')
+const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
 async function machineOf({ database: { db } }: Fleet, sprintId: string): Promise<string> {
   const [row] = await db
