@@ -110,7 +110,7 @@ describe('a turn over the protocol', () => {
     expect(log.find((entry) => 'bridge' in entry)).toEqual({
       t: 0,
       bridge: 'question',
-      reason: 'The agent wants a permission that Ralph cannot give: rm -rf',
+      reason: 'The agent asks for a permission that Ralph cannot grant: rm -rf',
       details: 'None of its options allows it. It would be called with {"path":"/"}.',
       options: ['No', 'Never'],
     })

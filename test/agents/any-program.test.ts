@@ -92,7 +92,7 @@ it('an agent that wants a permission which Ralph cannot give makes a question of
 
   const { exitCode, stdout } = await sprint.run()
   expect(exitCode).toBe(2)
-  expect(stdout).toContain('? The agent wants a permission that Ralph cannot give: Deploy')
+  expect(stdout).toContain('? The agent asks for a permission that Ralph cannot grant: Deploy')
   expect((await sprint.progress())['human-needed']).toMatchObject({ options: ['Skip it', 'Never'] })
 
   expect(await sprint.ralph('answer', 's', 'Skip it')).toMatchObject({ exitCode: 0 })

@@ -73,7 +73,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
     expect(shown(driverNamed('claude'), lines).slice(0, 3)).toEqual([
       '? Welcome!',
       '',
-      '(1 line of the stream without news left out)',
+      '(1 line of the stream left out)',
     ])
   })
 

@@ -167,7 +167,7 @@ describe('an internal address', () => {
   it.each(['http://example.com/', 'ftp://example.com/', 'file:///etc/passwd'])(
     'nor anything but https: %s',
     async (url) => {
-      await expect(postWebhook(url, '{}')).rejects.toThrow('only https is called')
+      await expect(postWebhook(url, '{}')).rejects.toThrow('only https URLs are allowed')
     },
   )
 

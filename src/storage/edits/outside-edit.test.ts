@@ -108,7 +108,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(readOutsideEdit(formatProgress(running()), () => undefined)).toEqual({
       kind: 'baseless',
       rev: 7,
-      reason: 'it is based on rev 7, which is not known any more',
+      reason: 'it is based on rev 7, which is no longer known',
     })
   })
 
