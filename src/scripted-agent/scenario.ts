@@ -50,7 +50,9 @@ const WrittenReport = z.looseObject({ status: z.string(), summary: z.string() })
 })
 
 const Turn = z.strictObject({
-  when: Patterns.optional().describe('The turn is chosen if all of them match the prompt; a turn without patterns is the fallback'),
+  when: Patterns.optional().describe(
+    'The turn is chosen if all of them match the prompt; a turn without patterns is the fallback',
+  ),
   say: text.optional().describe('What the agent says first'),
   do: z.array(Action).default([]),
   pace: ms.optional().describe('Pause between events, in milliseconds'),

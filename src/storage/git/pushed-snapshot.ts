@@ -54,7 +54,10 @@ export async function adoptSnapshot(options: SnapshotOptions, commit: string): P
   const ref = refOf(options, commit)
   await overNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch((cause: unknown) => {
     const hint = cause instanceof Error ? cause.message : String(cause)
-    throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', { cause, hint })
+    throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', {
+      cause,
+      hint,
+    })
   })
   const { head, branch, checkpoints } = readState(await git({ cwd: root }, 'show', `${commit}:state`))
   if (branch !== undefined) await git({ cwd: root }, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`)
