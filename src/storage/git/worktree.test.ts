@@ -53,8 +53,8 @@ it('is not confused with the worktree of another branch', async () => {
 })
 
 it.each([
-  ['a file that is not committed', (tree: string) => writeFileSync(join(tree, 'new.txt'), ''), /not committed/],
-  ['commits on no branch', (tree: string) => git(tree, 'checkout', '--quiet', '--detach'), /not on branch/],
+  ['an uncommitted file', (tree: string) => writeFileSync(join(tree, 'new.txt'), ''), /uncommitted/],
+  ['commits on no branch', (tree: string) => git(tree, 'checkout', '--quiet', '--detach'), /no longer on branch/],
 ])('is not removed with %s in it', async (_, change, reason) => {
   const { base, project } = aRepository()
   await openWorktree({ project, worktree })

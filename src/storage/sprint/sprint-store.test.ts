@@ -330,7 +330,7 @@ describe('an edit of PROGRESS.yaml', () => {
     writeFileSync(fileOf(dir), 'status: [')
     await store.close()
 
-    expect(await remembered(dir)).toEqual([expect.stringMatching(/^refused: it cannot be read .* is kept in /)])
+    expect(await remembered(dir)).toEqual([expect.stringMatching(/^refused: it cannot be read .* a copy is in /)])
     expect(shown(dir).status).toBe('in-progress')
   })
 })

@@ -122,7 +122,7 @@ describe('a journal whose writer was killed', () => {
     await expect(readJournal(dir, fold)).rejects.toMatchObject({
       code: 'JOURNAL_DAMAGED',
       place: { file },
-      message: expect.stringContaining('behind number 3'),
+      message: expect.stringContaining('after number 3'),
     })
     expect(readFileSync(file)).toEqual(bytes)
 
