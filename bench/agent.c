@@ -1,6 +1,6 @@
-/* An agent that does nothing, as fast as a program can: what is left of an iteration is the loop's own cost. For us it goes
-   on: if it was given a step, that is done and another one is found. The marker is for loops that work off a list of tasks: this
-   one is done. */
+/* An agent that does nothing, as fast as a program can: the rest of an iteration is the loop's own cost. For Ralph it
+ continues: it completes the given step and adds another one. The marker is for loops that work through a list of tasks: it
+ marks this one as done. */
 #include <stdio.h>
 #include <string.h>
 #ifdef TIMES
@@ -9,7 +9,7 @@
 
 int main(void) {
 #ifdef TIMES
-  /* When it was started, for whoever asks how long a loop waits in between. */
+  /* Records its start, to measure how long a loop waits in between. */
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   FILE *times = fopen(TIMES, "a");

@@ -1,6 +1,6 @@
-// Every figure in one table, with its target. A few minutes; the parts run one after the other, each in a process of its own.
+// Every figure in one table, with its target. A few minutes; the parts run one after the other, each in its own process.
 // Usage: npm run bench [-- --json] [-- --only start,parse] [-- --long] [-- --write]
-//   --long: iteration 100,000 with 10,000 steps too; --write: the table goes into docs/benchmarks.md
+//   --long: iteration 100,000 with 10,000 steps too; --write: writes the table into docs/benchmarks.md
 import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ import { today, versions, writePart } from './page-part.mjs'
 const hundredAgents = '--agents 100 --prompt-ms 3000 --seconds 10'.split(' ')
 const patienceMs = 600_000
 
-/** The parts. What prints something else than rows has a translation. */
+/** The parts. A part that does not print rows has a translation. */
 const parts = {
   start: {},
   serve: {},
@@ -30,7 +30,7 @@ const parts = {
   page: { args: [], rowsOf: pageRows },
 }
 
-/** Rows of every part, in this order; a part that does not work is one row with the reason, and the others go on. */
+/** Rows of every part, in this order; a part that fails becomes one row with the reason, and the others continue. */
 async function measureAll(names, { isLong }) {
   const rows = []
   for (const [index, name] of names.entries()) {
@@ -81,7 +81,7 @@ function backendRows({ json }) {
   })
 }
 
-/** It prints a figure per line: what it is, many blanks, the number or numbers. */
+/** Prints one figure per line: name, blanks, number or numbers. */
 function pageRows({ text }) {
   const figure = (begin) => {
     const line = text.split('\n').find((one) => one.startsWith(begin))

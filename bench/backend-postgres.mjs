@@ -1,4 +1,4 @@
-/** A Postgres server of this machine, or of the npm package, on a socket in a temporary folder; for the figures of the backend. */
+/** A Postgres server of this machine, or of the npm package, on a socket in a temporary folder; for the backend benchmarks. */
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ export async function startPostgres() {
   const data = join(folder, 'data')
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
   execFileSync(join(bin, 'initdb'), init, { cwd: '/', stdio: 'ignore', ...identity })
-  // As on a server that keeps what it has promised; only the network is left out.
+  // As on a server with full durability; only the network is left out.
   const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'max_connections=100']
   const server = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], {
     cwd: '/',
@@ -37,7 +37,7 @@ export async function startPostgres() {
   }
 }
 
-/** Postgres refuses to be root. */
+/** Postgres refuses to run as root. */
 function lentIdentity() {
   if (userInfo().uid !== 0) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')

@@ -1,6 +1,6 @@
 /**
- * One run of bench/backend.mjs: a whole backend in this process; machines are simulated in it (they read the outbox with the
- * code of the channel, and report), people who look at the page are a process of their own. Prints one line of JSON.
+ * One run of bench/backend.mjs: a whole backend in this process, with simulated machines (they read the outbox with the code of
+ * the channel, and report); viewers of the page are a separate process. Prints one line of JSON.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     agents: { type: 'string', default: '100' },
     'prompt-ms': { type: 'string', default: '3000' },
     seconds: { type: 'string', default: '20' },
-    /** Events of agents per second, in batches as machines send them. */
+    /** Agent events per second, in batches as machines send them. */
     events: { type: 'string', default: '0' },
     batch: { type: 'string', default: '200' },
     viewers: { type: 'string', default: '0' },
@@ -104,7 +104,7 @@ async function deliver(machineId) {
 }
 database.signals.on(outboxTopic, (machineId) => void deliver(machineId).catch((error) => console.error(error)))
 
-/** Who says nothing for long is taken for lost. */
+/** A silent machine would be considered lost. */
 setInterval(() => lines.forEach((_, machineId) => void store.stillCounts(machineId, 1).catch(() => {})), 20_000).unref()
 
 const known = []
@@ -141,7 +141,7 @@ async function sendBatch() {
   await takeEvents(fleet, machineId, { agentId, events })
   stored += events.length
 }
-/** As many as are due by now, at most 20 under way. */
+/** As many as are due by now, at most 20 at the same time. */
 async function sendEvents() {
   const from = performance.now()
   let sent = 0

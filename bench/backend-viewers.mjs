@@ -1,4 +1,4 @@
-/** People who look: so many streams of events at once, read as fast as they come. */
+/** Viewers: this many concurrent event streams, read as fast as they arrive. */
 import { Agent, get } from 'node:http'
 
 const [, , count, origin, token] = process.argv

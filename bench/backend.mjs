@@ -1,7 +1,7 @@
 /**
- * How long an agent of the fleet is idle between two prompts, as far as the backend is to blame, and what a prompt costs: with
- * 100 and with 1,000 agents that end as many prompts per second, and with 1,000 agents, 10,000 events per second and 200 people
- * who look; on the embedded database and on a Postgres server.
+ * How long an agent of the fleet is idle between two prompts because of the backend, and what a prompt costs: with 100 and with
+ * 1,000 agents that end the same number of prompts per second, and with 1,000 agents, 10,000 events per second and 200 viewers;
+ * on the embedded database and on a Postgres server.
  *
  *   node bench/backend.mjs [--seconds 20] [--rate 30] [--only embedded|postgres] [--json]     all of it
  *   node --expose-gc bench/backend-run.mjs --agents 100 --prompt-ms 3000 …               one run; DATABASE_URL for a server

@@ -1,4 +1,4 @@
-// Compile time of a sprint with 1,000 and with 10,000 items, in one process: it must grow with the items and no faster.
+// Compile time of a sprint with 1,000 and with 10,000 items, in one process: it must not grow faster than the items.
 // Usage: npm run bench -- compile
 import { compile } from '../dist/compiler/compile.js'
 import { median, printIfMain, row } from './measure.mjs'

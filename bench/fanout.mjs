@@ -1,5 +1,5 @@
-// One event, many who look: from the moment it is stored until the last of them has it. The real backend with its database, its
-// feed and its HTTP server; those who look are sockets of the same process, so their reading is in the figure too.
+// One event, many viewers: the time from storing it until the last viewer has it. The real backend with its database, its feed
+// and its HTTP server; the viewers are sockets of the same process, so their reading is part of the figure.
 // Usage: npm run bench -- fanout [-- --viewers 200] [-- --rounds 60] [-- --json]
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,11 +23,11 @@ export async function measure({ viewers = option('viewers', 200), rounds = optio
     const agentId = await anAgent(backend)
     const heard = counter(viewers)
     const sockets = []
-    // A few users: one may not ask that often.
+    // Several users: one user would hit the rate limit.
     const cookies = await Promise.all(Array.from({ length: Math.ceil(viewers / 50) }, () => aSession(backend)))
     for (let n = 0; n < viewers; n++)
       sockets.push(await aViewer(backend, { agentId, cookie: cookies[n % cookies.length], heard }))
-    // The first ones also make the program fast.
+    // The first rounds also warm up the program.
     const times = []
     for (let seq = 1; seq <= rounds + 10; seq++) times.push(await happen(backend, { agentId, seq, heard }))
     const burst = await happen(backend, { agentId, seq: rounds + 11, heard, howMany: 50 })
@@ -75,7 +75,7 @@ async function aSession({ database }) {
   return `ralph-session=${await people(database, Date.now).begin(id, 'oidc')}`
 }
 
-/** Resolves when its stream is open. Counts the frames that hold the event which is waited for. */
+/** Resolves when the stream is open. Counts the frames with the expected event. */
 function aViewer({ origin }, { agentId, cookie, heard }) {
   const { hostname, port, host } = new URL(origin)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -92,7 +92,7 @@ function aViewer({ origin }, { agentId, cookie, heard }) {
 
 const mark = Buffer.from('"what-everybody-waits-for"')
 
-/** `waitFor(n)` resolves when every viewer has had n frames with the mark more. */
+/** `waitFor(n)` resolves when every viewer has received n more frames with the mark. */
 function counter(viewers) {
   let left = 0
   let done = () => {}
@@ -128,7 +128,7 @@ async function happen({ database }, { agentId, seq, heard, howMany = 1 }) {
 
 async function tooLong() {
   await new Promise((resolve) => setTimeout(resolve, 60_000).unref())
-  throw new Error('a viewer has not heard of an event within a minute')
+  throw new Error('a viewer did not receive an event within a minute')
 }
 
 await printIfMain(import.meta.url, measure)

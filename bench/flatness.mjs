@@ -1,8 +1,8 @@
-// Does an iteration of `ralph run` cost the same however long the sprint is? A history is written through the real loop and
-// the real journal, with an agent that answers at once; then the real program goes on from there, with a real agent process. It is
-// also killed there, to see how soon it goes on.
+// Does an iteration of `ralph run` cost the same no matter how long the sprint is? Writes a history through the real loop and the
+// real journal, with an agent that answers at once; then the real program continues from there, with a real agent process. Also
+// kills it there, to measure how soon it continues.
 // Usage: npm run bench -- flatness [-- --iterations 1000] [-- --long] [-- --json]
-//   --iterations: of one measurement; 1,000 take some seconds, so that the file is written several times and the journal begins anew
+//   --iterations: of one measurement; 1,000 take some seconds, so that the file is written several times and the journal rotates
 //   --long: all 100,000 iterations with 10,000 steps, and not only the first 10,000 and the last 3,000
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ export async function measure({
   iterations = option('iterations', 1000),
   isLong = process.argv.includes('--long'),
 } = {}) {
-  // In memory if possible: a hundred thousand syncs of a disk say nothing about us.
+  // In memory if possible: a hundred thousand disk syncs say nothing about Ralph.
   const work = memoryFolder()
   const base = join(work, 'base')
   const place = { env: benchEnv(work), cwd: work, iterations, base }
@@ -52,7 +52,7 @@ export async function measure({
   }
 }
 
-/** For the guard, in seconds: what a later iteration costs against an early one, with an agent that is no program. */
+/** For the guard, in seconds: cost of a later iteration relative to an early one, with an agent that is not a process. */
 export async function measureGrowth() {
   const work = memoryFolder()
   try {
@@ -100,13 +100,13 @@ function rowsOf(later, planned) {
   ]
 }
 
-/** One history that becomes longer, measured at each of the points; `leaps`: without most of what is between the last two. */
+/** One history that grows, measured at each point; `leaps`: skips most of what is between the last two. */
 async function along(place, { dir, steps, points, leaps = false }) {
   const found = []
   let skipped = 0
   for (const iteration of points) {
     const what = `${iteration.toLocaleString('en')} iterations${steps === 0 ? '' : `, ${steps.toLocaleString('en')} steps`}`
-    // The last one is not needed any more.
+    // The last one is no longer needed.
     const isLast = iteration === points.at(-1)
     progressOf(`writes a history of ${what}`)
     if (isLast && leaps) skipped = await leap(dir, iteration - lastPart)
@@ -128,7 +128,7 @@ function compiled({ env, cwd }, steps) {
 
 const rounds = 3
 
-/** What an iteration here costs against a first one. In turns: what else the machine does then changes both. */
+/** Cost of an iteration here relative to a first one. Alternating, so that other load on the machine affects both. */
 function compared(dir, iteration, place) {
   const found = []
   const first = join(place.cwd, 'first')
@@ -140,14 +140,14 @@ function compared(dir, iteration, place) {
   return { first: median(found.map((one) => one.first)), growth: median(found.map((one) => one.here / one.first)) }
 }
 
-/** Per iteration; what a run of one costs is taken off, for the start. */
+/** Per iteration; subtracts the cost of a run of one, for the start. */
 function cpuOf(dir, iteration, { iterations, ...place }) {
   const run = (last) => timed(`node ${ralph} run ${dir} --max-iterations ${last} --json`, place).cpu
   const start = run(iteration + 1)
   return (run(iteration + 1 + iterations) - start) / (iterations - 1)
 }
 
-/** From the start of the program, after one that was killed at work, until it says that it goes on. */
+/** From the start of the program, after a killed one, until it reports that it continues. */
 async function recovery(dir, { env, cwd }) {
   const start = () =>
     spawn(process.execPath, [ralph, 'run', dir, '--json'], { env, cwd, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -172,7 +172,7 @@ async function said(child, word) {
 
 const stepsPerReport = 1000
 
-/** What the agent of the history answers: first the plan, then each time one step done and a new one, so that the plan keeps its size. */
+/** Answers of the agent of the history: first the plan, then each time one completed step and a new one, so that the plan keeps its size. */
 function answer(iteration, steps) {
   const planned = Math.min(steps, (iteration - 1) * stepsPerReport)
   const isPlanning = planned < steps
@@ -186,10 +186,10 @@ function answer(iteration, steps) {
   return `\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
 }
 
-/** Enough for several snapshots, and for as many records behind the last one as there can be. */
+/** Enough for several snapshots, and for the maximum number of records after the last one. */
 const lastPart = 3000
 
-/** Says that the sprint is at a later iteration than it is, with the folders of all attempts in between; answers how many those are. */
+/** Moves the sprint to a later iteration, with the folders of all attempts in between; returns how many those are. */
 async function leap(sprintDir, iteration) {
   let from = 0
   const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, async (known) => {
@@ -207,7 +207,7 @@ function noteAttempt(sprintDir, attempt, transcript) {
   writeFileSync(join(sprintDir, 'transcripts', transcript), '')
 }
 
-/** Lets the sprint go on to this iteration, without programs, but with a folder and a name for every attempt. */
+/** Runs the sprint up to this iteration, without processes, but with a folder and a name for every attempt. */
 async function goTo(sprintDir, iterations, { steps = 0, skipped = 0 } = {}) {
   const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, async (known) => known)
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }

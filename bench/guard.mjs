@@ -1,6 +1,6 @@
-// Compares the sturdy figures with those of bench/baseline.json: none may be much larger. Half a minute.
+// Compares the robust figures with bench/baseline.json: none may be much larger. Half a minute.
 // Usage: npm run bench:guard [-- --write] [-- --only start,compile] [-- --baseline FILE] [-- --iterations 200] [-- --rounds 3]
-//   --write makes what is measured now the baseline: on a quiet machine, please
+//   --write makes the current measurement the baseline: use a quiet machine
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -10,7 +10,7 @@ import { measure as overhead } from './overhead.mjs'
 import { measure as parse } from './parse.mjs'
 import { measure as start } from './start.mjs'
 
-/** Wide: a machine that is busy with other things must not refuse a change. */
+/** Wide: a busy machine must not fail a change. */
 const tolerance = 2.5
 
 const parts = {
@@ -36,7 +36,7 @@ const known = values.write ? {} : JSON.parse(readFileSync(values.baseline, 'utf8
 const found = []
 for (const name of names) {
   const rows = await sturdy(name)
-  // Once more, if it looks worse: the lesser one is nearer to the truth. A baseline is the greater one: it must not refuse by chance.
+  // If it looks worse, measure again: the smaller figure is closer to the truth. A baseline uses the larger one, so that it never fails by chance.
   const again = values.write || rows.some(isWorse) ? await sturdy(name) : rows
   const pick = values.write ? Math.max : Math.min
   found.push(...rows.map((row, index) => ({ ...row, value: pick(row.value, again[index].value) })))

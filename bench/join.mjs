@@ -1,4 +1,4 @@
-// From the command that joins a machine to the first prompt that has ended there: `npm run build && node bench/join.mjs`.
+// From the command that joins a machine to the end of the first prompt there: `npm run build && node bench/join.mjs`.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// What all benches share. A bench exports `measure(): Promise<Row[]>`; a row is {name, value, unit, target?, ok?, sturdy?}. A
-// sturdy one is a ratio of CPU times within one run, which means the same on a busy machine and on another one.
+// Shared by all benches. A bench exports `measure(): Promise<Row[]>`; a row is {name, value, unit, target?, ok?, sturdy?}. A
+// sturdy figure is a ratio of CPU times within one run, which is comparable across machines and under load.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 export const ralph = fileURLToPath(new URL('../bin/cli/main.cjs', import.meta.url))
 const agentSource = fileURLToPath(new URL('agent.c', import.meta.url))
 
-/** `atMost` or `atLeast` is the target. */
+/** The target is `atMost` or `atLeast`. */
 export function row(name, value, unit, { atMost, atLeast, sturdy = false } = {}) {
   if (!Number.isFinite(value)) throw new Error(`no figure for "${name}"`)
   const rounded = Number(value.toPrecision(3))
@@ -18,7 +18,7 @@ export function row(name, value, unit, { atMost, atLeast, sturdy = false } = {})
   return { name, value: rounded, unit, sturdy }
 }
 
-/** Prints the rows of a bench that was started by itself. */
+/** Prints the rows of a bench that was started directly. */
 export async function printIfMain(url, measure) {
   if (!process.argv[1] || realpathSync(process.argv[1]) !== fileURLToPath(url)) return
   const rows = await measure()
@@ -26,7 +26,7 @@ export async function printIfMain(url, measure) {
   process.exit(rows.every(({ ok }) => ok !== false) ? 0 : 1)
 }
 
-/** What it is doing now, for whoever waits. */
+/** Progress on stderr. */
 export function progressOf(text) {
   process.stderr.write(`    ${text}\n`)
 }
@@ -44,13 +44,13 @@ export function tableOf(rows) {
   return [text(heads), text(widths.map((width) => '-'.repeat(width))), ...lines.map(text)].join('\n')
 }
 
-/** The number after a flag, else the one that is given. */
+/** The number after a flag, else the default. */
 export function option(name, otherwise) {
   const index = process.argv.indexOf(`--${name}`)
   return index === -1 ? otherwise : Number(process.argv[index + 1])
 }
 
-/** Wall and CPU time of a shell command and all that it starts, in ms. */
+/** Wall and CPU time of a shell command and everything it starts, in ms. */
 export function timed(command, { env, cwd }) {
   const begun = performance.now()
   // bash's `times` prints user and system time of its children.
@@ -73,8 +73,8 @@ export const least = (numbers) => Math.min(...numbers)
 export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
 /**
- * Puts a `claude` that does nothing into a folder: the C program if there is a compiler, else a Node program, of which an
- * iteration costs far more than of the loop itself, and which leaves steps as they are. Says which. It notes its starts in `times`, if that is given.
+ * Puts a `claude` that does nothing into a folder: the C program if there is a compiler, else a Node program, which costs far more
+ * per iteration than the loop itself, and leaves steps as they are. Returns which. Records its starts in `times`, if given.
  */
 export function tinyAgent(folder, times) {
   const program = join(folder, 'claude')
@@ -92,12 +92,12 @@ export function tinyAgent(folder, times) {
   }
 }
 
-/** A new folder on the disk. */
+/** A new folder on disk. */
 export const diskFolder = () => mkdtempSync(join(tmpdir(), 'ralph-bench-'))
 
 /**
- * A new folder in memory, if there is such a place and programs can be started there; else on the disk. For CPU times: where thousands
- * of files were deleted in the last minutes ext4 takes up to a millisecond to find room for a new one, and an attempt has eight.
+ * A new folder in memory, if possible and programs can be started there; else on disk. For CPU times: after thousands of files
+ * were deleted, ext4 takes up to a millisecond to allocate a new one, and an attempt has eight.
  */
 export function memoryFolder() {
   if (!existsSync('/dev/shm')) return diskFolder()
@@ -108,7 +108,7 @@ export function memoryFolder() {
   return diskFolder()
 }
 
-/** A sprint that goes on for ever with the tiny agent: no checks, no commits. */
+/** A sprint that never ends, with the tiny agent: no checks, no commits. */
 export function endlessSprint(dir) {
   mkdirSync(dir, { recursive: true })
   const settings = {

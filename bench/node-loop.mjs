@@ -1,5 +1,5 @@
-// The least that a loop in Node does: starts `claude` as often as asked, one after the other, and reads its lines. What else an
-// iteration of ours costs is ours. A busy machine slows both alike.
+// The minimal loop in Node: starts `claude` the given number of times, one after the other, and reads its lines. The rest of the
+// cost of an iteration is Ralph's. A busy machine slows both alike.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 

@@ -1,5 +1,5 @@
 // What an iteration of `ralph run` costs above a bare shell loop around the same agent, and how much memory it takes: CPU with the
-// files in memory, wall time on the disk, where every fact is synced.
+// files in memory, wall time on disk, where every fact is synced.
 // Usage: npm run bench -- overhead [-- --iterations 300]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -54,8 +54,8 @@ async function measureIn(work, { iterations, rounds, withMemory = false }) {
 }
 
 /**
- * What a run of many takes more than a run of one, per iteration: of ours, of a bare loop of the shell, of a bare loop of Node. Of each
- * the least of all rounds, before anything is taken off: other programs only add.
+ * Cost per iteration, as a run of many minus a run of one: of Ralph, of a bare shell loop, of a bare Node loop. Uses the minimum of
+ * all rounds before subtracting: other programs only add.
  */
 function perIteration(place, { iterations, rounds }) {
   const run = (name, count, n) =>
@@ -77,7 +77,7 @@ function perIteration(place, { iterations, rounds }) {
   return { ours: per('ours', 'start'), bare: per('bare'), node: per('node', 'nodeStart') }
 }
 
-/** In MB: the high-water mark of the program itself, read until it ends. */
+/** In MB: the high-water mark of the program itself, read until it exits. */
 async function peakMemory({ env, cwd }, iterations) {
   const args = [ralph, 'run', endlessSprint(join(cwd, 'memory')), '--max-iterations', String(iterations), '--json']
   const child = spawn(process.execPath, args, { env, cwd, stdio: 'ignore' })
@@ -87,7 +87,7 @@ async function peakMemory({ env, cwd }, iterations) {
       const found = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
       if (found) most = Number(found[1]) / 1024
     } catch {
-      // It has ended, or there is no /proc here.
+      // The program has exited, or there is no /proc here.
     }
   }, 20)
   await once(child, 'close')

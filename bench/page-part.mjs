@@ -1,4 +1,4 @@
-// docs/benchmarks.md has parts that different commands write; each leaves those of the others as they are.
+// Different commands write parts of docs/benchmarks.md; each leaves the parts of the others as they are.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const file = join(root, 'docs/benchmarks.md')
 
-/** Puts the text between the two marks of this part. */
+/** Puts the text between the two markers of this part. */
 export function writePart(name, text) {
   writeFileSync(file, withPart(readFileSync(file, 'utf8'), name, text))
   execFileSync(process.execPath, [join(root, 'node_modules/oxfmt/bin/oxfmt'), file], { stdio: 'ignore' })

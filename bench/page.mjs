@@ -1,4 +1,4 @@
-// The page with a transcript of 100,000 events: how soon there is something to read, how it scrolls, what it keeps, what is loaded.
+// The page with a transcript of 100,000 events: time to first text, scrolling, memory, and loaded bytes.
 // npm run bench -- page
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// How fast a transcript of Claude Code is read, against a loop that only splits and parses, in the same run.
+// How fast Ralph reads a transcript of Claude Code, compared with a loop that only splits and parses, in the same run.
 // Usage: npm run bench -- parse [-- --megabytes 256]
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ function speeds(file, megabytes) {
   return { bare, ours, shown, grown }
 }
 
-/** The best of five, in MB/s of CPU time: the machine may be busy with other things. */
+/** The best of five, in MB/s of CPU time: the machine may be busy. */
 function best(megabytes, run) {
   const speeds = [1, 2, 3, 4, 5].map(() => {
     const before = process.cpuUsage()
@@ -84,7 +84,7 @@ function fixtureLines() {
     .flatMap((name) => readFileSync(new URL(name, fixtures), 'utf8').split('\n').filter(Boolean))
 }
 
-/** Forty turns: a thought, a file read (numbered lines, told twice as Claude Code does), an edit, a test run. */
+/** Forty turns: a thought, a file read (numbered lines, printed twice as Claude Code does), an edit, a test run. */
 function sessionLines() {
   const source = fixtureLines().find((line) => line.includes('"subtype":"init"'))
   const code = readFileSync(new URL('../src/agents/drivers/claude.ts', import.meta.url), 'utf8').split('\n')

@@ -1,5 +1,5 @@
-// Ours beside the peers that npm has, on the same agents: what an iteration costs, and what happens when the agent misbehaves.
-// Writes its part of docs/benchmarks.md. Usage: npm run bench:peers     a few minutes; the peers go to .cache/peers
+// Ralph beside its peers on npm, with the same agents: what an iteration costs, and what happens when the agent misbehaves.
+// Writes its part of docs/benchmarks.md. Usage: npm run bench:peers     a few minutes; installs the peers into .cache/peers
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -77,12 +77,12 @@ function put(dir, name, content) {
 }
 
 /**
- * CPU per iteration: what many take more than few, so that the start is not in it; the better of two rounds. The interval: from one
- * start of the agent to the next, the median, as the agent has noted them.
+ * CPU per iteration: the difference between many and few, which excludes the start; the better of two rounds. Interval: the median
+ * time between two starts of the agent, as recorded by the agent.
  */
 function costs() {
   const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
-  // A sandbox lets an agent write only where it works.
+  // A sandbox lets an agent write only in its working folder.
   const times = join(work, 'times')
   const place = { env: benchEnv(work), cwd: work }
   try {

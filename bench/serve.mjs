@@ -1,5 +1,5 @@
-// How long `ralph serve` takes until it says where the page is: the very first time (nothing is there yet, not even compiled code),
-// and later.
+// Time until `ralph serve` prints the address of the page: for the first start (no database, no compiled code), and for later
+// ones.
 // Usage: node bench/serve.mjs [--rounds 5]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ export async function measure({ rounds = option('rounds', 5) } = {}) {
       const place = { env: benchEnv(work), cwd: work }
       times.node.push(timed('node -e 0', place).wall)
       times.first.push(await startOfServe(place))
-      // The second start keeps what V8 has compiled by then.
+      // The second start caches V8's compiled code.
       await startOfServe(place)
       times.later.push(await startOfServe(place))
     } finally {

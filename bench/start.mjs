@@ -1,4 +1,4 @@
-// How long `ralph` takes to start, against Node itself, in one run. CPU time says more on a machine that does other things too.
+// How long `ralph` takes to start, compared with Node itself, in one run. CPU time is more reliable on a busy machine.
 // Usage: npm run bench -- start [-- --rounds 20]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ export async function measure({ rounds = option('rounds', 20) } = {}) {
 
 function rowsOf(place, rounds) {
   putAgent(place.cwd)
-  // The first start also writes what V8 has compiled, and makes the sprint that `status` shows.
+  // The first start also writes V8's compiled code, and creates the sprint that `status` shows.
   startOfAgent(place, 0)
   const times = { node: [], version: [], status: [], run: [] }
   for (let round = 1; round <= rounds; round++) {
@@ -53,7 +53,7 @@ function putAgent(folder) {
   )
 }
 
-/** From the start of `ralph run` to the first thing that the agent does. */
+/** From the start of `ralph run` to the first action of the agent. */
 function startOfAgent({ env, cwd }, number) {
   const dir = endlessSprint(join(cwd, '.claude/sprints', `sprint-${number}`))
   const begun = performance.timeOrigin + performance.now()

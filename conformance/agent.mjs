@@ -1,10 +1,10 @@
-// An agent that misbehaves. It looks like Claude Code in headless mode: the prompt comes on standard input or as an argument, the
-// answer goes out as `--output-format` says (stream-json, json or text). One file, no dependencies: copy it, call it `claude`.
+// An agent that misbehaves. It looks like Claude Code in headless mode: reads the prompt from stdin or from an argument, and prints
+// the answer as `--output-format` says (stream-json, json or text). One file, no dependencies: copy it, call it `claude`.
 //
 //   node agent.mjs --fault lie [--referee HOST:PORT] [--resets-at SECONDS] [arguments of the loop …]
 //
-// With a referee it says hello there, is told which call this is, and may be told the fault; while it and its children live,
-// their connections are open. That shows who still lives also through namespaces and containers.
+// With a referee it says hello there and learns the number of this call, and maybe the fault; while it and its children live,
+// their connections are open. That shows which processes are alive even through namespaces and containers.
 import { spawn } from 'node:child_process'
 import { appendFileSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
@@ -15,11 +15,11 @@ import { fileURLToPath } from 'node:url'
 const claim = { status: 'goal-complete', summary: 'all tests pass', goalCompleteSummary: 'all tests pass' }
 const proceed = { status: 'continue', summary: 'still at it' }
 
-/** What it does, by name. `number` is that of this call, from 1. */
+/** The faults, by name. `number` is that of this call, from 1. */
 export const faults = {
-  /** Says that all is done; nothing is. */
+  /** Claims that everything is done; nothing is. */
   lie: async ({ say }) => say(claimed(claim)),
-  /** Is at its usage limit until the time that it tells; then it works. */
+  /** Is at its usage limit until the reset time that it reports; then it works. */
   limit: async (call) => (Date.now() < call.resetsAt * 1000 ? call.refuse(429, 'limit') : faults.work(call)),
   /** Fails, as when the servers of the vendor are down. */
   crash: async () => {
@@ -30,7 +30,7 @@ export const faults = {
   echo: async ({ say, prompt }) => say(prompt),
   /** Answers nothing. */
   empty: async ({ say }) => say(''),
-  /** Says that it goes on, and changes nothing. */
+  /** Says that it continues, and changes nothing. */
   busy: async ({ say }) => say(reported(proceed)),
   /** Hangs, with a child that has left its session. */
   hang: async ({ child, begin }) => {
@@ -38,12 +38,12 @@ export const faults = {
     await child()
     await forever()
   },
-  /** Gives its result, but does not exit. */
+  /** Prints its result, but does not exit. */
   'hang-after-result': async (call) => {
     await faults.work(call)
     await forever()
   },
-  /** Prints without end. */
+  /** Prints endlessly. */
   flood: async ({ begin }) => {
     begin()
     const line = Buffer.from(`${JSON.stringify({ type: 'noise', text: 'y'.repeat(65_000) })}\n`)
@@ -55,7 +55,7 @@ export const faults = {
   /** Asks a question. */
   question: async ({ say }) =>
     say(reported({ status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which database?', details: 'd' } })),
-  /** Names steps that are not there; the next time it works. */
+  /** Names unknown steps; the next time it works. */
   'wrong-ids': async (call) => {
     if (call.number > 1) return faults.work(call)
     const pendingSteps = [{ id: 'x', prompt: 'y' }]
@@ -63,7 +63,7 @@ export const faults = {
   },
   /** Is not logged in. */
   'not-logged-in': async ({ refuse }) => refuse(401, 'Please run /login'),
-  /** Does the work, and leaves behind a child in a session of its own. */
+  /** Does the work, and leaves a child behind in a session of its own. */
   'setsid-child': async (call) => {
     await call.child()
     return faults.work(call)
@@ -79,7 +79,7 @@ export const faults = {
     writeFileSync('answer.txt', '42\n')
     return say(claimed(claim))
   },
-  /** Does a part, adds a step if it is told one, and says that it goes on. */
+  /** Does a part, adds a step if the referee sends one, and says that it continues. */
   part: async ({ say, told }) => {
     appendFileSync('parts.txt', `${Date.now()}\n`)
     return say(reported({ ...proceed, pendingSteps: told.step ? [{ id: null, prompt: told.step }] : [] }))
@@ -136,7 +136,7 @@ function callOf({ options, words, prompt, told }) {
       })
       return 1
     },
-    /** Resolves when the child is known to the referee. */
+    /** Resolves when the referee knows the child. */
     async child() {
       const args = [fileURLToPath(import.meta.url), '--child', 'yes', '--referee', options.referee ?? '']
       const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -150,12 +150,12 @@ function callOf({ options, words, prompt, told }) {
 const usage = { input_tokens: 10, output_tokens: 5 }
 const reported = (report) => `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
 
-/** In the words of many loops: a marker in the text, and a JSON block at the end. */
+/** In the format of many loops: a marker in the text, and a JSON block at the end. */
 function claimed(report) {
   return `All tests pass.\n<promise>COMPLETE</promise>\n\n${reported(report)}`
 }
 
-/** Ours come first; the first word that is none of them begins those of the loop. */
+/** Our options come first; the first other word begins the arguments of the loop. */
 function readWords(argv) {
   const options = {}
   let index = 0
@@ -164,7 +164,7 @@ function readWords(argv) {
   return { options, words: argv.slice(index) }
 }
 
-/** From standard input, else the longest argument. */
+/** From stdin, else the longest argument. */
 function readPrompt(words) {
   let text = ''
   try {
@@ -175,12 +175,12 @@ function readPrompt(words) {
   return text.trim() === '' ? words.reduce((long, word) => (word.length > long.length ? word : long), '') : text
 }
 
-/** Answers with what the referee says, and how to say goodbye to it. When the referee hangs up, the game is over. */
+/** Returns the referee's answer, and a function to say goodbye. When the referee hangs up, the game is over. */
 async function greet(address, hello) {
   const [host, port] = address.split(':')
   const socket = connect(Number(port), host)
   const gone = (error) => {
-    process.stderr.write(`the referee at ${address} is not there: ${error?.message ?? 'it hung up'}\n`)
+    process.stderr.write(`the referee at ${address} cannot be reached: ${error?.message ?? 'it hung up'}\n`)
     process.exit(97)
   }
   socket.setEncoding('utf8').on('error', gone).on('close', gone)
@@ -204,7 +204,7 @@ async function keepAlive({ referee }) {
 
 const forever = () => new Promise(() => setInterval(() => {}, 60_000))
 
-/** At once, since the process may end right after it. */
+/** Synchronous, since the process may exit right after it. */
 function write(text) {
   const bytes = Buffer.from(text)
   for (let from = 0; from < bytes.length;) {

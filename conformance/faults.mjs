@@ -1,5 +1,5 @@
-// What a first-class loop does about each fault: seen from outside, by the calls of the agent, the exit code and what is left.
-// `wants` are sentences with a test of what was seen: {calls, exit (undefined: still going), left, secondsTaken, resetsAt}.
+// What a first-class loop does about each fault, observed from outside: by the calls of the agent, the exit code and leftovers.
+// `wants` are sentences with a test of the observation: {calls, exit (undefined: still running), left, secondsTaken, resetsAt}.
 
 const endsBadly = ['ends by itself, and not with 0', ({ exit }) => exit !== undefined && exit !== 0]
 const endsWell = ['ends with 0', ({ exit }) => exit === 0]
@@ -32,7 +32,7 @@ export const catalogue = [
     agent: 'is at its usage limit and tells when that ends; then it works',
     wants: [
       ['waits: one start before the reset', ({ calls, resetsAt }) => beforeReset(calls, resetsAt) === 1],
-      ['goes on by itself', ({ calls, resetsAt }) => calls.length > beforeReset(calls, resetsAt)],
+      ['continues by itself', ({ calls, resetsAt }) => calls.length > beforeReset(calls, resetsAt)],
       endsWell,
     ],
   },
@@ -45,14 +45,14 @@ export const catalogue = [
     agent: 'hangs, always, with a child that left its session',
     wants: [['ends it', ({ calls }) => calls[0]?.endedAt !== undefined], endsBadly, atMost(10)],
   },
-  { fault: 'hang-after-result', agent: 'gives its result, but does not exit', wants: [endsWell, exactly(1)] },
+  { fault: 'hang-after-result', agent: 'prints its result, but does not exit', wants: [endsWell, exactly(1)] },
   {
     fault: 'flood',
-    agent: 'prints without end',
+    agent: 'prints endlessly',
     wants: [['ends it', ({ calls }) => calls[0]?.endedAt !== undefined], endsBadly, atMost(3)],
   },
   { fault: 'question', agent: 'asks a question', wants: [endsBadly, exactly(1)] },
-  { fault: 'wrong-ids', agent: 'names steps that are not there, then works', wants: [endsWell, exactly(2)] },
+  { fault: 'wrong-ids', agent: 'names unknown steps, then works', wants: [endsWell, exactly(2)] },
   { fault: 'not-logged-in', agent: 'is not logged in', wants: [endsBadly, exactly(1)] },
   { fault: 'setsid-child', agent: 'works, and leaves a child in a session of its own', wants: [endsWell] },
   {

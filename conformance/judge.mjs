@@ -9,7 +9,7 @@ import { openReferee } from './referee.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const resetAfterMs = 15_000
-/** What a loop has, after its end, to end what it has started. */
+/** Time for a loop, after its end, to end what it has started. */
 const graceMs = 3000
 
 /** One loop, one fault, in a folder of its own. */
@@ -43,7 +43,7 @@ export async function judge({ fault, agent, plays, wants }, { loop, windowMs }) 
   }
 }
 
-/** The project, a home and the agent. What is red is red until somebody writes 42 into answer.txt. */
+/** The project, a home and the agent. The check is red until an agent writes 42 into answer.txt. */
 export function makePlace(address) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'conformance-')))
   const project = join(base, 'project')
@@ -65,7 +65,7 @@ export function makePlace(address) {
     PATH: [join(base, 'bin'), dirname(process.execPath), process.env.PATH].join(':'),
     HOME: join(base, 'home'),
     LANG: 'C.UTF-8',
-    // Claude Code refuses to work as root without it; some loops look for that.
+    // Claude Code refuses to work as root without it; some loops check for that.
     IS_SANDBOX: '1',
     GOAL: goal,
     CHECK: 'sh check.sh',
@@ -89,7 +89,7 @@ export function start(loop, { project, env }) {
   return { pid: child.pid, ended }
 }
 
-/** Its exit code, or undefined if it had to be ended. */
+/** Its exit code, or undefined if it had to be killed. */
 async function within({ pid, ended }, windowMs) {
   const exit = await Promise.race([ended, pause(windowMs, undefined, { ref: false })])
   if (exit !== undefined) return exit

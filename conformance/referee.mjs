@@ -1,10 +1,10 @@
-// Knows every call of the agent and every child of it from its first to its last moment, by the connections that they hold.
+// Tracks every call of the agent and each of its children from start to end, by their open connections.
 import { createServer } from 'node:net'
 
 /**
- * `decide(number, call)` says what a call is told: `{fault?, resetsAt?, step?}`. `calls` grows; the times are those of this
- * process, in milliseconds; `endedAt` is missing while it lives; `isOver` says that it came to its end by itself; `others` and
- * `besides` are the calls that lived when it began, and how many.
+ * `decide(number, call)` returns the answer to a call: `{fault?, resetsAt?, step?}`. `calls` grows; times are those of this process,
+ * in milliseconds; `endedAt` is missing while the call lives; `isOver`: it ended by itself; `others` and `besides`: the calls
+ * that were alive when it started, and how many.
  */
 export async function openReferee(decide = () => ({})) {
   const calls = []
@@ -28,7 +28,7 @@ export async function openReferee(decide = () => ({})) {
         socket.write(`${JSON.stringify({ number: call.number, ...call.told })}\n`)
       }
     })
-    // Half open is dead too: it is the process that closes it.
+    // Half open is dead too: the process closes it.
     socket.on('error', () => {})
     socket.on('close', () => {
       alive.delete(socket)
@@ -39,7 +39,7 @@ export async function openReferee(decide = () => ({})) {
   return {
     address: `127.0.0.1:${server.address().port}`,
     calls,
-    /** How many processes of the agent live, its children too. */
+    /** Number of live processes of the agent, children included. */
     alive: () => alive.size,
     close() {
       for (const socket of alive) socket.destroy()
@@ -48,6 +48,6 @@ export async function openReferee(decide = () => ({})) {
   }
 }
 
-/** Whoever has said goodbye is gone, though the end of its connection may come later than the next call. */
+/** A process that said goodbye is gone, although the end of its connection may arrive after the next call. */
 const living = (calls) =>
   calls.filter(({ endedAt, isOver }) => endedAt === undefined && !isOver).map(({ number }) => number)

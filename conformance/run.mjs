@@ -1,9 +1,9 @@
-// Points a loop at an agent that misbehaves, and says what the loop did and what a first-class loop does.
+// Points a loop at an agent that misbehaves, and reports what the loop did and what a first-class loop does.
 //
 //   npm run conformance -- [--loop 'COMMAND'] [--only lie,limit] [--window SECONDS] [--at-once N] [--json]
 //
-// The command is run by sh in a new project (a git repository) with `claude` of ours first on PATH. It finds there PROMPT.md and
-// check.sh, and in its environment GOAL, CHECK, PROMPT_FILE and LOOPS (the folder of the examples). Without --loop: Ralph Mode.
+// The command runs with sh in a new project (a git repository) with our `claude` first on PATH. It finds PROMPT.md and check.sh
+// there, and GOAL, CHECK, PROMPT_FILE and LOOPS (the folder of the examples) in its environment. Without --loop: Ralph Mode.
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { catalogue } from './faults.mjs'

@@ -1,4 +1,4 @@
-// A terminal's screen, as text with colours, to an SVG that is sharp at every size and readable on light and dark pages.
+// Converts a terminal's screen, as text with colours, to an SVG that is sharp at every size and readable on light and dark pages.
 
 const cell = { width: 8.4, height: 19 }
 const pad = { x: 18, top: 44, bottom: 16 }
@@ -11,7 +11,7 @@ const style = `
 .bg{fill:#15191e;stroke:#30363d}.t{fill:#e6edf3}.dot{fill:#30363d}.dim{fill:#8b949e}
 .c31{fill:#ff7b72}.c32{fill:#56d364}.c33{fill:#e3b341}.c34{fill:#79c0ff}.c35{fill:#d2a8ff}.c36{fill:#76e3ea}}`
 
-/** The text is what `tmux capture-pane -e -p` prints. */
+/** The text is the output of `tmux capture-pane -e -p`. */
 export function svgOf(text, { columns, title }) {
   const lines = text.trimEnd().split('\n')
   const width = Math.round(columns * cell.width + pad.x * 2)
@@ -34,7 +34,7 @@ ${rows.filter((row) => row !== '').join('\n')}
 
 const plain = { bold: false, dim: false, color: undefined }
 
-/** Runs of characters that look alike; each sign that is not ASCII is one, so that no font can shift what follows it. */
+/** Runs of characters with the same style; each non-ASCII character is its own run, so that no font can shift what follows it. */
 function runsOf(line, before) {
   const runs = []
   let look = before

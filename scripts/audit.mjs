@@ -1,5 +1,5 @@
-// Known holes in what is installed, as `npm audit` tells them: a high or critical one fails. Not every registry answers; then that is
-// said, and nothing fails, since nothing was found out.
+// Known vulnerabilities in the installed packages, as reported by `npm audit`: a high or critical one fails. Not every registry
+// answers; then the script says so and does not fail.
 // Usage: npm run check:audit
 import { spawnSync } from 'node:child_process'
 

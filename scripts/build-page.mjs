@@ -1,4 +1,4 @@
-// The page, from src/web into dist/web; nothing is done if it is newer than everything it is made of.
+// Builds the page from src/web into dist/web, unless it is newer than all its sources.
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ const madeOf = ['src/web', 'src/client', 'src/contract', 'package-lock.json']
 
 export async function buildPage() {
   if (newest(madeOf.map((path) => join(root, path))) < timeOf(join(page, 'index.html'))) return
-  // Whoever builds (the tests do), the page is the one that users get, not React's slow one for development.
+  // Also when tests build it, the page must be the production build that users get, not React's slow development build.
   process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
   const fresh = join(root, `dist/.web-${process.pid}`)
@@ -21,7 +21,7 @@ export async function buildPage() {
   replace(page, fresh)
 }
 
-/** At once, as seen from outside: somebody may be looking at the page. */
+/** Atomically: a browser may be loading the page. */
 function replace(folder, fresh) {
   const old = join(dirname(folder), `.web-old-${process.pid}`)
   try {

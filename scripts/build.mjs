@@ -1,6 +1,6 @@
-// `npm run build`: every layer into dist (types, the library, what tests import), then the programs that people start into bin,
-// then the page into dist/web. Beside that the empty database for `ralph serve`.
-// Usage: node scripts/build.mjs [project...], where a project is a folder with a tsconfig.json; all of them if none is given.
+// `npm run build`: builds every layer into dist (types, the library, what tests import), then the programs that users start into bin,
+// then the page into dist/web, and the empty database for `ralph serve`.
+// Usage: node scripts/build.mjs [project...], where a project is a folder with a tsconfig.json; default: all of them.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,15 +13,15 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = join(root, 'bin')
 
 /**
- * Every program, by its file in bin. As deep as in dist, so that `../../assets` and `../<program>/main.js` hold in both.
- * `ralph` is CommonJS because Node 20 can keep only that in compiled form (src/platform/compile-cache.ts).
+ * Every program, by its file in bin. As deep as in dist, so that `../../assets` and `../<program>/main.js` work in both.
+ * `ralph` is CommonJS because Node 20 can cache compiled code only for that (src/platform/compile-cache.ts).
  */
 const programs = {
   cjs: { 'cli/main': 'src/cli/start.ts', 'cli/ralph': 'src/cli/main.ts' },
   js: { 'acp-bridge/main': 'src/acp-bridge/main.ts', 'scripted-agent/main': 'src/scripted-agent/main.ts' },
 }
 
-/** Put into the programs, because they need it at their start. All other dependencies stay packages: native, big or rarely needed. */
+/** Bundled into the programs, because they need it at their start. All other dependencies stay packages: native, big or rarely used. */
 const bundled = [
   'zod',
   'yaml',
@@ -36,10 +36,10 @@ const bundled = [
   'ws',
 ]
 
-/** What packages would use if it were there: none of it is ours. */
+/** Optional dependencies of packages, which Ralph does not use. */
 const optional = /^(@opentelemetry\/|winston|@dbos-inc\/dbos-enterprise|pg-native$|bufferutil$|utf-8-validate$)/
 
-/** What `--version` needs, and what all commands need that look at a sprint, in few files. The rest is split by command. */
+/** What `--version` needs, and what all commands need that read a sprint, in few files. The rest is split by command. */
 const groups = [
   { name: 'start', test: /src[\\/](cli[\\/](assets|commands|io)|contract[\\/](errors|nearest))\.ts$/, priority: 2 },
   { name: 'zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },
@@ -55,7 +55,7 @@ const files = [...(await bundle('cjs')), ...(await bundle('js'))]
 put(bin, new Map(files))
 chmodSync(join(bin, 'cli/main.cjs'), 0o755)
 if (process.argv.length === 2) await buildPage()
-// One that was killed has no code.
+// A killed process has no code.
 const [code] = await isMade
 if (code !== 0) process.exitCode = code ?? 1
 
@@ -81,7 +81,7 @@ async function bundle(extension) {
     entryFileNames: `[name].${extension}`,
     chunkFileNames: `parts/[name].${extension}`,
     codeSplitting: { groups },
-    // Without blanks it is read faster; names stay, for stack traces. In a checkout there are maps too.
+    // Minified whitespace loads faster; names stay, for stack traces. A checkout also gets source maps.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     sourcemap: true,
   })
@@ -89,12 +89,12 @@ async function bundle(extension) {
   return output.map((file) => [file.fileName, file.type === 'chunk' ? imports(file.code, extension) : file.source])
 }
 
-/** Code that is kept in compiled form cannot import by itself (src/platform/compile-cache.ts): start.ts does it for all of it. */
+/** Code from the compile cache cannot import by itself (src/platform/compile-cache.ts): start.ts imports for it. */
 function imports(code, extension) {
   return extension === 'cjs' ? code.replace(/\bimport\((?=["'`])/g, 'importPackage(') : code
 }
 
-/** Only what has changed, each file at once: somebody may be running the programs. */
+/** Writes only changed files, each atomically: the programs may be running. */
 function put(folder, wanted) {
   for (const [name, text] of wanted) {
     const path = join(folder, name)

@@ -1,4 +1,4 @@
-// Writes docs/guide/cli.md from the commands themselves, so that it cannot be out of date. With --check: says whether it is.
+// Writes docs/guide/cli.md from the commands themselves, so that it is never out of date. With --check: reports whether it is.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { commands } from '../dist/cli/commands.js'
 

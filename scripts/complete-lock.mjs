@@ -1,5 +1,5 @@
-// Completes a package-lock.json with the optional packages of other platforms that the registry at hand does not have:
-// npm leaves them out when it writes the lock, and `npm ci` then refuses the lock. Usage: node complete-lock.mjs <package-lock.json>
+// Completes a package-lock.json with the optional packages of other platforms that the current registry lacks: npm omits
+// them when it writes the lock, and `npm ci` then rejects the lock. Usage: node complete-lock.mjs <package-lock.json>
 import { readFileSync, writeFileSync } from 'node:fs'
 const file = process.argv[2]
 const lock = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,4 +1,4 @@
-// What each error code means and what to do about it, for docs/guide/reference-errors.md. The codes are those of src/contract/errors.ts.
+// The meaning of each error code and what to do about it, for docs/guide/reference-errors.md. The codes come from src/contract/errors.ts.
 import { errorCodes } from '../dist/contract/errors.js'
 
 const groups = [
@@ -11,7 +11,7 @@ const groups = [
       ],
       SPRINT_NOT_FOUND: [
         'The folder that was given does not exist.',
-        'Give the folder that holds SPRINT.yaml; `ralph status` lists all.',
+        'Give the folder that contains SPRINT.yaml; `ralph status` lists all.',
       ],
       SPRINT_EXISTS: [
         'Something is there already that would have to be overwritten.',
@@ -50,7 +50,7 @@ const groups = [
         '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is taken over by itself.',
       ],
       NOT_RUNNING: [
-        'Nothing runs that could be paused, stopped or told.',
+        'No run is active that could be paused, stopped or messaged.',
         '`ralph status` says how the sprint stands.',
       ],
       ALREADY_RUNNING: ['What was asked for is under way.', 'Wait for it, or stop it first.'],
@@ -144,7 +144,7 @@ const groups = [
     title: 'The fleet',
     codes: {
       UNAUTHENTICATED: ['There is no session, or it is over.', 'Log in again; for programs, make a new token.'],
-      FORBIDDEN: ['Your role does not allow it.', 'Ask somebody who may, or for the role.'],
+      FORBIDDEN: ['Your role does not allow it.', 'Ask a user with that role, or request the role.'],
       NOT_FOUND: ['It does not exist, or you may not see it.', 'Look at the address and at your roles.'],
       ORIGIN_REFUSED: ['A page of another site asked.', 'Open the page at its own address.'],
       HOST_REFUSED: [
@@ -159,11 +159,11 @@ const groups = [
       BODY_TOO_LARGE: ['The body is too long.', 'Send less at once.'],
       RATE_LIMITED: ['Too many requests.', 'Wait as long as `retry-after` says.'],
       CALL_INTERRUPTED: [
-        'A call with this idempotency key died with its backend; nobody knows whether it had its effect.',
+        'A call with this idempotency key died with its backend; it is unknown whether it took effect.',
         'Look whether it was done; if not, call again with another key.',
       ],
       AGENT_BUSY: ['The agent is at work.', 'Queue the prompt, or interrupt the agent.'],
-      REVISION_STALE: ['Somebody else has changed it meanwhile.', 'Look at it again and repeat the change.'],
+      REVISION_STALE: ['Another user has changed it since.', 'Reload it and repeat the change.'],
       MACHINE_UNREACHABLE: [
         'The machine does not answer.',
         'Look whether its agents-server runs; what was asked for waits for it.',
@@ -171,7 +171,7 @@ const groups = [
       MACHINE_REFUSED: ['The machine did not accept what was asked of it.', 'The message has its reason.'],
       NO_MACHINE: ['No machine can take the work.', 'Join one, or free one.'],
       JOIN_REFUSED: ['The join token is wrong, used or too old.', 'Make a new one.'],
-      JOIN_PENDING: ['A person has to admit the machine.', 'Somebody with the role does that on the page.'],
+      JOIN_PENDING: ['A user has to admit the machine.', 'A user with the role does that on the page.'],
       WORKSPACE_REFUSED: ['The machine does not allow work in that folder.', 'Allow it on the machine.'],
       WORKSPACE_NOT_FOUND: ['There is no such folder on the machine.', 'Look at its path there.'],
       DATABASE_UNAVAILABLE: ['The database does not answer.', 'Look at it; the backend tries again by itself.'],
@@ -186,7 +186,7 @@ const groups = [
   },
 ]
 
-/** The rest by the beginning of the name: what is wrong is in the name, and the message has the place. */
+/** The rest by prefix: the name says what is wrong, and the message has the place. */
 const families = [
   [
     'Workflows and phases',

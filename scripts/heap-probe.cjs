@@ -1,9 +1,9 @@
-// Preloaded into a run (`node --expose-gc --require scripts/heap-probe.cjs …`): notes what is left after a full collection, so that a
-// leak can be told from a heap that V8 has not tidied yet. One line of JSON each time, into the file that HEAP_NOTES names.
+// Preloaded into a run (`node --expose-gc --require scripts/heap-probe.cjs …`): records the heap after a full collection, to
+// distinguish a leak from a heap that V8 has not collected yet. Appends one line of JSON each time to the file in HEAP_NOTES.
 const { appendFileSync } = require('node:fs')
 
 const { HEAP_NOTES: file, HEAP_NOTES_MS: everyMs = '10000' } = process.env
-// Programs that the run starts are none of ours.
+// Ignore programs that the run starts.
 delete process.env.HEAP_NOTES
 
 if (file && globalThis.gc) {

@@ -1,4 +1,4 @@
-// Figures about the house (names, comments, folders), and with --check the rules of "Voice" in AGENTS.md.
+// Metrics of the code base (names, comments, folders), and with --check the rules of "Voice" in AGENTS.md.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Installs the agent programs that the tests run, from npm, in the versions that the drivers are tested with:
 //   node scripts/install-agents.mjs [name…]      default: claude codex
-// Says on stderr what it does, and on stdout, one line each, the folder to put on PATH. Nothing that is there is installed
-// again. No script of a package runs: what those would download or copy, the packages of the platform already hold.
+// Prints progress on stderr, and on stdout, one line each, the folder to put on PATH. Installs nothing twice. Runs no scripts of
+// packages: the platform packages already contain what those would download or copy.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const platform = `${process.platform}-${process.arch}`
 
-/** `file`: what to start, below node_modules. */
+/** `file`: the program to start, below node_modules. */
 const agents = {
   claude: {
     package: '@anthropic-ai/claude-code',

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Finds bubblewrap for the tests, or fetches Debian's package and unpacks it into a cache, without installing anything:
 //   node scripts/install-bubblewrap.mjs
-// Prints the folder to put on PATH. Ends with exit code 1 and the reason on stderr if this machine cannot have it.
+// Prints the folder to put on PATH. Exits with code 1 and the reason on stderr if this machine cannot have it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
@@ -25,7 +25,7 @@ function fetch() {
   try {
     run(unfinished, 'apt-get', 'download', 'bubblewrap')
     const [name] = readdirSync(unfinished).filter((file) => file.endsWith('.deb'))
-    if (name === undefined) throw new Error('apt-get has downloaded nothing')
+    if (name === undefined) throw new Error('apt-get downloaded nothing')
     run(unfinished, 'dpkg-deb', '-x', name, '.')
     rmSync(cache, { recursive: true, force: true })
     renameSync(unfinished, cache)

@@ -1,5 +1,5 @@
-// Lists every package that people get with ours, installed by npm or bundled into the page, with its licence. Refuses a licence that
-// is unknown or asks for more than a notice, and a package that runs a script when it is installed. Reads the lockfile alone.
+// Lists every package that users get with Ralph, installed by npm or bundled into the page, with its licence. Fails for a licence that
+// is unknown or requires more than a notice, and for a package with an install script. Reads only the lockfile.
 // Usage: npm run check:licences [-- <lockfile>]
 import { readFileSync } from 'node:fs'
 
@@ -14,7 +14,7 @@ const allowed = new Set([
   'Unlicense',
 ])
 
-/** Dependencies of development whose code is in what we ship: the page. */
+/** Development dependencies whose code ships with the page. */
 const bundled = [
   '@base-ui/react',
   '@tanstack/react-query',
@@ -46,11 +46,11 @@ for (const path of [...found].toSorted()) {
 console.log(`${found.size} packages, ${refused} refused`)
 process.exitCode = refused === 0 ? 0 : 1
 
-/** The paths of these and of all that they need. What is optional and not in the lockfile is not installed. */
+/** The paths of these packages and of everything they need. An optional package that is not in the lockfile is not installed. */
 function closure(names) {
   const paths = new Set()
   const waiting = names.map((name) => pathOf(name, ''))
-  if (waiting.includes(undefined)) throw new Error('the lockfile does not have all that package.json names')
+  if (waiting.includes(undefined)) throw new Error('the lockfile lacks packages that package.json names')
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (paths.has(path)) continue
     paths.add(path)
@@ -63,7 +63,7 @@ function closure(names) {
   return paths
 }
 
-/** As Node finds it: in the nearest node_modules above. */
+/** As Node resolves it: in the nearest node_modules above. */
 function pathOf(name, from) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     const path = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`
@@ -72,7 +72,7 @@ function pathOf(name, from) {
   }
 }
 
-/** `A OR B` needs one that is allowed, `A AND B` both. */
+/** `A OR B` needs one allowed licence, `A AND B` both. */
 function isAllowed(expression) {
   const words = expression.replaceAll(/[()]/g, '')
   if (words.includes(' OR ')) return words.split(' OR ').some((part) => isAllowed(part))

@@ -1,6 +1,6 @@
-// bin/database.br: an empty embedded database with all tables, ours and those of the engine. `ralph serve` begins with a copy of
-// it. Made anew when something has changed that it is made of or made by.
-// Usage: node --liftoff-only scripts/make-database.mjs (a program that runs this short needs no optimised code)
+// bin/database.br: an empty embedded database with all tables, ours and those of the engine. `ralph serve` starts with a copy of
+// it. Created again when one of its inputs has changed.
+// Usage: node --liftoff-only scripts/make-database.mjs (such a short program needs no optimised code)
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -34,7 +34,7 @@ async function make() {
   const database = await openDatabase({ dataFolder }, { migrations })
   const engine = await openEngine(database, { handlers: {}, onLost: () => {} })
   await engine.close()
-  // The journal of all that would be most of the file.
+  // Its write-ahead log would be most of the file.
   for (const statement of ['set wal_recycle = off', 'select pg_switch_wal()', 'checkpoint'])
     await database.pool.query(statement)
   await database.close()
@@ -44,7 +44,7 @@ async function make() {
   await rm(dataFolder, { recursive: true })
 }
 
-/** At once: somebody may be starting a backend. What is half is where nobody looks. */
+/** Atomically: a backend may be starting. The draft is in another folder. */
 function put(path, content) {
   const draft = join(root, '.cache', `${basename(path)}.${process.pid}`)
   for (const folder of [dirname(draft), dirname(path)]) mkdirSync(folder, { recursive: true })

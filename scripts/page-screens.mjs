@@ -1,5 +1,5 @@
-// Pictures of every page, made with the recorded backend of the tests: light, dark, on a phone; busy, empty, failing.
-// Usage: node scripts/page-screens.mjs [folder]     all of them, into .cache/page-screens if no folder is given
+// Screenshots of every page, with the recorded backend of the tests: light, dark, on a phone; busy, empty, failing.
+// Usage: node scripts/page-screens.mjs [folder]     all of them; default folder: .cache/page-screens
 //        node scripts/page-screens.mjs --readme     the two of the README, into docs/images
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -109,7 +109,7 @@ async function shoot(fake, name, look, file) {
   await page.close()
 }
 
-/** The event that begins the edit, which the inspector shows as a diff. */
+/** The event that starts the edit, which the inspector shows as a diff. */
 function editOf(fake, sprint) {
   const events = sprint && fake.fleet.events.get(sprint.id)
   if (!events) return ''

@@ -1,4 +1,4 @@
-// Writes docs/guide/reference-*.md from the JSON Schemas and the error codes, so that they cannot be out of date. With --check: says whether they are.
+// Writes docs/guide/reference-*.md from the JSON Schemas and the error codes, so that they are never out of date. With --check: reports whether they are.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { errorPage } from './error-reference.mjs'
@@ -75,7 +75,7 @@ function pageOf(schema, { title, about }) {
   ].join('\n')
 }
 
-/** An object and, after it, the objects inside it, in the order in which they are met. Each shape once: `places` says where. */
+/** An object, then the objects inside it, in order of appearance. Each shape once: `places` lists where. */
 function sectionsOf(schema, path, places) {
   const shape = shapeOf(schema)
   if (places.has(shape)) return []
@@ -92,7 +92,7 @@ function shapeOf({ properties, required }) {
   return JSON.stringify([properties, required])
 }
 
-/** The objects that a field may hold, directly, in a list or under names. The second spelling of a group is left out. */
+/** The objects that a field may contain, directly, in a list or under names. Leaves out the second spelling of a group. */
 function objectsIn(field, path, about = field.description) {
   if (field.properties)
     return Object.keys(field.properties).length === 0 ? [] : [{ path, schema: { ...field, description: about } }]
@@ -140,7 +140,7 @@ function sentence(text) {
   return ended.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase())
 }
 
-/** As GitHub names headings. */
+/** As GitHub names anchors. */
 function anchor(path) {
   return path
     .toLowerCase()

@@ -1,4 +1,4 @@
-// Writes the JSON Schemas of the files that people write and read, from the contract. With --check: says whether they are current.
+// Writes the JSON Schemas of the files that users write and read, from the contract. With --check: reports whether they are current.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -24,11 +24,11 @@ for (const { name, title, schema } of files) {
   else writeFileSync(path, text)
 }
 if (stale.length > 0) {
-  console.error(`schemas/ is not what src/contract/ says (${stale.join(', ')}); write it again with: npm run generate`)
+  console.error(`schemas/ does not match src/contract/ (${stale.join(', ')}); write it again with: npm run generate`)
   process.exitCode = 1
 }
 
-/** The file's side of the codecs: kebab-case names, durations as text. Editors know draft 7 best. */
+/** The file's side of the codecs: kebab-case names, durations as text. Editors support draft 7 best. */
 function toSchema(schema, name, title) {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })
   return { $schema, $id: `https://unpkg.com/ralph-mode/schemas/${name}`, title, ...rest }

@@ -1,4 +1,4 @@
-// Takes pictures of ralph in a real terminal (tmux): docs/images/*.svg for the README, docs/guide/terminal.md as text.
+// Takes screenshots of ralph in a real terminal (tmux): docs/images/*.svg for the README, docs/guide/terminal.md as text.
 // Needs tmux and git; everything else is the demo. Takes about a minute: node scripts/screens.mjs
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const sprint = '.claude/sprints/2026-11-15_pancakes'
 const socket = `ralph-screens-${process.pid}`
 const base = mkdtempSync(join(tmpdir(), 'ralph-screens-'))
 
-/** One turn that ends in the state to be shown. */
+/** One turn that ends in the state to show. */
 const limitScenario = `turns:\n  - say: I look at the code first.\n    do:\n      - read: src/recipe.js\n      - limit: { resets-in: 7380 }\n`
 const questionScenario = `turns:
   - say: The tests say nothing about rounding. A person has to decide.
@@ -120,7 +120,7 @@ function linesOf(picture) {
     .map((line) => line.trimEnd())
 }
 
-/** Plays a scene in a terminal of that size, and captures it with its colours once it shows what it should. */
+/** Plays a scene in a terminal of that size, and captures it with its colours once the expected text appears. */
 async function shoot({ keys, until, scenario, pace = 60 }, { columns, rows }) {
   const project = layOut(scenario, pace)
   const session = `s${columns}-${Date.now()}`

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Memory in MB and open files of a process; nothing where there is no /proc, or when it has just ended. */
+/** Memory in MB and open files of a process; undefined without /proc, or when the process has just exited. */
 export function sampleOf(pid) {
   try {
     const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
@@ -19,7 +19,7 @@ export function bytesOf(folder) {
   return bytes
 }
 
-/** By least squares, per hour. */
+/** Least squares, per hour. */
 export function slopeOf(samples, field) {
   const mean = (of) => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
   const hours = ({ at }) => at / 3_600_000
@@ -35,7 +35,7 @@ export function growthOf(sizes) {
   return { firstHalf: per(sizes[0], middle), secondHalf: per(middle, sizes.at(-1)) }
 }
 
-/** What the run that lasted longest has noted of its heap. */
+/** The heap records of the longest run. */
 export function heapNotes(file) {
   if (!existsSync(file)) return []
   const runs = new Map()
@@ -49,8 +49,8 @@ export function heapNotes(file) {
 const mayGrowMb = 3
 
 /**
- * A sentence if what is left after collections grew: the least of the last fifth against the most of the second, so that a note
- * taken in the middle of an iteration is no leak. Nothing if there are too few notes.
+ * A sentence if the heap after collections grew: compares the minimum of the last fifth with the maximum of the second, so that a
+ * record taken in the middle of an iteration does not look like a leak. Undefined if there are too few records.
  */
 export function leakOf(notes) {
   if (notes.length < 40) return undefined

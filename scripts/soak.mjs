@@ -2,8 +2,8 @@
 // every rule of `ralph doctor` must hold, no step may be lost or doubled, nothing may be left running, and memory, open files
 // and bytes per iteration must not have grown.
 //
-// A third of what runs at once is never killed: its memory is watched. Of these the first and every second after it have a plan that
-// keeps its size: what they keep after a full collection must not grow. The others get new steps, which they have to remember.
+// A third of the concurrent runs is never killed, to watch their memory. Of these, the first and every second one after it have a plan
+// of constant size: their heap after a full collection must not grow. The others get new steps, which they have to remember.
 //
 //   npm run soak -- --hours 8 [--sprints 50] [--at-once 6] [--seed N] [--json]
 import { spawn } from 'node:child_process'
@@ -36,7 +36,7 @@ const probe = fileURLToPath(new URL('heap-probe.cjs', import.meta.url))
 const deadline = Date.now() + durationMs
 const sampleMs = Math.min(5000, durationMs / 20)
 
-/** How often each fault is played. A run that nobody kills meets only those that a run survives. */
+/** How often each fault is played. A run that is never killed gets only faults that a run survives. */
 const survivable = {
   part: 60,
   busy: 8,
@@ -81,7 +81,7 @@ for (const { referee, place } of sprints) {
 if (complaints.length === 0) rmSync(base, { recursive: true, force: true })
 process.exit(complaints.length === 0 ? 0 : 1)
 
-/** Somebody may build while this goes on. */
+/** Works on a copy: a build may happen during the soak. */
 function copyOfTheProgram() {
   for (const name of ['bin', 'assets', 'package.json']) cpSync(join(root, name), join(base, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'))
@@ -114,7 +114,7 @@ function playOf(sprint, call) {
   const fault = random.oneOf(weights[sprint.kind])
   const addsStep = fault === 'part' && random.below(100) < 15
   const step = addsStep && sprint.hasGrowingPlan ? `${sprint.name} call ${call}` : undefined
-  // The end of a process that has said all does not come, now and then.
+  // Sometimes the exit of a process that printed everything never comes.
   const lingers = fault === 'part' && random.below(100) < 3
   // The number that makes `wrong-ids` name wrong ones each time.
   return { fault, number: 1, resetsAt: Math.ceil(Date.now() / 1000) + 5, step, lingers }
@@ -181,7 +181,7 @@ async function killInTurn(resting) {
     const lifeMs = Math.min(500 + random.below(20_000), deadline - Date.now())
     const isOver = await Promise.race([ended.then(() => true), pause(lifeMs, false)])
     if (!isOver) end(sprint, child)
-    // Asked to finish its iteration it may wait for an agent that hangs, or for a limit; then it is asked again.
+    // A run that should finish its iteration may wait for a hanging agent, or for a limit; then ask again.
     if (!(await Promise.race([ended.then(() => true), pause(15_000, false)]))) end(sprint, child, 'SIGTERM')
     await ended
     resting.push(sprint)

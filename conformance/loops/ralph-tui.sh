@@ -1,5 +1,5 @@
-# ralph-tui with its documented flags and settings: headless, failures tried again, a limit of iterations, its session resumed
-# after a crash. $PEERS is where it is installed; it needs bun.
+# ralph-tui with its documented flags and settings: headless, retries failures, a limit of iterations, resumes its session
+# after a crash. $PEERS is its installation folder; it needs bun.
 set -e
 tui="$PEERS/node_modules/ralph-tui/dist/cli.js"
 bun="$PEERS/node_modules/.bin/bun"

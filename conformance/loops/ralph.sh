@@ -1,4 +1,4 @@
-# Ralph Mode, as it comes; the timeouts are shorter, so that a hang is seen within the window.
+# Ralph Mode with its defaults; the timeouts are shorter, so that a hang shows within the window.
 set -e
 [ -e sprint/SPRINT.yaml ] || {
   mkdir sprint

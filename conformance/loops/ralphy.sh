@@ -1,4 +1,4 @@
-# ralphy with its documented flags: the check as the test command of its configuration, one task. $PEERS is where it is installed.
+# ralphy with its documented flags: the check as the test command of its configuration, one task. $PEERS is its installation folder.
 set -e
 ralphy="$PEERS/node_modules/.bin/ralphy"
 if [ ! -e tasks.yaml ]; then

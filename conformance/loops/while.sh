@@ -1,4 +1,4 @@
-# The loop that everybody begins with.
+# The loop that every user starts with.
 while :; do
   claude -p "$(cat PROMPT.md)" --output-format text < /dev/null > answer.log
   grep -q '<promise>COMPLETE</promise>' answer.log && exit 0

@@ -3,7 +3,7 @@ import { bridge } from './bridge.ts'
 import { parseOptions } from './options.ts'
 import { wireLog } from './wire-log.ts'
 
-/** An agent of a few lines: it answers each request with what the given functions return. */
+/** An agent of a few lines: answers each request with the result of the given functions. */
 const anAgent = (answers: string) => `
   const answers = ${answers}
   const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
@@ -27,14 +27,14 @@ const greeting = `
   initialize: () => ({ result: { protocolVersion: 1, agentCapabilities: { loadSession: true }, authMethods: [] } }),
   'session/new': () => ({ result: { sessionId: 's-1' } }),`
 
-/** An agent that asks for a permission with these options, and says which one it got. */
+/** An agent that asks for a permission with these options, and reports which one it got. */
 const asking = (options: string) =>
   anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
     const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't', title: 'rm -rf', rawInput: { path: '/' } }, options: ${options} })
     say(outcome.optionId ?? outcome.outcome); return { result: { stopReason: outcome.optionId ? 'end_turn' : 'cancelled' } } },
     'session/cancel': () => ({}) }`)
 
-/** `stopAt`: it is told to stop as soon as this is on the wire. */
+/** `stopAt`: stops the bridge as soon as this is on the wire. */
 async function run(script: string, { args = [], stopAt }: { args?: readonly string[]; stopAt?: string } = {}) {
   const lines: string[] = []
   const stop = new AbortController()
@@ -54,7 +54,7 @@ async function run(script: string, { args = [], stopAt }: { args?: readonly stri
 }
 
 describe('a turn over the protocol', () => {
-  it('is written down message by message', async () => {
+  it('is logged message by message', async () => {
     const { code, log } = await run(
       anAgent(
         `{ ${greeting} 'session/prompt': async ({ prompt }, { say }) => { say(prompt[0].text + '!'); return { result: { stopReason: 'end_turn' } } } }`,
@@ -74,7 +74,7 @@ describe('a turn over the protocol', () => {
     expect(log[5].m.params.update.content.text).toBe('Hello!')
   })
 
-  it('allows what it is asked to allow', async () => {
+  it('allows what the agent asks for', async () => {
     const { log } = await run(
       anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
         const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't' }, options: [
@@ -85,7 +85,7 @@ describe('a turn over the protocol', () => {
     expect(log.at(-2).m.params.update.content.text).toBe('yes')
   })
 
-  it('chooses what a person has chosen', async () => {
+  it('chooses the option that the user chose', async () => {
     const { log } = await run(
       asking(
         `[{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }, { optionId: 'no', name: 'No, explain', kind: 'reject_once' }]`,
@@ -98,7 +98,7 @@ describe('a turn over the protocol', () => {
     expect(log.at(-2).m.params.update.content.text).toBe('no')
   })
 
-  it('ends with a question, after a while, where nothing can be allowed', async () => {
+  it('ends with a question, after a while, if no option allows the call', async () => {
     const { code, log } = await run(
       asking(
         `[{ optionId: 'no', name: 'No', kind: 'reject_once' }, { optionId: 'never', name: 'Never', kind: 'reject_always' }]`,
@@ -110,7 +110,7 @@ describe('a turn over the protocol', () => {
     expect(log.find((entry) => 'bridge' in entry)).toEqual({
       t: 0,
       bridge: 'question',
-      reason: 'The agent wants a permission that Ralph cannot give: rm -rf',
+      reason: 'The agent asks for a permission that Ralph cannot grant: rm -rf',
       details: 'None of its options allows it. It would be called with {"path":"/"}.',
       options: ['No', 'Never'],
     })
@@ -118,7 +118,7 @@ describe('a turn over the protocol', () => {
     expect(log.at(-1).m.result.stopReason).toBe('cancelled')
   })
 
-  it('ends with a question also if the agent does not', async () => {
+  it('ends with a question even if the agent does not end the turn', async () => {
     const deaf = asking(`[{ optionId: 'no', name: 'No', kind: 'reject_once' }]`).replace(
       "'session/cancel':",
       "'nothing':",
@@ -131,7 +131,7 @@ describe('a turn over the protocol', () => {
     expect(log.filter((entry) => entry.bridge === 'question')).toHaveLength(1)
   })
 
-  it('is no question if the agent goes on without an answer', async () => {
+  it('does not become a question if the agent continues without an answer', async () => {
     const impatient = `{ ${greeting} 'session/prompt': async (_, { ask }) => {
       void ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't' }, options: [] })
       return { result: { stopReason: 'end_turn' } } } }`
@@ -141,7 +141,7 @@ describe('a turn over the protocol', () => {
     expect(log.filter((entry) => 'bridge' in entry)).toEqual([])
   })
 
-  it('loads the session that is to be resumed', async () => {
+  it('loads the session to resume', async () => {
     const { log } = await run(
       anAgent(
         `{ ${greeting} 'session/load': () => ({ result: {} }), 'session/prompt': () => ({ result: { stopReason: 'end_turn' } }) }`,
@@ -178,7 +178,7 @@ describe('a turn over the protocol', () => {
     expect(log.at(-1)).toEqual({ t: 0, bridge: 'agent-exited', reason: 'the agent ended with exit code 3' })
   })
 
-  it('says when the program cannot be started', async () => {
+  it('reports that the program cannot be started', async () => {
     const lines: string[] = []
     const options = parseOptions(['--', '/no/such/agent'])
     const code = await bridge(
@@ -195,7 +195,7 @@ describe('a turn over the protocol', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ bridge: 'not-found' })
   })
 
-  it('cancels the turn when it is told to stop', async () => {
+  it('cancels the turn on a stop signal', async () => {
     const { log } = await run(
       anAgent(
         `{ ${greeting} 'session/prompt': () => new Promise((done) => (answers.stop = done)), 'session/cancel': () => answers.stop({ result: { stopReason: 'cancelled' } }) }`,
@@ -206,7 +206,7 @@ describe('a turn over the protocol', () => {
     expect(log.at(-1).m.result.stopReason).toBe('cancelled')
   })
 
-  it('ends an agent that neither cancels nor ends', async () => {
+  it('ends an agent that neither cancels nor exits', async () => {
     const { code } = await run(
       `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); ${anAgent(`{ ${greeting} 'session/prompt': () => new Promise(() => {}) }`).replace("process.stdin.on('end', () => process.exit())", '')}`,
       { stopAt: 'session/prompt' },

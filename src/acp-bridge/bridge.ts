@@ -7,8 +7,8 @@ import { Refused, runTurn } from './turn.ts'
 import { logged, type WireLog } from './wire-log.ts'
 
 /**
- * One turn with an agent that speaks the Agent Client Protocol. The log says all there is to say of it; the exit code says
- * 0 for an agent that answered, whatever the answer, and 127 for one that could not be started.
+ * Runs one turn with an agent that speaks the Agent Client Protocol. Everything about it goes to the log; the exit code is 0
+ * if the agent answered, whatever the answer, and 127 if it could not be started.
  */
 export async function bridge(options: Options, prompt: string, log: WireLog, stop: AbortSignal): Promise<number> {
   const agent = await start(options, log)
@@ -35,7 +35,7 @@ export async function bridge(options: Options, prompt: string, log: WireLog, sto
   return code
 }
 
-/** What it said last may still be on its way when it is gone, and the other way round. */
+/** Last messages may arrive after the exit of the agent, and the exit after the end of the stream. */
 const lastWordsMs = 200
 
 async function noteDeath(agent: AgentProcess, log: WireLog): Promise<void> {
@@ -59,7 +59,7 @@ type Person = {
 }
 type Pending = { readonly signal: AbortSignal; readonly agent: ClientContext }
 
-/** What only a person can answer, and nobody is there now: unless it is taken back in time, the turn ends with a question. */
+/** Handles requests that only the user can answer: unless the agent withdraws the request in time, the turn ends with a question. */
 function absentPerson({ askAfterMs, graceMs }: Options, log: WireLog, sessionId: () => string): Person {
   const asked = new AbortController()
   const left = new Promise<number>((resolve) => {
@@ -90,7 +90,7 @@ const clientApp = ({ answer }: Options, person: Person) =>
       return { action: 'cancel' as const }
     })
 
-/** Told to stop, the turn is cancelled first: most agents then end their tools themselves. */
+/** On a stop signal, cancel the turn first: most agents then end their tools themselves. */
 async function cancel(context: ClientContext, sessionId: string, graceMs: number): Promise<void> {
   await context.notify(methods.agent.session.cancel, { sessionId }).catch(() => {})
   await sleep(graceMs)

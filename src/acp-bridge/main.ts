@@ -3,7 +3,7 @@ import { bridge } from './bridge.ts'
 import { parseOptions } from './options.ts'
 import { wireLog } from './wire-log.ts'
 
-/** Makes an agent that speaks the Agent Client Protocol a program like any other: prompt on stdin, what happens on stdout. */
+/** Wraps an agent that speaks the Agent Client Protocol as an ordinary program: prompt on stdin, messages on stdout. */
 async function main(): Promise<number> {
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => stop.abort())

@@ -4,13 +4,13 @@ export type Options = {
   readonly cwd: string
   readonly model: string | undefined
   readonly resume: string | undefined
-  /** A way to log in that needs no person, tried only if its variable is set. */
+  /** A login method that needs no user, tried only if its variable is set. */
   readonly auth: { readonly method: string; readonly variable: string } | undefined
-  /** What a person has answered to the question of an earlier turn. */
+  /** The user's answer to the question of an earlier turn. */
   readonly answer: string | undefined
-  /** How long an agent may take back what only a person can answer, before it becomes a question. */
+  /** How long an agent may take to withdraw a request that only the user can answer, before it becomes a question. */
   readonly askAfterMs: number
-  /** How long it is waited after cancelling, after the end of input, after TERM and after KILL. */
+  /** How long to wait after cancelling, after the end of input, after TERM and after KILL. */
   readonly graceMs: number
   readonly command: readonly [string, ...string[]]
 }

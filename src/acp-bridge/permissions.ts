@@ -1,11 +1,11 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 
-/** What only a person can decide. */
+/** A decision that only the user can make. */
 export type Question = { readonly reason: string; readonly details: string; readonly options?: readonly string[] }
 
 /**
- * Nobody is there to be asked, and the agent was started to work: what a person has chosen before is chosen, and what can be
- * allowed is allowed, once. Undefined for a request without a way to allow it.
+ * No user is present during a turn, so choose the option that the user chose before, else one that allows the call, once.
+ * Undefined for a request that no option allows.
  */
 export function answerPermission(
   { options }: RequestPermissionRequest,
@@ -23,7 +23,7 @@ export function questionOf({ toolCall, options }: RequestPermissionRequest): Que
   const { title, rawInput } = toolCall
   const input = rawInput === undefined || rawInput === null ? '' : ` It would be called with ${clipped(rawInput)}.`
   return {
-    reason: `The agent wants a permission that Ralph cannot give: ${title ?? 'a tool without a title'}`,
+    reason: `The agent asks for a permission that Ralph cannot grant: ${title ?? 'a tool without a title'}`,
     details: `None of its options allows it.${input}`,
     options: options.map(({ name }) => name),
   }

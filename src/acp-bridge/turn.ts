@@ -7,10 +7,10 @@ import {
 } from '@agentclientprotocol/sdk'
 import type { Options } from './options.ts'
 
-/** Something that the agent cannot do and that a new attempt would not change. */
+/** A request that the agent cannot fulfil, and that a new attempt would not change. */
 export class Refused extends Error {}
 
-/** From the first message to the end of the one turn. What the agent answers is in the log; here it only has to answer. */
+/** Runs the turn from the first message to the end. The log has the agent's answers; here they only have to arrive. */
 export async function runTurn(agent: ClientContext, options: Options, prompt: string, onSession: (id: string) => void) {
   const about = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
@@ -49,11 +49,11 @@ async function openSession(agent: ClientContext, about: InitializeResponse, opti
   return resume
 }
 
-/** A model is one of the settings that an agent offers for a session; a name that it does not know is refused. */
+/** The model is one of the settings that an agent offers for a session; throws `Refused` for a name that it does not offer. */
 async function chooseModel(agent: ClientContext, session: NewSessionResponse, { model }: Options): Promise<void> {
   if (model === undefined) return
   const setting = session.configOptions?.find(({ category }) => category === 'model')
-  if (setting?.type !== 'select') throw new Refused('the agent does not let its model be chosen')
+  if (setting?.type !== 'select') throw new Refused('the agent does not offer a choice of models')
   const offered = setting.options.flatMap((option) => ('options' in option ? option.options : [option]))
   const value = offered.find((option) => option.value === model || option.name === model)?.value
   if (value === undefined) {

@@ -1,11 +1,11 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import type { Question } from './permissions.ts'
 
-/** Where every message is written down, one JSON object per line: `{t, dir, m}`, and our own words as `{t, bridge, …}`. */
+/** Logs every message, one JSON object per line: `{t, dir, m}`, and our own notes as `{t, bridge, …}`. */
 export type WireLog = {
   readonly message: (dir: '->' | '<-', m: AnyMessage) => void
   readonly note: (bridge: 'not-found' | 'refused' | 'agent-exited', reason: string) => void
-  /** The turn ends here, because a person has to decide something. */
+  /** Ends the turn, because the user has to decide something. */
   readonly question: (question: Question) => void
 }
 
@@ -19,7 +19,7 @@ export function wireLog(write: (line: string) => void, now: () => number): WireL
   }
 }
 
-/** The same stream, with every message written down as it passes. */
+/** Wraps a stream so that it logs every message. */
 export function logged(stream: Stream, log: WireLog): Stream {
   const tap = (dir: '->' | '<-') =>
     new TransformStream<AnyMessage, AnyMessage>({

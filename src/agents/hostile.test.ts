@@ -13,7 +13,7 @@ const parseAll = (driver: Driver, lines: readonly string[]) => {
   return { events: lines.flatMap((line) => reader.parse(line)), outcome: reader.finish(exit) }
 }
 
-describe.each(drivers)('$name and output that is not its own', (driver) => {
+describe.each(drivers)('$name reading output of another program', (driver) => {
   it.each([
     ['a banner', '  __( O)>  ● new session'],
     ['HTML', '<!doctype html><html><body>502 Bad Gateway</body></html>'],
@@ -24,14 +24,14 @@ describe.each(drivers)('$name and output that is not its own', (driver) => {
     ['nothing but spaces', '   '],
     ['an unknown event', '{"type":"brand_new","data":{"a":1}}'],
     ['an object without a type', '{}'],
-  ])('keeps %s as raw, and is failed', (_, line) => {
+  ])('keeps %s as raw, and fails', (_, line) => {
     const { events, outcome } = parseAll(driver, [line])
 
     expect(events).toEqual([{ kind: 'raw', line }])
     expect(outcome).toMatchObject({ status: 'failed', class: 'crash' })
   })
 
-  it('survives fields of any type in lines of its own', () => {
+  it('survives fields of any type in its own lines', () => {
     const lines = driver.name === 'scripted' ? [] : recorded(driver.name).flatMap((stream) => stream.lines)
     const objects = lines.filter((line) => line.startsWith('{"')).slice(0, 200)
     fc.assert(
@@ -45,7 +45,7 @@ describe.each(drivers)('$name and output that is not its own', (driver) => {
   })
 })
 
-it.each(['claude', 'command'])('%s reads on after a line of 100 MB', (name) => {
+it.each(['claude', 'command'])('%s continues after a line of 100 MB', (name) => {
   const huge = 'x'.repeat(100 * 1024 * 1024)
   const reader = driverNamed(name).read()
   reader.parse(huge)
@@ -63,7 +63,7 @@ const mangled = (lines: readonly string[]): fc.Arbitrary<string> =>
         .tuple(fc.constantFrom(...lines), fc.nat(), fc.jsonValue())
         .map(([line, which, value]) => JSON.stringify(replaceOne(JSON.parse(line), which, value)))
 
-/** Walks to the value by the digits of `which`, so that every place can be hit. */
+/** Picks the value by the digits of `which`, so that every place can be hit. */
 function replaceOne(node: unknown, which: number, value: unknown): unknown {
   if (typeof node !== 'object' || node === null || which % 5 === 0) return value
   const entries = Object.entries(node)

@@ -1,4 +1,4 @@
-/** Each work begins when the one before is over, however that went. */
+/** Serialises tasks: each one starts when the previous one has settled. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { attentiveClock, systemClock } from './clock.ts'
 
-it('counts the time in which somebody looks', () => {
+it('counts the time between frequent calls', () => {
   let at = 1000
   const clock = attentiveClock(5000, () => at)
   at += 100
@@ -10,7 +10,7 @@ it('counts the time in which somebody looks', () => {
   expect(clock()).toBe(4100)
 })
 
-it('does not count the hours in which the machine was asleep', () => {
+it('does not count the hours during which the machine slept', () => {
   let at = 0
   const clock = attentiveClock(5000, () => at)
   at += 8 * 3_600_000
@@ -19,7 +19,7 @@ it('does not count the hours in which the machine was asleep', () => {
   expect(clock()).toBe(5100)
 })
 
-it('wakes up at once when the wait is aborted', async () => {
+it('resolves at once when the wait is aborted', async () => {
   const abort = new AbortController()
   const waited = systemClock.waitUntil(Date.now() + 60_000, abort.signal)
   abort.abort()
@@ -27,7 +27,7 @@ it('wakes up at once when the wait is aborted', async () => {
   await expect(waited).resolves.toBeUndefined()
 })
 
-it('does not wait for what is over', async () => {
+it('does not wait for a time in the past', async () => {
   const waited = systemClock.waitUntil(Date.now() - 1, new AbortController().signal)
   await expect(waited).resolves.toBeUndefined()
 })

@@ -1,7 +1,7 @@
 export const systemClock = {
   now: (): number => Date.now(),
 
-  /** Wall time, so that a limit that ends at five ends at five, also after the laptop was asleep. */
+  /** Uses wall-clock time, so that a limit that ends at five ends at five even after the laptop slept. */
   async waitUntil(at: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && Date.now() < at) await nap(Math.min(at - Date.now(), 5000), signal)
   },
@@ -19,8 +19,8 @@ const nap = (ms: number, signal: AbortSignal): Promise<void> =>
   })
 
 /**
- * Milliseconds that have passed while somebody looked: asked less often than this, more time than `longestGapMs` is not
- * counted. A laptop that sleeps, or a Ralph that is stopped, is not an agent that hangs.
+ * A clock that counts at most `longestGapMs` between two calls. Time during which the laptop slept or Ralph was stopped does not
+ * count, so it cannot make an agent look hung.
  */
 export function attentiveClock(longestGapMs = 5000, now = () => performance.now()): () => number {
   let counted = 0

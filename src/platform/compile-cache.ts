@@ -11,8 +11,8 @@ type Body = (...scope: Scope) => void
 const before = '(function (exports, require, module, __filename, __dirname) {'
 
 /**
- * Runs a CommonJS file, and those beside it that it requires, from what V8 has compiled them to at an earlier start. What is
- * missing is kept in `folder` when the process ends. Where nothing can be kept, the next start is only as slow as this one.
+ * Runs a CommonJS file, and the files beside it that it requires, from the code that V8 compiled at an earlier start. Missing
+ * entries are written to `folder` when the process exits. If nothing can be written, the next start is as slow as this one.
  */
 export function requireKept(entry: string, folder: string): void {
   const kept = join(folder, `${process.version}-${process.arch}`)
@@ -39,7 +39,7 @@ export function requireKept(entry: string, folder: string): void {
     body(module.exports, require, module, file, dirname(file))
     return module.exports
   }
-  // Only in the end it is known which functions were needed: those are kept too. A long run has forgotten those of its start.
+  // Only at exit is it known which functions were used, so cache those. A long run has discarded the code of its start.
   process.once('exit', () => process.uptime() < longRunSeconds && keep(fresh))
   load(entry)
 }
@@ -47,7 +47,7 @@ export function requireKept(entry: string, folder: string): void {
 const longRunSeconds = 60
 const headBytes = 8
 
-/** V8 trusts what it is given: it would run the code of another text of the same length, and crashes on damaged bytes. */
+/** V8 trusts its cache: it would run the code of another source of the same length, and it crashes on damaged bytes. */
 function readKept(file: string, source: string): Buffer | undefined {
   try {
     const bytes = readFileSync(file)
@@ -74,6 +74,6 @@ function keep(fresh: ReadonlyMap<string, () => Buffer>): void {
       renameSync(`${file}.${process.pid}`, file)
     }
   } catch {
-    // A disk that is full, or not ours: it is only about speed.
+    // A full disk, or a folder of another user: the cache is only an optimisation.
   }
 }

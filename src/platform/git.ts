@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-/** Nothing of the user's configuration and no hook of a repository has a say in what Ralph does with git. */
+/** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
 const ours = [
   '-c',
   'core.hooksPath=/dev/null',
@@ -22,14 +22,14 @@ const author = {
 
 export type GitOptions = {
   readonly cwd: string
-  /** An index of our own: the user's is never touched. */
+  /** A private index, so that the user's stays untouched. */
   readonly index?: string
   readonly input?: string
-  /** For what talks to other computers: it is ended then. */
+  /** For commands that use the network: git is killed after this time. */
   readonly timeoutMs?: number
 }
 
-/** Resolves with what git printed, without the last newline; rejects with what it complained about. */
+/** Resolves with the output of git, without the last newline; rejects with its error message. */
 export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: readonly string[]): Promise<string> {
   const env = {
     ...withoutGit(process.env),
@@ -53,6 +53,6 @@ export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: r
   })
 }
 
-/** Variables such as GIT_DIR would point every call at another repository. */
+/** Variables such as GIT_DIR would redirect every call to another repository. */
 const withoutGit = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))

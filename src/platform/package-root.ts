@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The folder of this npm package, however deep inside it this code was bundled or compiled. */
+/** The folder of this npm package, no matter how deep inside it this code was bundled or compiled. */
 export const packageRoot: string = findPackageRoot(import.meta.dirname)
 
-/** A program of ours that the build bundles, e.g. `acp-bridge/main.js`. */
+/** Path of a program that the build bundles, e.g. `acp-bridge/main.js`. */
 export const bundledProgram = (name: string): string => join(packageRoot, 'bin', name)
 
 function findPackageRoot(folder: string): string {

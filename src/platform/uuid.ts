@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** UUIDv7: later ones are greater, so that new rows lie side by side, and the rest cannot be guessed. */
+/** UUIDv7: sorted by time, so that new rows are adjacent; the rest cannot be guessed. */
 export function newUuid(now = Date.now()): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(now, 0, 6)

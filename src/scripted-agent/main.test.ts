@@ -77,7 +77,7 @@ const got = (id: string, is_error: boolean, content: unknown) => ({
 })
 
 describe('the scripted agent', () => {
-  it('speaks like Claude Code and does what it says', () => {
+  it('prints the stream of Claude Code and does what it says', () => {
     const { status, stderr, lines } = play(`
 turns:
   - say: First
@@ -119,11 +119,11 @@ turns:
     )
   })
 
-  it('without a report ends with the last thing it said', () => {
+  it('ends with its last text if there is no report', () => {
     expect(play('turns: [{ say: a, do: [{ say: b }, { run: "true" }] }]').lines.at(-1)).toMatchObject({ result: 'b' })
   })
 
-  it('takes its time between events', () => {
+  it('pauses between events', () => {
     const begun = performance.now()
     run(['--scenario', scenarioFile('{ pace: 5000, turns: [{ pace: 200, say: a }] }')], { env: unhurried })
     expect(performance.now() - begun).toBeGreaterThan(400)
@@ -137,7 +137,7 @@ describe('a fault', () => {
     expect([status, lines.map(({ type }) => type)]).toEqual([7, ['system', 'assistant']])
   })
 
-  it('print: puts any line on stdout', () => {
+  it('print: writes any line to stdout', () => {
     const { stdout } = run(['--scenario', scenarioFile('turns: [{ do: [{ print: not json }] }]')])
     expect(stdout.split('\n')[1]).toBe('not json')
   })
@@ -154,7 +154,7 @@ describe('a fault', () => {
     expect(Math.abs(resetsAt - Date.now() / 1000 - 3600)).toBeLessThan(30)
   })
 
-  it('hang: stays until it is ended', async () => {
+  it('hang: stays until it is killed', async () => {
     const agent = start('turns: [{ say: a, do: [{ hang: true }] }]')
     agent.stdin.end('# Ralph: planning')
     await once(agent.stdout, 'data')
@@ -179,7 +179,7 @@ describe('from outside', () => {
     expect(stdout).not.toContain('"type":"result"')
   })
 
-  it('a closed stdout ends it without a word', async () => {
+  it('a closed stdout ends it silently', async () => {
     const agent = start('turns: [{ do: [{ say: a }, { sleep: 200 }, { say: b }, { sleep: 200 }, { say: c }] }]')
     let stderr = ''
     agent.stderr.on('data', (chunk) => (stderr += chunk))
@@ -218,7 +218,7 @@ describe('a mistake is one line on stderr, exit 1 and nothing on stdout', () => 
     })
   })
 
-  it('for a scenario that is not there', () => {
+  it('for a scenario that does not exist', () => {
     expect(run(['--scenario', 'none.yaml'])).toEqual({
       status: 1,
       stdout: '',

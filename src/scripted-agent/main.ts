@@ -10,7 +10,7 @@ import { chooseTurn, finalMessage } from './turn.ts'
 const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 const brokenPipe = 141
 
-/** Plays Claude Code from a scenario file: prompt on stdin, stream-json on stdout, the project is the working folder. */
+/** Plays Claude Code from a scenario file: prompt on stdin, stream-json on stdout, project in the working folder. */
 async function main(): Promise<number> {
   const file = scenarioFile(process.argv.slice(2))
   const source = await readTextIfThere(file)
@@ -54,7 +54,7 @@ function paceFromEnv(): number | undefined {
   throw new RalphError('USAGE', `RALPH_SCRIPTED_PACE is "${text}"`, { hint: 'give milliseconds, 0 for no pause' })
 }
 
-/** Resolves when the line has left the process, so that an exit loses nothing; after an error it never does. */
+/** Resolves when the line has left the process, so that an exit loses nothing; never resolves after an error. */
 const writeLine = (line: string): Promise<void> =>
   new Promise((resolve) => {
     process.stdout.write(`${line}\n`, (error) => (error ? undefined : resolve()))

@@ -7,14 +7,14 @@ import { toolFor, type ToolAction } from './tools.ts'
 
 export type Part = {
   readonly turn: Turn
-  /** The message that carries the report; without it, the last thing said is the end of the turn. */
+  /** The message that carries the report; without it, the turn ends with the last text. */
   readonly final: string | undefined
   readonly pace: number
   readonly cwd: string
   readonly write: (line: string) => Promise<void>
 }
 
-/** Plays one turn in front of whoever reads the output. Resolves with the exit code. */
+/** Plays one turn. Resolves with the exit code. */
 export async function play({ turn, final, pace, cwd, write }: Part): Promise<number> {
   const stage = openStage(pace, write)
   await stage.show(initLine(cwd))
@@ -31,7 +31,7 @@ export async function play({ turn, final, pace, cwd, write }: Part): Promise<num
 
 type Stage = ReturnType<typeof openStage>
 
-/** Shows events at a pace that people can follow, and keeps what the last line sums up. */
+/** Prints events at a readable pace, and keeps the totals for the result line. */
 function openStage(pace: number, write: (line: string) => Promise<void>) {
   const session = randomUUID()
   const started = performance.now()

@@ -68,7 +68,7 @@ turns:
   })
 })
 
-describe('a mistake in a scenario is told with its place', () => {
+describe('a mistake in a scenario is reported with its place', () => {
   it.each([
     { of: 'no turns', source: 'turns: []', at: '1:8', says: /^turns: Too small/ },
     { of: 'a list at the top', source: '- say: a', at: '1:1', says: /expected object/ },

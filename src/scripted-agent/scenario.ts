@@ -44,13 +44,15 @@ const Patterns = z
     }
   })
 
-/** Checked like a real report, but kept as written, so that the agent says exactly what the scenario says. */
+/** Validated like a real report, but kept verbatim, so that the agent prints exactly what the scenario says. */
 const WrittenReport = z.looseObject({ status: z.string(), summary: z.string() }).superRefine((value, context) => {
   for (const issue of Report.safeParse(value).error?.issues ?? []) context.addIssue({ ...issue })
 })
 
 const Turn = z.strictObject({
-  when: Patterns.optional().describe('Found in the prompt, all of them; the turn without any is the fallback'),
+  when: Patterns.optional().describe(
+    'The turn is chosen if all of them match the prompt; a turn without patterns is the fallback',
+  ),
   say: text.optional().describe('What the agent says first'),
   do: z.array(Action).default([]),
   pace: ms.optional().describe('Pause between events, in milliseconds'),
@@ -58,7 +60,7 @@ const Turn = z.strictObject({
 })
 export type Turn = z.output<typeof Turn>
 
-/** What the scripted agent does: a list of turns, one of which is chosen by the prompt alone. */
+/** The behaviour of the scripted agent: a list of turns; the prompt alone decides which one plays. */
 const Scenario = z
   .strictObject({
     pace: ms.default(100).describe('Pause between events, in milliseconds'),
@@ -75,7 +77,7 @@ const Scenario = z
   })
 export type Scenario = z.output<typeof Scenario>
 
-/** Reads a scenario file; the first mistake is an error with its place. */
+/** Parses a scenario file; throws the first mistake with its place. */
 export function parseScenario(source: string, file: string): Scenario {
   const lines = new LineCounter()
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
@@ -96,7 +98,7 @@ export function parseScenario(source: string, file: string): Scenario {
 
 type Mistake = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** A union reports every branch: the mistake that counts is in the one that fits best, if there is one. */
+/** A union reports every branch: pick the mistake in the branch that fits best, if there is one. */
 function firstMistake([issue]: readonly z.core.$ZodIssue[]): Mistake {
   if (!issue) return { path: [], message: 'not a scenario' }
   if (issue.code === 'unrecognized_keys') return { ...issue, path: [...issue.path, issue.keys[0] ?? ''] }
@@ -113,7 +115,7 @@ const formatPath = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '')
 
-/** Where a value stands; for one that is missing, where its parent stands. */
+/** The offset of a value; of its parent if the value is missing. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   for (let depth = path.length; depth >= 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true)

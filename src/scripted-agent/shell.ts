@@ -6,15 +6,15 @@ import { signal } from '../platform/processes/process-table.ts'
 
 export type CommandEnd = { readonly exitCode: number; readonly output: string }
 
-/** As much of a command's output as Claude Code gives to the model. */
+/** As much output of a command as Claude Code passes to the model. */
 const longestOutput = 30_000
 
-/** How long the output may trail behind the end of the command: a process left in the background can keep it open for ever. */
+/** How long to wait for output after the command exits: a background process can keep the pipe open for ever. */
 const trailMs = 100
 
 let running: number | undefined
 
-/** Runs a command to its end. It gets a process group of its own, as the tools of Claude Code do. */
+/** Runs a command to its end, in a process group of its own, like the tools of Claude Code. */
 export async function runInShell(command: string, cwd: string): Promise<CommandEnd> {
   const child = spawn(command, { cwd, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   running = child.pid
@@ -31,7 +31,7 @@ export async function runInShell(command: string, cwd: string): Promise<CommandE
   return { exitCode, output }
 }
 
-/** Ends the command that runs now, with everything in its group. */
+/** Kills the running command and its process group. */
 export function killRunning(): void {
   if (running !== undefined) signal(-running, 'SIGKILL')
 }

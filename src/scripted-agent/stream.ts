@@ -1,4 +1,4 @@
-/** A line of `claude -p --output-format stream-json --verbose`, with the fields that carry meaning. */
+/** A line of `claude -p --output-format stream-json --verbose`, with the fields that matter. */
 export type Line = Readonly<Record<string, unknown>>
 
 export type ToolResult = { readonly content: string; readonly isError: boolean }
@@ -55,13 +55,13 @@ export const resultLine = (totals: Totals): Line => ({
   terminal_reason: 'completed',
 })
 
-/** What a subscription says when it is used up: the reset time, in seconds since 1970, is only in the event. */
+/** What Claude Code prints when a subscription is used up: only the event has the reset time, in seconds since 1970. */
 export const limitLine = (resetsAt: number): Line => ({
   type: 'rate_limit_event',
   rate_limit_info: { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false },
 })
 
-/** `subtype` says success even here, as Claude Code does; `is_error` and `terminal_reason` tell the truth. */
+/** `subtype` is `success` even here, as in Claude Code; `is_error` and `terminal_reason` are reliable. */
 export const limitResultLine = (totals: Totals): Line => ({
   ...endLine(totals),
   is_error: true,

@@ -30,7 +30,7 @@ describe('read', () => {
     })
   })
 
-  it('fails for a file that is not there', async () => {
+  it('fails for a file that does not exist', async () => {
     expect(await use({ type: 'read', path: 'a.txt' })).toMatchObject({
       content: '<tool_use_error>File does not exist.</tool_use_error>',
       isError: true,
@@ -39,7 +39,7 @@ describe('read', () => {
 })
 
 describe('write', () => {
-  it('makes the file and its folders', async () => {
+  it('creates the file and its folders', async () => {
     expect(await use({ type: 'write', path: 'new/a.txt', content: 'hello\n' })).toEqual({
       name: 'Write',
       input: { file_path: path('new/a.txt'), content: 'hello\n' },
@@ -49,7 +49,7 @@ describe('write', () => {
     expect(text('new/a.txt')).toBe('hello\n')
   })
 
-  it('fails where no file can be', async () => {
+  it('fails where no file can exist', async () => {
     given('a.txt', '')
     expect(await use({ type: 'write', path: 'a.txt/b.txt', content: '' })).toMatchObject({ isError: true })
   })
@@ -58,7 +58,7 @@ describe('write', () => {
 describe('edit', () => {
   const edit = { type: 'edit', path: 'a.txt', from: 'two', to: '$& and $1' } as const
 
-  it('replaces the text, whatever is in it', async () => {
+  it('replaces the text, whatever it contains', async () => {
     given('a.txt', 'one two three')
     expect(await use(edit)).toEqual({
       name: 'Edit',
@@ -90,14 +90,14 @@ describe('run and delete', () => {
     })
   })
 
-  it('tell the exit code of one that fails', async () => {
+  it('report the exit code of a failing command', async () => {
     expect(await use({ type: 'run', command: 'echo oops; exit 3' })).toMatchObject({
       content: 'Exit code 3\noops',
       isError: true,
     })
   })
 
-  it('do not wait for what is left in the background', async () => {
+  it('do not wait for background processes', async () => {
     expect(await use({ type: 'run', command: 'sleep 3 & echo started' })).toMatchObject({ content: 'started\n' })
   }, 2000)
 

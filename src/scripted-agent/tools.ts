@@ -7,11 +7,11 @@ import type { Line, ToolResult } from './stream.ts'
 
 export type ToolAction = Extract<Action, { type: 'read' | 'write' | 'edit' | 'delete' | 'run' }>
 
-/** An action under the name and with the input that Claude Code's own tool for it has. */
+/** An action, with the name and input of Claude Code's own tool for it. */
 export type Tool = {
   readonly name: 'Bash' | 'Edit' | 'Read' | 'Write'
   readonly input: Line
-  /** Does it for real. What goes wrong is in the result, for the agent to read; it is never thrown. */
+  /** Performs the action. Failures become part of the result, for the agent to read; never throws. */
   readonly use: () => Promise<ToolResult>
 }
 
@@ -78,7 +78,7 @@ const refused = (reason: string): ToolResult => ({
   isError: true,
 })
 
-/** A full disk or a forbidden folder is the tool's answer, too. */
+/** A full disk or a forbidden folder becomes the tool's result, too. */
 const told = (use: () => Promise<ToolResult>) => async (): Promise<ToolResult> => {
   try {
     return await use()

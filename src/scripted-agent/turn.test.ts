@@ -23,7 +23,7 @@ turns:
 
   it('is an error without a match and without a fallback', () => {
     expect(() => chooseTurn(scenario('turns: [{ when: planning }]'), '\n# Ralph: reflecting\n\nGoal')).toThrow(
-      'no turn is for a prompt that starts with "# Ralph: reflecting"',
+      'no turn matches a prompt that starts with "# Ralph: reflecting"',
     )
   })
 })

@@ -29,7 +29,7 @@ it('any program that reads a prompt and prints a report can work on a sprint', a
   ])
 })
 
-it('has no price where nothing is known of its tokens, also if its model has one', async () => {
+it('has no price if its tokens are unknown, even if its model has one', async () => {
   const sprint = await aSprint({
     sprint: { agent: 'command:sh agent.sh', model: 'opus' },
     files: { 'agent.sh': `printf '\`\`\`json\\n%s\\n\`\`\`\\n' '${goalComplete}'` },
@@ -39,7 +39,7 @@ it('has no price where nothing is known of its tokens, also if its model has one
   expect((await sprint.progress()).stats['cost-usd']).toBeNull()
 })
 
-it('a program that takes its prompt as an argument, and speaks our own events, can work on a sprint', async () => {
+it('a program that takes its prompt as an argument, and prints our own events, can work on a sprint', async () => {
   const script = `
     const [prompt] = process.argv.slice(2)
     const say = (event) => console.log(JSON.stringify(event))
@@ -62,7 +62,7 @@ it('a program that takes its prompt as an argument, and speaks our own events, c
   expect((await sprint.progress()).stats.usage).toMatchObject({ 'input-tokens': 7, 'output-tokens': 3 })
 })
 
-it('an agent that wants a permission which Ralph cannot give makes a question of it, and gets the answer', async () => {
+it('turns a permission that Ralph cannot grant into a question, and passes the answer to the agent', async () => {
   const script = `
     import { createInterface } from 'node:readline'
     const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
@@ -92,7 +92,7 @@ it('an agent that wants a permission which Ralph cannot give makes a question of
 
   const { exitCode, stdout } = await sprint.run()
   expect(exitCode).toBe(2)
-  expect(stdout).toContain('? The agent wants a permission that Ralph cannot give: Deploy')
+  expect(stdout).toContain('? The agent asks for a permission that Ralph cannot grant: Deploy')
   expect((await sprint.progress())['human-needed']).toMatchObject({ options: ['Skip it', 'Never'] })
 
   expect(await sprint.ralph('answer', 's', 'Skip it')).toMatchObject({ exitCode: 0 })
@@ -100,7 +100,7 @@ it('an agent that wants a permission which Ralph cannot give makes a question of
   expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
 })
 
-it('a program that is not there is named before anything happens', async () => {
+it('a missing program is named before anything happens', async () => {
   const sprint = await aSprint({ sprint: { agent: 'command:./no-such-agent' } })
 
   expect(await sprint.run()).toMatchObject({
@@ -129,7 +129,7 @@ describe('a program that is named by a path', () => {
     ['as it is', 'command:./tools/agent', sh],
     ['with the prompt as an argument', 'command:./tools/agent {prompt}', sh],
     ['over the protocol', 'acp:./tools/agent', acp],
-  ])('is taken from the project, wherever ralph is started: %s', async (_, agent, program) => {
+  ])('is taken from the project, no matter where ralph starts: %s', async (_, agent, program) => {
     const folder = '.claude/sprints/2026-01-18_x'
     const sprint = await aSprint({
       files: {

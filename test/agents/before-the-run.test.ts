@@ -9,7 +9,7 @@ describe('as root without IS_SANDBOX and without a sandbox', () => {
   const refuses = 'refuses to work unattended as root'
   const sprint = { sandbox: 'off' }
 
-  it('one line before the first attempt says that Claude Code will refuse', async () => {
+  it('one line before the first attempt says that Claude Code will refuse to start', async () => {
     const claude = await aSprint({ sprint, answers: { 1: goalComplete }, env: { IS_SANDBOX: '' } })
     const { stdout } = await claude.run()
 
@@ -19,7 +19,7 @@ describe('as root without IS_SANDBOX and without a sandbox', () => {
     expect(before).toEqual(isRoot ? [true] : [])
   })
 
-  it('nothing is said to somebody who has set it, or uses another agent', async () => {
+  it('prints nothing if the user has set it, or uses another agent', async () => {
     const claude = await aSprint({ sprint, answers: { 1: goalComplete } })
     expect((await claude.run()).stdout).not.toContain(refuses)
 
@@ -31,7 +31,7 @@ describe('as root without IS_SANDBOX and without a sandbox', () => {
 describe('a version that was not tested', () => {
   const warning = /! \w+ 9\.9\.9 was not tested \(tested: .*\)/g
 
-  it('is warned of once, after one short call, and used all the same', async () => {
+  it('causes one warning, after one short call, and is used anyway', async () => {
     const sprint = await aCodexSprint('9.9.9')
     const { exitCode, stdout } = await sprint.run()
 
@@ -40,7 +40,7 @@ describe('a version that was not tested', () => {
     expect((await sprint.read('calls.txt')).split('\n').toSorted()).toEqual(['', '--version', 'exec', 'exec'])
   })
 
-  it('is warned of without a call where the agent names its version itself', async () => {
+  it('causes a warning without a call if the agent names its version itself', async () => {
     const init = { type: 'system', subtype: 'init', session_id: 's', claude_code_version: '9.9.9' }
     const lines = [JSON.stringify(init)]
     const sprint = await aSprint({
@@ -53,14 +53,14 @@ describe('a version that was not tested', () => {
     expect((await sprint.calls()).map(({ argv }) => argv.includes('--version'))).toEqual([false, false])
   })
 
-  it('is not warned of when it was tested', async () => {
+  it('causes no warning when it was tested', async () => {
     const sprint = await aCodexSprint('0.166.7')
 
     expect((await sprint.run()).stdout).not.toContain('was not tested')
   })
 })
 
-/** Two iterations of a `codex` that keeps a list of its calls. */
+/** Two iterations of a `codex` that records its calls. */
 async function aCodexSprint(version: string, setup: Pick<Setup, 'env'> = {}) {
   const say = (report: unknown) => {
     const text = `\`\`\`json\n${JSON.stringify(report)}\n\`\`\``

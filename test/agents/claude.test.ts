@@ -9,7 +9,7 @@ scenario.install(claude)
 scenario.wholeSprint(claude)
 scenario.tooManyRequests(claude)
 scenario.notLoggedIn(claude)
-// Three requests for a stream, then one for the answer in one piece.
+// Three requests for a stream, then one for a complete answer.
 scenario.droppedStream(claude, 4)
 scenario.hangingModel(claude)
 scenario.terminatedDuringTool(claude)
@@ -18,14 +18,14 @@ scenario.told(claude)
 scenario.toldAfterStop(claude)
 scenario.tried(claude)
 
-it('takes the report from the message if the model does not answer in the form that it is held to', async () => {
+it('takes the report from the message if the model does not answer in the required form', async () => {
   const sprint = await aRealSprint(claude, [{ text: 'I forgot the rest.' }, scenario.claim])
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
 })
 
-it('goes on with the next iteration if the model cannot answer in the form that it is held to', async () => {
+it('continues with the next iteration if the model cannot answer in the required form', async () => {
   const wrong = Array.from({ length: 5 }, (): Turn => ({ calls: [{ answer: { status: 'sure' } }] }))
   const sprint = await aRealSprint(claude, [{ text: 'I forgot the rest.' }, ...wrong, scenario.claim])
 

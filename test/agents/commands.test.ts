@@ -28,7 +28,7 @@ describe('ralph transcript', () => {
     })
   })
 
-  it('reads what any agent printed, with the way in which it ended', async () => {
+  it('reads the output of any agent, with the way in which it ended', async () => {
     const { ralph } = await aSprint()
     const streams = [
       ['claude', 'limitoauth', '1', { status: 'failed', class: 'usage_limit', resetsAt: '2026-11-15T20:49:04.000Z' }],
@@ -48,7 +48,7 @@ describe('ralph transcript', () => {
     expect(await Promise.all(read)).toMatchObject(streams.map(([, name, , outcome]) => ({ name, outcome })))
   })
 
-  it('shows readable turns, and finds out by itself who said them', async () => {
+  it('shows readable turns, and detects which agent printed them', async () => {
     const { ralph } = await aSprint()
     const { stdout } = await ralph('transcript', recorded('codex/tool.jsonl'))
 
@@ -94,7 +94,7 @@ describe('ralph transcript', () => {
     expect(shown.stdout).toMatch(/outcome: ok\n.*\n$/)
   })
 
-  it('refuses what it cannot do with the reason', async () => {
+  it('rejects invalid calls with the reason', async () => {
     const { ralph } = await aSprint()
 
     expect(
@@ -118,7 +118,7 @@ describe('ralph transcript', () => {
 })
 
 describe('ralph agents', () => {
-  /** Only these programs are on PATH; each tells a version, and that nobody is logged in. */
+  /** Only these programs are on PATH; each reports a version, and that the user is not logged in. */
   async function aMachine(versions: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
     const script = (version: string) => `#!/bin/sh\ntest "$1" = --version && echo "${version}"\n`
     const files = Object.entries(versions).map(([name, version]) => [`../only/${name}`, script(version)] as const)
@@ -127,7 +127,7 @@ describe('ralph agents', () => {
     return sprint
   }
 
-  it('tells of each agent whether it is there, its version, whether that was tested, and about a login', async () => {
+  it('shows for each agent whether it is installed, its version, whether that was tested, and its login', async () => {
     const machine = await aMachine({ claude: '2.1.325 (Claude Code)', codex: 'codex-cli 9.9.9', gemini: '0.61.0' })
     const { exitCode, stdout } = await machine.ralph('agents', '--json')
 
@@ -164,7 +164,7 @@ describe('ralph agents', () => {
     ])
   })
 
-  it('tells it as a table', async () => {
+  it('prints a table', async () => {
     const machine = await aMachine({ codex: 'codex-cli 9.9.9' }, { CODEX_API_KEY: 'k' })
     const { stdout } = await machine.ralph('agents')
 
@@ -184,7 +184,7 @@ describe('ralph agents', () => {
     expect(commandLines().filter((line) => line.includes(seconds))).toEqual([])
   })
 
-  it('refuses what it cannot do with the reason', async () => {
+  it('rejects invalid calls with the reason', async () => {
     const { ralph } = await aMachine({})
 
     expect(
@@ -202,7 +202,7 @@ describe('ralph agents', () => {
     ])
   })
 
-  it('tries one in an empty folder, as a sprint would start it', async () => {
+  it('tries an agent in an empty folder, as a sprint would start it', async () => {
     const machine = await aSprint({ answers: { 1: 'ready', 2: { exit: 1 } } })
 
     expect(await machine.ralph('agents', 'try', 'claude')).toMatchObject({
@@ -217,7 +217,7 @@ describe('ralph agents', () => {
     })
   })
 
-  it('ends the agent that is tried when it is told to stop', async () => {
+  it('ends the agent under trial on a stop signal', async () => {
     const machine = await aSprint({ answers: { 1: { run: 'sleep 600' } } })
     const run = machine.start('agents', 'try', 'claude')
     await machine.called(1)
@@ -229,7 +229,7 @@ describe('ralph agents', () => {
   })
 })
 
-/** What each of these calls complains about; all of them must fail. */
+/** The error messages of these calls; all of them must fail. */
 const refusals = (ralph: TestSprint['ralph'], calls: readonly (readonly string[])[]): Promise<string[]> =>
   Promise.all(
     calls.map(async (args) => {

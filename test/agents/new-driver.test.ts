@@ -11,7 +11,7 @@ const page = readFileSync(join(root, 'docs/guide/new-driver.md'), 'utf8')
 const lines = blocks('json')[0] ?? ''
 const exec = promisify(execFile)
 
-it('who follows the page about new drivers has one', async () => {
+it('the page about new drivers leads to a working driver', async () => {
   const sprint = await aSprint({
     sprint: { agent: 'parrot', 'done-when': [{ run: 'test -f said' }] },
     files: { '../bin/parrot': parrot, 'recorded.jsonl': lines },
@@ -19,7 +19,7 @@ it('who follows the page about new drivers has one', async () => {
   await chmod(sprint.at('../bin/parrot'), 0o755)
   const program = await build(sprint.at('../ralph'))
   const PATH = `${sprint.at('../bin')}:${process.env['PATH']}`
-  // The folder of the test may be in /dev/shm, which is another one in a sandbox.
+  // The folder of the test may be in /dev/shm, which a sandbox replaces by its own.
   const env = { HOME: sprint.at('../home'), PATH, PARROT_KEY: 'k', IS_SANDBOX: '1' }
   const ralph = async (...args: readonly string[]) =>
     (await exec(process.execPath, [program, ...args], { cwd: sprint.at(), env })).stdout
@@ -38,7 +38,7 @@ it('who follows the page about new drivers has one', async () => {
 }, 120_000)
 
 const report = '```json\n{"status":"goal-complete","summary":"s","goalCompleteSummary":"all pass"}\n```'
-/** Prints the lines of the page, the message with a report in it. */
+/** Prints the lines of the page, and the message with a report. */
 const parrot = `#!/bin/sh
 test "$1" = --version && exec echo "parrot 1.2.3"
 test "$1" = --json || exit 64
@@ -48,10 +48,10 @@ cat <<'EOF'
 ${lines.replace('now."', `now.\\n\\n${JSON.stringify(report).slice(1, -1)}"`)}EOF
 `
 
-/** Ralph as it is, with what the page adds to it; resolves with the program. */
+/** Builds Ralph with the additions of the page; resolves with the program. */
 async function build(folder: string): Promise<string> {
   for (const name of ['src', 'dist', 'assets', 'package.json', 'tsconfig.base.json']) {
-    // With its times, so that only what has changed is built.
+    // Keeps the file times, so that only changed files are built.
     await cp(join(root, name), join(folder, name), { recursive: true, preserveTimestamps: true })
   }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))

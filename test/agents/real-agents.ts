@@ -1,10 +1,10 @@
 import type { Refusal } from '../support/stub-model/turn.ts'
 
-/** A real agent program, and how it is pointed at a model server on this machine. */
+/** A real agent program, and how to point it at a model server on this machine. */
 export type RealAgent = {
   /** As in `agent:` of SPRINT.yaml. */
   readonly name: string
-  /** What `scripts/install-agents.mjs` installs for it. */
+  /** The package that `scripts/install-agents.mjs` installs for it. */
   readonly installs: string
   readonly env?: (url: string) => Readonly<Record<string, string>>
   /** Variables for `env.pass`. */
@@ -19,7 +19,7 @@ export const claude: RealAgent = {
   env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'test-key' }),
 }
 
-/** As of somebody with a subscription: only then a limit has a time at which it ends. */
+/** For a user with a subscription: only then does a limit have an end. */
 export const claudeBySubscription: RealAgent = {
   ...claude,
   env: (url) => ({ ANTHROPIC_BASE_URL: url, CLAUDE_CODE_OAUTH_TOKEN: 'test-token' }),
@@ -71,7 +71,7 @@ export const gemini: RealAgent = {
   env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'test-key' }),
   home: () => ({
     '.gemini/settings.json': JSON.stringify({
-      // Otherwise the base URL makes it choose a way to log in that needs a person.
+      // Otherwise the base URL makes it choose a login method that needs a user.
       security: { auth: { selectedType: 'gemini-api-key' } },
       privacy: { usageStatisticsEnabled: false },
       general: { enableAutoUpdate: false },

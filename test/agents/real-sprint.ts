@@ -12,7 +12,7 @@ import type { RealAgent } from './real-agents.ts'
 
 export type RealSprint = Awaited<ReturnType<typeof aRealSprint>>
 
-/** A sprint that a real agent program works on, with a model that says what is written down. */
+/** A sprint with a real agent program and a scripted model. */
 export async function aRealSprint(agent: RealAgent, turns: readonly Turn[], setup: Pick<Setup, 'sprint' | 'env'> = {}) {
   const folder = await installed(agent.installs)
   const model = await startStubModel(turns)

@@ -5,7 +5,7 @@ import { type Answer, reporting, type Turn } from '../support/stub-model/turn.ts
 import type { RealAgent } from './real-agents.ts'
 import { aRealSprint, installed, type RealSprint } from './real-sprint.ts'
 
-/** In good time for the first test; if it cannot be installed, each test says so. */
+/** Installs ahead of the first test; if it fails, each test reports it. */
 export const install = ({ installs }: RealAgent) =>
   beforeAll(async () => {
     await installed(installs).catch(() => {})
@@ -15,7 +15,7 @@ export const claim = reporting({ status: 'goal-complete', summary: 'done', goalC
 const unauthorized: Turn = { status: 401, message: 'invalid x-api-key' }
 const tooMany: Turn = { status: 429, headers: { 'retry-after': '1' } }
 
-/** From the plan to the reached goal, with a claim in between that is not true. */
+/** From the plan to the reached goal, with a false claim in between. */
 export const wholeSprint = (agent: RealAgent) =>
   it('takes a sprint from the plan to the reached goal, past a claim that a check refuses', async () => {
     const sprint = await aRealSprint(
@@ -64,7 +64,7 @@ export const wholeSprint = (agent: RealAgent) =>
   })
 
 export const tooManyRequests = (agent: RealAgent) =>
-  it('leaves two refusals with 429 to the agent, which tries again by itself', async () => {
+  it('leaves two refusals with 429 to the agent, which retries by itself', async () => {
     const sprint = await aRealSprint(agent, [tooMany, tooMany, claim])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -73,7 +73,7 @@ export const tooManyRequests = (agent: RealAgent) =>
   })
 
 export const notLoggedIn = (agent: RealAgent) =>
-  it('asks a person when the key is refused', async () => {
+  it('asks a human when the key is refused', async () => {
     const sprint = await aRealSprint(agent, [unauthorized])
 
     const { exitCode, stdout } = await sprint.run()
@@ -84,9 +84,9 @@ export const notLoggedIn = (agent: RealAgent) =>
     expect(sprint.has('s/attempts/1-2')).toBe(false)
   })
 
-/** `times`: more often than the agent itself tries. */
+/** `times`: more often than the agent itself retries. */
 export const droppedStream = (agent: RealAgent, times: number) =>
-  it('tries again when the connection to the model breaks', async () => {
+  it('retries when the connection to the model breaks', async () => {
     const drops = Array.from({ length: times }, (): Turn => ({ midway: 'drop' }))
     const sprint = await aRealSprint(agent, [...drops, claim])
 
@@ -98,7 +98,7 @@ export const droppedStream = (agent: RealAgent, times: number) =>
   })
 
 export const droppedOnce = (agent: RealAgent) =>
-  it('leaves it to the agent to try again when the connection to the model breaks once', async () => {
+  it('leaves the retry to the agent when the connection to the model breaks once', async () => {
     const sprint = await aRealSprint(agent, [{ midway: 'drop' }, claim])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -108,7 +108,7 @@ export const droppedOnce = (agent: RealAgent) =>
 
 /** `idle`: longer than it takes to start. */
 export const hangingModel = (agent: RealAgent, idle = '3s') =>
-  it('ends an attempt in which nothing happens any more, and makes another', async () => {
+  it('ends a silent attempt, and starts another', async () => {
     const sprint = await aRealSprint(agent, [{ midway: 'hang' }, claim], { sprint: { timeouts: { idle } } })
 
     const { exitCode, stdout } = await sprint.run()
@@ -121,7 +121,7 @@ export const hangingModel = (agent: RealAgent, idle = '3s') =>
 
 export const terminatedDuringTool = (agent: RealAgent) =>
   it('leaves no process behind when ralph is terminated while a tool runs', async () => {
-    // A number that no other process has, so that a process that lost its mark is found too.
+    // A number that no other process has, to find even a process that lost its mark.
     const seconds = `98765.${process.pid}`
     const command = `touch begun; setsid sleep ${seconds} & sleep ${seconds}`
     const sprint = await aRealSprint(agent, [{ calls: [{ run: command }] }, claim])
@@ -141,11 +141,11 @@ export const terminatedDuringTool = (agent: RealAgent) =>
 type Repair = {
   readonly answer?: Answer
   readonly tokens?: Readonly<Record<string, number>>
-  /** What only the second request has: the question, or the form that the answer is held to. */
+  /** What only the second request contains: the question, or the form of the answer. */
   readonly held?: string
 }
 
-/** The usage of both attempts must count once, though the program may count from the beginning of the session. */
+/** The usage of both attempts must count once, although the program may count from the beginning of the session. */
 export const repair = (
   agent: RealAgent,
   {
@@ -172,7 +172,7 @@ export const repair = (
     expect(sprint.model.surprises).toEqual([])
   })
 
-/** A report as it looks where every field must be there. */
+/** A report in which every field must be present. */
 export const strictClaim = {
   status: 'goal-complete',
   summary: 'done',
@@ -182,9 +182,9 @@ export const strictClaim = {
   humanNeeded: null,
 }
 
-/** `remembers`: what the session still knows of what it was doing. */
+/** `remembers`: what the session still knows of its task. */
 export const told = (agent: RealAgent, remembers = 'touch begun; sleep 600') =>
-  it('is told at once what a person says, in the session that was interrupted for it', async () => {
+  it('gets a message of the user at once, in the session that was interrupted for it', async () => {
     const sprint = await aRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
     const run = sprint.startRun()
     await until('the tool to run', () => sprint.has('begun'))
@@ -200,7 +200,7 @@ export const told = (agent: RealAgent, remembers = 'touch begun; sleep 600') =>
   })
 
 export const toldAfterStop = (agent: RealAgent) =>
-  it('goes on in its session after a stop, if a person has said something meanwhile', async () => {
+  it('resumes its session after a stop, if the user has sent a message in between', async () => {
     const sprint = await aRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
     const run = sprint.startRun()
     await until('the tool to run', () => sprint.has('begun'))
@@ -213,7 +213,7 @@ export const toldAfterStop = (agent: RealAgent) =>
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
   })
 
-/** Parked until then, started once more after it, and nothing is lost by it. */
+/** Parked until the reset, started once more after it, and nothing is lost. */
 export async function waitsOutTheLimit(sprint: RealSprint, over: number): Promise<void> {
   const run = sprint.startRun()
   await until(
@@ -228,9 +228,9 @@ export async function waitsOutTheLimit(sprint: RealSprint, over: number): Promis
   expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
 }
 
-/** For agents that forget a session when they end: the whole prompt is given again. */
+/** For agents that forget a session when they end: the whole prompt is sent again. */
 export const repairFromTheStart = (agent: RealAgent) =>
-  it('starts anew when the session of a missing report is gone', async () => {
+  it('starts over when the session of a missing report is gone', async () => {
     const sprint = await aRealSprint(agent, [{ text: 'All is well, I forgot the rest.' }, claim])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -240,9 +240,9 @@ export const repairFromTheStart = (agent: RealAgent) =>
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 3 }])
   })
 
-/** For agents that do not tell when: it is looked again after a while. */
+/** For agents that do not report a reset time: Ralph checks again after a while. */
 export const limitWithoutAnEnd = (agent: RealAgent, limit: Turn) =>
-  it('is parked for a while when a usage limit is reached that has no end', async () => {
+  it('parks the sprint for a while when a usage limit has no known end', async () => {
     const sprint = await aRealSprint(agent, [limit])
     const run = sprint.startRun()
     await until('the first attempt', () => sprint.model.requests.length > 0)

@@ -16,7 +16,7 @@ it.each([
   ['deletes the lock', 'rm s/.lock'],
   ['deletes PROGRESS.yaml', 'rm s/PROGRESS.yaml'],
   ['breaks the repository', 'rm -rf .git/HEAD .git/refs'],
-])('survives an agent that %s while it works, and has lost nothing that it knew', async (_, destruction) => {
+])('survives an agent that %s while it works, and loses nothing', async (_, destruction) => {
   const sprint = await aSprint({
     workflow: { 'per-iteration-hooks': [{ id: 'h', run: 'true', parallel: false }] },
     answers: { 1: proceed(), 2: proceed(destruction), 3: proceed(), 4: goalComplete },
@@ -37,6 +37,6 @@ it.each([
   expect(await sprint.calls()).toHaveLength(4)
   expect(existsSync(sprint.at('s/transcripts/iteration-2.jsonl'))).toBe(true)
   expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
-  // What is Ralph's own stays out of the user's repository, also after all this.
+  // Ralph's own files stay out of the user's repository, even after this.
   expect(await sprint.read('s/.gitignore')).toContain('*')
 })

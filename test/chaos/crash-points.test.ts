@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aSprintUnderFire, complaintsAbout, type UnderFire } from './sprint-under-fire.ts'
 
-/** Only on request: every point is a start of the program under strace. */
+/** Only on request: every point starts the program under strace. */
 const canTrace = process.env['CHAOS'] === '1' && spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0
 
-/** Where the state of a sprint changes on the disk, and where programs are started. */
+/** System calls that change the state of a sprint on disk, or start programs. */
 const calls = ['pwrite64', 'fdatasync', 'fsync', 'rename', 'renameat2', 'link', 'unlink', 'mkdir', 'ftruncate', 'clone']
-/** Which of them, counted in each thread: the first ones one by one, later ones less and less closely. */
+/** Which call, counted per thread: every one of the first, fewer of the later ones. */
 const turns = (process.env['POINTS'] ?? '1,2,3,5,8,13').split(',').map(Number)
 
-/** A run in which the n-th call of this kind kills it, or fails with this error. Agents and hooks are not meant. */
+/** A run in which the n-th call of this kind kills it, or fails with this error. Agents and hooks are excluded. */
 async function runWith(sprint: UnderFire, call: string, turn: number, what: string): Promise<'hit' | 'not reached'> {
   const strace = ['strace', '-f', '-b', 'execve', '-qq', '-o', '/dev/null', '-e', `trace=${call}`]
   const run = sprint.run([...strace, '-e', `inject=${call}:${what}:when=${turn}`])

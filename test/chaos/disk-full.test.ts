@@ -22,7 +22,7 @@ async function onASmallDisk(options = 'size=32m') {
 const isPaused = ({ stdout }: { stdout: string }) => stdout.includes('paused: disk-full')
 
 describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
-  it('starts nothing before there is room, and then goes on by itself', async () => {
+  it('starts nothing before there is room, and then continues by itself', async () => {
     const { sprint, disk } = await onASmallDisk()
     sprint.finish()
     disk.fill(200 * 1024)
@@ -38,7 +38,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
     expect(sprint.account().progress.status).toBe('completed')
   })
 
-  it(`at any moment loses nothing, doubles nothing and is waited for (SEED=${seed} npm run test:more -- chaos)`, async () => {
+  it(`loses nothing, doubles nothing and waits, no matter when the disk fills up (SEED=${seed} npm run test:more -- chaos)`, async () => {
     const { sprint, disk } = await onASmallDisk()
     const random = randomOf(seed)
     const run = sprint.run()
@@ -62,7 +62,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
     expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
   })
 
-  it('ends with DISK_FULL if somebody does not want to wait, and can be resumed', async () => {
+  it('ends with DISK_FULL if the user does not want to wait, and can be resumed', async () => {
     const { sprint, disk } = await onASmallDisk()
     const run = sprint.run()
     await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
@@ -78,7 +78,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
     expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
   })
 
-  it('is told at the start, and changes nothing', async () => {
+  it('is reported at the start, and changes nothing', async () => {
     const { sprint, disk } = await onASmallDisk()
     disk.fill()
     expect(await sprint.run().ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('DISK_FULL') })
@@ -87,7 +87,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
     expect(await sprint.run().ended).toMatchObject({ exitCode: 0 })
   })
 
-  it('of names instead of bytes is waited for too', async () => {
+  it('also waits if the disk has no room for file names', async () => {
     const { sprint, disk } = await onASmallDisk('size=32m,nr_inodes=60')
     const run = sprint.run()
     await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
@@ -103,7 +103,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
     expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
   })
 
-  it('or one that can only be read is told at the start', async () => {
+  it('reports a read-only disk at the start', async () => {
     const { sprint, disk } = await onASmallDisk()
     const run = sprint.run()
     await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
@@ -126,6 +126,6 @@ function tryTo(work: () => void): void {
   try {
     work()
   } catch {
-    // There is no room any more, which is what was wanted.
+    // The disk is full now, as intended.
   }
 }

@@ -41,7 +41,7 @@ async function doctor(sprint: UnderFire, ...args: readonly string[]): Promise<Re
 
 const broken = ({ sprint }: Report) => sprint.findings.filter(({ level }) => level === 'broken').map(({ text }) => text)
 
-/** It goes on and comes to its end. */
+/** Resumes the sprint until it ends. */
 async function goesOn(sprint: UnderFire): Promise<void> {
   sprint.finish()
   expect(await sprint.run().ended).toMatchObject({ exitCode: 0 })
@@ -53,7 +53,7 @@ async function goesOn(sprint: UnderFire): Promise<void> {
   })
 }
 
-it('examines the machine alone, and what is missing there is only a warning', async () => {
+it('examines the machine alone, and reports what is missing there only as a warning', async () => {
   const sprint = await aSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const { exitCode, stdout } = await sprint.ralph('doctor').ended
@@ -64,7 +64,7 @@ it('examines the machine alone, and what is missing there is only a warning', as
   expect(stdout).toMatch(/disk +.* GB free/)
 })
 
-it('finds every rule kept in a sprint that was killed, and says what the next run will see to', async () => {
+it('finds every rule intact in a killed sprint, and says what the next run will fix', async () => {
   const { sprint } = await aKilledSprint()
   const report = await doctor(sprint)
 
@@ -82,7 +82,7 @@ it('examines a sprint with phases by the same rules', async () => {
   expect({ exitCode, findings: JSON.parse(stdout).sprint.findings }).toEqual({ exitCode: 0, findings: [] })
 })
 
-it('cuts a torn end off', async () => {
+it('cuts off a torn end', async () => {
   const { sprint, segment } = await aKilledSprint()
   writeFileSync(segment, '0badc0de {"v":1,"seq":', { flag: 'a' })
   expect((await doctor(sprint)).sprint.findings.map(({ invariant }) => invariant)).toContain('I1')
@@ -93,7 +93,7 @@ it('cuts a torn end off', async () => {
   await goesOn(sprint)
 })
 
-it('goes on from PROGRESS.yaml if the disk has lost the end of the journal', async () => {
+it('continues from PROGRESS.yaml if the disk has lost the end of the journal', async () => {
   const { sprint, segment } = await aKilledSprint()
   await sprint.run(['timeout', '-s', 'INT', '2']).ended
   const { rev } = sprint.account().progress
@@ -108,7 +108,7 @@ it('goes on from PROGRESS.yaml if the disk has lost the end of the journal', asy
   await goesOn(sprint)
 })
 
-it('moves a damaged segment aside and goes on from PROGRESS.yaml, which knows more', async () => {
+it('moves a damaged segment aside and continues from PROGRESS.yaml, which is newer', async () => {
   const { sprint, at, segment } = await aKilledSprint()
   const bytes = readFileSync(segment)
   const second = bytes.indexOf(10, bytes.indexOf(10) + 1) + 1
@@ -131,7 +131,7 @@ it('moves a damaged segment aside and goes on from PROGRESS.yaml, which knows mo
   await goesOn(sprint)
 })
 
-it('goes on from the good part of the journal if PROGRESS.yaml is gone too', async () => {
+it('continues from the good part of the journal if PROGRESS.yaml is gone too', async () => {
   const { sprint, at, segment } = await aKilledSprint()
   const bytes = readFileSync(segment)
   bytes[Math.floor(bytes.length * 0.8)] = 0x7f
@@ -144,7 +144,7 @@ it('goes on from the good part of the journal if PROGRESS.yaml is gone too', asy
   await goesOn(sprint)
 })
 
-it('removes what is left over and shows the state again, and nothing else', async () => {
+it('removes leftovers and shows the state again, and nothing else', async () => {
   const { sprint, at } = await aKilledSprint()
   writeFileSync(at('PROGRESS.yaml.12.3.tmp'), 'x')
   writeFileSync(at('mine.tmp'), 'x')
@@ -159,7 +159,7 @@ it('removes what is left over and shows the state again, and nothing else', asyn
   expect(await doctor(sprint, '--repair')).toMatchObject({ repaired: [], exitCode: 0 })
 })
 
-it('finds what was done without being recorded', async () => {
+it('finds work that was done without being recorded', async () => {
   const { sprint, at } = await aKilledSprint()
   mkdirSync(join(at('attempts', '99-1')))
   const report = await doctor(sprint)
@@ -168,7 +168,7 @@ it('finds what was done without being recorded', async () => {
   expect(broken(report)).toEqual(['99-1 is there, but iteration 99 has never begun'])
 })
 
-it('only looks while somebody runs the sprint', async () => {
+it('only reads while another process runs the sprint', async () => {
   const sprint = await aSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const run = sprint.run()

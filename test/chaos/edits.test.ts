@@ -9,7 +9,7 @@ import { aSprintUnderFire, type UnderFire } from './sprint-under-fire.ts'
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const again = `SEED=${seed} npm run test:more -- chaos`
 
-/** Adds steps of its own to PROGRESS.yaml, twenty times a second, the way `yq -i` or an editor does. Gives their texts. */
+/** Adds steps to PROGRESS.yaml, twenty times a second, the way `yq -i` or an editor does. Returns their texts. */
 async function edits(sprint: UnderFire, forMs: number, how: 'a new file' | 'in place'): Promise<string[]> {
   const file = sprint.at('project', 's', 'PROGRESS.yaml')
   const random = randomOf(seed)
@@ -17,7 +17,7 @@ async function edits(sprint: UnderFire, forMs: number, how: 'a new file' | 'in p
   const deadline = performance.now() + forMs
   while (performance.now() < deadline) {
     const progress: RawProgress = parse(readFileSync(file, 'utf8'))
-    // Now and then it takes its time, and what it has read is old by then.
+    // Sometimes the author is slow, and what it has read is old by then.
     await sleep(random.chance(0.2) ? 300 : 50)
     const text = `by hand ${texts.length}`
     texts.push(text)
@@ -52,7 +52,7 @@ it.each(['a new file', 'in place'] as const)(
   },
 )
 
-it(`takes over every edit once, though the run is killed again and again (${again})`, async () => {
+it(`applies every edit once, although the run is killed repeatedly (${again})`, async () => {
   const sprint = await aSprintUnderFire()
   onTestFinished(() => sprint.remove())
   let run = sprint.run()

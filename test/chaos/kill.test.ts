@@ -15,7 +15,7 @@ it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left be
   let landed = 0
   while (landed < kills) {
     const run = sprint.run()
-    // Sometimes before it is ready, mostly somewhere in its work.
+    // Sometimes before it is ready, usually somewhere in its work.
     const isEarly = random.chance(0.2)
     const early = sleep(random.below(500), 'alive' as const)
     const inWork = run.ready.then(() => sleep(random.below(800), 'alive' as const))
@@ -40,7 +40,7 @@ it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left be
   expect(doctor).toMatchObject({ exitCode: 0 })
 }, 3_600_000)
 
-/** Ready within two seconds (G1), with some patience for machines that are busy with something else. */
+/** Ready within two seconds (G1), with some tolerance for busy machines. */
 const slowest = 2000 * Number(process.env['PATIENCE'] ?? 2)
 
 function summary(landed: number, ready: readonly number[], sprint: UnderFire): string {

@@ -25,11 +25,11 @@ it('refuses a second run as fast as it can start, and names the pid, host and st
   expect(second).toMatchObject({ exitCode: 1, stdout: '' })
   const owner = `run by pid ${first.pid} on ${hostname()} since \\d{4}-\\d\\d-\\d\\dT`
   expect(second.stderr).toMatch(new RegExp(`^\\S+  error SPRINT_LOCKED  the sprint is ${owner}`))
-  // A second on an idle machine; a ratio is the same on a busy one. `status` reads the same state and takes no lock.
+  // A second on an idle machine; a ratio holds on a busy one too. `status` reads the same state and takes no lock.
   expect(second.ms / alike.ms).toBeLessThan(4)
 })
 
-it('stops a run that was robbed of its lock, and the robber goes on', async () => {
+it('stops a run that lost its lock, and the new owner continues', async () => {
   const sprint = await aSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const first = sprint.run()
@@ -46,7 +46,7 @@ it('stops a run that was robbed of its lock, and the robber goes on', async () =
   expect(doctor.exitCode).toBe(0)
 })
 
-/** Each takes the lock again and again, and says so while it has it; two at the same time would see each other. */
+/** Each takes the lock repeatedly, and says so while it holds it; two at the same time would see each other. */
 const contender = (lockModule: string, folder: string) => `
   import { lockFile } from ${JSON.stringify(pathToFileURL(lockModule).href)}
   import { rmSync, writeFileSync, readFileSync, appendFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ const contender = (lockModule: string, folder: string) => `
   }
   appendFileSync('${folder}/taken', mine + ' ' + taken + '\\n')`
 
-it('gives the lock to one of eight at a time, also when owners are killed and its file is deleted', async () => {
+it('gives the lock to one of eight at a time, even when owners are killed and its file is deleted', async () => {
   const folder = aFolder()
   writeFileSync(join(folder, 'double'), '')
   writeFileSync(join(folder, 'contender.mjs'), contender(join(root, 'dist/platform/files/file-lock.js'), folder))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Within } from './sprint-under-fire.ts'
 
-/** Whether disks of our own can be made here, for nobody else to see. */
+/** Whether this machine can create private disks. */
 export const canMount =
   process.getuid?.() === 0 &&
   spawnSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs -o size=1m none /mnt && command -v nsenter'], {
@@ -15,13 +15,13 @@ export const canMount =
 export const whyNot = 'needs root, unshare, nsenter and tmpfs'
 
 export type SmallDisk = Within & {
-  /** Takes all room but this; what is free can be as little as nothing. */
+  /** Takes all space but this much, which may be zero. */
   readonly fill: (leaveBytes?: number) => void
   readonly free: () => void
   readonly remount: (how: 'ro' | 'rw') => void
 }
 
-/** A small disk over a folder, in a mount namespace of its own: the machine does not notice. */
+/** A small disk over a folder, in a private mount namespace: the machine does not notice. */
 export async function aSmallDisk(folder: string, options: string): Promise<SmallDisk> {
   const script = `cp -a "$1" "$1.before" && mount -t tmpfs -o ${options} none "$1" && cp -a "$1.before/." "$1/" && echo ready && exec sleep 3600`
   const holder = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', folder], {

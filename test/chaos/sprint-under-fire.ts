@@ -21,14 +21,14 @@ import type { RawProgress } from '../support/sprint.ts'
 
 const agent = join(root, 'test/fixtures/agents/ledger.sh')
 
-/** Where commands run, and how what they see can be seen from here. */
+/** Where commands run, and how to see from here what they see. */
 export type Within = { readonly prefix: readonly string[]; readonly seen: (path: string) => string }
 
 const nowhere: Within = { prefix: [], seen: (path) => path }
 
-/** What a run has left behind, seen from outside: by its agent, its hook and its files. */
+/** What a run leaves behind, seen from outside: by its agent, its hook and its files. */
 export type Account = {
-  /** One per call of the agent that came to its end, in the order of their beginning. */
+  /** One per completed call of the agent, in the order of their start. */
   readonly calls: readonly { readonly label: string; readonly hash: string }[]
   readonly begun: number
   /** The iterations whose hook has run. */
@@ -41,8 +41,8 @@ export type Account = {
 export type UnderFire = Awaited<ReturnType<typeof aSprintUnderFire>>
 
 /**
- * A sprint whose agent is a small shell script that keeps its own account: every call adds a step of its own name and notes
- * the hash of what it has printed. It claims the goal once it is told to.
+ * A sprint whose agent is a small shell script with its own ledger: every call adds a step with its own name and records the
+ * hash of its output. It claims the goal once the test asks for it.
  */
 export async function aSprintUnderFire({
   within = async () => nowhere,
@@ -90,10 +90,10 @@ export async function aSprintUnderFire({
   return {
     at,
     env,
-    /** `ralph run --json`, with what it prints; under a tracer, if one is given. */
+    /** `ralph run --json` with its output; under a tracer, if there is one. */
     run: (tracer: readonly string[] = []) => command(tracer, 'run', 's', '--json'),
     ralph: (...args: readonly string[]) => command([], ...args),
-    /** From now on the agent says that the goal is reached. */
+    /** From now on the agent claims that the goal is reached. */
     finish: () => writeFileSync(at('ledger', 'finish'), ''),
     account: () => accountOf(at('ledger'), seen(at('project', 's'))),
     /** How often the agent was called. */
@@ -127,12 +127,12 @@ function watched(child: ChildProcess) {
   }))
   return {
     pid: child.pid ?? 0,
-    /** A tracer too, if there is one; what Ralph has started is in groups of its own. */
+    /** Includes the tracer, if there is one; the processes of Ralph are in groups of their own. */
     kill: (signal: NodeJS.Signals = 'SIGKILL') => kill(-(child.pid ?? 0), signal),
     output: () => output,
-    /** The sprint goes on. */
+    /** Resolves when the sprint continues. */
     ready,
-    /** From the start of the process until then. */
+    /** Milliseconds from the start of the process until then. */
     readyMs: () => readyMs,
     ended,
   }
@@ -161,7 +161,7 @@ const linesOf = (file: string): string[] =>
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Everything that a sprint under fire must not have lost, doubled or left behind. Empty if all is well. */
+/** Everything that a sprint under fire has lost, doubled or left behind. Empty if all is well. */
 export function complaintsAbout({ calls, begun, hooks, transcripts, progress }: Account): string[] {
   const { iterations = [], stats, 'dynamic-steps': steps } = progress
   const numbers = iterations.map(({ number }) => number)

@@ -47,7 +47,7 @@ function anAgent(mode: string, timeouts: Partial<AgentRequest['timeouts']> = {},
       const outcome = await runner.run(request, signal)
       return { outcome, ms: performance.now() - before }
     },
-    /** One that was killed could not say what it has printed. */
+    /** A killed agent could not record its output. */
     saidAsPrinted: async () => mode === 'kills itself' || (await hashOf(transcript)) === readFileSync(hashFile, 'utf8'),
   }
 }
@@ -58,7 +58,7 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** What still runs two seconds later. */
+/** Processes that still run two seconds later. */
 async function leftOver(sprintDir: string): Promise<string[]> {
   const deadline = performance.now() + 2000
   while (performance.now() < deadline && markedProcesses(sprintDir.slice(0, -2)).length > 0) await sleep(50)
@@ -82,7 +82,7 @@ describe('an agent that', () => {
     ['says success about an error', { status: 'failed' }],
     ['gives its result twice', { status: 'ok', text: expect.stringContaining('the second') }],
     ['reaches its limit', { status: 'failed', class: 'usage_limit', resetsAt: expect.any(Number) }],
-  ])('%s: is understood, its output is kept as it was, and nothing of it is left', async (mode, expected) => {
+  ])('%s: is understood, its output is kept verbatim, and none of its processes is left', async (mode, expected) => {
     const agent = anAgent(mode, { idle: 5000 })
     const { outcome } = await agent.run()
 
@@ -97,7 +97,7 @@ describe('an agent that', () => {
     ['only pings', { idle: 600 }, { status: 'timeout', class: 'hang' }],
     ['hangs', { attempt: 600 }, { status: 'timeout', class: 'hang' }],
     ['hangs after its result', { afterResult: 600 }, ok],
-  ])('%s is ended when its time (%j) is up', async (mode, timeouts, expected) => {
+  ])('%s is killed when its time (%j) is up', async (mode, timeouts, expected) => {
     const agent = anAgent(mode, timeouts)
     const { outcome, ms } = await agent.run()
 
@@ -106,7 +106,7 @@ describe('an agent that', () => {
     expect(await leftOver(agent.sprintDir)).toEqual([])
   })
 
-  it('hangs and ignores TERM is gone when somebody calls it off', async () => {
+  it('hangs and ignores TERM is gone when the caller aborts it', async () => {
     const agent = anAgent('hangs and ignores TERM')
     const abort = new AbortController()
     const run = agent.run(abort.signal)
@@ -127,7 +127,7 @@ describe('an agent that', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
   })
 
-  it('deletes the folder under itself is read to its end all the same', async () => {
+  it('deletes its own folder is still read to its end', async () => {
     const agent = anAgent('deletes the folder under itself')
     const { outcome } = await agent.run()
 
@@ -150,7 +150,7 @@ describe('an agent that', () => {
     },
   )
 
-  it('shows its environment sees nothing that was not allowed', async () => {
+  it('prints its environment sees only what was allowed', async () => {
     process.env['RALPH_TEST_SECRET'] = 'x'
     onTestFinished(() => void delete process.env['RALPH_TEST_SECRET'])
     const { outcome } = await anAgent('shows its environment').run()

@@ -52,7 +52,7 @@ it.each([
   ],
   ['a name that leads to one', { webhook: 'https://localhost/hook' }, /^localhost is an internal address/],
   ['the metadata of a cloud', { webhook: 'https://169.254.169.254/latest' }, /is an internal address/],
-  ['no https', { webhook: 'http://example.com/hook' }, /^only https is called, not http:$/],
+  ['no https', { webhook: 'http://example.com/hook' }, /^only https URLs are allowed, not http:$/],
 ])('%s is recorded as failed and told here, and decides nothing', async (_, target, error) => {
   const sprint = await aSprint({ sprint: { notify: [target] }, answers: { 1: goalComplete } })
 

@@ -54,7 +54,7 @@ describe('a sprint in a worktree', () => {
   it('is kept when something in it is not committed, and that is said', async () => {
     const sprint = await inRepository({ worktree: { enabled: true }, 'sprint-id': 'S', checkpoint: false })
 
-    expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/kept: .*not committed/) })
+    expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/kept: .*uncommitted/) })
 
     expect(readFileSync(join(beside(sprint, 'S-worktree'), 'two.txt'), 'utf8')).toBe('two\n')
   })
@@ -87,7 +87,7 @@ describe('a sprint in a worktree', () => {
     const without = await withPhases(ab, { sprint: { worktree: { enabled: true } }, answers })
     expect(await without.run()).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/WORKTREE_UNAVAILABLE.*no git repository/),
+      stderr: expect.stringMatching(/WORKTREE_UNAVAILABLE.*not a git repository/),
     })
 
     const taken = await inRepository({ worktree: { enabled: true, path: 'docs' } })

@@ -48,7 +48,7 @@ it('writes nothing through links that an agent has put in place of its files and
   expect(found).toEqual(places.map((place) => ({ place, left: ['file'], text: 'of somebody else' })))
 })
 
-it('puts nothing back through a link that leads out of the project', async () => {
+it('restores nothing through a link that leads out of the project', async () => {
   const sprint = await aSprint({
     sprint: { 'done-when': [{ run: 'sh deep/check.sh', protect: true }], limits: { iterations: 1 } },
     files: { 'deep/check.sh': 'true\n' },

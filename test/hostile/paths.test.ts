@@ -11,7 +11,7 @@ import { traversals } from './paths.ts'
 const names = traversals()
 const root = '/home/me/project/s'
 
-/** What a name leads to below a folder, as soon as it is used for a file there. */
+/** Where a name leads below a folder, once it is used as a file name there. */
 const isContained = (file: string): boolean => !file.includes('\0') && dirname(resolve(root, file)) === root
 
 const compiled = (fields: Readonly<Record<string, unknown>>, asked: string[] = []) =>
@@ -25,26 +25,26 @@ const compiled = (fields: Readonly<Record<string, unknown>>, asked: string[] = [
     at: 0,
   })
 
-describe(`${names.length} names that lead elsewhere`, () => {
-  it('are enough', () => {
+describe(`${names.length} names that lead to another folder`, () => {
+  it('are plenty', () => {
     expect(names.length).toBeGreaterThanOrEqual(200)
   })
 
-  it('are no id of a sprint, unless they stay where they are', () => {
+  it('are rejected as ids of sprints, unless they stay in place', () => {
     const accepted = names.filter((name) => SprintId.safeParse(name).success)
 
     expect(accepted.filter((name) => !isContained(name) || name.startsWith('.'))).toEqual([])
     expect(accepted.length).toBeLessThan(names.length / 5)
   })
 
-  it('are no name of a workflow that is looked for in another folder', () => {
+  it('are rejected as names of workflows, unless they stay in the folder', () => {
     const asked: string[] = []
     for (const name of names) compiled({ workflow: name }, asked)
 
     expect(asked.filter((name) => !isContained(`${name}.yaml`))).toEqual([])
   })
 
-  it('are no id of a hook whose output would be written elsewhere', () => {
+  it('are rejected as ids of hooks, whose output would be written elsewhere', () => {
     const accepted = names.filter(
       (id) => compiled({ 'per-iteration-hooks': [{ id, run: 'true' }] }).progress !== undefined,
     )
@@ -53,11 +53,11 @@ describe(`${names.length} names that lead elsewhere`, () => {
     expect(files.filter((file) => !isContained(file))).toEqual([])
   })
 
-  it('are no agent', () => {
+  it('are rejected as agents', () => {
     expect(names.filter((name) => findDriver(name) !== undefined)).toEqual([])
   })
 
-  it('are no token of an attempt', () => {
+  it('are rejected as tokens of attempts', () => {
     const folder = aFolder()
     mkdirSync(join(folder, 'attempts'))
     writeFileSync(join(folder, 'secret'), '')

@@ -1,4 +1,4 @@
-/** More than two hundred names that somebody could hope to reach another folder with. */
+/** More than two hundred names with which an attacker could hope to reach another folder. */
 export function traversals(): string[] {
   const ups = [
     '..',

@@ -3,7 +3,7 @@ import { Report } from '../../src/contract/report.ts'
 import { readReport } from '../../src/loop/read-report.ts'
 import { randomOf, type Random } from '../simulation/random.ts'
 
-/** More by flag: `FUZZ_CASES=20000000 npx vitest run test/hostile/reports.test.ts`. */
+/** For more cases: `FUZZ_CASES=20000000 npx vitest run test/hostile/reports.test.ts`. */
 const cases = Number(process.env['FUZZ_CASES'] ?? 200_000)
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_116)
 
@@ -22,7 +22,7 @@ const pieces = [
 
 const pickFrom = (random: Random, list: readonly string[]): string => list[random.below(list.length)] ?? ''
 
-/** A report that something has happened to: cut, doubled, overwritten, mixed with another one, or put into a fence. */
+/** A damaged report: cut, doubled, overwritten, mixed with another one, or put into a fence. */
 function mangled(random: Random): string {
   let text = pickFrom(random, reports)
   if (random.chance(0.7)) text = `said\n\`\`\`json\n${text}\n\`\`\``
@@ -34,23 +34,19 @@ function mangled(random: Random): string {
   return text
 }
 
-it(
-  `reads ${cases} mangled messages without an error, and only valid reports out of them`,
-  { timeout: 3_600_000 },
-  () => {
-    const random = randomOf(seed)
-    const found = { report: 0, malformed: 0 }
-    const unsound: string[] = []
-    for (let number = 0; number < cases; number++) {
-      const text = mangled(random)
-      const read = readReport(text, '')
-      found[read.kind]++
-      const isSound = read.kind === 'malformed' ? read.reason !== '' : Report.safeParse(read.report).success
-      if (!isSound) unsound.push(`message ${number} of seed ${seed}: ${JSON.stringify(text)}`)
-    }
+it(`reads ${cases} mangled messages without an error, and extracts only valid reports`, { timeout: 3_600_000 }, () => {
+  const random = randomOf(seed)
+  const found = { report: 0, malformed: 0 }
+  const unsound: string[] = []
+  for (let number = 0; number < cases; number++) {
+    const text = mangled(random)
+    const read = readReport(text, '')
+    found[read.kind]++
+    const isSound = read.kind === 'malformed' ? read.reason !== '' : Report.safeParse(read.report).success
+    if (!isSound) unsound.push(`message ${number} of seed ${seed}: ${JSON.stringify(text)}`)
+  }
 
-    expect(unsound).toEqual([])
-    expect(found.report).toBeGreaterThan(cases / 20)
-    expect(found.malformed).toBeGreaterThan(cases / 5)
-  },
-)
+  expect(unsound).toEqual([])
+  expect(found.report).toBeGreaterThan(cases / 20)
+  expect(found.malformed).toBeGreaterThan(cases / 5)
+})

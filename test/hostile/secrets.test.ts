@@ -6,7 +6,7 @@ import { aSprint, type Ended, type TestSprint } from '../support/sprint.ts'
 
 const random = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA'
 
-/** Things that nobody may ever see, by where they come from. None is real; a scanner for secrets may think so. */
+/** Secrets that must never leak, by their source. None is real; a scanner for secrets may disagree. */
 const canaries = {
   ofAgent: `canary-agent-${random}`,
   ofUser: `canary-user-${random}`,
@@ -35,7 +35,7 @@ const spoken = [
 
 const env = { ANTHROPIC_API_KEY: canaries.ofAgent, DEPLOY_PASSWORD: canaries.ofUser }
 
-/** An agent and a check that say all of it in every way there is. */
+/** An agent and a check that print all of them in every possible way. */
 async function leaking(): Promise<TestSprint> {
   const sprint = await aSprint({
     env,
@@ -83,7 +83,7 @@ esac`,
   return sprint
 }
 
-/** Of the raw output of programs, and of what the agent and the user have written themselves. */
+/** Raw output of programs, and files that the agent and the user have written themselves. */
 const isRaw = (path: string): boolean =>
   /attempts\/[^/]+\/(transcript\.jsonl|stderr\.log)$|transcripts\/|\.env$|LEARNINGS\.md$/.test(path)
 
@@ -109,8 +109,8 @@ const views = [
   ['doctor', 's'],
 ]
 
-describe('secrets that an agent and a check say', { timeout: 120_000 }, () => {
-  it('are nowhere but in what they have printed, byte by byte, which nobody else can read', async () => {
+describe('secrets that an agent and a check print', { timeout: 120_000 }, () => {
+  it('appear only in their raw output, byte for byte, which no other user can read', async () => {
     const sprint = await leaking()
     const run = await sprint.run('--json')
     const shown: [string, Ended][] = [['run', run]]

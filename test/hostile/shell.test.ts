@@ -3,11 +3,11 @@ import { aSprint } from '../support/sprint.ts'
 
 const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'done' }
 
-/** What a shell, a template or a replacement would do something with. */
+/** Characters that a shell, a template or a replacement would interpret. */
 const tricky = `$(touch pwned) \`touch pwned\` ; touch pwned & | > pwned 'x' "y" \\ $HOME \${HOME} $& $' $1 $ITERATION_TRANSCRIPTS
 {{goal}} {{ constructor }} %s %n !! ~ * ? [a-z] {a,b} # -rf --help <(touch pwned) $'\\x41' \u202e`
 
-it('hands over texts byte by byte, whatever a shell would make of them', async () => {
+it('passes texts byte for byte, whatever a shell would make of them', async () => {
   const said = `found ${tricky}`
   const sprint = await aSprint({
     sprint: {

@@ -9,7 +9,7 @@ import { aHookTask, aProgress, aStep } from '../support/builders.ts'
 
 const [esc, bell, csi] = ['\u001b', '\u0007', '\u009b']
 
-/** What makes a terminal do something: titles, clipboards, links, answers, cursors, colours, other directions of writing. */
+/** Sequences that control a terminal: titles, clipboards, links, answers, cursors, colours, writing directions. */
 const corpus: readonly string[] = [
   `${esc}]0;owned${bell}`,
   `${esc}]52;c;ZXZpbA==${bell}`,
@@ -31,11 +31,11 @@ const corpus: readonly string[] = [
 
 // oxlint-disable-next-line no-control-regex -- this is what is looked for
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
-/** The red of ours may stay. */
+/** Ralph's own red may stay. */
 const isSteering = (line: string): boolean => steering.test(line.replaceAll(`${esc}[31m`, ''))
 const evil = corpus.map((sequence, index) => `before${index}${sequence}after`).join(' ')
 
-describe(`${corpus.length} sequences that steer a terminal`, () => {
+describe(`${corpus.length} sequences that control a terminal`, () => {
   it.each(corpus.map((sequence) => [JSON.stringify(sequence), sequence]))(
     '%s is taken out of a line',
     (_, sequence) => {
@@ -46,7 +46,7 @@ describe(`${corpus.length} sequences that steer a terminal`, () => {
     },
   )
 
-  it('are not in what is shown of any event', () => {
+  it('do not reach the display of any event', () => {
     const work = { phase: evil, step: evil }
     const check = { name: evil, passed: false, exitCode: 1, durationMs: 1, output: evil, reason: evil }
     const agent = (event: AgentEvent): SprintEvent => ({ type: 'agent', iteration: 1, attempt: 1, event })
@@ -87,7 +87,7 @@ describe(`${corpus.length} sequences that steer a terminal`, () => {
     expect(events.flatMap((event) => linesOf(event, look)).filter(isSteering)).toEqual([])
   })
 
-  it('are not in a transcript for people', () => {
+  it('do not reach a readable transcript', () => {
     const lines: string[] = []
     const printer = transcriptPrinter((line) => void lines.push(line))
     printer.event({ kind: 'session', id: evil, model: evil })
@@ -108,7 +108,7 @@ describe(`${corpus.length} sequences that steer a terminal`, () => {
     expect(lines.flatMap((line) => line.split('\n')).filter(isSteering)).toEqual([])
   })
 
-  it('are not in the status of a sprint', () => {
+  it('do not reach the status of a sprint', () => {
     const { io } = anIo()
     const progress = aProgress({
       status: 'needs-human',

@@ -50,7 +50,7 @@ it('is smaller than 3 MB', () => {
   expect(statSync(tarball).size).toBeLessThan(3 * 1024 * 1024)
 })
 
-it('ships what it needs and nothing of the tests', () => {
+it('ships what it needs and no tests', () => {
   const { exports, bin } = manifest()
   const needed = [bin.ralph, exports['.'].types, exports['.'].default].map((path) => path.replace(/^\.\//, ''))
   const folders = new Set(shipped.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))
@@ -68,11 +68,11 @@ it('can be imported as a library', () => {
   expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe('function\n')
 })
 
-it('tells its version', () => {
+it('prints its version', () => {
   expect(ralph(base, '--version')).toEqual({ exitCode: 0, stdout: `${manifest().version}\n`, stderr: '' })
 })
 
-it('runs the demo, though no install script has run', () => {
+it('runs the demo, although no install script has run', () => {
   const { exitCode, stdout } = ralph(base, 'demo', 'pancakes', '--fast')
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('goal reached') })
@@ -92,7 +92,7 @@ it('runs a sprint with the claude that PATH finds, and refuses its claim until t
   expect(existsSync(at('project', 'done'))).toBe(true)
 })
 
-it('serves the page, from the database that it comes with', async () => {
+it('serves the page, from the database in the package', async () => {
   const serve = spawn(join(prefix, 'bin', 'ralph'), ['serve', '--port', '0', '--json'], { cwd: base, env: env() })
   const ended = once(serve, 'exit')
   const [line] = await once(serve.stdout, 'data')

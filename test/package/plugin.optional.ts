@@ -6,7 +6,7 @@ import { installed } from '../agents/real-sprint.ts'
 import { aFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
 
-it('passes the validation of Claude Code itself, which sees a mistake', async () => {
+it('passes the validation of Claude Code itself, which detects a mistake', async () => {
   const claude = join(await installed('claude'), 'claude')
   const broken = join(aFolder(), 'plugin')
   cpSync(join(root, 'plugin'), broken, { recursive: true })
@@ -17,7 +17,7 @@ it('passes the validation of Claude Code itself, which sees a mistake', async ()
   expect(await exitOf(claude, 'plugin', 'validate', broken, '--strict')).toBe(1)
 })
 
-/** With a home of its own: nothing of whoever runs the tests. */
+/** With a home of its own, independent of the user who runs the tests. */
 const exitOf = (file: string, ...args: readonly string[]): Promise<number> =>
   new Promise((resolve) => {
     const env = { PATH: process.env['PATH'] ?? '', HOME: aFolder() }

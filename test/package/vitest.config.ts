@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { closingLine } from '../support/closing-line.ts'
 
-/** `npm run test:more -- package`: what users install, which takes a registry and about a minute. */
+/** `npm run test:more -- package`: the package that users install; needs a registry and about a minute. */
 export default defineConfig({
   test: {
     reporters: ['verbose', closingLine()],

@@ -1,6 +1,6 @@
-// One line of the product each, spoiled, and the tests that must see it.
+// One spoiled line of the product each, and the tests that must fail.
 
-/** `find` stands in the file once; a defect that no longer fits must be planted anew, not skipped. */
+/** `find` occurs in the file exactly once; update a defect that no longer fits, do not skip it. */
 export const defects = [
   {
     name: 'a tree is not killed',
@@ -31,7 +31,7 @@ export const defects = [
     tests: 'src/contract/redact.test.ts',
   },
   {
-    name: 'the Host header is not looked at',
+    name: 'the Host header is not checked',
     file: 'src/backend/http/guard.ts',
     find: 'asked.host === undefined || !hosts.has(asked.host.toLowerCase())',
     put: 'hosts.size === 0',
@@ -52,21 +52,21 @@ export const defects = [
     tests: 'src/channel',
   },
   {
-    name: 'frames of another connection are taken',
+    name: 'frames of another connection are accepted',
     file: 'src/channel/session.ts',
     find: 'if (frame.epoch !== session.epoch)',
     put: 'if (frame.epoch !== frame.epoch)',
     tests: 'src/channel',
   },
   {
-    name: 'requests of other pages are taken',
+    name: 'requests of other pages are accepted',
     file: 'src/backend/http/guard.ts',
     find: 'asked.origin !== undefined && !origins.has(asked.origin.toLowerCase())',
     put: 'asked.origin === undefined && origins.size === 0',
     tests: 'src/backend/http/guard.test.ts',
   },
   {
-    name: 'who was given nothing on an agent may read it',
+    name: 'a user without access to an agent may read it',
     file: 'src/backend/http/access.ts',
     find: 'reaches(levelOf(who, level), needs) && ',
     put: '',
@@ -94,7 +94,7 @@ export const defects = [
     tests: 'src/loop/read-report.test.ts src/loop/prompt-echo.test.ts',
   },
   {
-    name: 'a usage limit is a failure that is tried again',
+    name: 'a usage limit is a failure that is retried',
     file: 'src/loop/policy.ts',
     find: "usage_limit: { action: 'park', probeMs: 1_800_000, soonestMs: 60_000 }",
     put: "usage_limit: { action: 'retry', firstMs: 2000, tries: 5, after: 'stop', probeMs: 1_800_000, soonestMs: 60_000 }",
@@ -122,7 +122,7 @@ export const defects = [
     tests: 'src/platform/files/file-lock.test.ts',
   },
   {
-    name: 'a damaged record of the journal is believed',
+    name: 'a damaged record of the journal is trusted',
     file: 'src/storage/state/journal-record.ts',
     find: "if (line[8] !== ' ' || checksum(json) !== line.slice(0, 8)) return undefined",
     put: "if (line[8] !== ' ') return undefined",

@@ -1,4 +1,4 @@
-// Plants one defect after the other into a copy of the tree and shows which test sees it. A defect that no test sees is a hole.
+// Plants one defect after the other into a copy of the tree and shows which test fails. A defect that no test detects is a hole.
 // Usage: npm run test:more -- planted [-- <part of a name> …] [-- --write]     --write: all of them, and docs/planted.md
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -21,7 +21,7 @@ const says = (report: unknown) =>
     { type: 'result', subtype: 'success', is_error: false, result: reportBlock(report), session_id: 's', usage: {} },
   )
 
-/** Tries each command, and writes into the project which of them went well. */
+/** Tries each command, and writes into the project which of them succeeded. */
 const tries = (commands: Readonly<Record<string, string>>): string =>
   Object.entries(commands)
     .map(
@@ -29,7 +29,7 @@ const tries = (commands: Readonly<Record<string, string>>): string =>
     )
     .join('\n')
 
-/** A sprint whose agent is this script, in a repository, with a home folder in which somebody lives. */
+/** A sprint whose agent is this script, in a repository, with a populated home folder. */
 async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   const made = await aSprint({
     ...setup,
@@ -95,7 +95,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted' }])
   })
 
-  it('plants no hook from a worktree, which stays the one that it is', async () => {
+  it('plants no hook from a worktree, which stays intact', async () => {
     const commands = {
       hook: 'echo x >"$(git rev-parse --git-common-dir)/hooks/pre-commit"',
       'other-repository': 'echo "gitdir: /tmp/evil" >.git',
@@ -112,7 +112,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(await sprint.read('../tree/tried.txt')).toBe('no-hook\nno-other-repository\ncommit\n')
   })
 
-  it('sees the variables that it may see and no others, and no process but its own', async () => {
+  it('sees the allowed variables and no others, and no process but its own', async () => {
     const sprint = await confined('env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt', {
       env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
     })
@@ -125,7 +125,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(Number(await sprint.read('processes.txt'))).toBeLessThan(10)
   })
 
-  it('is told to end, has time for it, and nothing of it is left', async () => {
+  it('gets a signal, has time to end, and none of its processes is left', async () => {
     const script = `trap 'echo told >told.txt; exit 0' TERM
 (setsid sleep 4321 &) ; (sleep 4322 &)
 echo started >started.txt
@@ -154,7 +154,7 @@ while :; do sleep 0.1; done`
     expect(await sprint.read('started.txt')).toBe('once\n')
   })
 
-  it('can report by a tool', async () => {
+  it('can report with a tool', async () => {
     const call = `${process.execPath} ${root}/test/fixtures/agents/mcp-call.mjs ${ralphProgram} answer.txt finish '{"summary":"by tool","evidence":"e"}'`
     const sprint = await confined(call)
     await putProgram(
@@ -167,7 +167,7 @@ while :; do sleep 0.1; done`
     expect(await sprint.progress()).toMatchObject({ 'ralph-exit': { 'final-summary': 'by tool\n\nEvidence: e' } })
   })
 
-  it("has prompts of hooks in it too; commands of hooks and checks are the user's own and run outside", async () => {
+  it('contains prompts of hooks too; commands of hooks and checks belong to the user and run outside', async () => {
     const sprint = await confined(tries({ home: 'echo x >~/evil' }), {
       sprint: {
         'per-iteration-hooks': [
@@ -183,7 +183,7 @@ while :; do sleep 0.1; done`
     expect([sprint.has('../by-hook'), sprint.has('../by-check')]).toEqual([true, true])
   })
 
-  it.each([claude, codex])('works, if it is the real $name', async (agent) => {
+  it.each([claude, codex])('works with the real $name', async (agent) => {
     const programs = await installed(agent.installs)
     const sprint = await aRealSprint(agent, [scenario.claim], {
       sprint: { sandbox: 'required' },
@@ -210,7 +210,7 @@ describe('where bubblewrap does not work', () => {
     expect(await sprint.calls()).toEqual([])
   })
 
-  it('any other runs without, and says why', async () => {
+  it('any other sprint runs without, and says why', async () => {
     const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim }, env: { IS_SANDBOX: '' } })
     await putProgram(sprint, 'bwrap', refuses)
 

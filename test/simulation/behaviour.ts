@@ -8,7 +8,7 @@ export type Played<T> = { readonly result: T; readonly ms: number; readonly chan
 const usage = { ...noUsage, inputTokens: 100, outputTokens: 10 }
 const failures = FailureClass.options.filter((failure) => failure !== 'usage_limit')
 
-/** What an agent does in an attempt of this name: the same whenever the seed is the same. */
+/** What an agent does in an attempt of this name: deterministic for a seed. */
 export function playAgent(world: World, name: string, agent: string): Played<Outcome> {
   const random = randomOf(seedOf(world.seed, `${agent} ${name}`))
   const ms = 1000 + random.below(60_000)
@@ -61,7 +61,7 @@ function failed(random: Random): Outcome {
 const block = (report: unknown): string => `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
 const claim = (summary: string): string => block({ status: 'goal-complete', summary, goalCompleteSummary: summary })
 
-/** What it says about a phase. */
+/** What it reports about a phase. */
 function phaseReport(random: Random): string {
   const dice = random.next()
   if (dice < 0.7) return block({ status: 'completed', summary: 'ok' })
@@ -69,7 +69,7 @@ function phaseReport(random: Random): string {
   return block({ status: 'needs-human', summary: 'stuck', humanNeeded: { reason: 'which one?', details: '' } })
 }
 
-/** A report that may finish, reword, reorder and add steps, and sometimes names what is not there. */
+/** A report that may complete, reword, reorder and add steps, and sometimes names unknown ones. */
 function reportOf({ journal }: World, random: Random): string {
   const { dynamicSteps } = journal.acknowledged().progress
   const pending = dynamicSteps.filter(({ status }) => status === 'pending')
@@ -91,7 +91,7 @@ function reportOf({ journal }: World, random: Random): string {
   return block({ ...report, status: 'continue' })
 }
 
-/** What a check or a hook comes to. */
+/** The result of a check or a hook. */
 export function playShell(world: World, name: string): Played<ShellEnd> {
   const random = randomOf(seedOf(world.seed, `shell ${name}`))
   const ms = random.below(20_000)

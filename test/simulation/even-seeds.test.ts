@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runSeeds } from './seeds.ts'
 
-it('holds every rule in every run, whatever is killed, full or edited, and comes to its end (even seeds)', async () => {
+it('holds every rule in every run, whatever is killed, full or edited, and ends (even seeds)', async () => {
   const { failures, ...tally } = await runSeeds(2)
   console.log(`simulated, even seeds: ${JSON.stringify(tally)}`)
 

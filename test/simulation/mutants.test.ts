@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mutants } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
-/** What a mistake may cost until it is found. */
+/** Maximum number of seeds to find a mistake. */
 const mostSeeds = 2000
 
 describe('the simulation finds a program that', () => {
@@ -20,7 +20,7 @@ describe('the simulation finds a program that', () => {
   )
 })
 
-it('finds nothing where there is nothing, and the same seed is the same run', async () => {
+it('finds nothing in a correct program, and the same seed gives the same run', async () => {
   const first = await simulate(4711)
   expect(first).toEqual(await simulate(4711))
   expect(first.violations).toEqual([])

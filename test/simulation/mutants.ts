@@ -8,7 +8,7 @@ import { acknowledge } from './ports.ts'
 import type { Mutant } from './simulate.ts'
 import { never, type Life, type World } from './world.ts'
 
-/** Mistakes that were made in programs of this kind, or nearly in this one. The simulation must find each of them. */
+/** Mistakes that programs of this kind made, or that this one nearly made. The simulation must find each of them. */
 export const mutants: Readonly<Record<string, Mutant>> = {
   'acknowledges before it is synced': savesBy((world, _life, progress, fact) => {
     world.journal.write(fact)
@@ -72,7 +72,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
 
   'starts a second agent while the first one lives': takesAttempts((world, base) => {
     const running = [...world.attempts.values()].filter((one) => one.base === base && one.state === 'running')
-    // The new one does not know of the old one, which goes on under another name.
+    // The new run does not know of the old one, which continues under another name.
     for (const attempt of running) {
       world.attempts.delete(attempt.name)
       world.attempts.set(`${attempt.name} (old)`, { ...attempt, name: `${attempt.name} (old)` })
@@ -187,7 +187,7 @@ function decides(rule: Rule): Mutant {
   return { rules: (progress, fact) => rule(progress, fact, advance(progress, fact)) }
 }
 
-/** Meddles with the folders of an attempt before it is taken. */
+/** Tampers with the folders of an attempt before it is claimed. */
 function takesAttempts(meddle: (world: World, base: string) => void): Mutant {
   return {
     ports: (ports: Ports, world) => ({
@@ -211,7 +211,7 @@ const countingFromZero = (progress: Progress): Progress => ({
   stats: { ...progress.stats, usage: { ...progress.stats.usage, inputTokens: 0 }, activeMs: 0 },
 })
 
-/** Says at once that it is aborted, whatever the process does. */
+/** Reports at once that it is aborted, whatever the process does. */
 function callOff(run: Promise<Outcome>, name: string, signal: AbortSignal, life: Life): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     run.then(resolve, reject)
@@ -232,7 +232,7 @@ const aborted: Outcome = {
   resumable: false,
 }
 
-/** A wait that was begun and is never woken up. */
+/** A wait that never ends. */
 async function stuck(world: World, life: Life, _at: number): Promise<void> {
   if (world.random.chance(0.1)) return never()
   await world.point(life)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runSeeds } from './seeds.ts'
 
-it('holds every rule in every run, whatever is killed, full or edited, and comes to its end (odd seeds)', async () => {
+it('holds every rule in every run, whatever is killed, full or edited, and ends (odd seeds)', async () => {
   const { failures, ...tally } = await runSeeds(1)
   console.log(`simulated, odd seeds: ${JSON.stringify(tally)}`)
 

@@ -7,7 +7,7 @@ import { slots } from '../../src/runtime/slots.ts'
 import { playAgent, playShell, type Played } from './behaviour.ts'
 import { crashSoon, never, type Attempt, type Life, type World } from './world.ts'
 
-/** The runtime's ports in a virtual world. Every call is a place, or two, where the run can be killed. */
+/** The runtime's ports in a virtual world. Every call is one or two places where the run can be killed. */
 export function portsOf(world: World, life: Life): Ports {
   const { timeline, random, point, sleep } = world
   const done = async <T>(result: T): Promise<T> => {
@@ -67,7 +67,7 @@ async function save(world: World, life: Life, progress: Progress, fact: Fact): P
   await world.point(life)
   if (!world.calm && random.chance(0.01)) world.fullUntil = timeline.now() + random.below(60_000)
   if (world.fullUntil > timeline.now()) throw full()
-  // Something else of this run may have met the crash since: a dead run writes nothing.
+  // Another part of this run may have hit the crash since: a dead run writes nothing.
   if (life.dead) return never()
   journal.write(fact)
   await world.point(life)
@@ -104,7 +104,7 @@ function waitUntil({ timeline }: World, life: Life, at: number, signal: AbortSig
   })
 }
 
-/** The states of an earlier attempt that are followed by a new one; in all others it is joined. */
+/** States of an earlier attempt after which a new one starts; in all other states it is joined. */
 const successors = { join: ['never-started', 'aborted'], repeat: ['never-started', 'aborted', 'lost'], none: undefined }
 
 function takeAttempt(world: World, base: string, kind: keyof typeof successors): Attempt {
@@ -113,7 +113,7 @@ function takeAttempt(world: World, base: string, kind: keyof typeof successors):
     const name = turn === 1 ? base : `${base}.${turn}`
     const before = world.attempts.get(name)
     if (before && states && !states.includes(before.state)) return before
-    // Nothing is left of what is not joined.
+    // No process survives of an attempt that is not joined.
     if (before) before.alive = false
     if (before) continue
     const attempt: Attempt = {
@@ -152,7 +152,7 @@ function start(world: World, attempt: Attempt, played: Played<unknown>): void {
   })
 }
 
-/** Until the process is over, or was ended because nobody wants it any more. */
+/** Until the process is over, or was aborted. */
 function ended(world: World, life: Life, attempt: Attempt, signal: AbortSignal): Promise<'over' | 'aborted'> {
   return new Promise((resolve) => {
     const tell = (how: 'over' | 'aborted') => {
@@ -192,7 +192,7 @@ async function runAgent(world: World, life: Life, { name, agent }: Asked, signal
   const how = await ended(world, life, attempt, signal)
   await world.point(life)
   if (how === 'aborted') return { ...nothing, status: 'aborted' }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- start() has put it there for an agent
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- start() put it there for an agent
   return attempt.state === 'ended' ? (attempt.result as Outcome) : { ...nothing, class: 'crash', reason: 'it is gone' }
 }
 
@@ -212,7 +212,7 @@ async function runShell(
   if (attempt.state === 'never-started') start(world, attempt, playShell(world, attempt.name))
   const how = await ended(world, life, attempt, signal)
   await world.point(life)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- start() has put it there for a command
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- start() put it there for a command
   if (attempt.state === 'ended') return attempt.result as ShellEnd
   return { exitCode: null, output: '', durationMs: 0, error: how === 'aborted' ? 'aborted' : 'was killed' }
 }

@@ -2,13 +2,13 @@
 export interface Random {
   /** In [0, 1). */
   readonly next: () => number
-  /** A whole number below `end`. */
+  /** An integer below `end`. */
   readonly below: (end: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(choices: readonly [T, ...T[]]) => T
 }
 
-/** mulberry32: 32 bits of state, good enough to find bugs with. */
+/** mulberry32: 32 bits of state, good enough to find bugs. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
@@ -26,7 +26,7 @@ export function randomOf(seed: number): Random {
   }
 }
 
-/** Another seed for each name, so that what one thing does never depends on what another has drawn. */
+/** A seed per name, so that one thing never depends on the draws of another. */
 export function seedOf(seed: number, name: string): number {
   let hash = seed ^ 0x811c9dc5
   for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193)

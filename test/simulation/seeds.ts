@@ -1,8 +1,8 @@
 import { simulate } from './simulate.ts'
 
-/** SEEDS=n says another number, SEED=n runs only that one. */
+/** SEEDS=n sets another number, SEED=n runs only that one. */
 const usualSeeds = 60_000
-/** On a machine on which they would take much longer than a minute, it is as many as fit into this time; the tally says how many. */
+/** On a slow machine, run only as many as fit into this time; the tally reports how many. */
 const mostMs = 180_000
 
 export type Tally = {
@@ -11,11 +11,11 @@ export type Tally = {
   crashes: number
   iterations: number
   completed: number
-  /** Each with the line that shows it again. */
+  /** Each with the command that reproduces it. */
   readonly failures: string[]
 }
 
-/** Every second seed, from the first one on: the others are another worker's. */
+/** Every second seed, starting with the first: another worker runs the rest. */
 export async function runSeeds(first: 1 | 2, env = process.env): Promise<Tally> {
   const tally: Tally = { seeds: 0, lives: 0, crashes: 0, iterations: 0, completed: 0, failures: [] }
   const one = Number(env['SEED'])

@@ -13,7 +13,7 @@ import { sprintOf } from './sprints.ts'
 import { settle } from './timeline.ts'
 import { aWorld, crashSoon, type Life, type Recovered, type Rules, type World } from './world.ts'
 
-/** A part of the program that was made wrong on purpose. */
+/** A part of the program with a deliberate mistake. */
 export type Mutant = {
   readonly rules?: Rules
   readonly ports?: (ports: Ports, world: World, life: Life) => Ports
@@ -32,7 +32,7 @@ const mostWildLives = 3
 const calmLives = 30
 const longestLife = 4000
 
-/** One sprint with everything that can go wrong, then in calm weather until it is done. The same seed is the same run. */
+/** One sprint with everything that can go wrong, then in calm weather until it is done. The same seed gives the same run. */
 export async function simulate(seed: number, mutant: Mutant = {}): Promise<Simulated> {
   const rules = mutant.rules ?? advance
   const world = aWorld(seed, rules)
@@ -56,7 +56,7 @@ export async function simulate(seed: number, mutant: Mutant = {}): Promise<Simul
   return { violations, lives, crashes, iterations: progress.stats.currentIteration, status: progress.status }
 }
 
-/** What the next run finds. Nothing may have been done that it does not know of. */
+/** What the next run finds. It must know about everything that was done. */
 function recover(world: World): Recovered | undefined {
   const { journal, violate } = world
   try {
@@ -76,7 +76,7 @@ function recover(world: World): Recovered | undefined {
 
 const isOver = ({ status }: Progress): boolean => status === 'completed' || status === 'limit-reached'
 
-/** All that must hold when everything is over. */
+/** The rules that must hold when everything is over. */
 function judge(world: World, rules: Rules): void {
   const { journal, violate } = world
   const { findings } = checkInvariants(
@@ -126,7 +126,7 @@ async function live(world: World, recovered: Recovered, mutant: Mutant): Promise
   const error = await drive(world, life, run)
   if (life.dead) return 'crashed'
   if (error !== undefined) {
-    // Given up because somebody wanted to stop while the disk was full: as good as killed.
+    // Given up because the user stopped it while the disk was full: equivalent to a kill.
     const why = error instanceof Error ? error.message : 'for no reason'
     if (!isDiskFull(error)) world.violate('run', `it has failed: ${why}`)
     life.dead = true
@@ -134,14 +134,14 @@ async function live(world: World, recovered: Recovered, mutant: Mutant): Promise
     return 'crashed'
   }
   journal.shown = journal.acknowledged().progress
-  // What was to be over by now has a moment to become so.
+  // Gives what should be over by now a moment to end.
   timeline.at(timeline.now() + 10, () => (life.dead = true))
   while (!life.dead && timeline.step()) await settle()
   atRest(world)
   return 'rested'
 }
 
-/** Sees for itself whether the checks of an iteration have passed. */
+/** Checks independently whether the checks of an iteration have passed. */
 function withWitness(world: World, ports: Ports): Ports {
   return {
     ...ports,
@@ -168,7 +168,7 @@ function atRest({ attempts, journal, violate }: World): void {
   if (progress.status === 'in-progress') violate('I13', 'the run is over, but the sprint does not rest')
 }
 
-/** A person answers before the next run. */
+/** The user answers before the next run. */
 function answer({ journal, timeline }: World, progress: Progress, rules: Rules): Progress {
   if (progress.status !== 'needs-human' || !progress.humanNeeded) return progress
   const fact: Fact = { type: 'answered', at: timeline.now(), answer: 'go on' }
@@ -179,7 +179,7 @@ function answer({ journal, timeline }: World, progress: Progress, rules: Rules):
   return next
 }
 
-/** People and their commands, at any time. */
+/** Users and their commands, at any time. */
 function disturb(world: World, life: Life, run: SprintRun): void {
   const { timeline, random } = world
   for (let n = random.below(4); n > 0; n--) {

@@ -1,8 +1,8 @@
-/** Virtual time: nothing happens but what is due, and nothing takes longer than it must. */
+/** Virtual time: only due events happen, and nothing takes longer than it must. */
 export interface Timeline {
   readonly now: () => number
   readonly at: (when: number, happens: () => void) => void
-  /** Lets the next thing happen; false if nothing is left. */
+  /** Runs the next event; false if none is left. */
   readonly step: () => boolean
 }
 
@@ -33,5 +33,5 @@ export function timelineFrom(start: number): Timeline {
 const isAfter = (a: Due | undefined, b: Due): boolean =>
   a !== undefined && (a.when > b.when || (a.when === b.when && a.order > b.order))
 
-/** Lets everything that is ready to go on do so, until all of it waits for the timeline. */
+/** Runs everything that is ready, until all of it waits for the timeline. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

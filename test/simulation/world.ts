@@ -17,7 +17,7 @@ export type Life = {
   readonly crash: 'process' | 'machine'
 }
 
-/** The folder of an attempt and the process in it, which lives on when the run is killed. */
+/** The folder of an attempt and the process in it, which survives when the run is killed. */
 export type Attempt = {
   readonly name: string
   readonly base: string
@@ -35,20 +35,20 @@ export interface World {
   readonly journal: VirtualJournal
   readonly attempts: Map<string, Attempt>
   readonly limits: Map<string, number>
-  /** The agents whose limit the journal knows, and until when. */
+  /** Agents whose limit the journal knows, and until when. */
   readonly toldLimits: Map<string, number>
-  /** The transcripts that were ever begun, by their folder. */
+  /** All transcripts that were ever started, by their folder. */
   readonly transcripts: Set<string>
-  /** What has ended by itself: its result is there for ever. */
+  /** Attempts that ended by themselves: their result stays for ever. */
   readonly finished: Set<string>
   /** Iterations whose checks have all passed, in the world and not in the state. */
   readonly green: Set<number>
-  /** No faults any more: what can go well does. */
+  /** No more faults: everything that can succeed does. */
   calm: boolean
   fullUntil: number
   tree: number
   readonly violations: string[]
-  /** A place where the run can be killed. Never resolves once it was. */
+  /** A place where the run can be killed. Never resolves after a kill. */
   readonly point: (life: Life) => Promise<void>
   readonly sleep: (life: Life, ms: number) => Promise<void>
   readonly violate: (rule: string, text: string) => void
@@ -90,7 +90,7 @@ export function aWorld(seed: number, rules: Rules): World {
   return world
 }
 
-/** What a run that is dead waits for; a new one each time, or it would hold all that ever waited. */
+/** A dead run waits for this; a new promise each time, since a shared one would retain everything that ever waited. */
 export const never = (): Promise<never> => new Promise(() => {})
 
 function crash(world: World, life: Life): void {
@@ -103,7 +103,7 @@ function crash(world: World, life: Life): void {
   }
 }
 
-/** At some moment within this time, whatever is going on then. */
+/** At some moment within this time. */
 export function crashSoon(world: World, life: Life, withinMs: number): void {
   const { timeline, random } = world
   timeline.at(timeline.now() + random.below(withinMs), () => {
@@ -116,7 +116,7 @@ export type Recovered = { readonly progress: Progress; readonly seq: number; rea
 /** A journal on a disk that forgets what was not synced. */
 export interface VirtualJournal {
   readonly entries: Entry[]
-  /** The last state that was acknowledged. */
+  /** The last acknowledged state. */
   readonly acknowledged: () => Recovered
   readonly begin: (progress: Progress) => void
   readonly recover: () => Recovered
@@ -125,13 +125,13 @@ export interface VirtualJournal {
   readonly write: (fact: Fact) => void
   readonly sync: () => void
   readonly acknowledge: (progress: Progress) => void
-  /** What was written and not synced is there afterwards, or is not. */
+  /** Unsynced writes may or may not survive. */
   readonly crash: (random: Random) => void
   /** PROGRESS.yaml. */
   shown: Progress | undefined
 }
 
-/** Often: a recovery replays what follows the last one, and at the end everything is replayed once more. */
+/** Frequent: a recovery replays what follows the last one, and at the end everything is replayed once more. */
 const snapshotEvery = 8
 
 function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal {
@@ -186,7 +186,7 @@ function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal
   return journal
 }
 
-/** What a new run makes of the records: the last snapshot, and the facts behind it. */
+/** What a new run makes of the records: the last snapshot, and the facts after it. */
 function replay(entries: readonly Entry[], rules: Rules): Recovered {
   const start = entries.findLastIndex(({ kind }) => kind === 'snapshot')
   let progress: Progress | undefined

@@ -2,7 +2,7 @@ type Cleanup = () => unknown
 
 const cleanups: Cleanup[] = []
 
-/** For what is made in a hook or a test and lasts as long as its file: there vitest takes no `afterAll`, and does not say so. */
+/** Cleans up after the test file what a hook or a test created: vitest silently ignores `afterAll` there. */
 export const afterFile = (cleanup: Cleanup): void => void cleanups.push(cleanup)
 
 /** The last one first. */

@@ -1,7 +1,7 @@
 import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as playwright, type Page } from 'playwright-core'
 
-/** A real Chromium that came with npm; it needs no package of the system and no graphics card. */
+/** A real Chromium from npm; it needs no system package and no graphics card. */
 export async function launchBrowser(): Promise<Browser> {
   chromium.setGraphicsMode = false
   const unwanted = [
@@ -20,7 +20,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 export type Complaints = { readonly lines: string[] }
 
-/** Everything that must not happen on a page: errors in the console, exceptions, violations of the policy. */
+/** Records everything that must not happen on a page: console errors, exceptions, policy violations. */
 export async function watchPage(page: Page): Promise<Complaints> {
   const lines: string[] = []
   page.on('console', (message) => {

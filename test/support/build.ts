@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ralphProgram, root } from './paths.ts'
 
-/** Once before all tests: what they run is the program that users run, so it must be the one that the sources say. */
+/** Once before all tests: builds the program that users run from the current sources. */
 export function setup(): void {
   const build = [join(root, 'scripts/build.mjs'), 'src/cli', 'src/scripted-agent', 'src/acp-bridge']
   const { status, stdout, stderr } = spawnSync(process.execPath, build, { cwd: root, encoding: 'utf8' })
@@ -12,7 +12,7 @@ export function setup(): void {
   keepCompiled()
 }
 
-/** A whole sprint, so that what V8 makes of the program on the way is kept for all tests (NODE_COMPILE_CACHE). */
+/** Runs a whole sprint, so that V8's compiled code is cached for all tests (NODE_COMPILE_CACHE). */
 function keepCompiled(): void {
   const home = mkdtempSync(join(tmpdir(), 'ralph-test-'))
   const env = { ...process.env, HOME: home, TMPDIR: home, RALPH_SCRIPTED_PACE: '0' }

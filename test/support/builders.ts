@@ -14,13 +14,13 @@ import { advance } from '../../src/loop/advance.ts'
 import type { AttemptEnd, Fact } from '../../src/loop/fact.ts'
 import type { Order, Transition } from '../../src/loop/order.ts'
 
-/** When things happen in tests that do not care. */
+/** The time in tests that do not care about it. */
 export const noon = Date.UTC(2026, 0, 18, 12)
 
 type Groups = 'ralph' | 'limits' | 'timeouts' | 'stats'
 type ProgressGiven = Partial<Omit<Progress, Groups>> & { readonly [G in Groups]?: Partial<Progress[G]> }
 
-/** A sprint that was compiled and never run, but for what is named: no checkpoints, and its baseline is known. */
+/** A compiled sprint that never ran, except for the given fields: no checkpoints, known baseline. */
 export function aProgress({ ralph, limits, timeouts, stats, ...given }: ProgressGiven = {}): Progress {
   const { dynamicSteps: steps = [], live = [] } = given
   return {
@@ -73,7 +73,7 @@ export const aStep = (given: Partial<Step> = {}): Step => ({
 export const steps = (...prompts: readonly string[]): Step[] =>
   prompts.map((prompt, number) => aStep({ id: `step-${number}`, prompt }))
 
-/** The iteration under way. */
+/** The current iteration. */
 export const aLive = (given: Partial<LiveIteration> = {}): LiveIteration => ({
   number: 1,
   mode: 'planning',
@@ -132,7 +132,7 @@ type ReportGiven =
   | (Said<'goal-complete'> & { readonly status: 'goal-complete' })
   | (Said<'needs-human'> & { readonly status: 'needs-human' })
 
-/** A valid report, `continue` if no status is named. */
+/** A valid report, by default with the status `continue`. */
 export function aReport(given: ReportGiven = {}): Report {
   const said = { summary: 'did something', completedStepIds: [], pendingSteps: [] }
   if (given.status === 'goal-complete') return { ...said, goalCompleteSummary: 'all done', ...given }
@@ -141,10 +141,10 @@ export function aReport(given: ReportGiven = {}): Report {
   return { ...said, ...given, status: 'continue' }
 }
 
-/** New steps with these texts, as a report names them. */
+/** New steps with these texts, as a report lists them. */
 export const newSteps = (...prompts: readonly string[]) => prompts.map((prompt) => ({ id: null, prompt }))
 
-/** A fact, or the fact that answers what is under way. */
+/** A fact, or a function from the current order to its fact. */
 export type Play = Fact | ((progress: Progress) => Fact)
 
 type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>
@@ -183,7 +183,7 @@ export const checksEnd =
   (...results: readonly CheckResult[]): Play =>
   ({ live: [live] }) => ({ type: 'checks-ended', at: noon, iteration: live?.number ?? 0, results })
 
-/** The last running task of a hook ends: well, if nothing else is said. */
+/** The last running task of a hook ends, by default successfully. */
 export const hookEnds =
   (hookId = 'lint', given: Partial<Omit<FactOf<'hook-ended'>, 'type' | 'hookId'>> = {}): Play =>
   ({ hookTasks }) => {
@@ -199,7 +199,7 @@ export const pauseRequested: Fact = { type: 'stop-requested', at: noon, as: 'pau
 export const interrupted: Fact = { type: 'stop-requested', at: noon, as: 'interrupted', when: 'now' }
 export const answered = (answer: string): Fact => ({ type: 'answered', at: noon, answer })
 
-/** Where a sprint stands after these facts, and what the last of them ordered. Nothing that went in may have changed. */
+/** The state of a sprint after these facts, and the orders of the last one. Asserts that the input stays unchanged. */
 export function after(progress: Progress, ...plays: readonly Play[]): Transition {
   return plays.reduce<Transition>(
     (so, play) => advance(frozen(so.progress), frozen(typeof play === 'function' ? play(so.progress) : play)),
@@ -207,14 +207,14 @@ export function after(progress: Progress, ...plays: readonly Play[]): Transition
   )
 }
 
-/** The orders that are work, without what observers are told. */
+/** Orders that are work, without the events for observers. */
 export const work = (orders: readonly Order[]) => orders.filter((order) => order.type !== 'tell')
 
-/** What observers are told. */
+/** The events for observers. */
 export const told = (orders: readonly Order[]) =>
   orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []))
 
-/** The same value, which can no longer be changed at any depth. */
+/** The same value, deeply frozen. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

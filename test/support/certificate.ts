@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-/** A key and a certificate for `localhost` that nobody but the test trusts, made anew each time. */
+/** Creates a key and a certificate for `localhost` that only the test trusts. */
 export function aCertificate(): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(tlv(0x31, sequence(oid('550403'), tlv(0x0c, Buffer.from('localhost')))))
@@ -30,7 +30,7 @@ export function aCertificate(): { readonly key: string; readonly cert: string } 
   }
 }
 
-/** ASN.1, DER: a tag, how long, what. */
+/** ASN.1, DER: tag, length, value. */
 function tlv(tag: number, value: Buffer): Buffer {
   const length = value.length
   const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** After the summary of vitest: `N passed, N failed` on a line of its own, for programs that count. */
+/** Prints `N passed, N failed` on a line of its own after the summary of vitest, for programs that count. */
 export const closingLine = (print: (line: string) => void = console.log): Reporter => ({
   onTestRunEnd(modules, unhandledErrors) {
     const passed = modules.reduce((sum, module) => sum + testsIn(module, 'passed'), 0)

@@ -9,7 +9,7 @@ type Options = Partial<Omit<CompileInput, 'sprint' | 'readWorkflow'>>
 
 export const bundledRalph = readFileSync(new URL('../../assets/workflows/ralph.yaml', import.meta.url), 'utf8')
 
-/** Compiles a SPRINT.yaml with workflows by name; `ralph` is the bundled one unless it is given. */
+/** Compiles a SPRINT.yaml with workflows by name; `ralph` is the bundled one by default. */
 export function compiling(sprint: string, workflows: Files = {}, options: Options = {}) {
   const files = new Map([['ralph', bundledRalph], ...Object.entries(workflows)])
   return compile({

@@ -12,7 +12,7 @@ export type FakeState = {
   readonly version: () => string
 }
 
-/** What was given by the route's own schemas: ids, query and body. */
+/** The input, validated by the route's own schemas: ids, query and body. */
 type Given = Record<string, string | number | null | undefined>
 
 const ada = {
@@ -23,7 +23,7 @@ const ada = {
   createdAt: Date.UTC(2026, 9, 1),
 } as const
 
-/** What the fake backend says. It does as much as pages need to be seen at work, and nothing more. */
+/** The answers of the fake backend: just enough for pages to work. */
 export function answers(name: RouteName, given: Given, state: FakeState): unknown {
   return (reads[name] ?? writes[name] ?? missing(name))(given, state)
 }
@@ -199,7 +199,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
 }
 
-/** Newest first; a cursor is the number of the event after the last one given. */
+/** Newest first; a cursor is the number of the event after the last one returned. */
 function eventsPage({ sprintId, cursor, limit, iteration, search, kind }: Given, fleet: Fleet) {
   const source = fleet.events.get(String(sprintId))
   if (!source) return { items: [] }

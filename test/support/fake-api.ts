@@ -15,29 +15,29 @@ import { root } from './paths.ts'
 export type FakeApi = {
   readonly url: string
   readonly fleet: Fleet
-  /** Tells every open page. */
+  /** Notifies every open page. */
   readonly push: (change: Change) => void
-  /** The connections of all pages end; new ones are refused while `refusing`. */
+  /** Ends the connections of all pages; refuses new ones while `refusing`. */
   readonly cutOff: () => void
-  /** All connections end, also of calls that wait for an answer. */
+  /** Ends all connections, including calls that wait for an answer. */
   readonly closeConnections: () => void
   refusing: boolean
-  /** Answers every call like a proxy with no backend behind it; it has the files of the page. */
+  /** Answers every call like a proxy without a backend; still serves the files of the page. */
   proxyStatus: number | undefined
   version: string
-  /** What pages have asked the stream of changes for, in order. */
+  /** The filters with which pages opened the stream of changes, in order. */
   readonly streams: string[]
-  /** How many streams are open. */
+  /** Number of open streams. */
   readonly watching: () => number
   /** Fails every call of this route. */
   readonly failing: Map<RouteName, RalphError>
   readonly delays: Map<RouteName, number>
-  /** Bodies that were sent, by route. */
+  /** Request bodies, by route. */
   readonly sent: { readonly name: RouteName; readonly given: Readonly<Record<string, unknown>> }[]
   readonly close: () => Promise<void>
 }
 
-/** A backend without a backend: the routes of the contract, answered from memory and checked by the same schemas. */
+/** A fake backend: the routes of the contract, answered from memory and validated by the same schemas. */
 export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   const streams = new Map<ServerResponse, string | null>()
   const pushed: Change[] = []
@@ -118,7 +118,7 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   return fake
 }
 
-/** Passed on as it is; the route's own schema has looked at it. */
+/** Passed on as it is; the route's own schema has validated it. */
 const Given = z.record(
   z.string(),
   z.custom<string | number | null | undefined>(() => true),
@@ -143,7 +143,7 @@ function routeFor(
   return undefined
 }
 
-/** Like the backend: who asks after it was told finds it too. */
+/** Like the backend: a client that asks after a notification finds the change too. */
 function keep({ events }: Fleet, event: StoredEvent): void {
   const before = events.get(event.sprintId ?? '')
   if (before && event.sprintId !== undefined)
@@ -153,7 +153,7 @@ function keep({ events }: Fleet, event: StoredEvent): void {
     })
 }
 
-/** Like the backend: what happens inside a sprint is sent only to those who ask for it. */
+/** Like the backend: events inside a sprint are sent only to clients that ask for them. */
 const wants = (sprintId: string | null, change: Change): boolean =>
   change.type !== 'event' || change.event.sprintId === sprintId
 
@@ -161,7 +161,7 @@ function write(stream: ServerResponse, id: number, change: Change): void {
   stream.write(`id: ${id}\nevent: ${change.type}\ndata: ${JSON.stringify(z.encode(Change, change))}\n\n`)
 }
 
-/** By its name: who loads this file by other means has another class of that name. */
+/** By its name: a file loaded in another way has its own class of that name. */
 const isRalphError = (error: unknown): error is RalphError => error instanceof Error && error.name === 'RalphError'
 
 function refuse(response: ServerResponse, error: unknown): void {

@@ -16,7 +16,7 @@ import { authEvents } from './fake-transcript.ts'
 const minute = 60_000
 const goal = 'Build JWT authentication: registration, login, refresh, logout'
 
-/** A fleet in which everything that a page can show is going on. */
+/** A fleet in which everything happens that a page can show. */
 export function busyFleet(): Fleet {
   const machines = [
     aMachine('vm-1', { running: 2, labels: ['gpu'] }),

@@ -17,7 +17,7 @@ export type Fleet = {
   questions: Question[]
 }
 
-/** Events of a sprint, oldest first, without all of them being in memory. */
+/** Events of a sprint, oldest first, without keeping all of them in memory. */
 export type EventSource = { readonly count: number; readonly at: (seq: number) => StoredEvent }
 
 /** The same id for the same name in every run. */

@@ -8,7 +8,7 @@ const minute = 60_000
 
 type Said = readonly [seconds: number, event: SprintEvent]
 
-/** Iterations 8 and 9 in full, the ones before in short. */
+/** Iterations 8 and 9 in full, the earlier ones in short. */
 export function authEvents(sprint: Sprint, iterations: readonly IterationRecord[]): EventSource {
   const before: Said[] = iterations.slice(0, 7).flatMap((record): Said[] => [
     [secondsOf(record.startedAt), { type: 'iteration-started', iteration: record.number, mode: record.mode }],
@@ -212,7 +212,7 @@ const nine: readonly Said[] = [
   ],
 ]
 
-/** As long a transcript as wanted, made when it is asked for. */
+/** A transcript of any length, generated on demand. */
 export const longTranscript = (sprint: Sprint, count: number): EventSource => ({
   count,
   at: (seq) => ({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** An empty folder of the test's own; gone afterwards. */
+/** Creates an empty folder for the test, and removes it afterwards. */
 export function aFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))

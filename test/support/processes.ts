@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export type MarkedProcess = { readonly pid: number; readonly mark: string; readonly command: string }
 
-/** Every process that an attempt of a sprint below `folder` has started and that still lives, wherever it has gone. */
+/** Every live process that an attempt of a sprint below `folder` has started, in any process group. */
 export const markedProcesses = (folder: string): MarkedProcess[] =>
   processes().flatMap((pid) => {
     const mark = /(?:^|\0)RALPH_ATTEMPT=([^\0]*)/.exec(readOf(pid, 'environ'))?.[1]
@@ -10,7 +10,7 @@ export const markedProcesses = (folder: string): MarkedProcess[] =>
     return [{ pid, mark, command: readOf(pid, 'cmdline').replaceAll('\0', ' ').trim() }]
   })
 
-/** What every process on this machine was started as. */
+/** The command line of every process on this machine. */
 export const commandLines = (): string[] =>
   processes().map((pid) => readOf(pid, 'cmdline').replaceAll('\0', ' ').trim())
 
@@ -18,7 +18,7 @@ export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It is gone.
+    // The process is gone.
   }
 }
 

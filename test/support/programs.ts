@@ -3,13 +3,13 @@ import { chmod } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { TestSprint } from './sprint.ts'
 
-/** Puts a shell script first on PATH of a sprint, under this name. */
+/** Puts a shell script under this name first on PATH of a sprint. */
 export async function putProgram(sprint: TestSprint, name: string, script: string): Promise<void> {
   await sprint.write(`../bin/${name}`, `#!/bin/sh\n${script}\n`)
   await chmod(sprint.at('../bin', name), 0o755)
 }
 
-/** Shell that prints lines as they are, whatever stands in them. */
+/** Shell code that prints lines verbatim. */
 export const prints = (...lines: readonly unknown[]): string =>
   lines.map((line) => `printf '%s\\n' '${JSON.stringify(line).replaceAll("'", `'\\''`)}'`).join('\n')
 
@@ -29,7 +29,7 @@ export async function git(sprint: TestSprint, ...args: readonly string[]): Promi
   return stdout.trimEnd()
 }
 
-/** The project becomes a repository in which the workflow and all other files are committed. */
+/** Turns the project into a repository with the workflow and all other files committed. */
 export async function commitAll(sprint: TestSprint): Promise<void> {
   await git(sprint, 'init', '--quiet', '--initial-branch=main')
   await git(sprint, 'add', '--all', '--', '.', ':(exclude)s')

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { cleanUp } from './after-file.ts'
 
-// For every file: the first `afterAll` is the last that is called.
+// For every file: vitest calls the first `afterAll` last.
 afterAll(cleanUp, 120_000)

@@ -19,19 +19,19 @@ import { readLock, type LockState } from '../../src/loop/read-lock.ts'
 import { aReport } from './builders.ts'
 import { anOutcome } from './virtual.ts'
 
-// oxlint-disable typescript/no-unsafe-type-assertion -- the types of messages are looked up by their names; here they are made up
+// oxlint-disable typescript/no-unsafe-type-assertion -- the types of messages are looked up by their names; here they are invented
 
 type Prompt = RequestBody<'prompt'>
 
-/** What the simulated agents do. Without a say, they report `continue`, checks are green, and nothing takes time. */
+/** The behaviour of the simulated agents. By default they report `continue`, checks are green, and nothing takes time. */
 export type Script = {
   readonly attempt?: (prompt: Prompt, number: number) => AttemptEnd | Promise<AttemptEnd>
   readonly text?: (prompt: Prompt) => Outcome | Promise<Outcome>
   readonly carryOut?: (order: CarriedOut, number: number) => Partial<MachineFact> | Promise<Partial<MachineFact>>
   readonly ask?: (type: RequestType, body: unknown) => object | undefined | Promise<undefined>
-  /** The commit that it has pushed before each report. */
+  /** The commit that the machine pushed before each report. */
   readonly pushed?: string
-  /** Each report is told so many times. */
+  /** Sends each report this many times. */
   readonly reportsTimes?: number
 }
 
@@ -42,7 +42,7 @@ export const reported = (given: Parameters<typeof aReport>[0] = {}): AttemptEnd 
 
 export const locked = (lock: LockState, said = 'did something'): AttemptEnd => readLock(lock, said)
 
-/** A computer with agents in it that only exist in the memory of the test. What it is told comes from the outbox, as ever. */
+/** A machine whose agents exist only in the memory of the test. It gets its orders from the outbox, like a real one. */
 export function simulatedMachine(fleet: Fleet, machineId: string, script: Script = {}) {
   const state = {
     seen: new Set<string>(),
@@ -145,7 +145,7 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
       state.isThere = false
       await machineDisconnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
     },
-    /** Nothing of it is left: its disk was wiped. */
+    /** Its disk was wiped. */
     forget: () => {
       state.life++
       state.running.clear()
@@ -232,7 +232,7 @@ function inventoryOf(
   }
 }
 
-/** The port, as the simulated machines of this test answer it. */
+/** The port, answered by the simulated machines of this test. */
 export function simulatedMachines(parts: Pick<Fleet, 'database' | 'clock'>, script: Script = {}): Machines {
   return {
     ...outbox(parts),

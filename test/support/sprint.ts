@@ -14,25 +14,25 @@ import { kill, markedProcesses } from './processes.ts'
 
 /** What the fake agent does in one call, in this order. */
 export type Play = {
-  /** Until the test releases it under this name. */
+  /** Waits until the test releases it under this name. */
   readonly waits?: string
   /** Seconds. */
   readonly sleep?: number
   readonly run?: string
   readonly stderr?: string
-  /** Printed as they are. */
+  /** Printed verbatim. */
   readonly lines?: readonly string[]
   readonly report?: Readonly<Record<string, unknown>>
-  /** The final message, word for word. */
+  /** The final message, verbatim. */
   readonly text?: string
   /** Its final message is its prompt. */
   readonly echoes?: boolean
-  /** Gives its answer, but does not exit. */
+  /** Answers, but does not exit. */
   readonly lingers?: boolean
   readonly exit?: number
 }
 
-/** A report, a final message without one, or more than that. */
+/** A report, a final message without one, or a full play. */
 type Answer = { readonly status: string; readonly [field: string]: unknown } | string | Play
 
 /** By the number of the call, by `/pattern/` of the prompt (such calls are not numbered), else `*`. */
@@ -43,11 +43,11 @@ export type Setup = {
   readonly sprint?: Readonly<Record<string, unknown>>
   /** Fields of the workflow besides name, mode and prompts. */
   readonly workflow?: Readonly<Record<string, unknown>>
-  /** More files of the project, and other texts for `s/SPRINT.yaml` and `wf/ralph.yaml`; null leaves one out. */
+  /** More files of the project, and other texts for `s/SPRINT.yaml` and `wf/ralph.yaml`; null omits one. */
   readonly files?: Readonly<Record<string, string | null>>
   readonly answers?: Answers
   readonly env?: Readonly<Record<string, string>>
-  /** How long a run may take before the test gives it up. */
+  /** How long a run may take before the test aborts it. */
   readonly patienceMs?: number
 }
 
@@ -56,7 +56,7 @@ export type Ended = { readonly exitCode: number | null; readonly stdout: string;
 export type Running = {
   readonly pid: number
   readonly signal: (name: NodeJS.Signals) => void
-  /** What it has printed so far. */
+  /** Output so far. */
   readonly printed: () => string
   readonly ended: Promise<Ended>
 }
@@ -72,16 +72,16 @@ export type Call = {
   readonly pid: number
   readonly sees: Readonly<Record<string, string>>
   readonly startedAt: number
-  /** Absent: it was ended, or still works. */
+  /** Absent: it was killed, or still works. */
   readonly endedAt?: number
 }
 
-/** PROGRESS.yaml as it is in the file. */
+/** PROGRESS.yaml as in the file. */
 export type RawProgress = z.input<typeof Progress>
 
 export type TestSprint = Awaited<ReturnType<typeof aSprint>>
 
-/** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Gone after the test, with all that ran in it. */
+/** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Removed after the test, with all its processes. */
 export async function aSprint(setup: Setup = {}) {
   const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, patienceMs = usualPatienceMs } = setup
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
@@ -124,27 +124,27 @@ export async function aSprint(setup: Setup = {}) {
     startRun: (...args: readonly string[]) => start('run', 's', '--workflows', 'wf', ...args),
     progress,
     iterations: async () => (await progress()).iterations ?? [],
-    /** In the order in which they began. */
+    /** In the order of their start. */
     calls,
-    /** Resolves when the agent has been called so often. */
+    /** Resolves when the agent has been called this often. */
     called: (count: number) => until(`call ${count}`, async () => (await calls()).length >= count),
-    /** Resolves when the run has taken up what another command asked of it. */
+    /** Resolves when the run has accepted the request of another command. */
     heard: () => until('the request to be taken', async () => (await readdir(at('s', 'requests'))).length === 0),
-    /** Lets a call go on that waits for this name. */
+    /** Releases a call that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),
     has: (name: string) => existsSync(at(name)),
     /** Everything in the project folder: the text of each file by its path. */
     contents: () => readFolder(at()),
-    /** What attempts have started and what still lives. */
+    /** Live processes of all attempts. */
     processes: () => markedProcesses(base),
   }
 }
 
-/** A workflow without it is warned of. */
+/** A workflow without it causes a warning. */
 const advice = { 'goal-prompt': 'Plan well.', 'reflection-prompt': 'Look again.' }
 
-/** Looks again and again until it is so. */
+/** Polls until the condition holds. */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = performance.now() + usualPatienceMs
   while (!(await isSo())) {
@@ -177,7 +177,7 @@ function startRalph(
   return { pid: child.pid ?? 0, signal: (name) => void child.kill(name), printed: () => output.stdout, ended: ended() }
 }
 
-/** Nothing of whoever runs the tests: no home, no settings, no other agent before the fake one. */
+/** Independent of the user who runs the tests: no home, no settings, no other agent before the fake one. */
 const environment = (base: string): Record<string, string> => ({
   PATH: [join(base, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
   HOME: join(base, 'home'),
@@ -209,7 +209,7 @@ async function readFolder(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries((await Promise.all(texts)).toSorted(([a], [b]) => a.localeCompare(b)))
 }
 
-/** Fails a test that leaves a process behind, whatever else it looked at. */
+/** Fails a test that leaves a process behind, whatever else it checks. */
 async function cleanUp(base: string, running: ReadonlySet<Running>): Promise<void> {
   for (const process of running) process.signal('SIGKILL')
   await Promise.all([...running].map(({ ended }) => ended))

@@ -8,7 +8,7 @@ import { until, type TestSprint } from './sprint.ts'
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
-/** `ralph` in a real terminal (a pty, by `script`), in the project of a sprint: what is on it, and keys typed into it. */
+/** `ralph` in a real terminal (a pty, by `script`), in the project of a sprint: its screen, and keys typed into it. */
 export function inTerminal(sprint: TestSprint, args: readonly string[]) {
   const command = `stty cols 100 rows 30; exec ${[process.execPath, ralphProgram, ...args].map(quoted).join(' ')}`
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
@@ -36,14 +36,14 @@ export function inTerminal(sprint: TestSprint, args: readonly string[]) {
   })
   let seenUpTo = 0
   return {
-    /** Waits until this is on the terminal, behind what was waited for before. */
+    /** Waits until this text is on the terminal, after the text that was awaited before. */
     async sees(text: string): Promise<void> {
       await until(`"${text}" on the terminal`, () => shown().includes(text, seenUpTo))
       seenUpTo = shown().indexOf(text, seenUpTo) + text.length
     },
     type: (keys: string) => void child.stdin.write(keys),
     shown,
-    /** With everything that moves the cursor. */
+    /** Includes everything that moves the cursor. */
     raw: () => raw,
     ended,
   }

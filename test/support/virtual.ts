@@ -5,7 +5,7 @@ import type { AgentRequest, Clock, Ports, ShellEnd, ShellRequest } from '../../s
 import { runSprint, type SprintRun } from '../../src/runtime/run-sprint.ts'
 import { aReport, noon, started } from './builders.ts'
 
-/** A clock that stands still until the test lets time pass. */
+/** A clock that stands still until the test advances it. */
 export function virtualClock(now = noon) {
   const waiting = new Set<{ readonly at: number; readonly wake: () => void }>()
   const clock: Clock = {
@@ -24,7 +24,7 @@ export function virtualClock(now = noon) {
         signal.addEventListener('abort', waiter.wake, { once: true })
       }),
   }
-  /** Everybody who waits for a moment on the way is woken at that moment. */
+  /** Wakes every waiter at its own moment. */
   const pass = async (ms: number): Promise<void> => {
     const end = now + ms
     await settled()
@@ -41,17 +41,17 @@ export function virtualClock(now = noon) {
   return {
     ...clock,
     pass,
-    /** Whoever waits is dead and is never woken. */
+    /** Waiters are dead and never wake. */
     kill: () => waiting.clear(),
   }
 }
 
-/** Everything that can happen without time passing has happened. */
+/** Resolves when everything that can happen without time passing has happened. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** What an agent came to: well, with a report to continue, if nothing else is said. */
+/** The outcome of an agent; by default success, with a report to continue. */
 export const anOutcome = (given: Partial<Outcome> = {}): Outcome => ({
   status: 'ok',
   retryable: false,
@@ -70,7 +70,7 @@ export type Played = {
   readonly clock?: ReturnType<typeof virtualClock>
 }
 
-/** A world without processes and files, and what happened in it. */
+/** A world without processes and files, and a record of what happened in it. */
 export function aWorld({ agent = () => anOutcome(), shell = () => ({}), ports = {}, clock = virtualClock() }: Played) {
   const starts: { readonly at: number; readonly agent: string; readonly request: AgentRequest }[] = []
   const events: SprintEvent[] = []
@@ -108,7 +108,7 @@ export function aWorld({ agent = () => anOutcome(), shell = () => ({}), ports = 
     clock,
     starts,
     events,
-    /** The last progress that was saved: what a run that was killed leaves behind. */
+    /** The last saved progress: what a killed run leaves behind. */
     saved: () => saved.at(-1),
     run: (progress: Progress, given: Parameters<typeof started>[0] = {}): SprintRun =>
       runSprint(progress, world, started({ at: clock.now(), agents: ['claude'], ...given })),

@@ -6,8 +6,8 @@ import { asNumber, asText, type JsonObject, objectOf } from './json.ts'
 export type AcpFailure = { readonly class: FailureClass; readonly reason: string; readonly retryable?: boolean }
 
 /**
- * What the error of a request means: its kind where the agent tells one, else its code, else its message. Some things only
- * the message tells: a connection that broke has the code 500.
+ * Classifies the error of a request: by its kind if the agent reports one, else by its code, else by its message. Some failures
+ * show in the message only, e.g. a broken connection has the code 500.
  */
 export function acpFailure(error: JsonObject): AcpFailure {
   const reason = asText(error['message']) ?? 'the request failed'

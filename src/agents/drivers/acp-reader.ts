@@ -9,8 +9,8 @@ import { nothingSeen, type Seen, type Terminal } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 
 /**
- * Reads what the bridge writes: every message of the Agent Client Protocol as `{t, dir, m}`, `->` to the agent and `<-` from
- * it, and in between its own words as `{t, bridge, …}`.
+ * Reads the output of the bridge: every message of the Agent Client Protocol as `{t, dir, m}`, `->` to the agent and `<-` from
+ * it, mixed with the bridge's own lines as `{t, bridge, …}`.
  */
 export function readAcp(): Reader {
   return jsonLines<Stream>(
@@ -32,11 +32,11 @@ export function readAcp(): Reader {
 
 type Stream = Seen & {
   readonly tools: OpenTools
-  /** Method by id of the requests that wait for their answer. */
+  /** Method by id, for requests without an answer yet. */
   readonly asked: Map<unknown, string>
-  /** Names of the tools that were announced and not yet started. */
+  /** Names of the tools that were announced but have not started. */
   readonly announced: Map<string, string>
-  /** What a resumed session shows before the prompt is its history. */
+  /** False while a resumed session replays its history. */
   prompted: boolean
   resumed: boolean
   messageId: string | undefined
@@ -91,7 +91,7 @@ function onAnswer(seen: Stream, message: JsonObject): AgentEvent[] {
 const canResume = (capabilities: JsonObject): boolean =>
   capabilities['loadSession'] === true || isObject(objectOf(capabilities['sessionCapabilities'])['resume'])
 
-/** The bridge goes on without them, or says itself why not. */
+/** The bridge continues without them, or reports the failure itself. */
 const isOptional = (method: string): boolean => method === 'session/close' || method === 'session/set_config_option'
 
 function failed(seen: Stream, error: JsonObject): Terminal {
@@ -105,7 +105,7 @@ function onEnd(seen: Stream, terminal: Terminal): AgentEvent[] {
   return [{ kind: 'terminal', ok: terminal.ok, ...(!terminal.ok && { reason: terminal.reason }) }]
 }
 
-/** Some adapters end the turn as if all were well after the model could not be reached. */
+/** Some adapters end the turn successfully even though they could not reach the model. */
 function endOf(seen: Stream, stopReason: string | undefined): Terminal {
   if (stopReason === 'cancelled') return { ok: false, class: 'aborted', reason: 'the turn was cancelled' }
   const failure = stopReasons[stopReason ?? '']
@@ -119,7 +119,7 @@ function endOf(seen: Stream, stopReason: string | undefined): Terminal {
 const stopReasons: Readonly<Record<string, AcpFailure>> = {
   max_tokens: { class: 'context', reason: 'the answer was cut off at the token limit' },
   max_turn_requests: { class: 'max_turns', reason: 'the limit of model requests in one turn was reached' },
-  refusal: { class: 'unknown', reason: 'the agent refused to go on', retryable: false },
+  refusal: { class: 'unknown', reason: 'the agent refused to continue', retryable: false },
 }
 
 function onUpdate(seen: Stream, update: JsonObject): AgentEvent[] {
@@ -138,7 +138,7 @@ function onUpdate(seen: Stream, update: JsonObject): AgentEvent[] {
   }
 }
 
-/** The final message is what was said after the last tool; without an id, messages run together. */
+/** The final message is the text after the last tool call; without an id, chunks belong to one message. */
 function onText(seen: Stream, update: JsonObject): AgentEvent[] {
   const text = asText(objectOf(update['content'])['text'])
   if (text === undefined) return []
@@ -149,7 +149,7 @@ function onText(seen: Stream, update: JsonObject): AgentEvent[] {
   return [{ kind: 'text', text }]
 }
 
-/** A call is announced before its input is known, so its start is told with the first news that say what it does. */
+/** Agents announce a call before they know its input, so emit its start with the first update that carries the input. */
 function onTool(seen: Stream, update: JsonObject): AgentEvent[] {
   const id = asText(update['toolCallId'])
   if (id === undefined) return []
@@ -180,14 +180,14 @@ function outputOf(update: JsonObject): string | undefined {
   return asText(raw) ?? asText(objectOf(raw)['output']) ?? (texts.length > 0 ? texts.join('\n') : terminal)
 }
 
-/** Asking is the first that some agents say of a tool. */
+/** Some agents ask for permission before they announce the tool call. */
 function onPermission(seen: Stream, params: JsonObject): AgentEvent[] {
   const call = objectOf(params['toolCall'])
   const id = asText(call['toolCallId'])
   return id === undefined || seen.tools.has(id) ? [] : [startTool(seen, id, call)]
 }
 
-/** Counts from the start of the session; of a resumed one only the difference is ours, if it can be told. */
+/** The amount counts from the start of the session; for a resumed session, subtract what it cost before, if known. */
 function onCost(seen: Stream, cost: JsonObject): AgentEvent[] {
   const amount = asNumber(cost['amount'])
   if (amount === undefined || cost['currency'] !== 'USD') return []
@@ -197,7 +197,7 @@ function onCost(seen: Stream, cost: JsonObject): AgentEvent[] {
   return []
 }
 
-/** codex-acp tells the trouble with its model nowhere else, and ends the turn as if there had been none. */
+/** codex-acp reports model failures only here, and then ends the turn as if it had succeeded. */
 function onCodexError(seen: Stream, codex: JsonObject): AgentEvent[] {
   const error = codex['error']
   if (!isObject(error)) {
@@ -212,7 +212,7 @@ function onCodexError(seen: Stream, codex: JsonObject): AgentEvent[] {
   return [{ kind: 'retry', ...(status !== undefined && { status }), reason }]
 }
 
-/** Token counts are no part of the stable protocol; where they are missing, the attempt is unpriced. */
+/** Token counts are not part of the stable protocol; an attempt without them has no price. */
 function usageOf(result: JsonObject): Usage | undefined {
   const usage = result['usage']
   if (isObject(usage)) {
@@ -233,7 +233,7 @@ function usageOf(result: JsonObject): Usage | undefined {
   }
 }
 
-/** What the bridge itself could not do; an agent that died is told by the missing answer. */
+/** Failures of the bridge itself. If the agent dies, the missing answer shows it. */
 function onBridge(seen: Stream, entry: JsonObject): AgentEvent[] {
   const reason = asText(entry['reason']) ?? 'the connection failed'
   switch (entry['bridge']) {
@@ -248,7 +248,7 @@ function onBridge(seen: Stream, entry: JsonObject): AgentEvent[] {
   }
 }
 
-/** The turn is over with it, whatever the agent says after it was cancelled. */
+/** The question ends the turn: ignore what the agent says after it was cancelled. */
 function onQuestion(seen: Stream, reason: string, entry: JsonObject): AgentEvent[] {
   const options = listOf(entry['options']).flatMap((option) => asText(option) ?? [])
   const events = onEnd(seen, { ok: false, class: 'tool_denied', reason })

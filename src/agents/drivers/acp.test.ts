@@ -17,8 +17,8 @@ const bridge = (what: string) => JSON.stringify({ t: 1, bridge: what, reason: 'b
 const outcomeOf = (lines: readonly string[]) =>
   replay(acp(''), { lines, exit: { code: 0, signal: null, stderrTail: '' } }).outcome
 
-describe('how an agent is started', () => {
-  it('is known for some', () => {
+describe('the command of an agent', () => {
+  it('is preset for known agents', () => {
     expect(commandOf('acp:claude')).toBe('--cwd /project -- claude-agent-acp')
     expect(commandOf('acp:opencode')).toBe('--cwd /project -- opencode acp')
     expect(commandOf('acp:gemini')).toBe(
@@ -26,7 +26,7 @@ describe('how an agent is started', () => {
     )
   })
 
-  it('is said for any other', () => {
+  it('is given by the user for any other', () => {
     expect(commandOf('acp: my-agent --stdio', { model: 'big', resume: 'abc' })).toBe(
       '--cwd /project --model big --resume abc -- my-agent --stdio',
     )
@@ -43,20 +43,20 @@ describe('how an agent is started', () => {
     )
   })
 
-  it('tells the agent what a person has answered, also if it looks like an option', () => {
+  it('passes the answer of the user, even if it looks like an option', () => {
     expect(commandOf('acp:my-agent', { answer: '-y' })).toBe('--cwd /project --answer=-y -- my-agent')
   })
 
-  it('must be said to start one, but not to read what one has said', () => {
+  it('is required to start an agent, but not to read its output', () => {
     expect(() => acp('').command(spec)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
   })
 })
 
-describe('what an agent says over the protocol', () => {
+describe('the output of an agent over the protocol', () => {
   const prompt = line('->', { id: 2, method: 'session/prompt', params: {} })
   const answer = (result: object) => line('<-', { id: 2, result })
 
-  it('is told as text, and as tools once it is known what they do', () => {
+  it('becomes text, and tools once their input is known', () => {
     const tool = recorded('acp').find(({ name }) => name === 'claude-tool.jsonl')!
     const { events } = replay(acp(''), tool)
 
@@ -68,7 +68,7 @@ describe('what an agent says over the protocol', () => {
     ])
   })
 
-  it('leaves the history out that a loaded session repeats', () => {
+  it('leaves out the history that a loaded session replays', () => {
     const loaded = line('->', { id: 1, method: 'session/load', params: { sessionId: 's-1' } })
 
     expect(outcomeOf([loaded, say('old'), prompt, say('new'), answer({ stopReason: 'end_turn' })])).toMatchObject({
@@ -88,7 +88,7 @@ describe('what an agent says over the protocol', () => {
     expect(outcomeOf([prompt, answer({ stopReason })])).toMatchObject(expected)
   })
 
-  it('costs what is new, and is unpriced where that cannot be told', () => {
+  it('costs what is new, and is unpriced if the difference is unknown', () => {
     const resumed = line('->', { id: 1, method: 'session/resume', params: { sessionId: 's-1' } })
     const end = answer({ stopReason: 'end_turn' })
 
@@ -97,7 +97,7 @@ describe('what an agent says over the protocol', () => {
     expect(outcomeOf([resumed, prompt, cost(0.75), end]).costUsd).toBeUndefined()
   })
 
-  it('is not what the bridge could not do', () => {
+  it('reports what the bridge could not do', () => {
     expect(outcomeOf([bridge('not-found')])).toMatchObject({ class: 'not_found', reason: 'because' })
     expect(outcomeOf([bridge('refused')])).toMatchObject({ class: 'unknown', retryable: false })
   })
@@ -122,7 +122,7 @@ describe('what an agent says over the protocol', () => {
     [{ sessionCapabilities: { resume: {} } }, true],
     [{ loadSession: false, sessionCapabilities: {} }, false],
     [{}, false],
-  ])('can be gone on with if it says so: %j', (agentCapabilities, resumable) => {
+  ])('is resumable if the agent says so: %j', (agentCapabilities, resumable) => {
     const began = [
       line('->', { id: 0, method: 'initialize', params: {} }),
       line('<-', { id: 0, result: { protocolVersion: 1, agentCapabilities } }),

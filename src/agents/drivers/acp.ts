@@ -10,14 +10,14 @@ import { programIn, wordsOf } from './words.ts'
 
 const bridge = bundledProgram('acp-bridge/main.js')
 
-/** An agent that speaks the Agent Client Protocol, and how it is started. */
+/** An agent that speaks the Agent Client Protocol, and how to start it. */
 type AcpAgent = {
   readonly command: readonly string[]
   readonly env?: readonly string[]
   readonly set?: Readonly<Record<string, string>>
   readonly about?: About
   readonly state?: Driver['state']
-  /** The way to log in that needs no person, and the variable without which it is not tried. */
+  /** A login method that needs no user, tried only if the variable is set. */
   readonly auth?: { readonly method: string; readonly variable: string }
 }
 
@@ -52,7 +52,7 @@ const presets: Readonly<Record<string, AcpAgent>> = {
   },
 }
 
-/** `acp:gemini` for an agent that we know, `acp:my-agent --flag` for any other. */
+/** `acp:gemini` for a known agent, `acp:my-agent --flag` for any other. */
 export function acp(agent: string): Driver {
   const { command, env = [], set, auth, about, state } = presetNamed(agent) ?? { command: wordsOf(agent) }
   const [program = ''] = command
@@ -70,7 +70,7 @@ export function acp(agent: string): Driver {
           cwd,
           ...(model ? ['--model', model] : []),
           ...(resume ? ['--resume', resume] : []),
-          // In one word: it may begin with a dash.
+          // As one argument: the answer may begin with a dash.
           ...(answer ? [`--answer=${answer}`] : []),
           ...(auth ? ['--auth', `${auth.method}=${auth.variable}`] : []),
           '--',

@@ -4,15 +4,15 @@ import { classOfMessage } from './error-messages.ts'
 import { asNumber, asText, type JsonObject, listOf, objectOf } from './json.ts'
 import type { Terminal, Trouble } from './seen.ts'
 
-/** What the stream said before its result that helps to judge it. */
+/** Earlier lines of the stream that help to classify the result. */
 export type Context = {
-  /** `error` of the message that the CLI made up to show a failed model call. */
+  /** `error` of the synthetic message that the CLI prints for a failed model call. */
   readonly messageError: string | undefined
   readonly limitReached: boolean
   readonly toolsDone: number
 }
 
-/** `is_error`, `terminal_reason` and `api_error*` win over `subtype`, which says success for a failed model call too. */
+/** `is_error`, `terminal_reason` and `api_error*` win over `subtype`, which is `success` even for a failed model call. */
 export function terminalOf(result: JsonObject, context: Context): Terminal {
   const why = asText(result['terminal_reason'])
   if (why === 'aborted_tools' || why === 'aborted_streaming') {
@@ -38,7 +38,7 @@ function saysOk(result: JsonObject): boolean {
   return result['subtype'] === undefined || result['subtype'] === 'success'
 }
 
-/** All tools denied and none run is a start without permissions, although it ends as a success. */
+/** If every tool was denied and none ran, the agent started without permissions, although the result is a success. */
 function refused(result: JsonObject, { toolsDone }: Context): Terminal | undefined {
   const denied = listOf(result['permission_denials']).length
   if (denied === 0 || toolsDone > 0) return undefined
@@ -65,7 +65,7 @@ export function troubleOfRetry(status: number | undefined, error: string | undef
   return { class: known ?? 'network', reason: 'the model could not be reached' }
 }
 
-/** Before `rate_limit_event` existed, the reset time stood in the message of the error. */
+/** Before `rate_limit_event` existed, the reset time was part of the error message. */
 export function resetOf(result: JsonObject): number | undefined {
   const seconds = oldLimit.exec(asText(result['result']) ?? '')?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 1000
@@ -75,7 +75,7 @@ const oldLimit = /^Claude AI usage limit reached\|(\d{9,11})$/
 
 const startFailed = (result: JsonObject): boolean => typeof result['startup_failure_reason'] === 'string'
 
-/** Programs that borrowed the protocol put their error here. */
+/** Programs that adopted the protocol put their error here. */
 const errorOf = (result: JsonObject): string | undefined => asText(objectOf(result['error'])['message'])
 
 function reasonOf(result: JsonObject): string {

@@ -14,8 +14,8 @@ const spent = (costUSD: number) => ({ m: { inputTokens: 10, outputTokens: 1, cos
 const say = (text: string, parent: string | null) =>
   line({ type: 'assistant', parent_tool_use_id: parent, message: { id: text, content: [{ type: 'text', text }] } })
 
-describe('what Claude Code printed', () => {
-  it('tells text, tools with input and result, usage and the end of a turn', () => {
+describe('the output of Claude Code', () => {
+  it('becomes text, tools with input and result, usage and the end of a turn', () => {
     const tool = recorded('claude').find(({ name }) => name === 'tool.jsonl')!
     const { events, outcome } = replay(claude, tool)
 
@@ -64,7 +64,7 @@ describe('the command of Claude Code', () => {
     ])
   })
 
-  it('names the model and the session to go on with', () => {
+  it('names the model and the session to resume', () => {
     expect(claude.command({ ...spec, model: 'opus', resume: 'abc' }).args.slice(5)).toEqual([
       '--model',
       'opus',
@@ -73,7 +73,7 @@ describe('the command of Claude Code', () => {
     ])
   })
 
-  it('can be held to the form of an answer', () => {
+  it('can enforce the form of the answer', () => {
     expect(claude.command({ ...spec, form: { type: 'object' } }).args.slice(5)).toEqual([
       '--json-schema',
       '{"type":"object"}',
@@ -103,21 +103,21 @@ describe('how an attempt ended', () => {
     })
   })
 
-  it('is a program that was not found, if a shell says so and nothing was printed', () => {
+  it('is not_found, if a shell says so and nothing was printed', () => {
     expect(outcomeOf([], anExit({ code: 127 })).class).toBe('not_found')
     expect(outcomeOf([line({ type: 'system', subtype: 'init', session_id: 's' })], anExit({ code: 127 })).class).toBe(
       'crash',
     )
   })
 
-  it('is contradicted by an exit code of its own, but not by the signal that ends a lingering process', () => {
+  it('is contradicted by an exit code that the program chose, but not by the signal that ends a lingering process', () => {
     expect(outcomeOf([aResult()], anExit({ code: 1 }))).toMatchObject({ status: 'failed', class: 'crash' })
     expect(outcomeOf([aResult()], anExit({ code: null, signal: 'SIGKILL' })).status).toBe('ok')
     expect(outcomeOf([aResult()], anExit({ code: 143 })).status).toBe('ok')
     expect(outcomeOf([aResult()], anExit({ code: 1, ended: 'after-result' })).status).toBe('ok')
   })
 
-  it('is what the supervisor ended it for', () => {
+  it('is the reason for which the supervisor ended it', () => {
     expect(ended('idle')).toMatchObject({ status: 'timeout', class: 'hang', retryable: true })
     expect(ended('attempt')).toMatchObject({ status: 'timeout', class: 'hang', retryable: true })
     expect(ended('output-cap')).toMatchObject({ status: 'failed', class: 'output_cap', retryable: false })
@@ -125,7 +125,7 @@ describe('how an attempt ended', () => {
     expect(ended('aborted').class).toBeUndefined()
   })
 
-  it('is a limit, not a hang, when it fell silent after one', () => {
+  it('is a limit, not a hang, if the agent fell silent after one', () => {
     const limit = line({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_794_775_744 } })
 
     expect(outcomeOf([limit], anExit({ code: null, signal: 'SIGKILL', ended: 'idle' }))).toMatchObject({
@@ -135,7 +135,7 @@ describe('how an attempt ended', () => {
     })
   })
 
-  it('is told by the trouble it died in, if there is no result', () => {
+  it('is the last problem before the exit, if there is no result', () => {
     const retry = (status: number | null) => line({ type: 'system', subtype: 'api_retry', error_status: status })
     const message = line({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'hi' }] } })
     const killed = anExit({ code: null, signal: 'SIGKILL' })
@@ -169,7 +169,7 @@ describe('results that are not what they seem', () => {
     expect(outcomeOf([aResult(fields)], anExit({ code: 1 }))).toMatchObject({ status: 'failed', class: failure })
   })
 
-  it('takes the last of two results, and counts what both have cost', () => {
+  it('takes the last of two results, and adds up the cost of both', () => {
     const outcome = outcomeOf([
       aResult({
         is_error: true,
@@ -184,7 +184,7 @@ describe('results that are not what they seem', () => {
     expect(outcome.usage).toEqual({ ...noUsage, inputTokens: 20, outputTokens: 2 })
   })
 
-  it('lets a result stand that came before the tools ended', () => {
+  it('keeps a result that came before the tools ended', () => {
     const start = line({
       type: 'assistant',
       message: { id: 'm', content: [{ type: 'tool_use', id: 't', name: 'Bash', input: {} }] },
@@ -199,7 +199,7 @@ describe('results that are not what they seem', () => {
     expect(events.at(-1)).toEqual({ kind: 'tool', phase: 'end', id: 't', name: 'Bash', ok: true, output: 'late' })
   })
 
-  it('does not mistake words of the model or of a tool for a failure', () => {
+  it('does not mistake text of the model or of a tool for a failure', () => {
     const text = 'You hit your usage limit. 429 rate_limit. Invalid API key. prompt is too long'
     const said = line({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text }] } })
     const printed = line({
@@ -215,7 +215,7 @@ describe('results that are not what they seem', () => {
     ['in the text of a result', { content: 'a,"parent_tool_use_id":null' }, {}],
     ['as a key of what is told twice', { content: 'fine' }, { tool_use_result: { a: 1, parent_tool_use_id: 2 } }],
     ['as a key within the message', { content: 'fine', extra: { a: 1, parent_tool_use_id: 2 } }, {}],
-  ])('is not misled by the place where it stops reading, %s', (_, result, more) => {
+  ])('is not misled by partial parsing, %s', (_, result, more) => {
     const { content } = result
     const message = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', ...result }] }
 
@@ -224,7 +224,7 @@ describe('results that are not what they seem', () => {
     ])
   })
 
-  it('leaves what subagents say out of the final message', () => {
+  it('leaves the text of subagents out of the final message', () => {
     expect(outcomeOf([say('mine', null), say('theirs', 'toolu_1')], anExit({ code: 1 })).text).toBe('mine')
   })
 })

@@ -12,11 +12,11 @@ import { addUsage, sumUsage } from './usage.ts'
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
-  // Left alone it retries for three minutes; the loop waits where it can be seen and survives a restart.
+  // By default Claude Code retries for three minutes; the loop waits visibly, and its wait survives a restart.
   CLAUDE_CODE_MAX_RETRIES: '2',
-  // With a background task it lingers up to ten minutes after its result, then makes another model call.
+  // With a background task, Claude Code stays up to ten minutes after its result, then makes another model call.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-  // A refused start is then told as a result, not on stderr alone.
+  // Reports a refused start as a result, not on stderr alone.
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1',
 }
 
@@ -93,7 +93,7 @@ export const claude: Driver = {
   read: readClaude,
 }
 
-/** Also the reader of every other program that speaks `stream-json`. */
+/** Also reads every other program that speaks `stream-json`. */
 export function readClaude(): Reader {
   return jsonLines(newStream(), { translate, glance })
 }
@@ -101,8 +101,8 @@ export function readClaude(): Reader {
 const toolResult = '{"type":"user","message":'
 
 /**
- * The result of a tool comes twice, and the second time is most of a transcript: only the message is parsed. It is parsed where
- * it stands, since a text that is put together would be copied first. A cut that is none fails to parse.
+ * A tool result comes twice, and the second copy makes up most of a transcript, so parse only the message. Slice it in place:
+ * concatenating would copy the text. If the slice ends at the wrong place, parsing fails.
  */
 function glance(line: string): JsonObject | undefined {
   if (!line.startsWith(toolResult)) return undefined
@@ -159,7 +159,7 @@ function onAssistant(seen: Stream, entry: JsonObject): AgentEvent[] {
   return events
 }
 
-/** A failed model call is shown as a message of the assistant that no model wrote. */
+/** Claude Code shows a failed model call as an assistant message that no model wrote. */
 const isMadeUp = (entry: JsonObject): boolean =>
   entry['is_api_error_message'] === true || typeof entry['error'] === 'string'
 
@@ -211,7 +211,7 @@ function onSystem(seen: Stream, entry: JsonObject): AgentEvent[] {
     case 'api_retry':
       return onRetry(seen, entry)
     case 'status':
-      // Compaction is minutes of silence: told as a tool, so that the clocks are as patient as with one.
+      // Compaction is silent for minutes: emit it as a tool, so that the idle timeout allows as much time as for a tool.
       return entry['status'] === 'compacting' ? [seen.tools.start({ id: 'compaction', name: 'compaction' })] : []
     case 'compact_boundary':
       return [seen.tools.end({ id: 'compaction', ok: true })]
@@ -220,7 +220,7 @@ function onSystem(seen: Stream, entry: JsonObject): AgentEvent[] {
   }
 }
 
-/** A second `init` follows when a background task wakes the session up again. */
+/** A second `init` follows when a background task wakes the session. */
 function onSession(seen: Stream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['session_id'])
   if (id === undefined || id === seen.sessionId) return []
@@ -262,7 +262,7 @@ function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
   const { messageError, toolsDone } = seen
   const terminal = terminalOf(entry, { messageError, toolsDone, limitReached: seen.trouble?.class === 'usage_limit' })
   seen.terminal = terminal
-  // A session that could not be started or resumed is named too.
+  // Claude Code also names sessions that it could not start or resume.
   if (terminal.ok) seen.sessionId ??= asText(entry['session_id'])
   seen.resetsAt = resetOf(entry) ?? seen.resetsAt
   seen.structured = entry['structured_output'] ?? undefined
@@ -274,8 +274,8 @@ function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
 }
 
 /**
- * Totals of a result count from the start of the session, so a resumed one would be paid twice, and `usage` leaves out
- * subagents. What was spent since the last result is right in both cases; programs that do not tell it are older.
+ * Totals of a result count from the start of the session, so a resumed session would count twice, and `usage` leaves out
+ * subagents. The usage since the last result is right in both cases; older versions do not report it.
  */
 function settle(seen: Stream, entry: JsonObject): void {
   const { settled } = seen

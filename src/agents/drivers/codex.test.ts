@@ -16,7 +16,7 @@ describe('the command of Codex', () => {
     )
   })
 
-  it('resumes a session with the model that was asked for', () => {
+  it('resumes a session with the chosen model', () => {
     expect(codex.command({ ...spec, model: 'gpt-6-sol', resume: 'abc' }).args.slice(-5)).toEqual([
       '--model',
       'gpt-6-sol',
@@ -26,7 +26,7 @@ describe('the command of Codex', () => {
     ])
   })
 
-  it('can be held to the form of an answer, which it reads from a file', () => {
+  it('can enforce the form of the answer, which it reads from a file', () => {
     const { args, files } = codex.command({ ...spec, resume: 'abc', form: { type: 'object' } })
 
     expect(args.slice(-5)).toEqual(['--output-schema', '/attempt/form.json', 'resume', 'abc', '-'])
@@ -37,7 +37,7 @@ describe('the command of Codex', () => {
 describe('the binary behind the script', () => {
   const platform = `${process.platform}-${process.arch}`
 
-  it('is looked for where npm puts it', () => {
+  it('is searched where npm installs it', () => {
     expect(native('/lib/@openai/codex', `/lib/@openai/codex-${platform}/`)).toMatch(/\/vendor\/[^/]+\/bin\/codex$/)
     expect(native('/lib/@openai/codex', '/lib/@openai/codex/node_modules/')).toContain(
       `/node_modules/@openai/codex-${platform}/`,
@@ -45,14 +45,14 @@ describe('the binary behind the script', () => {
     expect(native('/lib/@openai/codex', '/lib/@openai/codex/vendor/')).toContain('/lib/@openai/codex/vendor/')
   })
 
-  it('is not there if nothing is', () => {
+  it('is undefined if npm did not install it', () => {
     expect(native('/lib/@openai/codex')).toBeUndefined()
     expect(nativeCodex('/usr/local/bin/codex', () => true)).toBeUndefined()
   })
 })
 
-describe('what Codex says', () => {
-  it('is told as text, tools and usage', () => {
+describe('the output of Codex', () => {
+  it('becomes text, tools and usage', () => {
     const { events } = replay(codex, stream('tool'))
 
     expect(events.filter(({ kind }) => kind === 'tool')).toMatchObject([
@@ -73,7 +73,7 @@ describe('what Codex says', () => {
     expect(events.at(-1)).toEqual({ kind: 'terminal', ok: true })
   })
 
-  it('is a retry with its status while it reconnects', () => {
+  it('is a retry with its status while Codex reconnects', () => {
     expect(replay(codex, stream('r401')).events.find(({ kind }) => kind === 'retry')).toMatchObject({
       kind: 'retry',
       attempt: 1,
@@ -94,7 +94,7 @@ describe('what Codex says', () => {
     })
   })
 
-  it('names the end of a limit as a time of day without its seconds, so it is over when that minute is', () => {
+  it('names the end of a limit as a time of day without seconds, so the limit ends with that minute', () => {
     const limit = stream('limitcodex')
     const at = new Date(2026, 10, 15, 18, 49, 6).getTime()
     const within = new Date(2026, 10, 15, 20, 49, 30).getTime()
@@ -106,7 +106,7 @@ describe('what Codex says', () => {
     expect(replay(codex, limit).outcome.resetsAt).toBeUndefined()
   })
 
-  it('does not show its own chatter on stderr as the reason of a crash', () => {
+  it('does not report its own start message on stderr as the reason for a crash', () => {
     expect(replay(codex, stream('SIGTERM-tool')).outcome.reason).toBe('it ended with SIGTERM and without a result')
   })
 })

@@ -25,7 +25,7 @@ export const codex: Driver = {
       '--json',
       '--skip-git-repo-check',
       '--dangerously-bypass-approvals-and-sandbox',
-      // Their sync at the start keeps the process alive for seconds after the turn.
+      // Plugins sync at the start, which keeps the process alive for seconds after the turn.
       '--disable',
       'plugins',
       '-c',
@@ -48,8 +48,8 @@ export const codex: Driver = {
 }
 
 /**
- * The binary behind the script that npm installs, in the places where the script itself looks. Killing the script alone
- * leaves the binary at work.
+ * The binary behind the script that npm installs, in the places where the script itself looks. Killing only the script
+ * leaves the binary running.
  */
 export function nativeCodex(script: string, isFile: IsFile): string | undefined {
   const root = /^(.*)\/bin\/codex\.js$/.exec(script)?.[1]
@@ -101,7 +101,7 @@ function onThread(seen: Stream, entry: JsonObject): AgentEvent[] {
   return [{ kind: 'session', id }]
 }
 
-/** Items that are no tools: words of the model, its plan, and warnings that are not final. */
+/** Items that are not tool calls: messages of the model, its plan, and warnings that are not final. */
 const notTools = new Set<unknown>(['agent_message', 'reasoning', 'todo_list', 'error'])
 
 function onItem(seen: Stream, item: JsonObject, phase: 'start' | 'end'): AgentEvent[] {
@@ -127,14 +127,14 @@ function endTool(seen: Stream, id: string, item: JsonObject): AgentEvent {
   return seen.tools.end({ id, ok, output })
 }
 
-/** What the item is about, without the fields that tell how it goes. */
+/** The item without the fields that describe its progress. */
 function inputOf(item: JsonObject): JsonObject {
   const { id: _id, type: _type, status: _status, exit_code: _code, aggregated_output: _output, ...input } = item
   const path = asText(objectOf(listOf(item['changes'])[0])['path'])
   return path === undefined ? input : { path, ...input }
 }
 
-/** Not final: it goes on, or `turn.failed` follows. */
+/** Not final: the turn continues, or `turn.failed` follows. */
 function onError(seen: Stream, message: string): AgentEvent[] {
   seen.trouble = { class: classOfMessage(message), reason: message }
   const retry = /^Reconnecting\.\.\.(?: (\d+)\/\d+)? ?(?:\((.*)\))?/s.exec(message)
@@ -150,7 +150,7 @@ function onError(seen: Stream, message: string): AgentEvent[] {
   ]
 }
 
-/** The usage counts from the start of the thread, and its input includes what came from the cache. */
+/** The usage counts from the start of the thread, and its input includes cached tokens. */
 function onTurnCompleted(seen: Stream, usage: JsonObject): AgentEvent[] {
   const cached = countOf(usage['cached_input_tokens'])
   const total: Usage = {
@@ -181,6 +181,6 @@ function onTurnFailed(seen: Stream, message: string): AgentEvent[] {
 function judge(seen: Stream, exit: Exit) {
   const said = seen.terminal && !seen.terminal.ok ? seen.terminal.reason : seen.trouble?.reason
   if (said !== undefined && exit.at !== undefined) seen.resetsAt = resetIn(said, exit.at)
-  // It says so at every start; as the last line of stderr it would look like the reason of a crash.
+  // Codex prints this at every start; as the last line of stderr it would look like the reason for a crash.
   return conclude(seen, { ...exit, stderrTail: exit.stderrTail.replaceAll(/^Reading .*from stdin\.\.\.$/gm, '') })
 }

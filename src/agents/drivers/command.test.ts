@@ -13,7 +13,7 @@ const outcomeOf = (lines: readonly string[], exit: Partial<Exit> = {}) => {
 const event = (fields: object) => JSON.stringify(fields)
 
 describe('the command line', () => {
-  it('is split as a shell would, but run without one', () => {
+  it('is split like a shell would, but runs without one', () => {
     const driver = command(`./my-agent --flag "two words" 'it''s' a\\ b $HOME ""`)
 
     expect(driver.program).toBe('./my-agent')
@@ -29,36 +29,36 @@ describe('the command line', () => {
     ['tools/my-agent', '/project/tools/my-agent'],
     ['/bin/my-agent', '/bin/my-agent'],
     ['my-agent', 'my-agent'],
-  ])('names a program of the project, wherever it works: %s', (line, file) => {
+  ])('names a program of the project, no matter the working folder: %s', (line, file) => {
     const elsewhere = { ...spec, cwd: '/worktree', project: '/project' }
 
     expect(command(line).command(elsewhere).file).toBe(file)
     expect(command(`${line} {prompt}`).command(elsewhere).args[1]).toContain(`exec '${file}' `)
   })
 
-  it('gets the path of a file with the prompt where it says so', () => {
+  it('gets the path of a file with the prompt for {prompt-file}', () => {
     expect(command('agent --file={prompt-file}').command(spec).args).toEqual(['--file=/attempt/prompt.md'])
   })
 
-  it('gets the prompt itself where it says so, whatever is in it', () => {
+  it('gets the prompt itself for {prompt}, whatever it contains', () => {
     const prompt = `say "hi" 'there' $(id) \`b\` \\ {prompt}\nsecond line`
     const { file, args } = command(`printf '<%s>' "it's" --ask={prompt} ''`).command(spec)
 
     expect(execFileSync(file, args, { input: prompt, encoding: 'utf8' })).toBe(`<it's><--ask=${prompt}><>`)
   })
 
-  it.each(['agent "open', "agent 'open", 'agent \\'])('is refused if a quote is not closed: %s', (line) => {
+  it.each(['agent "open', "agent 'open", 'agent \\'])('is rejected if a quote is not closed: %s', (line) => {
     expect(() => command(line)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
   })
 
-  it('must name a program to be started, but not to read what one has printed', () => {
+  it('must name a program to start, but not to read the output of one', () => {
     expect(() => command('').command(spec)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
     expect(command('').read().parse('hello')).toEqual([{ kind: 'text', text: 'hello\n' }])
   })
 })
 
-describe('what any program prints', () => {
-  it('is its answer, if it ends with exit code 0', () => {
+describe('the output of any program', () => {
+  it('is its answer, if the program exits with code 0', () => {
     expect(outcomeOf(['Done.', '', '{"status": "continue"'])).toEqual({
       status: 'ok',
       retryable: false,
@@ -68,7 +68,7 @@ describe('what any program prints', () => {
     })
   })
 
-  it('is no answer, if it is nothing or the exit code is another', () => {
+  it('is no answer, if it is empty or the exit code is not 0', () => {
     expect(outcomeOf([])).toMatchObject({ status: 'failed', class: 'crash' })
     expect(outcomeOf(['all is well'], { code: 1 })).toMatchObject({
       status: 'failed',
@@ -77,13 +77,13 @@ describe('what any program prints', () => {
     })
   })
 
-  it('may have lines of JSON in its text, such as a report', () => {
+  it('may contain lines of JSON in its text, such as a report', () => {
     const lines = ['Done.', '```json', event({ status: 'continue', summary: 'on' }), '```']
 
     expect(outcomeOf(lines)).toMatchObject({ status: 'ok', text: `${lines.join('\n')}\n` })
   })
 
-  it('may be the lines of Claude Code', () => {
+  it('may be the stream of Claude Code', () => {
     expect(outcomeOf(['a banner', event({ type: 'result', subtype: 'success', result: 'done' })])).toMatchObject({
       status: 'ok',
       text: 'done',
@@ -101,18 +101,18 @@ describe('what any program prints', () => {
     ]
 
     expect(outcomeOf(lines)).toMatchObject({ status: 'ok', text: 'the answer', sessionId: 's-1', usage })
-    // It would be started anew all the same.
+    // Each attempt starts the same command, so a session cannot be resumed.
     expect(outcomeOf(lines).resumable).toBe(false)
     expect(outcomeOf(lines.slice(0, -1)).status).toBe('failed')
   })
 
-  it('may tell a limit and its end', () => {
+  it('may report a limit and its end', () => {
     const lines = [event({ kind: 'limit', resetsAt: 1000 }), event({ kind: 'terminal', ok: false, reason: 'used up' })]
 
     expect(outcomeOf(lines, { code: 1 })).toMatchObject({ class: 'usage_limit', resetsAt: 1000, reason: 'used up' })
   })
 
-  it('is kept only at its end when there is no end to it', () => {
+  it('is cut to its last part if it is endless', () => {
     const line = 'x'.repeat(1024 * 1024)
 
     expect(outcomeOf([line, line, line, line, line, line, 'the end']).text.length).toBeLessThan(5 * 1024 * 1024)

@@ -14,9 +14,9 @@ import { nothingSeen, type Seen } from './seen.ts'
 import { programIn, wordsOf } from './words.ts'
 
 /**
- * Any program: `command:./my-agent --flag`. The prompt is its stdin; for programs that do not read it, `{prompt}` stands for
- * the prompt and `{prompt-file}` for the path of a file with it. What it prints is its answer: text, or the JSON lines of an
- * agent that we know, or our own events, one per line.
+ * Any program: `command:./my-agent --flag`. It reads the prompt from stdin; for programs that do not, `{prompt}` stands for the
+ * prompt and `{prompt-file}` for the path of a file with it. Its output is the answer: text, JSON lines of a known agent, or
+ * our own events, one per line.
  */
 export function command(line: string): Driver {
   const words = wordsOf(line)
@@ -35,7 +35,7 @@ export function command(line: string): Driver {
   }
 }
 
-/** Only stdin knows the prompt, so a shell takes it from there. */
+/** The prompt is available on stdin only, so a shell reads it from there. */
 function promptAsArgument(words: readonly string[]): Invocation {
   const quoted = words.map(
     (word) => `'${word.replaceAll("'", String.raw`'\''`).replaceAll('{prompt}', `'"$prompt"'`)}'`,
@@ -43,7 +43,7 @@ function promptAsArgument(words: readonly string[]): Invocation {
   return { file: '/bin/sh', args: ['-c', `prompt=$(cat); exec ${quoted.join(' ')} </dev/null`] }
 }
 
-/** The streams that we know how to read, whoever prints them. */
+/** The streams that we can read, no matter which program prints them. */
 const languages = [readClaude, codex.read, gemini.read, opencode.read, readPi, readCopilot, readGoose]
 
 function readCommand(): Reader {
@@ -52,7 +52,7 @@ function readCommand(): Reader {
   let readers = languages.map((read) => read())
   let speaker: Reader | undefined
 
-  /** The first reader that understands a line reads all of them. A huge line is no way to find out. */
+  /** The first reader that understands a line reads the rest. Do not try them on a huge line. */
   const understand = (line: string): readonly AgentEvent[] => {
     if (!speaker && line.length > 1024 * 1024) return [{ kind: 'raw', line }]
     for (const reader of readers) {
@@ -62,7 +62,7 @@ function readCommand(): Reader {
       readers = [reader]
       return events
     }
-    // A report on one line of its own, in the middle of plain text, is JSON too.
+    // A report on a line of its own, in the middle of plain text, is JSON too.
     if (!speaker) printed.add(`${line}\n`)
     return [{ kind: 'raw', line }]
   }
@@ -79,7 +79,7 @@ function readCommand(): Reader {
       return [own.data]
     },
     finish: (exit) => {
-      // It is started the same way each time, so an earlier session is out of reach.
+      // The command line has no way to resume a session.
       if (speaker) return { ...speaker.finish(exit), resumable: false }
       if (seen.spoke) return { ...conclude(seen, exit), resumable: false }
       const text = printed.text()
@@ -89,7 +89,7 @@ function readCommand(): Reader {
   }
 }
 
-/** What a program tells in our own words counts as much as what we read from others. */
+/** Applies one of our own events to the state, like an event of a known agent. */
 function note(seen: Seen, event: AgentEvent): void {
   seen.spoke = true
   switch (event.kind) {
@@ -123,7 +123,7 @@ function note(seen: Seen, event: AgentEvent): void {
   }
 }
 
-/** The end of a text that may be endless. */
+/** Keeps the end of a text of any length. */
 function lastOf(most: number) {
   const parts: string[] = []
   let size = 0

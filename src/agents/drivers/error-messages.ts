@@ -2,8 +2,8 @@ import type { FailureClass } from '../../contract/outcome.ts'
 import { classOfStatus } from './outcome.ts'
 
 /**
- * What the message of a structured error event means, for programs that give no code with it. Never for the words of a
- * model, of a tool or of stderr. The first pattern that fits wins, so the special ones come first.
+ * Classifies the message of a structured error event, for programs that report no code. Never use it for the output of a
+ * model, a tool or stderr. The first match wins, so specific patterns come first.
  */
 export function classOfMessage(message: string): FailureClass {
   const special = specialPatterns.find(([pattern]) => pattern.test(message))
@@ -16,7 +16,7 @@ export function classOfMessage(message: string): FailureClass {
   return bare === undefined ? 'unknown' : classOfStatus(Number(bare))
 }
 
-/** The HTTP status that a message names. */
+/** The HTTP status in a message. */
 export function statusIn(message: string): number | undefined {
   const digits = /\bstatus(?: code)?:? (\d{3})\b|"code":\s?(\d{3})\b/.exec(message)
   return digits ? Number(digits[1] ?? digits[2]) : undefined
@@ -39,8 +39,8 @@ const generalPatterns: Patterns = [
 ]
 
 /**
- * When a limit ends, for programs that tell it only as a time of this machine: without its seconds, so it is the end of that
- * minute, and without its day when it is today. A time that has gone by is over; it is not one of tomorrow.
+ * When a limit ends, for programs that report it only as local time: without seconds, so this returns the end of that minute,
+ * and without a day if it is today. A time in the past means that the limit is over, not that it ends tomorrow.
  */
 export function resetIn(message: string, now: number): number | undefined {
   const named = /try again at (?:([A-Z][a-z]+ \d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}):(\d{2})\s?([AP]M)/i.exec(

@@ -7,13 +7,13 @@ const line = (entry: object) => JSON.stringify(entry)
 const outcomeOf = (lines: readonly string[], code: number) =>
   replay(gemini, { lines, exit: { code, signal: null, stderrTail: '' } }).outcome
 
-it('is started without a prompt, so that it reads stdin', () => {
+it('starts without a prompt argument, so that it reads stdin', () => {
   expect(gemini.command({ ...spec, model: 'flash', resume: 'abc' }).args.join(' ')).toBe(
     '--output-format stream-json --approval-mode yolo --skip-trust --model flash --resume abc',
   )
 })
 
-it('takes what was said after the last tool for the answer', () => {
+it('takes the text after the last tool as the answer', () => {
   const tool = recorded('gemini').find(({ name }) => name === 'tool.jsonl')!
 
   expect(replay(gemini, tool).outcome.text).toMatch(/^All done\.\n\n```json\n/)
@@ -28,11 +28,11 @@ it.each([
   [53, 'max_turns'],
   [55, 'tool_denied'],
   [42, 'crash'],
-])('tells by exit code %i that it is %s, if it says nothing else', (code, failure) => {
+])('maps exit code %i to %s if there is no other information', (code, failure) => {
   expect(outcomeOf([line({ type: 'init', session_id: 's' })], code).class).toBe(failure)
 })
 
-it('believes its message before its exit code, and neither for a turn that went well', () => {
+it('prefers its message to its exit code, and ignores both after a successful turn', () => {
   const failed = line({
     type: 'result',
     status: 'error',

@@ -8,10 +8,10 @@ import { jsonLines } from './reader.ts'
 import { nothingSeen, type Seen } from './seen.ts'
 import { type OpenTools, openTools } from './tools.ts'
 
-/** Otherwise a wrapper process swallows SIGINT and SIGTERM. */
+/** Without it, a wrapper process swallows SIGINT and SIGTERM. */
 export const geminiSettings = { GEMINI_CLI_NO_RELAUNCH: 'true' }
 
-/** Gemini CLI in headless mode, which it chooses itself when stdin is a file. */
+/** Gemini CLI in headless mode, which it selects itself when stdin is a file. */
 export const gemini: Driver = {
   name: 'gemini',
   program: 'gemini',
@@ -83,7 +83,7 @@ function onInit(seen: Stream, entry: JsonObject): AgentEvent[] {
   return [{ kind: 'session', id, ...(model !== undefined && { model }) }]
 }
 
-/** The final message is what was said after the last tool. */
+/** The final message is the text after the last tool call. */
 function onMessage(seen: Stream, entry: JsonObject): AgentEvent[] {
   const text = asText(entry['content'])
   if (entry['role'] !== 'assistant' || text === undefined) return []
@@ -131,11 +131,11 @@ function onEnd(seen: Stream, ok: boolean, error: JsonObject): AgentEvent[] {
   return [...limit, { kind: 'terminal', ok, reason }]
 }
 
-/** Its exit code is the HTTP status of the failed call, as far as a byte can hold it: often the only one to tell it. */
+/** The exit code is the HTTP status of the failed call modulo 256, often the only sign of the cause. */
 function judge(seen: Stream, exit: Exit): Outcome {
   const { terminal } = seen
   const byCode = exit.code === null ? undefined : classOfExit(exit.code)
-  if (byCode && !terminal) seen.trouble = { class: byCode, reason: 'its exit code tells why' }
+  if (byCode && !terminal) seen.trouble = { class: byCode, reason: 'the exit code gives the cause' }
   if (byCode && terminal && !terminal.ok && isVague(terminal.class)) seen.terminal = { ...terminal, class: byCode }
   return conclude(seen, exit)
 }
@@ -152,7 +152,7 @@ function classOfExit(code: number): FailureClass | undefined {
 const ownExitCodes: Readonly<Record<number, FailureClass>> = { 41: 'auth', 53: 'max_turns', 55: 'tool_denied' }
 const failedStatuses = [401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]
 
-/** The answer of `--output-format json`: one document over many lines, for transcripts that people bring. */
+/** The answer of `--output-format json`: one document over many lines, for transcripts that users bring. */
 function wholeDocument() {
   const lines: string[] = []
   const mostLines = 10_000

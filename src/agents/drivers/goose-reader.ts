@@ -41,14 +41,14 @@ function onPart(seen: Stream, part: JsonObject, message: JsonObject): AgentEvent
   }
 }
 
-/** Text comes in pieces under the id of its message. */
+/** Text comes in chunks under the id of its message. */
 function onText(seen: Stream, text: string, messageId: string | undefined): AgentEvent[] {
   seen.text = messageId !== undefined && messageId === seen.messageId ? seen.text + text : text
   seen.messageId = messageId
   return [{ kind: 'text', text }]
 }
 
-/** A failed model call is told in the words of the assistant and ends like any other; only the tokens are missing. */
+/** Goose reports a failed model call as assistant text and ends normally; only the token count is missing. */
 function onComplete(seen: Stream, entry: JsonObject): AgentEvent[] {
   const ok = asNumber(entry['total_tokens']) !== undefined
   const reason = 'it ended without having used its model'

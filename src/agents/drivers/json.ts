@@ -1,7 +1,7 @@
-/** What a program printed is never trusted: every field is looked at before it is used. */
+/** Never trust what a program printed: check every field before use. */
 export type JsonObject = { readonly [name: string]: unknown }
 
-/** The object on a line, or undefined for everything else: banners, HTML, half a line, numbers, lists. */
+/** The object on a line; undefined for anything else: banners, HTML, half a line, numbers, lists. */
 export function parseObject(line: string): JsonObject | undefined {
   if (!line.startsWith('{') && !line.trimStart().startsWith('{')) return undefined
   try {
@@ -18,7 +18,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 const noObject: JsonObject = {}
 const noList: readonly unknown[] = []
 
-/** For reading on: a field of the wrong type reads as an empty object. */
+/** For chained reads: a field of the wrong type reads as empty. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : noObject)
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : noList)
 export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

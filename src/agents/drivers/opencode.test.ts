@@ -9,7 +9,7 @@ const stop = line('step_finish', { reason: 'stop', tokens: { input: 1, output: 2
 const outcomeOf = (lines: readonly string[], exit: Partial<Exit> = {}) =>
   replay(opencode, { lines, exit: { code: 0, signal: null, stderrTail: '', ...exit } }).outcome
 
-it('is started without a message, so that it reads stdin', () => {
+it('starts without a message, so that it reads stdin', () => {
   expect(opencode.command({ ...spec, model: 'stub/model', resume: 'ses_1' }).args.join(' ')).toBe(
     'run --format json --auto --model stub/model --session ses_1',
   )
@@ -20,12 +20,12 @@ it('has ended when a step stops and no other follows', () => {
   expect(outcomeOf([line('step_start'), stop, line('step_start')]).status).toBe('failed')
 })
 
-it('has ended too when it only lingers after that', () => {
+it('has ended even if the process lingers after that', () => {
   expect(outcomeOf([stop], { code: null, signal: 'SIGKILL', ended: 'idle' }).status).toBe('ok')
   expect(outcomeOf([stop, line('step_start')], { code: null, signal: 'SIGKILL', ended: 'idle' }).class).toBe('hang')
 })
 
-it('tells the start and the end of a tool together, once it has ended', () => {
+it('emits the start and the end of a tool together', () => {
   const tool = line('tool_use', {
     tool: 'bash',
     callID: 'c',

@@ -72,7 +72,7 @@ function onEntry(seen: Stream, entry: JsonObject): AgentEvent[] {
   const part = objectOf(entry['part'])
   switch (entry['type']) {
     case 'step_start':
-      // A compaction ends with "stop" too, and the work goes on.
+      // A compaction ends with "stop" too, and then the work continues.
       seen.terminal = undefined
       return []
     case 'text':
@@ -95,7 +95,7 @@ function onText(seen: Stream, part: JsonObject): AgentEvent[] {
   return [{ kind: 'text', text }]
 }
 
-/** A tool is told when it has ended, so start and end come together. */
+/** OpenCode reports a tool when it has ended, so emit start and end together. */
 function onTool(seen: Stream, part: JsonObject): AgentEvent[] {
   const id = asText(part['callID'])
   if (id === undefined) return []
@@ -108,12 +108,12 @@ function onTool(seen: Stream, part: JsonObject): AgentEvent[] {
   ]
 }
 
-/** Asked for a permission that nobody is there to give, it ends without an answer and with exit code 0. */
-const rejected: Trouble = { class: 'tool_denied', reason: 'a permission was asked for and denied' }
+/** When OpenCode needs a permission in headless mode, it ends without an answer and with exit code 0. */
+const rejected: Trouble = { class: 'tool_denied', reason: 'the agent asked for a permission and was denied' }
 
 /**
- * The end of a turn is no event of its own: it is the step that ends with "stop" and is not followed by another. So it is
- * remembered, and told by the process that ends; a terminal event here could be the one before a compaction.
+ * OpenCode prints no event for the end of a turn: the turn ends with the last step whose reason is "stop". Remember it until
+ * the process exits; a terminal event here could precede a compaction.
  */
 function onStepFinish(seen: Stream, part: JsonObject): AgentEvent[] {
   const tokens = objectOf(part['tokens'])

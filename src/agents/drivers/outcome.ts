@@ -3,7 +3,7 @@ import type { FailureClass, Outcome } from '../../contract/outcome.ts'
 import type { Exit } from './driver.ts'
 import type { Seen, Trouble } from './seen.ts'
 
-/** The rules that are the same for all programs: what was said, against how the process ended. */
+/** The rules for all programs: combines the output with how the process ended. */
 export function conclude(seen: Seen, exit: Exit): Outcome {
   const { ended } = exit
   if (ended === 'aborted') return outcome(seen, { status: 'aborted', reason: 'the attempt was ended on request' })
@@ -23,8 +23,8 @@ export function conclude(seen: Seen, exit: Exit): Outcome {
 }
 
 /**
- * Silence after the end of a turn is a process that lingers; silence after a limit is the program waiting it out, which is
- * for the loop to do. Only the rest is a hang.
+ * Silence after the end of a turn is a lingering process; silence after a limit is the program waiting for it to end, which is
+ * the loop's job. Only the rest is a hang.
  */
 function timedOut(seen: Seen, ended: 'idle' | 'attempt'): Outcome {
   if (ended === 'idle' && seen.terminal?.ok) return outcome(seen, { status: 'ok' })
@@ -44,7 +44,7 @@ function withoutTerminal(seen: Seen, exit: Exit): Trouble {
   return { class: 'crash', reason: `it ended with ${howItEnded(exit)} and without a result${said(exit)}` }
 }
 
-/** A signal after the result ends a lingering process; an exit code is the program's own word. */
+/** A signal after the result ends a lingering process; an exit code is chosen by the program. */
 const contradicts = ({ code, signal }: Exit): boolean =>
   signal === null && code !== null && code !== 0 && !killedBySignal(code)
 const killedBySignal = (code: number): boolean => code === 130 || code === 137 || code === 143
@@ -52,7 +52,7 @@ const killedBySignal = (code: number): boolean => code === 130 || code === 137 |
 const howItEnded = ({ code, signal }: Exit): string =>
   signal ?? (code === null ? 'an unknown exit' : `exit code ${code}`)
 
-/** Shown to people; never used to classify. */
+/** Shown to users; never used to classify. */
 function said({ stderrTail }: Exit): string {
   const line = stripVTControlCharacters(stderrTail).trimEnd().split('\n').at(-1)?.trim()
   return line ? `: ${line.slice(0, 300)}` : ''
@@ -86,7 +86,7 @@ function outcome(seen: Seen, how: How): Outcome {
   }
 }
 
-/** Whether the same prompt may do better in a new attempt. */
+/** Whether a new attempt with the same prompt may succeed. */
 const canRetry: Readonly<Record<FailureClass, boolean>> = {
   rate_limit: true,
   usage_limit: true,
@@ -105,7 +105,7 @@ const canRetry: Readonly<Record<FailureClass, boolean>> = {
   unknown: true,
 }
 
-/** What an HTTP status of a model's server means for the loop. */
+/** The failure class of an HTTP status of a model's server. */
 export function classOfStatus(status: number): FailureClass {
   if (status === 429) return 'rate_limit'
   if (status === 401 || status === 402 || status === 403) return 'auth'

@@ -78,7 +78,7 @@ function onRetry(seen: Stream, entry: JsonObject): AgentEvent[] {
   ]
 }
 
-/** It says "end" after a failed call too, before it tries again and when it gives up, with exit code 0. */
+/** pi prints "end" after a failed call too, both before it retries and when it gives up, with exit code 0. */
 function onEnd(seen: Stream): AgentEvent[] {
   seen.terminal = seen.trouble ? { ok: false, ...seen.trouble } : { ok: true }
   return seen.trouble ? [] : [{ kind: 'terminal', ok: true }]

@@ -6,15 +6,15 @@ import { type JsonObject, parseObject } from './json.ts'
 import type { Seen } from './seen.ts'
 
 export type Language<S> = {
-  /** One line of output, as an object, to events. A line that gives no event is kept as raw by the caller. */
+  /** Translates one line of output, parsed, into events. The caller keeps a line without events as raw. */
   readonly translate: (seen: S, entry: JsonObject) => AgentEvent[]
-  /** How the end is judged, if it takes more than the common rules. */
+  /** Decides the outcome; default: the common rules. */
   readonly judge?: (seen: S, exit: Exit) => Outcome
-  /** What matters of a line of which not everything has to be parsed; undefined for all others. */
+  /** Fast path: parses only the relevant part of a line; undefined if the line needs a full parse. */
   readonly glance?: (line: string) => JsonObject | undefined
 }
 
-/** A reader of programs that print one JSON object per line. */
+/** Creates a reader for programs that print one JSON object per line. */
 export function jsonLines<S extends Seen>(seen: S, language: Language<S>): Reader {
   const { translate, judge = conclude, glance } = language
   return {

@@ -18,7 +18,7 @@ it.each([
   ['cluade', 'claude'],
   ['Claude', 'claude'],
   ['codx', 'codex'],
-])('says for %s that %s may be meant', (typed, meant) => {
+])('suggests for %s: %s', (typed, meant) => {
   const refusal = refusalOf(typed)
 
   expect(refusal).toBeInstanceOf(RalphError)
@@ -28,7 +28,7 @@ it.each([
   })
 })
 
-it('lists the agents that there are when nothing is near', () => {
+it('lists all agents if no name is similar', () => {
   expect(refusalOf('zebra')).toMatchObject({
     code: 'AGENT_UNKNOWN',
     message: 'there is no agent "zebra"',

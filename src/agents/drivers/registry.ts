@@ -9,15 +9,15 @@ import { gemini } from './gemini.ts'
 import { opencode } from './opencode.ts'
 import { scripted } from './scripted.ts'
 
-/** The agents that have a name of their own, in the order in which one is chosen if none was asked for. */
+/** Agents with a name of their own, in the order of preference if the user chose none. */
 export const drivers: ReadonlyMap<string, Driver> = new Map(
   [claude, codex, gemini, opencode, ...acpPresets, scripted].map((driver) => [driver.name, driver]),
 )
 
-/** The ways to name any other program: `acp:my-agent --flag`, `command:./my-agent --flag`. */
+/** Prefixes for any other program: `acp:my-agent --flag`, `command:./my-agent --flag`. */
 const drivenBy: Readonly<Record<string, (agent: string) => Driver>> = { acp, command }
 
-/** How they are named where all names are listed. */
+/** How lists of agents show them. */
 export const families: readonly string[] = Object.keys(drivenBy).map((way) => `${way}:<program>`)
 
 export function findDriver(name: string): Driver | undefined {
@@ -27,7 +27,7 @@ export function findDriver(name: string): Driver | undefined {
   return Object.hasOwn(drivenBy, way) ? drivenBy[way]?.(agent) : undefined
 }
 
-/** Throws AGENT_UNKNOWN for a name that no driver has. */
+/** Throws AGENT_UNKNOWN if no driver has this name. */
 export function driverNamed(name: string): Driver {
   const driver = findDriver(name)
   if (driver) return driver

@@ -9,7 +9,7 @@ it('plays the scenario of the sprint with this Node', () => {
   expect(args.slice(1)).toEqual(['--scenario', '/sprint/SCENARIO.yaml'])
 })
 
-it('tells a session like Claude Code, but cannot go on in one', () => {
+it('reports a session like Claude Code, but cannot resume one', () => {
   const reader = scripted.read()
   reader.parse('{"type":"system","subtype":"init","session_id":"s-1"}')
   reader.parse('{"type":"result","subtype":"success","is_error":false,"result":"done"}')

@@ -4,7 +4,7 @@ import type { Driver } from './driver.ts'
 
 const main = bundledProgram('scripted-agent/main.js')
 
-/** Our own agent for demos and tests: it plays a scenario file and speaks like Claude Code. */
+/** Our own agent for demos and tests: plays a scenario file and prints the stream of Claude Code. */
 export const scripted: Driver = {
   name: 'scripted',
   program: process.execPath,

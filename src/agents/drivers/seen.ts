@@ -1,6 +1,6 @@
 import { type FailureClass, noUsage, type Question, type Usage } from '../../contract/outcome.ts'
 
-/** How the program itself said that its turn ended. */
+/** How the turn ended, as reported by the program. */
 export type Terminal =
   | { readonly ok: true }
   | { readonly ok: false; readonly class: FailureClass; readonly reason: string; readonly retryable?: boolean }
@@ -8,24 +8,24 @@ export type Terminal =
 
 export type Trouble = { readonly class: FailureClass; readonly reason: string }
 
-/** What a reader has gathered so far; drivers add what else they must remember. */
+/** The state of a reader; drivers extend it. */
 export type Seen = {
-  /** The final message, so far as there is one. */
+  /** The final message so far. */
   text: string
   usage: Usage
   structured?: unknown
   sessionId?: string | undefined
   costUsd?: number | undefined
   resetsAt?: number | undefined
-  /** The last one, if the program gave several. */
+  /** The last one, if the program printed several. */
   terminal?: Terminal | undefined
-  /** What the program was struggling with when it was last heard: the best guess if there is no terminal event. */
+  /** The last problem that the program reported: the best guess if there is no terminal event. */
   trouble?: Trouble | undefined
-  /** It wanted something that only a person can decide. */
+  /** A decision that the agent needs from the user. */
   question?: Question | undefined
-  /** Whether an earlier session can be gone on with, if the program told. */
+  /** Whether a later attempt can resume the session, if the program says so. */
   canResume?: boolean | undefined
-  /** Whether any line was understood. */
+  /** Whether the reader understood any line. */
   spoke: boolean
 }
 

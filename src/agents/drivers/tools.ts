@@ -3,7 +3,7 @@ import { asText, objectOf } from './json.ts'
 
 export type ToolEvent = Extract<AgentEvent, { kind: 'tool' }>
 
-/** The tools that run now, so that the end of one can be told with its name. */
+/** The tools that are running, to add the name to the end of a tool. */
 export type OpenTools = {
   readonly has: (id: string) => boolean
   readonly start: (tool: {
@@ -45,7 +45,7 @@ export function openTools(): OpenTools {
   }
 }
 
-/** In the order in which they tell a person most. */
+/** The most informative first. */
 const tellingNames = [
   'file_path',
   'filePath',
@@ -64,7 +64,7 @@ const tellingNames = [
 ]
 const longestArgument = 200
 
-/** The one argument of a tool that is worth a line on the screen. */
+/** The one argument of a tool that is worth showing on a line. */
 function toolArgument(input: unknown): string | undefined {
   const fields = objectOf(input)
   for (const name of tellingNames) {

@@ -9,7 +9,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 
 export const sumUsage = (all: readonly Usage[]): Usage => all.reduce(addUsage, noUsage)
 
-/** What was used since, never below zero. */
+/** The usage since `earlier`, never below zero. */
 export const minusUsage = (total: Usage, earlier: Usage): Usage => ({
   inputTokens: Math.max(0, total.inputTokens - earlier.inputTokens),
   outputTokens: Math.max(0, total.outputTokens - earlier.outputTokens),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 
-/** A command line to its words, with the quotes of a shell and nothing else of it: no variables, no globs, no pipes. */
+/** Splits a command line into words, with shell quoting but without variables, globs or pipes. */
 export function wordsOf(line: string): string[] {
   const words: string[] = []
   const pattern = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)/gsy
@@ -27,6 +27,6 @@ const unquote = (word: string): string =>
         : String(escaped),
   )
 
-/** The program of a command line as it can be started from anywhere: one that is named by a path is in the project. */
+/** Resolves the program of a command line: a path is relative to the project, a bare name is looked up on PATH. */
 export const programIn = (project: string, program: string): string =>
   program.includes('/') ? resolve(project, program) : program

@@ -5,7 +5,7 @@ import { aFolder } from '../../../test/support/folder.ts'
 import { processId } from '../../platform/processes/process-table.ts'
 import { attemptOf, newToken } from './attempt-token.ts'
 
-/** The folder of an attempt whose process is this one, and so lives. */
+/** The folder of an attempt whose process is this one, and so is alive. */
 function anAttempt(name = '1-1') {
   const folder = join(aFolder(), name)
   mkdirSync(folder)
@@ -19,13 +19,13 @@ function anAttempt(name = '1-1') {
 
 const [, secret = ''] = newToken('somewhere').token.split('.')
 
-it('leads to the attempt that it was made for', () => {
+it('identifies the attempt that it was created for', () => {
   const { folder, token } = anAttempt()
 
   expect(attemptOf(token)).toBe(folder)
 })
 
-it('is different for every attempt, and is nowhere in its folder', () => {
+it('is different for every attempt, and not stored in its folder', () => {
   const { folder, token } = anAttempt()
   const [place, own = ''] = token.split('.')
 
@@ -34,7 +34,7 @@ it('is different for every attempt, and is nowhere in its folder', () => {
   for (const file of readdirSync(folder)) expect(readFileSync(join(folder, file), 'utf8')).not.toContain(own)
 })
 
-it('is worth nothing once the attempt is over', () => {
+it('expires when the attempt is over', () => {
   const { folder, token } = anAttempt()
   writeFileSync(join(folder, 'exit'), '0\n')
 

@@ -5,14 +5,14 @@ import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { readTextSyncIfThere } from '../../platform/files/files.ts'
 import { sandboxVariable } from '../cells/profile.ts'
 
-/** How an agent shows to `ralph mcp` which attempt it is. */
+/** The variable with which an agent identifies its attempt to `ralph mcp`. */
 export const tokenVariable = 'RALPH_MCP_TOKEN'
 
 const hashFile = 'mcp-token'
-/** So that it is known for a secret wherever it turns up. */
+/** Makes the token recognisable as a secret wherever it turns up. */
 const prefix = 'ralph_mcp_'
 
-/** A token for the attempt of a folder: where it is, and a secret whose hash stays in the folder. */
+/** Creates a token for an attempt: its folder, and a secret whose hash stays in that folder. */
 export function newToken(folder: string): { readonly token: string; readonly files: Readonly<Record<string, string>> } {
   const secret = randomBytes(32).toString('base64url')
   return {
@@ -21,7 +21,7 @@ export function newToken(folder: string): { readonly token: string; readonly fil
   }
 }
 
-/** The folder of the attempt that a token is for. It counts as long as that attempt lives. */
+/** Returns the folder of the attempt that a token belongs to. A token is valid as long as its attempt runs. */
 export function attemptOf(token: string | undefined): string {
   const [place = '', secret = ''] = token?.replace(prefix, '').split('.') ?? []
   const folder = Buffer.from(place, 'base64url').toString()
@@ -33,12 +33,12 @@ export function attemptOf(token: string | undefined): string {
     })
   }
   if (!isLive(folder)) {
-    throw new RalphError('NOT_RUNNING', 'the attempt is over', { hint: 'its token is worth nothing any more' })
+    throw new RalphError('NOT_RUNNING', 'the attempt is over', { hint: 'a token expires with its attempt' })
   }
   return folder
 }
 
-/** From within the sandbox the shim outside cannot be seen; but nothing in there outlives it. */
+/** Inside the sandbox the shim outside is invisible, but no process in there outlives it. */
 function isLive(folder: string): boolean {
   const state = attemptState(folder)
   return state === 'running' || (state === 'lost' && process.env[sandboxVariable] !== undefined)

@@ -8,17 +8,17 @@ export type Place = { readonly sprintDir: string; readonly cwd: string }
 type Wanted = { readonly attempt: string; readonly transcript?: string }
 
 export type Attempt = {
-  /** Joined if it is there. */
+  /** If it exists, the supervisor joins the attempt in it. */
   readonly folder: string
   readonly mark: string
-  /** Points the name under transcripts/ that the seeds know it by at this attempt again, if somebody has deleted it meanwhile. */
+  /** Recreates the `transcripts/` symlink if it was deleted during the attempt. */
   readonly showAgain: () => void
 }
 
-/** Where something runs again instead of being joined: what never began, and what was ended on request. */
+/** States after which an attempt runs again instead of being joined: never started, and ended on request. */
 const remains: readonly AttemptState[] = ['never-started', 'aborted']
 
-/** The folder of an attempt: the one to be joined, or a new one. No folder is ever used twice, and nothing is left in an old one. */
+/** Returns the folder of an attempt to join, or a new one. A folder is never reused, and no process of an old attempt survives. */
 export async function takeAttempt(
   sprintDir: string,
   { attempt, transcript }: Wanted,
@@ -42,5 +42,5 @@ export async function takeAttempt(
   return { folder: folderOf(name), mark: markOf(sprintDir, name), showAgain }
 }
 
-/** Unique on this machine: everything that an attempt starts carries it. */
+/** Unique on this machine: every process of the attempt carries it. */
 const markOf = (sprintDir: string, attempt: string): string => `${sprintDir}#${attempt}`

@@ -26,7 +26,7 @@ it('passes what every program needs and what the driver names, and nothing else'
   })
 })
 
-it('passes what the person allows, by name or by prefix', () => {
+it('passes what the user allows, by name or by prefix', () => {
   expect(agentEnv(needy, { DB_URL: 'a', DB_USER: 'b', DBX: 'c', CI: '1' }, ['DB_*', 'CI'], {})).toEqual({
     DB_URL: 'a',
     DB_USER: 'b',
@@ -51,7 +51,7 @@ it('gives Claude Code its key, its base URL and the sandbox flag', () => {
   })
 })
 
-it('never passes the marks of the session that Ralph was started from, even if asked to', () => {
+it('never passes the markers of the session that started Ralph, even if the user allows them', () => {
   const nested = {
     CLAUDECODE: '1',
     CLAUDE_CODE_ENTRYPOINT: 'cli',
@@ -65,7 +65,7 @@ it('never passes the marks of the session that Ralph was started from, even if a
   expect(agentEnv(claude, nested, ['CLAUDE*', '*', 'CLAUDECODE'], {})).toEqual({})
 })
 
-it('accounts differ by what their program sees of them, and by nothing else', () => {
+it('identifies accounts by the variables that their program sees, and by nothing else', () => {
   const driver = { env: ['ANTHROPIC_*', 'CLAUDE_CONFIG_DIR'] }
   const mine = { HOME: '/home/me', ANTHROPIC_API_KEY: 'a', TERM: 'xterm' }
 

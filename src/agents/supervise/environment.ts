@@ -2,7 +2,7 @@ import type { Driver } from '../drivers/driver.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** What every program needs to run at all: itself, its user, language, network and folders. */
+/** What every program needs to run: PATH, user, locale, network and folders. */
 const base = [
   'PATH',
   'HOME',
@@ -28,7 +28,7 @@ const base = [
   'XDG_*',
 ]
 
-/** Marks of the session that Ralph itself was started from: a nested agent would take itself for a part of it. */
+/** Markers of the session that started Ralph: a nested agent would consider itself part of it. */
 const never = [
   'CLAUDECODE',
   'CLAUDE_PID',
@@ -53,8 +53,8 @@ const never = [
 ]
 
 /**
- * The whole environment of an agent: what its driver and the person allow of the user's own, and what is set for this
- * attempt on top. `pass` takes names and `PREFIX_*` as in SPRINT.yaml.
+ * The complete environment of an agent: the variables of the user that the driver and SPRINT.yaml allow, plus what is set for
+ * this attempt. `pass` takes names and `PREFIX_*` as in SPRINT.yaml.
  */
 export function agentEnv(
   driver: Pick<Driver, 'env'>,
@@ -71,7 +71,7 @@ export function agentEnv(
   return { ...env, ...extra }
 }
 
-/** Who pays, as far as the environment decides it: the user, and the keys and folders of the program. Not to be shown. */
+/** Identifies the paying account, as far as the environment decides it: user, keys and folders of the program. Do not display. */
 export function accountOf(driver: Pick<Driver, 'env'>, userEnv: Variables): string {
   const decides = matcher(['HOME', ...driver.env])
   const deciding = Object.entries(userEnv).filter(([name, value]) => value !== undefined && decides(name))

@@ -15,8 +15,8 @@ const aMachine = (machine: Partial<Inspector> = {}): Inspector => ({
 })
 const version = (stdout: string) => aMachine({ run: async () => ({ code: 0, stdout }) })
 
-describe('what can be told of an agent program', () => {
-  it('is nothing if it is not there', async () => {
+describe('the inspection of an agent program', () => {
+  it('finds nothing if it is not installed', async () => {
     expect(await inspectAgent(claude, aMachine({ find: () => undefined }))).toEqual({
       name: 'claude',
       program: 'claude',
@@ -25,7 +25,7 @@ describe('what can be told of an agent program', () => {
     })
   })
 
-  it('is where it is, its version, and whether somebody is logged in', async () => {
+  it('finds its path, its version, and whether the user is logged in', async () => {
     expect(await inspectAgent(claude, aMachine())).toEqual({
       name: 'claude',
       program: 'claude',
@@ -37,7 +37,7 @@ describe('what can be told of an agent program', () => {
     })
   })
 
-  it('is a login by variable, by file or by asking the program', async () => {
+  it('detects a login by variable, by file or by running the program', async () => {
     expect((await inspectAgent(claude, aMachine({ env: { ANTHROPIC_API_KEY: 'k' } }))).login).toBe('yes')
     expect(
       (await inspectAgent(gemini, aMachine({ isHomeFile: (path) => path === '.gemini/oauth_creds.json' }))).login,
@@ -49,7 +49,7 @@ describe('what can be told of an agent program', () => {
     )
   })
 
-  it('is a warning for a version that was not tested', async () => {
+  it('warns about a version that was not tested', async () => {
     for (const [printed, tested] of [
       ['2.1.0', true],
       ['2.10.0', false],
@@ -63,7 +63,7 @@ describe('what can be told of an agent program', () => {
     expect((await inspectAgent(claude, version('no digits'))).version).toBeUndefined()
   })
 
-  it('is its version alone, by one call', async () => {
+  it('can read the version alone, with one call', async () => {
     const calls: string[][] = []
     const run: Inspector['run'] = async (_, args) => {
       calls.push([...args])
@@ -75,7 +75,7 @@ describe('what can be told of an agent program', () => {
     expect(calls).toEqual([['--version']])
   })
 
-  it('is told of agents behind the protocol too', async () => {
+  it('also works for agents behind the protocol', async () => {
     expect(await inspectAgent(driverNamed('acp:gemini'), aMachine())).toMatchObject({ way: 'acp', program: 'gemini' })
   })
 })
@@ -83,7 +83,7 @@ describe('what can be told of an agent program', () => {
 describe('a warning before the first attempt', () => {
   const situation = { isRoot: true, sandboxed: false, env: {} }
 
-  it('is given for Claude Code as root, which would refuse to start', () => {
+  it('appears for Claude Code as root, which would refuse to start', () => {
     expect(claude.warn?.(situation)).toContain('IS_SANDBOX=1')
     expect(claude.warn?.({ ...situation, sandboxed: true })).toBeUndefined()
     expect(claude.warn?.({ ...situation, env: { IS_SANDBOX: '1' } })).toBeUndefined()
@@ -92,7 +92,7 @@ describe('a warning before the first attempt', () => {
     expect(claude.warn?.({ ...situation, isRoot: false })).toBeUndefined()
   })
 
-  it('is not needed within a sandbox, where the flag is set', () => {
+  it('does not appear within a sandbox, where the flag is set', () => {
     const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
 
     expect(claude.command({ ...spec, sandboxed: true }).env).toMatchObject({ IS_SANDBOX: '1' })

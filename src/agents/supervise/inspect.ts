@@ -1,6 +1,6 @@
 import type { About, Driver } from '../drivers/driver.ts'
 
-/** What inspecting needs of the outside world. */
+/** What `inspectAgent` needs from the outside world. */
 export interface Inspector {
   readonly find: (program: string) => string | undefined
   /** Runs a program without input and with a time limit; never rejects. */
@@ -8,7 +8,7 @@ export interface Inspector {
     file: string,
     args: readonly string[],
   ) => Promise<{ readonly code: number | null; readonly stdout: string }>
-  /** Whether there is such a file, given relative to the home folder. */
+  /** Whether this file exists; the path is relative to the home folder. */
   readonly isHomeFile: (path: string) => boolean
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -17,15 +17,15 @@ export type Inspection = {
   readonly name: string
   readonly program: string
   readonly way: 'headless' | 'acp'
-  /** Where PATH finds it; absent if it does not. */
+  /** Where PATH finds it; absent if it is not on PATH. */
   readonly path?: string
   readonly version?: string
-  /** Whether this version is one whose output we have seen. */
+  /** Whether we have tested the output of this version. */
   readonly tested?: boolean
   readonly login: 'yes' | 'no' | 'unknown'
 }
 
-/** What can be told of an agent program without a prompt: at most two short calls. */
+/** Inspects an agent program without a prompt: at most two short calls. */
 export async function inspectAgent(driver: Driver, inspector: Inspector): Promise<Inspection> {
   const { name, program, about } = driver
   const way = name.startsWith('acp') ? 'acp' : 'headless'
@@ -43,13 +43,13 @@ export async function inspectAgent(driver: Driver, inspector: Inspector): Promis
   }
 }
 
-/** The version of an installed copy: one short call. */
+/** Reads the version of an installed copy with one short call. */
 export async function versionOf({ program }: Driver, inspector: Inspector): Promise<string | undefined> {
   const path = inspector.find(program)
   return path === undefined ? undefined : askVersion(path, inspector)
 }
 
-/** One line for a version whose output we do not know; it is used all the same. */
+/** A one-line warning for a version that we have not tested; Ralph uses it anyway. */
 export function versionWarning({ name, about }: Driver, version: string): string | undefined {
   if (!about || isTested(version, about)) return undefined
   const [from, below] = about.tested

@@ -24,7 +24,7 @@ it('counts like a block in the final message', async () => {
   expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: onward })
 })
 
-it('gives way to a block that was said later, in the final message', async () => {
+it('gives way to a later block in the final message', async () => {
   const folder = aFolder()
   await tellReport(folder, onward)
   const later = { status: 'continue', summary: 'later', completedStepIds: [], pendingSteps: [] }
@@ -34,7 +34,7 @@ it('gives way to a block that was said later, in the final message', async () =>
   expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: later })
 })
 
-it('keeps what was said before about steps', async () => {
+it('keeps the steps that were reported before', async () => {
   const folder = aFolder()
   await tellReport(folder, { ...onward, pendingSteps: [{ id: null, prompt: 'more' }] })
   await tellReport(folder, { status: 'goal-complete', summary: 'all', completedStepIds: ['step-2'] })

@@ -6,13 +6,13 @@ import { makeFolder, readTextIfThere, readTextSyncIfThere } from '../../platform
 
 const reportFile = join('told', 'report.json')
 
-/** What every report has in common; the loop reads it as a whole. */
+/** The fields that all reports share; the loop validates the rest. */
 const Told = z.looseObject({
   completedStepIds: z.array(z.string()).optional(),
   pendingSteps: z.array(z.unknown()).optional(),
 })
 
-/** Keeps what an agent has reported by a tool. What it said before about steps stays said. */
+/** Stores the report that an agent made with the MCP tool. Steps that it reported before stay reported. */
 export async function tellReport(folder: string, report: Readonly<Record<string, unknown>>): Promise<void> {
   const before = Told.safeParse(parsed(await readTextIfThere(join(folder, reportFile)))).data ?? {}
   const now = Told.parse(report)
@@ -25,8 +25,8 @@ export async function tellReport(folder: string, report: Readonly<Record<string,
 }
 
 /**
- * The outcome with a report that was made by a tool, as a block before the final message: it counts like one that stands in
- * it, and a block in the message itself, which was said later, counts more.
+ * Adds the report made with the MCP tool to the outcome, as a block before the final message: it counts like a report in the
+ * message, and a block in the message itself, which is newer, takes precedence.
  */
 export function withToldReport(outcome: Outcome, folder: string): Outcome {
   if (outcome.status !== 'ok') return outcome

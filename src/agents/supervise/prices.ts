@@ -2,8 +2,8 @@ import type { Usage } from '../../contract/outcome.ts'
 import type { Price } from '../../contract/settings.ts'
 
 /**
- * List prices in USD per million tokens, as we knew them on 2026-11-15; the first pattern that matches the model's name counts.
- * What a provider reports always wins over these, and so does `prices:` in SPRINT.yaml or ~/.ralph/config.yaml.
+ * List prices in USD per million tokens, as of 2026-11-15; the first pattern that matches the model's name wins. A cost that
+ * the provider reports takes precedence, and so does `prices:` in SPRINT.yaml or ~/.ralph/config.yaml.
  */
 const prices: readonly (readonly [RegExp, Price])[] = [
   [/opus/, { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }],
@@ -16,7 +16,7 @@ const prices: readonly (readonly [RegExp, Price])[] = [
   [/gemini.*pro/, { input: 1.25, output: 10, cacheRead: 0.125, cacheWrite: 0 }],
 ]
 
-/** What the tokens cost by list price; undefined if the model is not known, which is not zero. */
+/** Cost of the tokens by list price; undefined, not zero, for an unknown model. */
 export function estimateUsd(
   model: string | undefined,
   usage: Usage,

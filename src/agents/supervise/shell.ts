@@ -4,16 +4,16 @@ import { superviseProcess } from '../../platform/processes/supervised-process.ts
 import type { ShellRunner } from '../../runtime/ports.ts'
 import { takeAttempt, type Place } from './attempt.ts'
 
-/** What is kept of the output in state and prompts; the whole is in the attempt's folder. */
+/** How much of the output state and prompts keep; the attempt's folder has all of it. */
 const keptBytes = 16 * 1024
 const outputCapBytes = 1024 ** 3
 
 export type ShellOptions = Place & { readonly env: Readonly<Record<string, string | undefined>> }
 
-/** Runs checks and `run:` hooks, with the user's own environment, under the same supervisor as agents. */
+/** Runs checks and `run:` hooks in the user's environment, under the same supervisor as agents. */
 export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
   async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
-    const { folder, mark, showAgain } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'nobody'])
+    const { folder, mark, showAgain } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'restart'])
     const tail = keepTail()
     const now = attentiveClock()
     let started = now()
@@ -40,9 +40,9 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
   },
 })
 
-/** The states of an earlier attempt that are followed by a new one; in all others it is joined. */
-const leftTo: Readonly<Record<'nobody' | 'join' | 'repeat', readonly AttemptState[]>> = {
-  nobody: ['never-started', 'running', 'ended', 'aborted', 'lost'],
+/** States of an earlier attempt after which a new one starts; in all other states it is joined. */
+const leftTo: Readonly<Record<'restart' | 'join' | 'repeat', readonly AttemptState[]>> = {
+  restart: ['never-started', 'running', 'ended', 'aborted', 'lost'],
   join: ['never-started', 'aborted'],
   repeat: ['never-started', 'aborted', 'lost'],
 }

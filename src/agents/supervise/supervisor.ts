@@ -20,29 +20,29 @@ import type { Sandbox } from '../cells/sandbox.ts'
 import { withToldReport } from './mcp-report.ts'
 import { wholeTexts } from '../transcript/whole-texts.ts'
 
-/** The most that one attempt may print (DESIGN §6). */
+/** Output limit of one attempt (DESIGN §6). */
 const defaultOutputCapBytes = 1024 ** 3
 const stderrTailBytes = 2000
-/** While a tool runs, or the context is compacted, an agent is silent for good reasons. */
+/** An agent may be silent this many times longer while it runs a tool or compacts its context. */
 const patienceWithTools = 3
 
 export type AgentOptions = Place & {
-  /** Where a program is that is named by a relative path; `cwd` if nothing is said. */
+  /** Base of relative program paths; default: `cwd`. */
   readonly project?: string
   readonly driver: Driver
   readonly model?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly pass: readonly string[]
   readonly prices?: Readonly<Record<string, Price>> | undefined
-  /** Around every attempt, if there is one. */
+  /** Wraps every attempt, if set. */
   readonly sandbox?: Sandbox | undefined
-  /** What an agent is given to end by itself after a TERM; 10 s if nothing is said. */
+  /** Time for an agent to exit after TERM; default: 10 s. */
   readonly graceMs?: number
-  /** The most that an attempt may print; 1 GiB if nothing is said. */
+  /** Output limit of an attempt; default: 1 GiB. */
   readonly outputCapBytes?: number
 }
 
-/** Turns what a driver knows into an agent that the runtime can run. With the shell, the only thing that starts programs. */
+/** Turns a driver into an agent that the runtime can run. Besides the shell, the only code that starts programs. */
 export function superviseAgent(options: AgentOptions): AgentRunner {
   const { driver, sprintDir, cwd, project = cwd, model, sandbox } = options
   return {
@@ -95,11 +95,11 @@ export const notFound = ({ name, program }: Driver): RalphError =>
     hint: `install it, or choose another one with --agent or "agent:" in SPRINT.yaml`,
   })
 
-/** A path is looked for in the project, and must be executable there. */
+/** A path is resolved in the project and must be executable. */
 const whereOf = (program: string): string =>
   !program.includes('/') ? 'on PATH' : program.startsWith('/') ? 'there' : 'in the project'
 
-/** Reads the output as it comes and keeps the three clocks: silence, length, lingering after the result. */
+/** Reads the output as it arrives and keeps three clocks: silence, duration, and lingering after the result. */
 function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: AgentRequest, options: AgentOptions) {
   const reader = driver.read(used)
   const whole = wholeTexts(onEvent)
@@ -147,7 +147,7 @@ function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: Agent
   }
 }
 
-/** The provider's own figure, else one by list price, and then it says so. */
+/** Adds the cost that the provider reports, else an estimate by list price, marked as such. */
 function priced(outcome: Outcome, model: string | undefined, prices: AgentOptions['prices']): Outcome {
   const known = { ...outcome, ...(model !== undefined && { model }) }
   if (outcome.costUsd !== undefined || isUncounted(outcome)) return known
@@ -155,11 +155,11 @@ function priced(outcome: Outcome, model: string | undefined, prices: AgentOption
   return costUsd === undefined ? known : { ...known, costUsd, costEstimated: true }
 }
 
-/** An answer costs tokens; where none are told, they are not zero. */
+/** An answer uses tokens, so a count of zero means that the program reported none. */
 const isUncounted = ({ status, usage: { inputTokens, outputTokens, cacheReadTokens } }: Outcome): boolean =>
   status === 'ok' && inputTokens + outputTokens + cacheReadTokens === 0
 
-/** Money is only known at the end; until then it is estimated by list price, and a model without one has no price. */
+/** The actual cost is known only at the end; until then, estimate it by list price. Unknown models have no estimate. */
 function isOver(
   { usd, tokens }: AgentRequest['budget'],
   usage: Usage,
@@ -169,7 +169,7 @@ function isOver(
   return usd !== undefined && (estimateUsd(model, usage, prices) ?? 0) > usd
 }
 
-/** Lines that only say that the program is still there; one that says so for ever hangs all the same. */
+/** Keep-alive lines do not count as activity: a program that prints nothing else is hanging. */
 const isPing = (line: string): boolean => /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
 
 function noteTool(openTools: Set<string>, event: AgentEvent): void {

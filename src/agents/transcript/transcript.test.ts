@@ -22,7 +22,7 @@ const rendered = (agent: string, name: string) => {
   return shown(driverNamed(agent), stream.lines, stream.exit).join('\n')
 }
 
-describe('a transcript for people', () => {
+describe('a readable transcript', () => {
   it('shows text, tools with input and result, and the outcome', () => {
     expect(rendered('claude', 'tool')).toBe(`session e00434ba-2980-41b7-9747-4bbca1a8ed42 (claude-opus-5-5)
 
@@ -61,19 +61,19 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
     expect(rendered('claude', 'limitoauth')).toContain('outcome: failed, usage_limit, can be tried again')
   })
 
-  it.each(['gemini', 'acp'])('joins the pieces that %s gives its text in', (agent) => {
+  it.each(['gemini', 'acp'])('joins the chunks of text that %s prints', (agent) => {
     expect(rendered(agent, agent === 'acp' ? 'opencode-tool' : 'tool')).toContain(
       '"summary": "Wrote hello.txt and checked it",\n',
     )
   })
 
-  it('keeps lines that are no JSON, and counts the others that say nothing new', () => {
+  it('keeps lines that are not JSON, and counts other lines without an event', () => {
     const lines = ['Welcome!', '{"type":"system","subtype":"hook_started"}']
 
     expect(shown(driverNamed('claude'), lines).slice(0, 3)).toEqual([
       '? Welcome!',
       '',
-      '(1 line of the stream without news left out)',
+      '(1 line of the stream left out)',
     ])
   })
 
@@ -81,7 +81,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
     expect(shown(command('x'), ['one', 'two', 'three']).slice(0, 5)).toEqual(['', 'one', 'two', 'three', ''])
   })
 
-  it('cuts long results', () => {
+  it('shortens long results', () => {
     const lines: string[] = []
     const output = `${'x'.repeat(3000)}\n${Array.from({ length: 100 }, (_, n) => `line ${n}`).join('\n')}`
     const printer = transcriptPrinter((line) => void lines.push(line), 2)
@@ -95,7 +95,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
     ])
   })
 
-  it('passes nothing on that a terminal would obey', () => {
+  it('contains nothing that would control a terminal', () => {
     const text = shown(command('x'), ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J']).join('\n')
 
     expect(text).not.toMatch(/(?!\n)\p{Cc}/u)

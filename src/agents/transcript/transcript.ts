@@ -8,7 +8,7 @@ import type { Driver, Exit } from '../drivers/driver.ts'
 import { isObject } from '../drivers/json.ts'
 import { wholeTexts } from './whole-texts.ts'
 
-/** Reads a recorded stream as it would have been read live, line by line, without its secrets; holds no more than one message of it. */
+/** Reads a recorded stream line by line, as if it were live, and redacts secrets; keeps at most one message in memory. */
 export function readTranscript(driver: Driver, redact: Redact, onEvent: (event: AgentEvent) => void) {
   const reader = driver.read()
   const clean = cleanEvents(redact)
@@ -26,7 +26,7 @@ export function readTranscript(driver: Driver, redact: Redact, onEvent: (event: 
   }
 }
 
-/** Prints readable turns, line by line, without anything that a terminal would obey. */
+/** Prints readable turns line by line, without control sequences that would affect the terminal. */
 export function transcriptPrinter(print: (line: string) => void, mostLines = 20) {
   let hidden = 0
   let inText = false
@@ -34,13 +34,13 @@ export function transcriptPrinter(print: (line: string) => void, mostLines = 20)
     event: (event: AgentEvent): void => {
       if (event.kind === 'raw' && isJson(event.line)) hidden++
       const lines = renderEvent(event, mostLines)
-      // A program without a language of its own says its text line by line.
+      // A program without a JSON stream emits its text line by line.
       for (const line of inText && event.kind === 'text' ? lines.slice(1) : lines) print(line)
       inText = event.kind === 'text' && event.text.endsWith('\n')
     },
     end: (outcome: Outcome): void => {
       const lines = hidden === 1 ? 'line' : 'lines'
-      if (hidden > 0) for (const line of ['', `(${hidden} ${lines} of the stream without news left out)`]) print(line)
+      if (hidden > 0) for (const line of ['', `(${hidden} ${lines} of the stream left out)`]) print(line)
       for (const line of ['', ...renderOutcome(outcome)]) print(line)
     },
   }
@@ -77,7 +77,7 @@ function startedTool({ name, argument, input }: Tool, mostLines: number): string
   return ['', title, ...renderInput(input, argument, mostLines)]
 }
 
-/** What the title does not say already. */
+/** The arguments that are not in the title. */
 function renderInput(input: unknown, argument: string | undefined, mostLines: number): string[] {
   if (!isObject(input)) return []
   return Object.entries(input)
@@ -125,7 +125,7 @@ function block(text: string, indent: string, mostLines: number): string[] {
   return more > 0 ? [...shown, `${indent}… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown
 }
 
-/** Of what is not the agent's own words. */
+/** Applies to everything but the agent's own text. */
 const longestLine = 2000
 
 const clip = (line: string, width: number): string =>
@@ -133,6 +133,6 @@ const clip = (line: string, width: number): string =>
 
 const isJson = (line: string): boolean => line.trimStart().startsWith('{')
 
-/** What an agent printed may hold escape sequences, made to trick the one who looks at it. */
+/** The output of an agent may contain escape sequences meant to trick the reader. */
 const clean = (text: string): string =>
   stripVTControlCharacters(text).replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '')

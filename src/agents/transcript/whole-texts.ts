@@ -1,9 +1,9 @@
 import type { AgentEvent } from '../../contract/events.ts'
 
-/** A message is told in parts when it is longer than this. */
+/** Longer messages are emitted in parts. */
 const mostCharacters = 1024 * 1024
 
-/** For programs that give their messages in pieces: tells each message once, when it is whole. Call `end` after the last piece. */
+/** For programs that stream their messages in chunks: emits each message once it is complete. Call `end` after the last chunk. */
 export function wholeTexts(onEvent: (event: AgentEvent) => void) {
   let text = ''
   const end = () => {
@@ -17,7 +17,7 @@ export function wholeTexts(onEvent: (event: AgentEvent) => void) {
         if (text.length > mostCharacters) end()
         return
       }
-      // What only counts, or is not understood, comes in the middle of a message too.
+      // Usage and raw lines also occur in the middle of a message.
       if (event.kind !== 'usage' && event.kind !== 'raw') end()
       onEvent(event)
     },

@@ -7,7 +7,7 @@ import { appendTo, openAppendFile, type AppendTarget } from './append-file.ts'
 
 const errno = (code: string) => Object.assign(new Error(code), { code })
 
-/** A disk of a few bytes, with an account of what was asked of it. */
+/** A disk of a few bytes that records every call. */
 function aDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INFINITY } = {}) {
   let bytes = Buffer.alloc(0)
   const disk = { room, syncs: 0, failSync: false, failTruncate: false, text: () => bytes.toString() }
@@ -34,7 +34,7 @@ function aDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INF
   return { disk, target: target as unknown as AppendTarget }
 }
 
-describe('a file that only grows', () => {
+describe('an append-only file', () => {
   it('acknowledges an append after it is synced', async () => {
     const { disk, target } = aDisk()
     const file = appendTo(target, 0)
@@ -43,7 +43,7 @@ describe('a file that only grows', () => {
     expect({ text: disk.text(), syncs: disk.syncs, size: file.size() }).toEqual({ text: 'one\n', syncs: 1, size: 4 })
   })
 
-  it('lets many appends that wait share one sync, in their order', async () => {
+  it('lets concurrent appends share one sync, in order', async () => {
     const { disk, target } = aDisk()
     const file = appendTo(target, 0)
     const lines = Array.from({ length: 1000 }, (_, n) => `${n}\n`)
@@ -53,7 +53,7 @@ describe('a file that only grows', () => {
     expect(disk.syncs).toBe(2)
   })
 
-  it('goes on where a write took only a part', async () => {
+  it('continues after a partial write', async () => {
     const { disk, target } = aDisk({ perWrite: 3 })
     const file = appendTo(target, 0)
     await Promise.all([file.append('hello '), file.append('world')])
@@ -61,7 +61,7 @@ describe('a file that only grows', () => {
     expect(disk.text()).toBe('hello world')
   })
 
-  it('leaves nothing of an append that a full disk takes only in part, and goes on when there is room', async () => {
+  it('leaves nothing of an append that a full disk accepts only in part, and continues when there is room', async () => {
     const { disk, target } = aDisk({ room: 10 })
     const file = appendTo(target, 0)
     await file.append('123456\n')
@@ -75,14 +75,14 @@ describe('a file that only grows', () => {
     expect(disk.text()).toBe('123456\nok and on\n')
   })
 
-  it('takes a write of no byte at all for a full disk', async () => {
+  it('treats a write of zero bytes as a full disk', async () => {
     const { target } = aDisk()
     const file = appendTo({ ...target, write: async () => ({ bytesWritten: 0, buffer: '' }) }, 0)
 
     await expect(file.append('x')).rejects.toMatchObject({ code: 'ENOSPC' })
   })
 
-  it('believes nothing any more after a sync has failed', async () => {
+  it('rejects every append after a failed sync', async () => {
     const { disk, target } = aDisk()
     const file = appendTo(target, 0)
     await file.append('good\n')
@@ -94,7 +94,7 @@ describe('a file that only grows', () => {
     expect(disk.text()).toBe('good\n')
   })
 
-  it('takes no more if what was left of an append could not be cut off', async () => {
+  it('rejects every append if the rest of a failed one could not be cut off', async () => {
     const { disk, target } = aDisk({ room: 6 })
     const file = appendTo(target, 0)
     disk.failTruncate = true
@@ -106,7 +106,7 @@ describe('a file that only grows', () => {
 })
 
 describe('a file on the disk', () => {
-  it('is cut at the size that is known to be good', async () => {
+  it('is truncated to the size that is known to be good', async () => {
     const path = join(aFolder(), 'log')
     writeFileSync(path, 'good\nto')
     const file = await openAppendFile(path, 5)
@@ -116,7 +116,7 @@ describe('a file on the disk', () => {
     expect(readFileSync(path, 'utf8')).toBe('good\nnext\n')
   })
 
-  it('notices when it was deleted or replaced', async () => {
+  it('detects that it was deleted or replaced', async () => {
     const path = join(aFolder(), 'log')
     writeFileSync(path, '')
     const file = await openAppendFile(path, 0)

@@ -1,22 +1,22 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { isSameFile } from './files.ts'
 
-/** A file that only grows, and whose every append is on the disk before it is acknowledged. */
+/** An append-only file; every append is durable before it is acknowledged. */
 export interface AppendFile {
-  /** Resolves when the text is durable. Appends that wait at the same time share one sync. Of one that is refused nothing is left. */
+  /** Resolves when the text is durable. Concurrent appends share one sync. A rejected append leaves nothing behind. */
   readonly append: (text: string) => Promise<void>
   readonly size: () => number
-  /** False if the path leads elsewhere by now: what is appended would be found by nobody. */
+  /** False if the path now leads to another file: readers would not find what is appended. */
   readonly isInPlace: () => boolean
   readonly close: () => Promise<void>
 }
 
-/** What of an open file is used here. */
+/** The part of a file handle that this module uses. */
 export type AppendTarget = Pick<FileHandle, 'write' | 'datasync' | 'truncate' | 'close'>
 
 type Waiting = { readonly bytes: Buffer; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
-/** Opens the file at the size that is known to be good; what is behind it is cut off. */
+/** Opens the file and truncates it to the size that is known to be good. */
 export async function openAppendFile(path: string, goodBytes: number): Promise<AppendFile> {
   const file = await open(path, 'r+')
   const { size } = await file.stat()
@@ -38,14 +38,14 @@ export function appendTo(file: AppendTarget, goodBytes: number): Omit<AppendFile
     try {
       await writeAll(file, bytes, size)
     } catch (error) {
-      // A full disk can take a part of a record without complaint: cut it off, or the next append would follow it.
+      // A full disk can accept a part of a record: cut it off, or the next append would follow it.
       await file.truncate(size).catch(() => (broken = { error }))
       throw error
     }
     try {
       await file.datasync()
     } catch (error) {
-      // What the disk holds now is unknown, and a second sync would not tell: only reading it again does.
+      // The content of the disk is now unknown, and a second sync would not report it: only reading the file again does.
       broken = { error }
       await file.truncate(size).catch(() => {})
       throw error
@@ -77,7 +77,7 @@ export function appendTo(file: AppendTarget, goodBytes: number): Omit<AppendFile
   }
 }
 
-/** A write may take only a part, and says so only by its number. */
+/** A write may be partial; only `bytesWritten` shows it. */
 async function writeAll(file: AppendTarget, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)

@@ -40,7 +40,7 @@ it('leaves the old text and no draft when it cannot be replaced', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('replaces a file that nobody has touched, and one that is not there', async () => {
+it('replaces a file that is untouched, and creates one that does not exist', async () => {
   const file = join(aFolder(), 'f')
   const first = await replaceUntouched(file, 'one', undefined)
   expect(first).toEqual({ signature: fileSignature(file) })
@@ -51,7 +51,7 @@ it('replaces a file that nobody has touched, and one that is not there', async (
   expect(readFileSync(file, 'utf8')).toBe('two')
 })
 
-it('leaves what somebody else has written, in place or by a new file', async () => {
+it('keeps what another process has written, in place or as a new file', async () => {
   const folder = aFolder()
   const file = join(folder, 'f')
   await writeFileAtomic(file, 'ours')
@@ -81,14 +81,14 @@ it('loses no version of another process that replaces the file at the same time'
       continue
     }
     known = fileSignature(file)
-    // It writes the next version only when it sees that we have seen the last one.
+    // The writer writes the next version only after it knows that this process has seen the last one.
     expect(readFileSync(file, 'utf8')).toBe(`theirs ${seen + 1}`)
     seen++
   }
   other.kill('SIGKILL')
 })
 
-it('deletes for good, and what is not there too', async () => {
+it('deletes a file durably, and accepts one that does not exist', async () => {
   const file = join(aFolder(), 'f')
   writeFileSync(file, '')
   await removeForGood(file)

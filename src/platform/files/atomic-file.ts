@@ -5,12 +5,12 @@ import { nativeFiles } from './native-files.ts'
 
 let written = 0
 
-/** Names of files that a writer which was killed has left behind. */
+/** Names of drafts that a killed writer left behind. */
 export const leftoverPattern = /\.\d+\.\d+\.tmp$/
 
 /**
- * Replaces a file so that a reader, a crash or a power cut sees the old text or the new one, never a part. Both the file and
- * its folder are synced: without the folder the last replacement can be lost.
+ * Replaces a file so that readers, crashes and power cuts see the old text or the new one, never a part. Syncs both the file
+ * and its folder: without the folder, the last replacement can be lost.
  */
 export async function writeFileAtomic(path: string, text: string | Buffer): Promise<void> {
   await withDraft(path, text, (draft) => rename(draft, path))
@@ -20,8 +20,8 @@ export async function writeFileAtomic(path: string, text: string | Buffer): Prom
 export type Replaced = 'touched' | { readonly signature: string | undefined }
 
 /**
- * The same, but only if the file is still the one with this signature, or is still not there. Somebody else's version stays in
- * place, also one that comes at the last moment: the new file and the old one change places, and back if it was not the old one.
+ * The same, but only if the file still has this signature, or still does not exist. A version written by another process stays in
+ * place, even if it arrives at the last moment: the new file and the old one are swapped, and swapped back if the old one differs.
  */
 export async function replaceUntouched(path: string, text: string, known: string | undefined): Promise<Replaced> {
   const replaced = await withDraft(path, text, async (draft): Promise<Replaced> => {
@@ -49,7 +49,7 @@ async function exchange(draft: string, path: string, known: string): Promise<boo
     await nativeFiles().swap(draft, path)
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return false
-    // A file system that cannot exchange: the moment between the look and the rename stays open.
+    // The file system cannot swap files: the gap between check and rename remains.
     await rename(draft, path)
     return true
   }
@@ -58,7 +58,7 @@ async function exchange(draft: string, path: string, known: string): Promise<boo
   return false
 }
 
-/** A whole, synced file beside the one that is meant; it is gone afterwards, whatever happens. */
+/** Writes a complete, synced draft beside the target, and removes it afterwards. */
 async function withDraft<T>(path: string, text: string | Buffer, use: (draft: string) => Promise<T>): Promise<T> {
   const draft = `${path}.${process.pid}.${++written}.tmp`
   try {
@@ -72,13 +72,13 @@ async function withDraft<T>(path: string, text: string | Buffer, use: (draft: st
   }
 }
 
-/** Deletes a file so that it does not come back after a power cut. */
+/** Deletes a file durably, so that it does not come back after a power cut. */
 export async function removeForGood(path: string): Promise<void> {
   await rm(path, { force: true })
   await syncFolder(dirname(path))
 }
 
-/** So that the names in it are there after a power cut. */
+/** Makes the names in a folder durable. */
 export const syncFolder = (path: string): Promise<void> => withFile(path, 'r', (folder) => folder.sync())
 
 async function withFile(path: string, flags: string, use: (file: FileHandle) => Promise<void>): Promise<void> {

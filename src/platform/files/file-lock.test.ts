@@ -15,7 +15,7 @@ function taken(path: string, about = 'me'): FileLock {
   return result.lock
 }
 
-/** Another process that has the lock. */
+/** Another process that holds the lock. */
 async function aHolder(path: string, forMs = 60_000) {
   const script = `
     const { openSync, writeSync } = require('node:fs')
@@ -30,7 +30,7 @@ async function aHolder(path: string, forMs = 60_000) {
   return child
 }
 
-it('is held by one, who is named to all others', () => {
+it('has one holder, whose name all others get', () => {
   const path = aLockFile()
   const lock = taken(path, 'pid 1 on here since noon')
 
@@ -42,7 +42,7 @@ it('is held by one, who is named to all others', () => {
   taken(path).release()
 })
 
-it('is refused in a fraction of a second', () => {
+it('is refused within a fraction of a second', () => {
   const path = aLockFile()
   const lock = taken(path)
   const before = performance.now()
@@ -52,7 +52,7 @@ it('is refused in a fraction of a second', () => {
   lock.release()
 })
 
-it('can be taken again and again, also after its file was deleted', () => {
+it('can be taken repeatedly, even after its file was deleted', () => {
   const path = aLockFile()
   for (let round = 0; round < 200; round++) {
     expect(lockOwner(path)).toBeUndefined()
@@ -77,9 +77,9 @@ it('is free at once after kill -9 of its holder', async () => {
   lock.release()
 })
 
-it('is waited for as long as somebody who only looks may have it', async () => {
+it('waits as long as a process that only checks may hold it', async () => {
   const results: object[] = []
-  // On a machine that is busy the other one may take longer; then it is somebody who has it.
+  // On a busy machine the other process may take longer; then it counts as the holder.
   for (let tries = 0; tries < 5 && !results.some((result) => 'lock' in result); tries++) {
     const path = aLockFile()
     const holder = await aHolder(path, 5)
@@ -89,7 +89,7 @@ it('is waited for as long as somebody who only looks may have it', async () => {
   expect(results.at(-1)).toHaveProperty('lock')
 })
 
-it('knows when its file was deleted or replaced, and then it is somebody else who can have it', () => {
+it('detects that its file was deleted or replaced, so that another process can hold it', () => {
   const path = aLockFile()
   const lock = taken(path, 'first')
   expect(lock.isHeld()).toBe(true)

@@ -2,23 +2,23 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { isSameFile, readTextSyncIfThere } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
-/** A lock that the kernel gives back when the process is gone, however it went. */
+/** A lock that the kernel releases when the process ends, no matter how. */
 export interface FileLock {
-  /** False if the file was deleted or replaced: somebody else may own the new one. */
+  /** False if the file was deleted or replaced: another process may hold the new one. */
   readonly isHeld: () => boolean
   readonly release: () => void
 }
 
 export type LockResult =
   | { readonly lock: FileLock }
-  /** `owner`: what the owner wrote about itself. */
+  /** `owner`: the description that the owner wrote. */
   | { readonly owner: string }
 
-/** Somebody who only looks has the lock for a moment, and an owner needs one to write its name. */
+/** A process that only checks the lock holds it briefly, and a new owner needs a moment to write its description. */
 const patienceMs = 100
 const pauseMs = 5
 
-/** Takes the lock or tells who has it, in a fraction of a second. What is written into the file is for people; the lock is the kernel's. */
+/** Takes the lock or returns its owner within a fraction of a second. The text in the file is for users; the kernel holds the lock. */
 export function lockFile(path: string, about: string): LockResult {
   const deadline = performance.now() + patienceMs
   for (;;) {
@@ -35,7 +35,7 @@ export function lockFile(path: string, about: string): LockResult {
 
 const never = new Int32Array(new SharedArrayBuffer(4))
 
-/** What the owner wrote about itself; undefined if nobody has the lock. */
+/** The description that the owner wrote; undefined if the lock is free. */
 export function lockOwner(path: string): string | undefined {
   const fd = tryOpenLocked(path)
   if (fd === undefined) return readOwner(path)
@@ -43,7 +43,7 @@ export function lockOwner(path: string): string | undefined {
   return undefined
 }
 
-/** A lock on the file that is there now: one that was deleted between open and lock is of no use. */
+/** Locks the current file: a lock on a file that was deleted between open and lock is worthless. */
 function tryOpenLocked(path: string): number | undefined {
   for (;;) {
     const fd = openSync(path, 'a+', 0o600)

@@ -5,14 +5,14 @@ import { aFolder } from '../../../test/support/folder.ts'
 import { makeFolder } from './files.ts'
 
 describe('makeFolder', () => {
-  it('makes all that are missing, and is content with one that is there', async () => {
+  it('creates all missing folders, and accepts an existing one', async () => {
     const path = join(aFolder(), 'a', 'b', 'c')
     await Promise.all([makeFolder(path), makeFolder(path)])
     await makeFolder(path)
     expect(statSync(path).isDirectory()).toBe(true)
   })
 
-  it('says where it cannot', async () => {
+  it('names the path if it fails', async () => {
     const file = join(aFolder(), 'file')
     writeFileSync(file, '')
     await expect(makeFolder(join(file, 'a'))).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' })

@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 
-/** The text of a file, or undefined if there is no such file. Anything else that goes wrong is an error with the path. */
+/** The text of a file, or undefined if it does not exist. Any other failure throws with the path. */
 export async function readTextIfThere(path: string): Promise<string | undefined> {
   try {
-    // An exception costs more than to look.
+    // An exception costs more than a stat.
     return statSync(path, { throwIfNoEntry: false }) && (await readFile(path, 'utf8'))
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -28,7 +28,7 @@ export async function readTextIfThere(path: string): Promise<string | undefined>
 
 export function readTextSyncIfThere(path: string): string | undefined {
   try {
-    // An exception costs more than to look.
+    // An exception costs more than a stat.
     return statSync(path, { throwIfNoEntry: false }) && readFileSync(path, 'utf8')
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -36,7 +36,7 @@ export function readTextSyncIfThere(path: string): string | undefined {
   }
 }
 
-/** The last part of a file that may be of any size; empty if there is none. */
+/** The last bytes of a file of any size; empty if it does not exist. */
 export async function readTail(path: string, bytes: number): Promise<string> {
   const file = await open(path, 'r').catch((error: unknown) => {
     if (isMissing(error)) return undefined
@@ -55,9 +55,9 @@ export async function readTail(path: string, bytes: number): Promise<string> {
 
 export type DiskSpace = { readonly freeBytes: number; readonly totalBytes: number }
 
-/** What is left for ordinary users on the disk that holds a path. */
+/** Space for unprivileged users on the disk that holds a path. */
 export async function diskSpace(path: string): Promise<DiskSpace> {
-  // The system knows it without asking the disk, and a thread costs more.
+  // The kernel answers without disk access, and a thread costs more.
   const { bavail, blocks, bsize } = statfsSync(path)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
@@ -72,7 +72,7 @@ export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry
 
 export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 
-/** A link itself, never what it leads to; anything else stays. */
+/** Removes a symbolic link, never its target; anything else stays. */
 export const removeLink = (path: string): void => void (isLink(path) && unlinkSync(path))
 
 export const realPath = (path: string): string => realpathSync(path)
@@ -87,7 +87,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Not with Node's `recursive`: where nothing can be made, as in /proc, it tries for ever. */
+/** Without Node's `recursive`: where no folder can be created, as in /proc, it retries for ever. */
 async function makeFolders(path: string): Promise<void> {
   if (isFolder(path)) return
   if (dirname(path) !== path) await makeFolders(dirname(path))
@@ -98,16 +98,16 @@ async function makeFolders(path: string): Promise<void> {
   }
 }
 
-/** Nobody else may look into it. */
+/** Creates a folder that only its owner can read. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await makeFolder(path)
   await chmod(path, 0o700)
 }
 
-/** A fresh folder for things that can be thrown away. */
+/** Creates a fresh folder for temporary files. */
 export const makeTemporaryFolder = (name: string): Promise<string> => mkdtemp(join(tmpdir(), `${name}-`))
 
-/** Writes a file that must not be there yet. */
+/** Writes a file; fails if it exists. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { flag: 'wx' })
@@ -119,17 +119,17 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
 export const copyFolder = (from: string, to: string): Promise<void> =>
   cp(from, to, { recursive: true, errorOnExist: true, force: false })
 
-/** Fails if the target is there already. */
+/** Fails if the target exists. */
 export const copyFileTo = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_EXCL)
 
-/** A file with its permissions, in place of whatever is there. */
+/** Copies a file with its permissions over whatever exists at the target. */
 export async function copyOver(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   await rm(to, { recursive: true, force: true })
   await copyFile(from, to)
 }
 
-/** Names in a folder; none if it is not there. */
+/** Names in a folder; empty if it does not exist. */
 export async function listFolder(path: string): Promise<string[]> {
   try {
     return await readdir(path)
@@ -139,13 +139,13 @@ export async function listFolder(path: string): Promise<string[]> {
   }
 }
 
-/** Changes with every write, also by rename. */
+/** Changes with every write, including a rename. */
 export function fileSignature(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`
 }
 
-/** 0 if it is not there. */
+/** 0 if the file does not exist. */
 export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** Whether the path still leads to the open file. */
@@ -155,13 +155,13 @@ export function isSameFile(fd: number, path: string): boolean {
   return there !== undefined && there.ino === mine.ino && there.dev === mine.dev
 }
 
-/** No error if it is not there. */
+/** Succeeds if the file does not exist. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
-/** With everything in it. */
+/** Removes a folder and its contents. */
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
-/** Names, sizes and times of the files below a folder, as far as they are worth looking at, in one text. */
+/** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */
 export async function statTree(folder: string, except: readonly string[], mostFiles = 20_000): Promise<string> {
   const lines: string[] = []
   const queue = [folder]
@@ -194,7 +194,7 @@ export const isErrno = (error: unknown, code: string): boolean =>
 const unreadable = (path: string, cause: unknown): RalphError =>
   new RalphError('FILE_UNREADABLE', `cannot read: ${reason(cause)}`, { place: { file: path }, cause })
 
-/** A full disk has a code of its own: there is something to be done about it, and then it goes on. */
+/** A full disk has its own code: the user can make room, and then Ralph continues. */
 export function unwritable(path: string, cause: unknown): RalphError {
   if (cause instanceof RalphError) return cause
   const details = { place: { file: path }, cause }

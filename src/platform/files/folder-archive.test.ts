@@ -10,7 +10,7 @@ async function folder(): Promise<string> {
   return made
 }
 
-it('a folder is the same after it was packed and unpacked: bytes, empty files and empty folders', async () => {
+it('restores a packed folder: bytes, empty files and empty folders', async () => {
   const [from, to] = [await folder(), await folder()]
   await mkdir(join(from, 'empty/folder'), { recursive: true })
   await mkdir(join(from, 'full'))
@@ -26,7 +26,7 @@ it('a folder is the same after it was packed and unpacked: bytes, empty files an
   expect(await readFile(join(to, 'ünï'), 'utf8')).toBe('text\n')
 })
 
-it('what is cut off is refused', async () => {
+it('rejects a truncated archive', async () => {
   const [from, to] = [await folder(), await folder()]
   await writeFile(join(from, 'text'), 'text')
   const archive = await packFolder(from)

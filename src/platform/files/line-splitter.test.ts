@@ -10,7 +10,7 @@ function split(chunks: readonly Buffer[], cap?: number): string[] {
   return lines
 }
 
-/** The bytes in pieces of these sizes, again and again. */
+/** Cuts the bytes into chunks of these sizes, repeatedly. */
 function pieces(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = []
   for (let at = 0, n = 0; at < bytes.length; n++) {
@@ -21,8 +21,8 @@ function pieces(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return chunks
 }
 
-describe('lines out of a stream', () => {
-  it('are the same however the stream is cut, also within a character', () => {
+describe('lines of a stream', () => {
+  it('are the same no matter how the stream is cut, even within a character', () => {
     const unit = fc.constantFrom('a', '"', 'é', '€', '😀', '\0', '\r', '\u2028', '\ufeff')
     const line = fc.string({ unit })
     fc.assert(
@@ -41,18 +41,18 @@ describe('lines out of a stream', () => {
     expect(split([Buffer.from('one\ntw'), Buffer.from('o')])).toEqual(['one', 'two'])
   })
 
-  it('survive bytes that are no text', () => {
+  it('survive bytes that are not text', () => {
     expect(split([Buffer.from([0xff, 0xfe, 0, 10]), Buffer.from('next\n')])).toEqual(['\ufffd\ufffd\0', 'next'])
   })
 
-  it('are cut at the cap, whether they come at once or in pieces', () => {
+  it('are cut at the cap, whether they arrive at once or in chunks', () => {
     const bytes = Buffer.from(`${'x'.repeat(100)}\nshort\n`)
     expect(split([bytes], 10)).toEqual(['x'.repeat(10), 'short'])
     expect(split(pieces(bytes, [3]), 10)).toEqual(['x'.repeat(10), 'short'])
   })
 })
 
-it('survives a line of 64 MB with flat memory and finds the next one', () => {
+it('survive 64 MB with flat memory, and the next line is found', () => {
   const chunk = Buffer.alloc(64 * 1024, 'x')
   const lines: number[] = []
   let last = ''

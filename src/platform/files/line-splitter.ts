@@ -2,12 +2,12 @@ import { isAscii, isUtf8, transcode } from 'node:buffer'
 
 const newline = 10
 
-/** Lines longer than this are cut: one of 700 MB must not take the process with it. */
+/** Longer lines are cut: one of 700 MB must not exhaust the memory. */
 const longestLine = 16 * 1024 * 1024
 
 /**
- * Cuts a stream of bytes into lines. Decodes whole lines only, so that no character is split; of a line over the cap only the
- * beginning is kept. Never holds more than one line.
+ * Splits a stream of bytes into lines. Decodes complete lines only, so that no character is split; keeps only the beginning of
+ * a line over the cap. Buffers at most one line.
  */
 export function lineSplitter(onLine: (line: string) => void, cap = longestLine) {
   let parts: Buffer[] = []
@@ -36,12 +36,12 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
       }
       if (start < chunk.length) keep(chunk.subarray(start))
     },
-    /** The rest without a newline at its end. */
+    /** Flushes the last line if it has no newline. */
     end: flush,
   }
 }
 
-/** Node 20 decodes UTF-8 at half of this speed as soon as there is one character beyond ASCII. */
+/** Node 20 decodes UTF-8 at half this speed as soon as the text has one character beyond ASCII. */
 const decode = (bytes: Buffer): string =>
   bytes.length > 256 && !isAscii(bytes) && isUtf8(bytes)
     ? transcode(bytes, 'utf8', 'utf16le').toString('utf16le')

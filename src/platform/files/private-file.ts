@@ -1,6 +1,6 @@
 import { open, rename, stat } from 'node:fs/promises'
 
-/** Replaces a file that nobody else may read, so that it is there whole or not at all. */
+/** Atomically replaces a file that only its owner can read. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.private.tmp`
   const file = await open(draft, 'w', 0o600)
@@ -13,7 +13,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   await rename(draft, path)
 }
 
-/** When a file was last changed and how long it is; undefined if it is not there. */
+/** Size and modification time of a file; undefined if it does not exist. */
 export async function fileFacts(
   path: string,
 ): Promise<{ readonly size: number; readonly changedAt: number } | undefined> {
@@ -21,7 +21,7 @@ export async function fileFacts(
   return found?.isFile() ? { size: found.size, changedAt: found.mtimeMs } : undefined
 }
 
-/** A part of a file that may be of any size. */
+/** Reads a part of a file of any size. */
 export async function readPart(path: string, offset: number, length: number): Promise<{ size: number; bytes: Buffer }> {
   const file = await open(path, 'r')
   try {

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { lineSplitter } from './line-splitter.ts'
 
-/** Reads a file of any size; holds no more than one line of it. */
+/** Reads a file of any size; buffers at most one line. */
 export async function readLines(path: string, onLine: (line: string) => void): Promise<void> {
   const lines = lineSplitter(onLine)
   const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 })
@@ -9,5 +9,5 @@ export async function readLines(path: string, onLine: (line: string) => void): P
   lines.end()
 }
 
-/** When it was last written to. */
+/** Modification time in milliseconds. */
 export const writtenAt = (path: string): number => statSync(path).mtimeMs

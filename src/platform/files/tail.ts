@@ -3,15 +3,15 @@ import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { isSameFile } from './files.ts'
 
-/** Reads a file that somebody else is writing. */
+/** Reads a file while another process writes it. */
 export interface Tail {
-  /** What has been added since the last call, up to a bound; true if there may be more. */
+  /** Reads what was added since the last call, up to a bound; true if there may be more. */
   read: () => Promise<boolean>
-  /** How big the file is, read or not. */
+  /** Size of the file, including what was not read yet. */
   bytes: () => number
-  /** False if the file was deleted or replaced: what it held can only be read here. */
+  /** False if the file was deleted or replaced: its content can then only be read here. */
   isInPlace: () => boolean
-  /** Writes all that the file holds into a new one. */
+  /** Copies the whole file to a new one. */
   copyTo: (path: string) => Promise<void>
   close: () => Promise<void>
 }
@@ -19,10 +19,10 @@ export interface Tail {
 const readMore = promisify(read)
 
 const chunkBytes = 64 * 1024
-/** So that a flood cannot keep the reader from looking up: short lines take much longer to read than to write. */
+/** Bounds one read, so that a flood of output cannot starve the caller: short lines take longer to read than to write. */
 const readMs = 50
 
-/** A file that is not there is made, so that it can be waited for. */
+/** Creates the file if it does not exist, so that it can be followed. */
 export async function openTail(path: string, onChunk: (chunk: Buffer) => void): Promise<Tail> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600)
   const buffer = Buffer.allocUnsafe(chunkBytes)
@@ -31,7 +31,7 @@ export async function openTail(path: string, onChunk: (chunk: Buffer) => void): 
   return {
     async read() {
       const until = performance.now() + readMs
-      // What is there is mostly little, and a thread for it costs more than to read it.
+      // Usually there is little to read, and a thread costs more than the read.
       let bytesRead = readSync(fd, buffer, 0, chunkBytes, position)
       for (;;) {
         position += bytesRead
@@ -47,7 +47,7 @@ export async function openTail(path: string, onChunk: (chunk: Buffer) => void): 
     isInPlace: () => isSameFile(fd, path),
     copyTo: (to) => copy(fd, to),
     async close() {
-      // A number that is given to another file while a thread still reads from it would be read from there.
+      // If a thread still reads from this descriptor after it was reused, it would read another file.
       await reading.catch(nothing)
       closeSync(fd)
     },

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { request } from 'node:https'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-/** Addresses that only mean something inside a machine or a network: a webhook must not be a way in. */
+/** Addresses that are only valid inside a machine or a network: a webhook must not reach them. */
 const internal = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -45,17 +45,17 @@ export function isInternal(address: string): boolean {
 }
 
 export type WebhookOptions = {
-  /** Signs the body: the receiver can tell that it is from us. */
+  /** Signs the body, so that the receiver can verify its origin. */
   readonly secret?: string | undefined
-  /** Whether an address may be called. */
+  /** Whether this address may be called. */
   readonly allows?: (address: string) => boolean
-  /** For the whole call, not between two bytes of it. */
+  /** Limit for the whole call, not between two bytes. */
   readonly timeoutMs?: number
 }
 
 /**
- * Posts a JSON body. The name is resolved once, the address that was checked is the one that is called, and no redirect is
- * followed. Rejects with a reason for people.
+ * Posts a JSON body. Resolves the name once, calls exactly the address that was checked, and follows no redirect. Rejects with
+ * a reason for the user.
  */
 export async function postWebhook(
   url: string,
@@ -63,7 +63,7 @@ export async function postWebhook(
   { secret, allows = (address) => !isInternal(address), timeoutMs = 5000 }: WebhookOptions = {},
 ): Promise<void> {
   const target = new URL(url)
-  if (target.protocol !== 'https:') throw new Error(`only https is called, not ${target.protocol}`)
+  if (target.protocol !== 'https:') throw new Error(`only https URLs are allowed, not ${target.protocol}`)
   const host = target.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(host) ? [{ address: host, family: isIPv6(host) ? 6 : 4 }] : await lookup(host, { all: true })
   const refused = addresses.find(({ address }) => !allows(address))
@@ -87,7 +87,7 @@ export async function postWebhook(
     call.on('response', ({ statusCode = 0 }) => {
       if (statusCode >= 200 && statusCode < 300) resolve()
       else reject(new Error(`it answered ${statusCode}`))
-      // What else it has to say may never end, and would keep us from ending.
+      // The rest of the response may never end, and would keep the process alive.
       call.destroy()
     })
     call.on('error', reject)

@@ -4,32 +4,32 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isErrno, readTextSyncIfThere, unwritable } from '../files/files.ts'
 import { isAlive, parseStartTime, type ProcessId } from './process-table.ts'
 
-/** Why the supervisor ended a process that did not end by itself. */
+/** Why the supervisor ended a process that did not exit by itself. */
 export type Ended = (typeof endings)[number]
 const endings = ['aborted', 'idle', 'attempt', 'after-result', 'output-cap', 'budget'] as const
 
-/** What is in the folder of an attempt. */
+/** The files in the folder of an attempt. */
 export const attemptFiles = {
   stdin: 'prompt.md',
   stdout: 'transcript.jsonl',
   stderr: 'stderr.log',
-  /** Who runs here. A line counts when its newline is there. */
+  /** Identity of the shim. A line counts once its newline is written. */
   pid: 'pid',
-  /** How it ended by itself. */
+  /** Exit code of a program that exited by itself. */
   exit: 'exit',
-  /** Why we have ended it. */
+  /** Why the supervisor ended it. */
   ended: 'ended',
 } as const
 
-/** What has become of the process of a folder. */
+/** State of the process of an attempt folder. */
 export type AttemptState =
-  /** We were killed before it could begin. */
+  /** Ralph was killed before the process could start. */
   | 'never-started'
   | 'running'
   | 'ended'
-  /** Ended on request: whoever wants it done orders it again. */
+  /** Ended on request: the caller starts it again if needed. */
   | 'aborted'
-  /** Gone without an exit code, killed together with its shim or by a reboot. */
+  /** Exited without an exit code, killed together with its shim or by a reboot. */
   | 'lost'
 
 export function attemptState(folder: string): AttemptState {
@@ -38,7 +38,7 @@ export function attemptState(folder: string): AttemptState {
   if (readExit(folder) !== null || readEnded(folder)) return 'ended'
   if (!id) return 'never-started'
   if (isAlive(id)) return 'running'
-  // It may have ended between the two looks.
+  // The process may have exited between the two checks.
   return readExit(folder) === null ? 'lost' : 'ended'
 }
 
@@ -58,18 +58,18 @@ export function readEnded(folder: string): Ended | undefined {
   return endings.find((ending) => ending === reason)
 }
 
-/** Said before it is done: a Ralph that is killed in between does not take what it did itself for a crash of the program. */
+/** Call before killing the process: if Ralph is killed in between, it will not mistake its own signal for a crash of the program. */
 export function noteEnded(folder: string, reason: Ended): void {
   try {
     writeFileSync(join(folder, attemptFiles.ended), `${reason}\n`, { flag: 'wx' })
   } catch {
-    // Said already, or there is no room or no folder to say it in; the process is ended all the same.
+    // Noted before, or no space or folder left to write to; the process is ended anyway.
   }
 }
 
 /**
- * The state of a folder that nothing begins in any more if nothing has: a shim whose Ralph was killed may still be about to, and
- * does so only where there is no `pid`.
+ * The state of a folder, after preventing a late start: a shim whose Ralph was killed may still be about to start, but only does
+ * so while `pid` does not exist.
  */
 export async function settledState(folder: string): Promise<AttemptState> {
   const state = attemptState(folder)
@@ -79,7 +79,7 @@ export async function settledState(folder: string): Promise<AttemptState> {
     writeFileSync(path, nobody, { flag: 'wx' })
   } catch (error) {
     if (!isErrno(error, 'EEXIST')) return state
-    // Somebody was faster, and is about to say who it is, or was killed over it.
+    // A shim was faster, and is about to write its identity, or was killed while doing so.
     for (let tries = 0; tries < 100 && wholeLine(folder, attemptFiles.pid) === undefined; tries++) await sleep(10)
     if (wholeLine(folder, attemptFiles.pid) === undefined) writeFileSync(path, nobody)
   }
@@ -88,7 +88,7 @@ export async function settledState(folder: string): Promise<AttemptState> {
 
 const nobody = 'nobody\n'
 
-/** A name for what an attempt prints, in a folder beside those of the attempts; one that is there already is replaced. */
+/** Links a name to the transcript of an attempt, from a folder beside `attempts`; replaces an existing link. */
 export function nameTranscript(link: string, attempt: string): void {
   const target = join('..', 'attempts', attempt, attemptFiles.stdout)
   try {
@@ -104,7 +104,7 @@ export function nameTranscript(link: string, attempt: string): void {
   }
 }
 
-/** The last part of what it has printed as errors. */
+/** The last bytes of stderr. */
 export function readErrors(folder: string, bytes: number): string {
   const path = join(folder, attemptFiles.stderr)
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -118,7 +118,7 @@ export function readErrors(folder: string, bytes: number): string {
   }
 }
 
-/** Milliseconds since the process of a folder began. */
+/** Milliseconds since the process of a folder started. */
 export function joinedSince(folder: string): number {
   const begun = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
   return begun === undefined ? 0 : Math.max(0, Date.now() - begun)

@@ -14,11 +14,11 @@ type Job = {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What it prints is added to this file. */
+  /** Output is appended to this file. */
   readonly log: string
 }
 
-/** Starts a program that goes on when we end. */
+/** Starts a program that keeps running after Ralph exits. */
 export async function startDetached({ file, args, cwd, env, log }: Job): Promise<DetachedProcess> {
   const output = await open(log, 'a', 0o600).catch((error: unknown) => {
     throw unwritable(log, error)

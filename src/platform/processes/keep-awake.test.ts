@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { aFolder } from '../../../test/support/folder.ts'
 import { keepAwake } from './keep-awake.ts'
 
-/** A program that writes down how it was called and that it was ended. */
+/** A program that records its arguments and its end. */
 function aKeeper(name: string) {
   const folder = aFolder()
   const log = join(folder, 'log')
@@ -32,7 +32,7 @@ it.each([
     'systemd-inhibit',
     '--what=idle:sleep --mode=block --who=ralph --why=a sprint is running tail --pid=4711 -f /dev/null',
   ],
-] as const)('on %s, %s holds sleep back until it is let go', async (platform, program, called) => {
+] as const)('on %s, %s prevents sleep until it is released', async (platform, program, called) => {
   const { path, lines } = aKeeper(program)
 
   const letSleep = keepAwake({ platform, path, pid: 4711 })
@@ -43,6 +43,6 @@ it.each([
   expect(lines()).toEqual([called, 'ended'])
 })
 
-it.each(['darwin', 'linux', 'win32'] as const)('on %s without such a program nothing happens', (platform) => {
+it.each(['darwin', 'linux', 'win32'] as const)('does nothing on %s without such a program', (platform) => {
   expect(() => keepAwake({ platform, path: aFolder(), pid: process.pid })()).not.toThrow()
 })

@@ -5,8 +5,8 @@ import { signal } from './process-table.ts'
 type Machine = { readonly platform: NodeJS.Platform; readonly path: string; readonly pid: number }
 
 /**
- * Keeps the machine from going to sleep until the returned function is called or this process ends, however it ends. A
- * machine that cannot be kept awake sleeps when it likes: that is never an error.
+ * Keeps the machine awake until the returned function is called or this process ends, no matter how. Best effort: a machine
+ * that cannot be kept awake is not an error.
  */
 export function keepAwake({ platform, path, pid }: Machine): () => void {
   const [name, ...args] = keeper(platform, pid)
@@ -20,7 +20,7 @@ export function keepAwake({ platform, path, pid }: Machine): () => void {
   }
 }
 
-/** Each of them ends with the process it is given. */
+/** Each of these programs ends with the given process. */
 function keeper(platform: NodeJS.Platform, pid: number): readonly string[] {
   if (platform === 'darwin') return ['caffeinate', '-i', '-w', String(pid)]
   if (platform !== 'linux') return []

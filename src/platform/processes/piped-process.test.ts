@@ -4,7 +4,7 @@ import { startPiped } from './piped-process.ts'
 
 const node = (script: string) => startPiped(process.execPath, ['-e', script], process.cwd())
 
-it('talks to a program and tells how it ended', async () => {
+it('exchanges text with a program and reports how it ended', async () => {
   const { stdin, stdout, exited } = await node('process.stdin.pipe(process.stdout); process.exitCode = 3')
   stdin.end('hello')
 
@@ -12,11 +12,11 @@ it('talks to a program and tells how it ended', async () => {
   expect(await exited).toBe('exit code 3')
 })
 
-it('is refused for a program that is not there', async () => {
+it('rejects if the program does not exist', async () => {
   await expect(startPiped('/no/such/program', [], process.cwd())).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-it('ends a program that ends with its input, and one that ends with nothing but KILL', async () => {
+it('ends a program that exits at the end of input, and one that exits only on KILL', async () => {
   const polite = await node('process.stdin.resume()')
   await polite.end(2000)
   expect(await polite.exited).toBe('exit code 0')

@@ -3,20 +3,20 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A program to talk to: what it is told and what it says are pipes of ours, its stderr is ours. */
+/** A program with piped stdin and stdout; it inherits our stderr. */
 export type PipedProcess = {
   readonly stdin: Writable
   readonly stdout: Readable
-  /** How it ended, in words. */
+  /** How it ended, as text. */
   readonly exited: Promise<string>
-  /** End of input, then TERM, then KILL, with a grace after each. */
+  /** End of input, then TERM, then KILL, with a grace period after each. */
   readonly end: (graceMs: number) => Promise<void>
 }
 
 /** Rejects with ENOENT or EACCES if the program cannot be started. */
 export async function startPiped(file: string, args: readonly string[], cwd: string): Promise<PipedProcess> {
   const child = spawn(file, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
-  // A program that is gone is told by its exit; writing to it must not be an error on top.
+  // The exit reports a dead program; writing to it must not fail in addition.
   child.stdin.on('error', () => {})
   await once(child, 'spawn')
   const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? `exit code ${code}`))

@@ -1,6 +1,6 @@
 import { existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 
-/** Who a process is: a pid alone can be somebody else's by now. */
+/** Identity of a process: a pid alone may have been reused. */
 export type ProcessId = { readonly pid: number; readonly startTime: string; readonly bootId: string }
 
 const here = readOr('/proc/sys/kernel/random/boot_id', '').trim()
@@ -10,7 +10,7 @@ export function isAlive({ pid, startTime, bootId }: ProcessId): boolean {
   return bootId === here && startTimeOf(pid) === startTime
 }
 
-/** Sends a signal; false if there is nobody to receive it. A negative pid is a process group. */
+/** Sends a signal; false if the process does not exist. A negative pid is a process group. */
 export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, name)
@@ -21,9 +21,9 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * Ends every process that carries a mark in its environment, wherever it has gone: a grandchild that has called setsid is in
- * no group of ours. Looks only at process numbers given from `first` on, if it is known that the mark was not there before.
- * Repeats until two scans in a row find nothing, since a process can fork between scan and signal.
+ * Kills every process that carries a mark in its environment, no matter in which group: a grandchild that called setsid is in
+ * none of ours. Scans only pids from `first` on if the caller knows that the mark did not exist before. Repeats until two
+ * scans in a row find nothing, since a process can fork between scan and signal.
  */
 export function sweep(mark: string, first?: number): void {
   const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
@@ -35,7 +35,7 @@ export function sweep(mark: string, first?: number): void {
 }
 
 function carries(pid: number, needle: Buffer): boolean {
-  // Most are gone by now, and an exception costs more than to look.
+  // Most are gone by now, and an exception costs more than a check.
   if (pid === process.pid || !existsSync(`/proc/${pid}`)) return false
   try {
     return readFileSync(`/proc/${pid}/environ`).includes(needle)
@@ -44,10 +44,10 @@ function carries(pid: number, needle: Buffer): boolean {
   }
 }
 
-/** The number that was given last; NaN where nobody counts. */
+/** The most recent pid; NaN if the system does not report it. */
 export function lastProcessNumber(): number {
   try {
-    // Kept open: it is read three times for each attempt.
+    // Kept open: every attempt reads it three times.
     counter ??= { fd: openSync('/proc/loadavg', 'r'), buffer: Buffer.alloc(100) }
     const { fd, buffer } = counter
     const text = buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0))
@@ -59,10 +59,10 @@ export function lastProcessNumber(): number {
 
 let counter: { readonly fd: number; readonly buffer: Buffer } | undefined
 
-/** Numbers up to this many apart are cheaper to try than to look up. */
+/** Up to this many pids are cheaper to probe than to list. */
 const fewNumbers = 200
 
-/** Process numbers go up and start again from the bottom, so what was given since is the part of the circle up to the last one given. */
+/** Pids count up and wrap around, so the pids since `first` may be a range that wraps. */
 function givenFrom(first: number): number[] {
   const last = lastProcessNumber()
   if (last >= first && last - first < fewNumbers) return Array.from({ length: last - first + 1 }, (_, n) => first + n)
@@ -87,7 +87,7 @@ function startTimeOf(pid: number): string | undefined {
   return fields[0] === 'Z' ? undefined : parseStartTime(fields)
 }
 
-/** Field 22 of /proc/<pid>/stat, clock ticks since boot, from the fields behind the name. */
+/** Field 22 of /proc/<pid>/stat, clock ticks since boot, from the fields after the name. */
 export const parseStartTime = (fields: readonly string[]): string | undefined => fields[19]
 
 function readOr(path: string, otherwise: string): string {

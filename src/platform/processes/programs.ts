@@ -1,7 +1,7 @@
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { isExecutable } from '../files/files.ts'
 
-/** Where PATH finds a program; names with a slash are taken from `cwd`. */
+/** Looks up a program on PATH; names with a slash are relative to `cwd`. */
 export function findProgram(name: string, path: string, cwd: string): string | undefined {
   if (name.includes('/')) {
     const file = isAbsolute(name) ? name : resolve(cwd, name)

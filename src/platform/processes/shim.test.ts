@@ -8,7 +8,7 @@ import { attemptState, readId, settledState } from './attempt-folder.ts'
 import { startUnderShim } from './shim.ts'
 import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 
-/** Runs a program as attempt `name` below `base`; a shell script if nothing else is said. */
+/** Runs a program as attempt `name` below `base`; by default a shell script. */
 function aRun(base: string, name: string, given: Partial<SupervisedProcess> & { readonly script?: string } = {}) {
   const job: SupervisedProcess = {
     folder: join(base, name),
@@ -39,7 +39,7 @@ async function until(isSo: () => boolean): Promise<void> {
 const ok = { code: 0, lost: false }
 
 describe('a shim', () => {
-  it('is used again for the next program in the same surroundings, and by nobody else meanwhile', async () => {
+  it('is reused for the next program with the same folder and environment, and serves one program at a time', async () => {
     const base = aFolder()
     const first = aRun(base, 'a')
     await first.ended
@@ -53,7 +53,7 @@ describe('a shim', () => {
     expect(third.shim()).not.toBe(first.shim())
   })
 
-  it('hands over words and variables byte for byte, whether it is new or not', async () => {
+  it('passes arguments and variables byte for byte, whether it is new or reused', async () => {
     const base = aFolder()
     const everything = Array.from({ length: 0x2ff }, (_, n) => String.fromCodePoint(n + 1)).join('')
     const words = [
@@ -87,7 +87,7 @@ describe('a shim', () => {
     }
   })
 
-  it('gives nothing of one program to the next: no variable, no file, no folder', async () => {
+  it('leaks nothing from one program to the next: no variable, no file, no folder', async () => {
     const base = aFolder()
     const script = 'echo "$OLD,$NEW"; for fd in /proc/$$/fd/*; do case $(readlink $fd) in socket*) echo $fd; esac; done'
     await aRun(base, 'a', { script: 'cd /; export NEW=1; exec 9>/dev/null' }).ended
@@ -98,7 +98,7 @@ describe('a shim', () => {
     expect(printed(base, 'c')).toBe(',\n')
   })
 
-  it('is not used for a folder that has taken the place of its own', async () => {
+  it('is not reused for a new folder at the path of its own', async () => {
     const base = aFolder()
     const cwd = join(base, 'work')
     mkdirSync(cwd)
@@ -110,7 +110,7 @@ describe('a shim', () => {
     expect(existsSync(join(cwd, 'here'))).toBe(true)
   })
 
-  it('that was killed while it had nothing to do is replaced', async () => {
+  it('is replaced if it was killed while idle', async () => {
     const base = aFolder()
     const first = aRun(base, 'a')
     await first.ended
@@ -121,7 +121,7 @@ describe('a shim', () => {
     expect(second.shim()).not.toBe(first.shim())
   })
 
-  it('that is killed at work costs its own program only, and the next one begins', async () => {
+  it('takes only its own program along if it is killed, and the next one starts', async () => {
     const base = aFolder()
     const script = `echo up; while [ ! -e '${base}/go' ]; do sleep 0.02; done; exit 4`
     const hit = aRun(base, 'a', { script, onOutput: () => kill(hit.shim()) })
@@ -134,7 +134,7 @@ describe('a shim', () => {
     expect(await aRun(base, 'c').ended).toEqual(ok)
   })
 
-  it('is gone with a program that had to be ended', async () => {
+  it('ends with a program that the supervisor had to end', async () => {
     const base = aFolder()
     const run = aRun(base, 'a', { script: 'echo up; sleep 60', overdue: (bytes) => (bytes > 0 ? 'idle' : undefined) })
 
@@ -142,7 +142,7 @@ describe('a shim', () => {
     await until(() => !isRunning(run.shim()))
   })
 
-  it('ends when nobody can give it work any more, but not before its program', async () => {
+  it('ends when it can get no more work, but not before its program', async () => {
     const base = aFolder()
     const folder = join(base, 'a')
     mkdirSync(folder)
@@ -157,7 +157,7 @@ describe('a shim', () => {
     expect(readFileSync(join(folder, 'exit'), 'utf8')).toBe('5\n')
   })
 
-  it('begins nothing in a folder that was given up', async () => {
+  it('starts nothing in a folder that was given up', async () => {
     const base = aFolder()
     const folder = join(base, 'a')
     mkdirSync(folder)
@@ -172,13 +172,13 @@ describe('a shim', () => {
     expect(attemptState(folder)).toBe('never-started')
   })
 
-  it('refuses a word that no program can be given', async () => {
+  it('rejects an argument that no program can receive', async () => {
     const base = aFolder()
     await expect(aRun(base, 'a', { args: ['-c', 'a\0b'] }).ended).rejects.toThrow(/NUL/)
   })
 })
 
-it('a folder in which somebody is about to begin is not given up', async () => {
+it('does not give up a folder in which a shim is about to start', async () => {
   const folder = aFolder()
   writeFileSync(join(folder, 'pid'), '')
   const settled = settledState(folder)

@@ -8,7 +8,7 @@ import { attemptFiles } from './attempt-folder.ts'
 import { lastProcessNumber, processId, type ProcessId } from './process-table.ts'
 
 export type ShimJob = {
-  /** With all that the program needs; its input and its two outputs are there already. */
+  /** Has everything that the program needs; its stdin, stdout and stderr files exist already. */
   readonly folder: string
   readonly file: string
   readonly args: readonly string[]
@@ -16,31 +16,31 @@ export type ShimJob = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A shim that has a job. */
+/** A shim with a job. */
 export interface Shim {
   readonly id: ProcessId
-  /** The last process number given before the job began: all that the job starts comes later. Undefined if that is not certain. */
+  /** The last pid before the job started: everything that the job starts has a later one. Undefined if uncertain. */
   readonly before: number | undefined
   readonly isOver: () => boolean
-  /** How the program ended, as the shim says. */
+  /** Exit code of the program, as reported by the shim. */
   readonly told: () => number | undefined
-  /** How the shim itself ended: as its program, if that could not be told in any other way. */
+  /** Exit code of the shim: that of its program, if the shim could not report it otherwise. */
   readonly exitCode: () => number | null
   /** Called once. */
   readonly onOver: (listener: () => void) => void
-  /** It gets no job after this one, and ends. */
+  /** Ends the shim after this job. */
   readonly retire: () => void
-  /** Its job is over, and nothing of it is left: it may get another one. */
+  /** The job is over and no process of it is left: the shim may get another job. */
   readonly release: () => void
 }
 
 /**
- * Stands between us and a program, in a session of its own, and outlives us: writes who it is and how the program ended, so that
- * a Ralph that was killed finds both again. It is told its jobs on its standard input, one after the other, and ends with it.
- * That a shim is used again is what makes an attempt cheap: to start a process out of Node copies the page tables of Node.
+ * Sits between Ralph and a program, in a session of its own, and outlives Ralph: records its identity and the exit code of the
+ * program, so that a Ralph that was killed and restarted finds both. Reads jobs from stdin, one after the other, and ends with
+ * it. Reusing shims makes attempts cheap: starting a process from Node copies the page tables of Node.
  *
- * Shell built-ins only, and names that no program misses. The traps are handlers, not "ignore", which the program would
- * inherit. Where `pid` is there already nothing is started (see `closeFolder`). A line counts when its newline is there.
+ * Uses only shell built-ins, and variable names that no program needs. The traps are handlers, not "ignore", which the program
+ * would inherit. Starts nothing if `pid` exists (see `settledState`). A line counts once its newline is written.
  */
 const shim = `trap : TERM INT HUP
 read -r ralph_stat </proc/$$/stat
@@ -62,10 +62,10 @@ ralph_end() {
 }
 `
 
-/** What it says instead of an exit code when it could not begin. */
+/** What the shim reports instead of an exit code when it could not start the job. */
 const refused = 'refused'
 
-/** A job as text for the shim. In braces: of a text that was cut off nothing is done. */
+/** Formats a job for the shim. In braces, so that a truncated text runs nothing. */
 function jobText({ folder, file, args }: ShimJob, variables: readonly Variable[]): string {
   const path = (name: string) => quote(join(folder, name))
   const words = [...variables.map(([name, value]) => `${name}=${quote(value)}`), ...[file, ...args].map(quote)]
@@ -74,33 +74,33 @@ function jobText({ folder, file, args }: ShimJob, variables: readonly Variable[]
   return `{ if ralph_begin ${quote(folder)}; then ${run}; else echo ${refused}; fi; }\n`
 }
 
-/** Within single quotes a shell takes every byte for itself; only the quote has to stand outside. */
+/** Within single quotes a shell takes every byte literally; only the quote itself must stand outside. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 type Variable = readonly [name: string, value: string]
 
-/** What a shim was started with; a job that wants something else gets another shim. */
+/** What a shim was started with; a job with another environment gets another shim. */
 type Base = Pick<ShimJob, 'cwd' | 'env'> & { readonly place: string }
 
 type Idle = {
   readonly base: Base
-  /** As far as we have heard: one that was killed just now gets a job that it does not begin. */
+  /** As far as we know: a shim that was just killed gets a job that it never starts. */
   readonly isGone: () => boolean
   readonly retire: () => void
   readonly give: Give
 }
 type Give = (job: ShimJob, variables: readonly Variable[]) => Shim
 
-/** More than this many have nothing to do at the same time only if environments change all the time. */
+/** More idle shims than this only occur if environments change constantly. */
 const mostIdle = 4
-/** The next program mostly begins at once; secrets of a user's environment must not stay in a shim that nobody needs. */
+/** The next program usually starts at once; secrets in a user's environment must not stay in an unused shim. */
 const idleMs = 60_000
 const idle: Idle[] = []
 
-/** Starts a program under a shim. Rejects with what the system says if there can be no further process. */
+/** Starts a program under a shim. Rejects with the system error if no process can be created. */
 export async function startUnderShim(job: ShimJob): Promise<Shim> {
   if ([job.file, ...job.args].some((word) => word.includes('\0'))) {
-    throw new TypeError('a program cannot be given a NUL byte')
+    throw new TypeError('an argument of a program cannot contain a NUL byte')
   }
   const place = placeOf(job.cwd)
   for (const [index, { base, isGone, give }] of idle.entries()) {
@@ -114,16 +114,16 @@ export async function startUnderShim(job: ShimJob): Promise<Shim> {
   return give(job, [[markVariable, mark]])
 }
 
-/** Told to everything that an attempt starts. Not to the shim itself, which may see many attempts. */
+/** Set for everything that an attempt starts. Not for the shim itself, which may serve many attempts. */
 export const markVariable = 'RALPH_ATTEMPT'
 
-/** A folder that was deleted and made again is another one, and a shim would still be in the first. */
+/** Tells a folder from one that was deleted and created again under the same path: a shim would still be in the old one. */
 function placeOf(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false })
   return found ? `${found.dev} ${found.ino}` : ''
 }
 
-/** What has to be set on top of an environment to make another one; undefined if that cannot be said in a shell. */
+/** The variables to set on top of one environment to get another; undefined if a shell cannot express it. */
 function changes(from: Base['env'], to: Base['env']): readonly Variable[] | undefined {
   if (Object.keys(from).some((name) => to[name] === undefined)) return undefined
   const changed = Object.entries(to).filter(([name, value]) => from[name] !== value)
@@ -131,7 +131,7 @@ function changes(from: Base['env'], to: Base['env']): readonly Variable[] | unde
 }
 
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** Names that mean something to the shim itself, or that a shell does not let be changed. */
+/** Names that matter to the shim itself, or that a shell does not let a script change. */
 const shellName =
   /^(?:ralph_.*|BASH.*|SHELLOPTS|E?UID|PPID|GROUPS|PATH|IFS|ENV|PWD|OLDPWD|PS\d|OPT.*|LANG|LC_.*|LINENO|RANDOM|SECONDS|_)$/
 
@@ -140,9 +140,9 @@ async function startShim(base: Base): Promise<Idle> {
   const child = spawn('/bin/sh', ['-s', 'ralph-shim'], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
   let told = ''
   let tell = nothing
-  // Before that there may be no streams.
+  // Before that the streams may not exist.
   await once(child, 'spawn')
-  // One that is gone is told by its exit; writing to it must not be an error on top.
+  // The exit reports a dead shim; writing to it must not fail in addition.
   child.stdin.on('error', nothing)
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     told += text
@@ -182,7 +182,7 @@ async function startShim(base: Base): Promise<Idle> {
   return own
 }
 
-/** Whether the system's count of processes is the one that this number is from: there are containers in which it is not. */
+/** Whether the system's process counter includes this pid: in some containers it does not. */
 const countsUpTo = (pid: number): boolean => {
   const last = lastProcessNumber()
   return last >= pid && last < pid + 1000
@@ -197,7 +197,7 @@ function rest(shimOfNobody: Idle): void {
 
 let tidying: NodeJS.Timeout | undefined
 
-/** It must not keep us alive. */
+/** The stream must not keep the process alive. */
 function unref(stream: Stream): void {
   if (stream instanceof Socket) stream.unref()
 }

@@ -14,15 +14,15 @@ const ask = (script: string, more: { readonly timeoutMs?: number; readonly signa
 const seconds = `87654.${process.pid}`
 const left = () => commandLines().filter((line) => line.startsWith(`sleep ${seconds}`))
 
-it('says what was printed and how it ended', async () => {
+it('returns the output and the exit code', async () => {
   expect(await ask('echo 1.2.3; echo noise >&2; exit 3')).toEqual({ code: 3, stdout: '1.2.3\n' })
 })
 
-it('gives it nothing to read', async () => {
+it('provides no input', async () => {
   expect(await ask('cat; echo read')).toEqual({ code: 0, stdout: 'read\n' })
 })
 
-it('ends what takes too long, with all that it has started', async () => {
+it('kills a program that takes too long, with everything that it started', async () => {
   expect(await ask(`echo 1; setsid sleep ${seconds} & sleep ${seconds}`, { timeoutMs: 300 })).toEqual({
     code: null,
     stdout: '1\n',
@@ -30,7 +30,7 @@ it('ends what takes too long, with all that it has started', async () => {
   expect(left()).toEqual([])
 })
 
-it('does not wait for what it leaves behind, and leaves nothing', async () => {
+it('does not wait for background processes, and leaves none', async () => {
   const started = performance.now()
 
   expect(await ask(`setsid sleep ${seconds} & echo 1`)).toEqual({ code: 0, stdout: '1\n' })
@@ -38,12 +38,12 @@ it('does not wait for what it leaves behind, and leaves nothing', async () => {
   expect(left()).toEqual([])
 })
 
-it('is ended by a signal', async () => {
+it('ends the program when the signal aborts', async () => {
   expect(await ask(`sleep ${seconds}`, { signal: AbortSignal.abort() })).toEqual({ code: null, stdout: '' })
   expect(left()).toEqual([])
 })
 
-it('does not throw when there is no such program', async () => {
+it('does not throw if the program does not exist', async () => {
   const job = { file: '/no/such/program', args: [], cwd: '/', env: {}, timeoutMs: 1000 }
 
   expect(await runShortly(job)).toEqual({ code: null, stdout: '' })

@@ -11,12 +11,12 @@ export type ShortRun = {
 }
 
 const mostCharacters = 64 * 1024
-/** What was printed last may arrive after the end of the program that printed it. */
+/** The last output may arrive after the program exits. */
 const lastWordsMs = 100
 
 /**
- * Runs a program that is asked one thing and answers at once: no input, no terminal, and whatever is left of it after its
- * end, the time limit or the signal is killed. Never rejects; the code is null if it could not be started or was killed.
+ * Runs a program that answers at once: no input, no terminal, and every process it leaves behind after its exit, the timeout or
+ * the signal is killed. Never rejects; the code is null if the program could not be started or was killed.
  */
 export async function runShortly(job: ShortRun): Promise<{ readonly code: number | null; readonly stdout: string }> {
   const mark = `ralph-asks-${process.pid}-${performance.now()}`

@@ -9,7 +9,7 @@ import { isRunning, kill, markedProcesses } from '../../../test/support/processe
 import { attemptState, readId, type Ended } from './attempt-folder.ts'
 import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 
-/** A shell script in a folder below `base`, whose output is collected. */
+/** A shell script in a folder below `base`, with its output collected. */
 function aJob(base: string, script: string, given: Partial<SupervisedProcess> = {}) {
   const chunks: Buffer[] = []
   const job: SupervisedProcess = {
@@ -31,14 +31,14 @@ function aJob(base: string, script: string, given: Partial<SupervisedProcess> = 
   return { job, output: () => Buffer.concat(chunks).toString() }
 }
 
-/** What is left of a job's processes, if there is any after a moment. */
+/** Processes of a job that are still running after a moment. */
 async function leftOver(base: string): Promise<string[]> {
   for (let tries = 0; tries < 20 && markedProcesses(base).length > 0; tries++) await sleep(50)
   return markedProcesses(base).map(({ command }) => command)
 }
 
-describe('a program that ends by itself', () => {
-  it.each([0, 7, 143])('is told by its exit code %i', async (code) => {
+describe('a program that exits by itself', () => {
+  it.each([0, 7, 143])('is reported with its exit code %i', async (code) => {
     const base = aFolder()
     const { job, output } = aJob(base, `echo hello; exit ${code}`)
 
@@ -47,12 +47,12 @@ describe('a program that ends by itself', () => {
     expect(attemptState(job.folder)).toBe('ended')
   })
 
-  it('is told by the code of its shell when a signal killed it', async () => {
+  it('is reported with the code of its shell when a signal killed it', async () => {
     const { job } = aJob(aFolder(), 'kill -KILL $$')
     expect(await superviseProcess(job)).toEqual({ code: 137, lost: false })
   })
 
-  it('reads its input from a file and finds what was put beside it', async () => {
+  it('reads its input from a file and finds the files beside it', async () => {
     const { job, output } = aJob(aFolder(), 'cat; cat "$SETTINGS"', {
       stdin: 'the prompt\n',
       files: { 'a.json': '{}' },
@@ -63,7 +63,7 @@ describe('a program that ends by itself', () => {
     expect(readFileSync(join(job.folder, 'prompt.md'), 'utf8')).toBe('the prompt\n')
   })
 
-  it('has its output kept byte for byte, and its errors apart', async () => {
+  it('has its output stored byte for byte, and its errors separately', async () => {
     const { job } = aJob(aFolder(), `printf 'a\\000\\377\\n'; echo oops >&2`)
     await superviseProcess(job)
 
@@ -71,7 +71,7 @@ describe('a program that ends by itself', () => {
     expect(readFileSync(join(job.folder, 'stderr.log'), 'utf8')).toBe('oops\n')
   })
 
-  it('takes nothing along that it has started, also with setsid, within two seconds', async () => {
+  it('leaves none of the processes that it started, even with setsid, within two seconds', async () => {
     const base = aFolder()
     const { job } = aJob(base, 'sleep 60 & setsid sleep 61 & setsid sh -c "setsid sleep 62 & sleep 63" & echo done')
     const before = performance.now()
@@ -81,13 +81,13 @@ describe('a program that ends by itself', () => {
     expect(performance.now() - before).toBeLessThan(2000)
   })
 
-  it('is refused if it is not there, and its folder says so', async () => {
+  it('is rejected if it does not exist, and its folder says so', async () => {
     const { job } = aJob(aFolder(), '', { file: '/no/such/program' })
     expect(await superviseProcess(job)).toEqual({ code: 127, lost: false })
   })
 })
 
-describe('a program that does not end by itself', () => {
+describe('a program that does not exit by itself', () => {
   it('ends on request, after a TERM that it obeys', async () => {
     const abort = new AbortController()
     const { job, output } = aJob(aFolder(), 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.02; done', {
@@ -116,7 +116,7 @@ describe('a program that does not end by itself', () => {
     expect(readFileSync(join(job.folder, 'ended'), 'utf8')).toBe(`${why}\n`)
   })
 
-  it('is gone soon after its grace, with all its children, if it ignores TERM', async () => {
+  it('is gone soon after its grace period, with all its children, if it ignores TERM', async () => {
     const base = aFolder()
     const { job } = aJob(base, `trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 1; done`, {
       overdue: (bytes) => (bytes > 0 ? 'attempt' : undefined),
@@ -128,7 +128,7 @@ describe('a program that does not end by itself', () => {
     expect(performance.now() - before).toBeLessThan(2500)
   })
 
-  it('takes along what is in its group, though nothing shows any more where that comes from', async () => {
+  it('takes its process group along, even processes whose parent is gone', async () => {
     const base = aFolder()
     const { job } = aJob(
       base,
@@ -144,14 +144,14 @@ describe('a program that does not end by itself', () => {
     expect(isRunning(pid)).toBe(false)
   })
 
-  it('counts what it prints, errors too, against the cap', async () => {
+  it('has all its output, stderr included, counted against the cap', async () => {
     const { job } = aJob(aFolder(), 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done', {
       overdue: (bytes) => (bytes > 50_000 ? 'output-cap' : undefined),
     })
     expect(await superviseProcess(job)).toMatchObject({ ended: 'output-cap' })
   })
 
-  it('is told as lost when it is killed together with its shim', async () => {
+  it('is reported as lost when it is killed together with its shim', async () => {
     const base = aFolder()
     const { job } = aJob(base, 'echo up; sleep 60')
     const ended = superviseProcess({ ...job, onOutput: () => kill(-(readId(job.folder)?.pid ?? 0)) })
@@ -161,7 +161,7 @@ describe('a program that does not end by itself', () => {
   })
 })
 
-/** A job whose parent was killed: another process has started it, and is gone. */
+/** A job whose parent was killed: another process started it, and is gone. */
 async function anOrphan(base: string, script: string) {
   const { job, output } = aJob(base, script)
   mkdirSync(job.folder)
@@ -179,8 +179,8 @@ sh -c "$2"; code=$?; echo $code >"$1/exit"`
   return { job, output }
 }
 
-describe('a program that an earlier run has started', () => {
-  it('is joined while it lives, and read from its beginning', async () => {
+describe('a program that an earlier run started', () => {
+  it('is joined while it runs, and read from the beginning', async () => {
     const base = aFolder()
     const { job, output } = await anOrphan(
       base,
@@ -197,7 +197,7 @@ describe('a program that an earlier run has started', () => {
     expect(ranMs).toBeGreaterThanOrEqual(0)
   })
 
-  it('is not started again if it has ended meanwhile: its result is taken', async () => {
+  it('is not started again if it has ended since: its result counts', async () => {
     const base = aFolder()
     const { job, output } = await anOrphan(base, `echo done >>'${base}/count'; echo result; exit 4`)
     for (let tries = 0; tries < 100 && attemptState(job.folder) !== 'ended'; tries++) await sleep(10)
@@ -207,7 +207,7 @@ describe('a program that an earlier run has started', () => {
     expect(readFileSync(join(base, 'count'), 'utf8')).toBe('done\n')
   })
 
-  it('is lost if it is gone without a word, and nothing of it lives on', async () => {
+  it('is lost if it is gone without an exit code, and none of its processes survives', async () => {
     const base = aFolder()
     const { job } = await anOrphan(base, 'setsid sleep 60 & echo part; sleep 60')
     kill(readId(job.folder)?.pid ?? 0)
@@ -215,7 +215,7 @@ describe('a program that an earlier run has started', () => {
     expect(await leftOver(base)).toEqual([])
   })
 
-  it('is not somebody else who has got its number since', async () => {
+  it('is not confused with another process that reuses its pid', async () => {
     const base = aFolder()
     const { job } = aJob(base, '')
     mkdirSync(job.folder)
@@ -228,7 +228,7 @@ describe('a program that an earlier run has started', () => {
     expect(isRunning(bystander.pid ?? 0)).toBe(true)
   })
 
-  it('is ended for good if the earlier run was killed while it ended it', async () => {
+  it('is killed for good if the earlier run was killed while ending it', async () => {
     const base = aFolder()
     const { job } = await anOrphan(base, 'echo up; sleep 60')
     writeFileSync(join(job.folder, 'ended'), 'idle\n')
@@ -244,14 +244,14 @@ describe('a program that an earlier run has started', () => {
     ['ended', 'aborted\n', 'aborted'],
     ['ended', 'idle\n', 'ended'],
     ['ended', 'somehow\n', 'never-started'],
-  ])('counts a line when it is whole: %s with %j is %s', (name, text, state) => {
+  ])('counts a line once it is complete: %s with %j is %s', (name, text, state) => {
     const folder = aFolder()
     writeFileSync(join(folder, name), text)
     expect(attemptState(folder)).toBe(state)
   })
 })
 
-it('survives a program that deletes the folder under itself, and keeps what it has printed', async () => {
+it('survives if it deletes its own folder, and its output is kept', async () => {
   const base = aFolder()
   const { job, output } = aJob(base, `rm -rf '${base}/attempt'; echo still here; exit 6`)
 

@@ -8,37 +8,37 @@ import { markVariable, startUnderShim, type Shim } from './shim.ts'
 import { openTail, type Tail } from '../files/tail.ts'
 
 export type SupervisedProcess = {
-  /** A folder of its own for pid, stdin, stdout, stderr and exit code. If it is there already, what runs in it is joined. */
+  /** A private folder for pid, stdin, stdout, stderr and exit code. If it exists, the process in it is joined. */
   readonly folder: string
   readonly file: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly stdin: string
-  /** Written into the folder first, by name. */
+  /** Files to write into the folder first, by name. */
   readonly files: Readonly<Record<string, string>>
-  /** Told to the process and inherited by everything it starts. */
+  /** Passed to the process and inherited by everything it starts. */
   readonly mark: string
   readonly onOutput: (chunk: Buffer) => void
-  /** How long the process has run already when it was joined and not started. */
+  /** Called with the time that the process has run already, if it was joined rather than started. */
   readonly onJoined?: (ranMs: number) => void
-  /** Asked several times a second, with what it has printed so far, errors included; the answer ends the process. */
+  /** Called several times a second with the number of bytes printed so far, stderr included; a result ends the process. */
   readonly overdue: (bytes: number) => Ended | undefined
   readonly signal: AbortSignal
-  /** What it is given to end by itself after a TERM. */
+  /** Time to exit after TERM. */
   readonly graceMs?: number
 }
 
-/** `lost`: it is gone without an exit code, killed together with its shim or by a reboot. */
+/** `lost`: the process exited without an exit code, killed together with its shim or by a reboot. */
 export type ProcessEnd = { readonly code: number | null; readonly lost: boolean; readonly ended?: Ended }
 
 const defaultGraceMs = 10_000
 const pollMs = 100
 
-/** Runs a program under the shim, or joins the one that already runs in the folder, until nothing of it is left. */
+/** Runs a program under the shim, or joins the one that runs in the folder, until no process of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
   const folder = prepare(job)
-  // Opened before the program can run: one that deletes the folder under itself does not take its output with it.
+  // Open it before the program runs, so that the output survives if the program deletes its own folder.
   const tail = await openTail(join(job.folder, attemptFiles.stdout), job.onOutput)
   try {
     const { shim, ended } = await runUnderShim(job, tail, folder)
@@ -55,7 +55,7 @@ export async function superviseProcess(job: SupervisedProcess): Promise<ProcessE
 
 type Run = { readonly shim?: Shim; readonly ended?: Ended | undefined }
 
-/** Until nothing of it is left. A shim that is killed before it could begin, as one of those that wait may be, is replaced. */
+/** Returns when no process of the job is left. Replaces a shim that is killed before it starts the job, as an idle one may be. */
 async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: Folder): Promise<Run> {
   if (folder === 'old') job.onJoined?.(joinedSince(job.folder))
   for (let tries = 1; ; tries++) {
@@ -70,18 +70,18 @@ async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: Folder):
 
 const mostTries = 5
 
-/** It says so before it begins, in a folder that its program may have deleted since. */
+/** The shim writes `pid` before it starts the program, which may have deleted the folder since. */
 const hasBegun = (folder: string, shim: Shim): boolean =>
   shim.told() !== undefined || exists(join(folder, attemptFiles.pid)) || !exists(folder)
 
-/** In a longer time process numbers may have gone round the circle. */
+/** PIDs may have wrapped around after a longer time. */
 const recentMs = 10_000
 
-/** It may have ended by itself before anybody could look how much it had printed. */
+/** The program may have exited before the supervisor checked how much it printed. */
 const flooded = (job: SupervisedProcess, tail: Tail): Ended | undefined =>
   job.overdue(tail.bytes()) === 'output-cap' ? 'output-cap' : undefined
 
-/** After an end of our own there is not much worth reading: of a flood nothing, else a last word. */
+/** After Ralph kills it, read only a little of the remaining output, and nothing after a flood. */
 const readsAfterEnd = 8
 
 async function readRest(tail: Tail, ended: Ended | undefined, stop: AbortSignal): Promise<void> {
@@ -91,12 +91,12 @@ async function readRest(tail: Tail, ended: Ended | undefined, stop: AbortSignal)
   }
 }
 
-/** Whether it is ours to begin in. */
+/** Whether this call created the folder. */
 type Folder = 'new' | 'old'
 
 /**
- * Makes the folder with all that the program needs, if it is not there already. Without waiting for threads: these are small
- * files in memory, and a promise for each took more time than all the rest.
+ * Creates the folder with everything the program needs, unless it exists. Synchronous: these are small files in memory, and a
+ * promise for each took longer than all the rest.
  */
 function prepare({ folder, files, stdin }: SupervisedProcess): Folder {
   try {
@@ -117,7 +117,7 @@ function prepare({ folder, files, stdin }: SupervisedProcess): Folder {
   return 'new'
 }
 
-/** Makes something in a folder that is nearly always there. */
+/** Creates something in a folder that almost always exists. */
 function makeIn(parent: string, make: () => void): void {
   try {
     make()
@@ -128,7 +128,7 @@ function makeIn(parent: string, make: () => void): void {
   }
 }
 
-/** A machine that has no room for another process now may have some later. */
+/** Errors of a machine that cannot create another process now, but may later. */
 const noRoom = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']
 
 async function start({ mark, env, ...job }: SupervisedProcess): Promise<Shim | undefined> {
@@ -147,7 +147,7 @@ async function follow(job: SupervisedProcess, shim: Shim | undefined, tail: Tail
   const errors = join(job.folder, attemptFiles.stderr)
   for (;;) {
     const more = await tail.read()
-    // An end that was begun before we were killed is brought to its end.
+    // If Ralph was killed while it ended the process, finish that.
     const begun = shim ? undefined : readEnded(job.folder)
     if (shim ? shim.isOver() : isOver(job.folder, id)) return begun
     const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
@@ -164,7 +164,7 @@ async function follow(job: SupervisedProcess, shim: Shim | undefined, tail: Tail
 
 const isOver = (folder: string, id: ProcessId | undefined): boolean => readExit(folder) !== null || !id || !isAlive(id)
 
-/** TERM to the group, a grace, KILL, then whatever carries the mark. */
+/** TERM to the group, a grace period, KILL, then everything that carries the mark. */
 async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
   signal(-id.pid, 'SIGTERM')
   const deadline = performance.now() + graceMs
@@ -173,9 +173,9 @@ async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: Superv
   sweep(mark)
 }
 
-/** Somebody has deleted the folder while the program ran in it (an agent with `git clean`): what it has printed is written anew. */
+/** The folder was deleted while the program ran in it, e.g. by an agent with `git clean`: write the output again. */
 async function rescue(folder: string, tail: Tail, code: number | null): Promise<void> {
-  // In place of the folder of all attempts there may be a link now, to where an agent wants something written.
+  // An agent may have replaced the folder of all attempts by a link to a place where it wants to write.
   removeLink(dirname(folder))
   await makeFolder(folder)
   const transcript = join(folder, attemptFiles.stdout)
@@ -184,7 +184,7 @@ async function rescue(folder: string, tail: Tail, code: number | null): Promise<
   if (code !== null && !exists(exit)) await writeNewFile(exit, `${code}\n`)
 }
 
-/** Lets the polls be cut short by what they wait for. */
+/** A pause that ends early when the program exits or the signal aborts. */
 function wakeOn(abort: AbortSignal, shim: Shim | undefined) {
   let wake = asleep
   shim?.onOver(() => wake())

@@ -10,14 +10,14 @@ async function aHome() {
   return { home: join(base, 'home') }
 }
 
-it('knows of no limit at first, and makes no folder to say so', async () => {
+it('knows no limit at first, and creates no folder to say so', async () => {
   const { home } = await aHome()
 
   expect(await accountLimits(home).until('claude')).toBeUndefined()
   await expect(readdir(home)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-it('tells every sprint of the account what one has met', async () => {
+it('shares the limit that one sprint hit with every sprint of the account', async () => {
   const { home } = await aHome()
   await accountLimits(home).note('claude', 5000)
   await accountLimits(home).note('codex', 7000)
@@ -31,7 +31,7 @@ it('tells every sprint of the account what one has met', async () => {
   ])
 })
 
-it('keeps what several sprints note at the same moment', async () => {
+it('keeps limits that several sprints write at the same moment', async () => {
   const { home } = await aHome()
   const names = Array.from({ length: 20 }, (_, n) => `agent-${n}`)
   await Promise.all(names.map((name, n) => accountLimits(home).note(name, n + 1)))
@@ -39,7 +39,7 @@ it('keeps what several sprints note at the same moment', async () => {
   expect(await Promise.all(names.map((name) => accountLimits(home).until(name)))).toEqual(names.map((_, n) => n + 1))
 })
 
-it('tells accounts apart, without writing down who they are', async () => {
+it('distinguishes accounts without storing who they are', async () => {
   const { home } = await aHome()
   const mine = accountLimits(home, () => 'sk-mine')
   const yours = accountLimits(home, () => 'sk-yours')
@@ -55,7 +55,7 @@ it.each([
   ['not ours', '["claude"]'],
   ['of another shape', '{"claude": "tomorrow"}'],
   ['empty', ''],
-])('a file that is %s says nothing, and is written anew with the next limit', async (_, text) => {
+])('ignores a file that is %s, and overwrites it with the next limit', async (_, text) => {
   const { home } = await aHome()
   const limits = accountLimits(home)
   await limits.note('claude', 4000)

@@ -8,8 +8,8 @@ import type { AccountLimits } from '../../runtime/ports.ts'
 const Limit = z.object({ agent: z.string(), until: z.number() })
 
 /**
- * Usage limits in the user's own folder, so that all sprints of an account wait for the same reset: a file each, since several
- * sprints can meet their limits at the same moment. `accountOf` tells apart who pays for an agent; it is not written down.
+ * Usage limits in the user's home folder, so that all sprints of an account wait for the same reset: one file each, since
+ * several sprints can hit their limits at the same moment. `accountOf` identifies the paying account; it is not stored.
  */
 export function accountLimits(home: string, accountOf: (agent: string) => string = () => ''): AccountLimits {
   const folder = join(home, 'limits')
@@ -30,7 +30,7 @@ export function accountLimits(home: string, accountOf: (agent: string) => string
         const parsed = Limit.safeParse(JSON.parse((await readTextIfThere(fileOf(agent))) ?? ''))
         return parsed.success ? parsed.data.until : undefined
       } catch {
-        // Not there, torn or foreign: it only saves a start, and is written anew with the next limit.
+        // Missing, torn or foreign: it only avoids a needless start, and the next limit writes it again.
         return undefined
       }
     },

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { aFolder } from '../../../test/support/folder.ts'
 import { redactorFor } from './secrets.ts'
 
-it('knows the secrets of the environment, and of .env files as they are at the moment', () => {
+it('redacts the secrets of the environment, and of the current .env files', () => {
   const folder = aFolder()
   const redactor = redactorFor(folder, { APP_TOKEN: 'of-the-user-1', HOME: '/home/me-or-you' })
   const text = 'of-the-user-1, of-the-file-1, of-the-file-2, /home/me-or-you'

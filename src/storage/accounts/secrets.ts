@@ -5,7 +5,7 @@ import type { Redactor } from '../../runtime/redacted.ts'
 
 const files = ['.env', '.env.local', '.env.development', '.env.test', '.env.production', '.env.development.local']
 
-/** Knows the secrets of an environment, of a project's `.env` files as they are at the moment, and of any key by its form. */
+/** Redacts the secrets of an environment, of the project's current `.env` files, and any key with a known format. */
 export function redactorFor(project: string, env: Readonly<Record<string, string | undefined>>): Redactor {
   const ofUser = secretsIn(env)
   let known: { readonly signature: string; readonly redact: Redact } | undefined
@@ -19,7 +19,7 @@ export function redactorFor(project: string, env: Readonly<Record<string, string
   }
 }
 
-/** One that cannot be read cannot be told either. */
+/** An unreadable file cannot leak either. */
 function secretsInFile(path: string): Secret[] {
   try {
     return secretsInDotenv(readTextSyncIfThere(path) ?? '')

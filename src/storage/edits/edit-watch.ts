@@ -7,39 +7,39 @@ import type { Recovered } from '../state/journal.ts'
 import { readOutsideEdit, type OutsideEdit } from './outside-edit.ts'
 import { formatProgress, revIn } from '../state/progress-file.ts'
 
-/** How long an edit may be half-written before it counts as unreadable. */
+/** How long a file may be half-written before the edit counts as unreadable. */
 const patienceMs = 2000
-/** Edits are compared with what their author had read: mostly one of the last few, else the journal is asked. */
+/** Edits are compared with the revision that their author had read: usually one of the last few, else the journal has it. */
 const keptBases = 20
-/** Authors who go on for longer than so many edits of others without reading what we have written do not exist. */
+/** An author more than this many edits behind is treated as out of date. */
 export const keptSeen = 20
-/** Copies of what was refused; somebody who writes nonsense all day must not fill the disk. */
+/** Copies of refused edits to keep; an author who writes invalid text all day must not fill the disk. */
 const keptRefused = 50
 
 export type Edited = { readonly edits: readonly Edit[]; readonly refused: readonly string[] }
 
-/** `source`: hash of the text that was read; `seen`: what its author's next edit has to be compared with. */
+/** `source`: hash of the text; `seen`: the base for the next edit of the same author. */
 export type FoundEdit = Edited & { readonly source: string; readonly seen?: Progress }
 
-/** Notices when somebody else writes a file that we write, and what they have changed. */
+/** Detects edits by others in a file that Ralph writes. */
 export interface EditWatch {
-  /** Nobody has touched it, their edit is told, or it is half-written and has to be waited for, unless it is the last look. */
+  /** Returns `untouched`, the edit, or `unfinished` for a half-written file, unless it is the last look. */
   readonly look: (which: 'now' | 'last') => Promise<'untouched' | FoundEdit | 'unfinished'>
-  /** The file as it was last seen or written by us. */
+  /** Signature of the file when Ralph last read or wrote it. */
   readonly signature: () => string | undefined
-  /** What we have just written ourselves. */
+  /** Call after writing the file. */
   readonly wrote: (progress: Progress, signature: string | undefined) => void
 }
 
-/** What is known of the file at the start of a run. Without `bases`, whatever it holds then is known. */
+/** What is known about the file at the start of a run. Without `bases`, its current content counts as known. */
 export type KnownBefore = Partial<Pick<Recovered, 'bases' | 'edit'>> & {
-  /** By the rev that they had read: what authors of earlier edits had written. */
+  /** What authors of earlier edits had written, by the rev that they had read. */
   readonly seen?: ReadonlyMap<number, Progress>
-  /** What was shown long ago. */
+  /** Reads an older revision from the journal. */
   readonly older?: (rev: number) => Promise<Progress | undefined>
 }
 
-/** What an agent writes into the file is kept without its secrets. */
+/** Redacts what an agent writes into the file before storing it. */
 export function watchEdits(file: string, before: KnownBefore, redact: Redact): EditWatch {
   const bases = new Map(before.bases)
   const seen = new Map(before.seen)
@@ -48,20 +48,20 @@ export function watchEdits(file: string, before: KnownBefore, redact: Redact): E
   let refusals = 0
 
   const refuse = async (reason: string, text: string): Promise<Edited> => {
-    if (++refusals > keptRefused) return { edits: [], refused: [`${reason}; what was written is not kept this time`] }
+    if (++refusals > keptRefused) return { edits: [], refused: [`${reason}; this text is not kept`] }
     const aside = `${file}.refused-${Date.now()}-${refusals}`
     await writeNewFile(aside, redact(text))
-    return { edits: [], refused: [`${reason}; what was written is kept in ${aside}`] }
+    return { edits: [], refused: [`${reason}; a copy is in ${aside}`] }
   }
   const read = async (text: string): Promise<OutsideEdit> => {
     const edit = readOutsideEdit(text, (rev) => seen.get(rev) ?? bases.get(rev))
     const base = edit.kind === 'baseless' ? await before.older?.(edit.rev) : undefined
     return base ? readOutsideEdit(text, () => base) : edit
   }
-  /** To write what we would have written takes a tenth of the time of reading it. */
+  /** Formatting the base and comparing takes a tenth of the time of parsing the text. */
   const isOurs = async (text: string): Promise<boolean> => {
     const rev = revIn(text)
-    // Who was killed just after a new segment of the journal was begun has shown something that only the one before knows.
+    // A run that was killed just after starting a new journal segment has shown a state that only the previous segment contains.
     const isFirst = known === undefined && !bases.has(rev) && !Number.isNaN(rev)
     const older = isFirst ? await before.older?.(rev) : undefined
     if (older) bases.set(rev, older)

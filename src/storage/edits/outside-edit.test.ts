@@ -10,14 +10,14 @@ type File = { status: string; 'dynamic-steps': Record<string, unknown>[]; [name:
 const running = (given: Partial<Progress> = {}) =>
   aProgress({ rev: 7, status: 'in-progress', dynamicSteps: steps('one', 'two', 'three'), ...given })
 
-/** What is read after somebody has done this to the file. */
+/** The result of reading the file after this change. */
 function edited(base: Progress, change: (file: File) => void) {
   const file: File = parse(formatProgress(base))
   change(file)
   return readOutsideEdit(stringify(file), (rev) => (rev === base.rev ? base : undefined))
 }
 
-/** Only what was asked for and refused. */
+/** Only the refused changes. */
 function found(base: Progress, change: (file: File) => void) {
   const edit = edited(base, change)
   if (edit.kind !== 'edited') throw new Error(`${edit.kind}: ${edit.reason}`)
@@ -27,13 +27,13 @@ function found(base: Progress, change: (file: File) => void) {
 const stepOf = (file: File, number: number) => file['dynamic-steps'][number] ?? {}
 
 describe('an edit of PROGRESS.yaml', () => {
-  it('is nothing if only its form was changed', () => {
+  it('is empty if only the formatting changed', () => {
     expect(found(running(), () => {})).toEqual({ edits: [], refused: [] })
     const commented = `# mine\n${formatProgress(running())}\n`
     expect(readOutsideEdit(commented, () => running())).toMatchObject({ edits: [], refused: [] })
   })
 
-  it('can add a step, with an id or without an idea of ids', () => {
+  it('can add a step, with or without an id', () => {
     const added = (id: string) => (file: File) =>
       void file['dynamic-steps'].push({ id, prompt: 'four', status: 'pending', 'added-at': 'sometime' })
 
@@ -41,7 +41,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(found(running(), added('step-1')).edits).toEqual([{ kind: 'step-added', prompt: 'four' }])
   })
 
-  it('can finish, reword and reorder pending steps', () => {
+  it('can complete, reword and reorder pending steps', () => {
     expect(found(running(), (file) => (stepOf(file, 1)['status'] = 'completed')).edits).toEqual([
       { kind: 'step-completed', id: 'step-1' },
     ])
@@ -53,14 +53,14 @@ describe('an edit of PROGRESS.yaml', () => {
     ])
   })
 
-  it('can pause the sprint, or ask for a person', () => {
+  it('can pause the sprint, or ask for a human', () => {
     expect(found(running(), (file) => (file.status = 'paused'))).toEqual({ edits: [{ kind: 'pause' }], refused: [] })
     const needed = { reason: 'no key', details: 'see .env' }
     const asks = (file: File) => Object.assign(file, { status: 'needs-human', 'human-needed': needed })
     expect(found(running(), asks)).toEqual({ edits: [{ kind: 'needs-human', ...needed }], refused: [] })
   })
 
-  it('is refused with a reason where it cannot be done', () => {
+  it('is refused with a reason if it is not allowed', () => {
     const done = aStep({ id: 'step-0', status: 'completed' })
     const base = running({ dynamicSteps: [done, ...steps('x', 'two').slice(1)] })
 
@@ -82,7 +82,7 @@ describe('an edit of PROGRESS.yaml', () => {
     ])
   })
 
-  it('is only what its author changed, though the sprint has gone on since', () => {
+  it('contains only what its author changed, although the sprint has continued since', () => {
     const read = running({ rev: 3, dynamicSteps: steps('one') })
     const text = formatProgress(read).replace('status: pending', 'status: completed')
     const edit = readOutsideEdit(text, (rev) => (rev === 3 ? read : running()))
@@ -90,7 +90,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(edit).toMatchObject({ rev: 3, edits: [{ kind: 'step-completed', id: 'step-0' }], refused: [] })
   })
 
-  it('is not taken over twice when its author edits again without having read ours', () => {
+  it('is not applied twice when its author edits again without reading the new version', () => {
     const base = running({ dynamicSteps: steps('one') })
     const file: File = parse(formatProgress(base))
     file['dynamic-steps'].push({ id: 'mine', prompt: 'two', status: 'pending' })
@@ -104,11 +104,11 @@ describe('an edit of PROGRESS.yaml', () => {
     })
   })
 
-  it('is not guessed at if what it is based on is not known any more', () => {
+  it('is refused if its base is no longer known', () => {
     expect(readOutsideEdit(formatProgress(running()), () => undefined)).toEqual({
       kind: 'baseless',
       rev: 7,
-      reason: 'it is based on rev 7, which is not known any more',
+      reason: 'it is based on rev 7, which is no longer known',
     })
   })
 
@@ -123,18 +123,18 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(readOutsideEdit(text, () => running()).kind).toBe('unreadable')
   })
 
-  it('is not taken for finished when the file is cut off anywhere', () => {
+  it('does not count as complete when the file is cut off anywhere', () => {
     const base = running()
     const text = stringify(parse(formatProgress(base))).trimEnd()
     const kinds = Array.from({ length: text.length / 3 }, (_, n) => {
       const edit = readOutsideEdit(text.slice(0, n * 3), () => base)
-      // The last number may lack digits; what may be edited stands before it.
+      // The last number may lack digits; all editable fields come before it.
       return edit.kind === 'edited' ? `edits: ${edit.edits.length}, refused: ${edit.refused.join()}` : edit.kind
     })
     expect(new Set(kinds)).toEqual(new Set(['unreadable']))
   })
 
-  it('that comes back to what its author had removed adds nothing', () => {
+  it('adds nothing when its author restores what they had removed', () => {
     const base = running()
     const file: File = parse(formatProgress(base))
     const [, ...rest] = file['dynamic-steps']

@@ -4,7 +4,7 @@ import type { Edit } from '../../contract/edit.ts'
 import { SprintStatus, type Progress, type Step } from '../../contract/progress.ts'
 import { encodeProgress } from '../state/encode-progress.ts'
 
-/** Only what may be edited is read strictly enough to be believed; an agent's `yq` line may get a date wrong. */
+/** Only the editable fields are validated strictly; an agent's `yq` line may get a date wrong. */
 const Edited = z.looseObject({
   rev: z.int(),
   status: z.string(),
@@ -15,22 +15,22 @@ const Edited = z.looseObject({
 })
 
 export type OutsideEdit =
-  /** Perhaps it is still being written. */
+  /** Possibly still being written. */
   | { readonly kind: 'unreadable'; readonly reason: string }
-  /** What its author had before them is no longer known. */
+  /** The revision that its author had read is no longer known. */
   | { readonly kind: 'baseless'; readonly rev: number; readonly reason: string }
   | {
       readonly kind: 'edited'
       readonly rev: number
       readonly edits: readonly Edit[]
       readonly refused: readonly string[]
-      /** The base with their changes: what their next edit is to be compared with if they have not read ours in between. */
+      /** The base with the author's changes: the base for their next edit if they do not read Ralph's version in between. */
       readonly seen: Progress
     }
 
 /**
- * What somebody has changed in PROGRESS.yaml, compared with the text that they had before them: `baseOf` gives the progress
- * that was written with a `rev`. What may not be changed there is named, never silently dropped.
+ * Extracts the changes in PROGRESS.yaml by comparing the text with the revision that its author had read; `baseOf` returns the
+ * progress of a `rev`. Changes that are not allowed are reported, never silently dropped.
  */
 export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress | undefined): OutsideEdit {
   let value: unknown
@@ -47,7 +47,7 @@ export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress 
   const theirs = parsed.data
   const base = baseOf(theirs.rev)
   if (!base) {
-    const reason = `it is based on rev ${theirs.rev}, which is not known any more`
+    const reason = `it is based on rev ${theirs.rev}, which is no longer known`
     return { kind: 'baseless', rev: theirs.rev, reason }
   }
   const ours = encodeProgress(base)
@@ -64,14 +64,14 @@ export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress 
   }
 }
 
-/** Most truncations of YAML are valid YAML. Nobody may remove these fields, so one that is not there is not there yet. */
+/** Most truncations of YAML are valid YAML. These fields may not be removed, so a missing one has not been written yet. */
 function isCut(ours: unknown, theirs: unknown): boolean {
   if (Array.isArray(ours)) return !Array.isArray(theirs) || theirs.length < ours.length
   if (!isPlain(ours)) return ours !== undefined && theirs === undefined
   return !isPlain(theirs) || Object.keys(ours).some((name) => isCut(ours[name], theirs[name]))
 }
 
-/** Their steps, as far as that is taken over. What they have removed is still there: it is not added if it comes back. */
+/** The author's steps, as far as Ralph accepts them. Removed steps stay known, so that they are not added if they come back. */
 function seenSteps({ dynamicSteps, stats }: Progress, theirs: readonly TheirStep[]): Step[] {
   const known = new Map(dynamicSteps.map((step) => [step.id, step]))
   const seen = theirs.map(({ id, prompt, status }): Step => {

@@ -13,21 +13,21 @@ const pathOf = (sprintDir: string, rev: number) => join(journalFolder(sprintDir)
 const unrecordedPath = (sprintDir: string) => join(journalFolder(sprintDir), 'edit-unrecorded.json')
 
 /**
- * Keeps what the author of an edit had written, before it is recorded. They may go on from there without having read ours, and
- * a run that was killed in between must not take over again what it has taken over already.
+ * Stores the author's version before the edit is recorded. They may continue from it without reading Ralph's version, and a run
+ * that was killed in between must not apply the edit twice.
  */
 export async function keepSeen(sprintDir: string, source: string, seen: Progress): Promise<void> {
   await writeFileAtomic(unrecordedPath(sprintDir), JSON.stringify(z.encode(Kept, { source, seen })))
 }
 
-/** The edit is recorded: what its author had written counts from now on. */
+/** The edit is recorded: from now on, the author's version counts as a base. */
 export async function countSeen(sprintDir: string, rev: number): Promise<void> {
   await moveFile(unrecordedPath(sprintDir), pathOf(sprintDir, rev))
   const old = (await revsIn(sprintDir)).slice(0, -keptSeen)
   for (const one of old) await removeFile(pathOf(sprintDir, one))
 }
 
-/** By the rev that their authors had read. `source`: the edit that was recorded last; if it was not, nothing is known of it. */
+/** Stored versions by the rev that their authors had read. `source`: the last recorded edit; an unrecorded version is discarded. */
 export async function readSeen(sprintDir: string, source: string | undefined): Promise<Map<number, Progress>> {
   const last = await readKept(unrecordedPath(sprintDir))
   if (last && last.source === source) await countSeen(sprintDir, last.seen.rev)
@@ -40,7 +40,7 @@ export async function readSeen(sprintDir: string, source: string | undefined): P
   return found
 }
 
-/** Another plan has other revs. */
+/** Revs of another plan mean something else. */
 export async function forgetSeen(sprintDir: string): Promise<void> {
   for (const rev of await revsIn(sprintDir)) await removeFile(pathOf(sprintDir, rev))
   await removeFile(unrecordedPath(sprintDir))

@@ -4,7 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { copyOver, exists, isFile, readBytes, realPath } from '../../platform/files/files.ts'
 import type { ProjectFiles } from '../../runtime/ports.ts'
 
-/** The files that define the checks; copies of them are kept in the sprint's folder. */
+/** The files that define the checks; the sprint's folder keeps copies of them. */
 export function projectFiles(project: string, sprintDir: string): ProjectFiles {
   const copyOf = (name: string) => join(sprintDir, 'protected', createHash('sha256').update(name).digest('hex'))
   const hash = async (name: string) => {
@@ -31,9 +31,9 @@ export function projectFiles(project: string, sprintDir: string): ProjectFiles {
   }
 }
 
-const outside = 'a link in the project leads out of it'
+const outside = 'a symbolic link in the project leads outside of it'
 
-/** An agent can put a link where a folder was: what is put back must not be written through it. */
+/** An agent can replace a folder by a link: restoring a file must not write through it. */
 function leadsInto(project: string, folder: string): boolean {
   if (!exists(folder)) return leadsInto(project, dirname(folder))
   const [root, real] = [realPath(project), realPath(folder)]

@@ -20,7 +20,7 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** A repository that everybody can reach. */
+/** A repository that all machines can reach. */
 function aRemote(): string {
   const [remote, made] = [join(aFolder(), 'remote.git'), aFolder()]
   git(made, 'init', '--quiet', '--initial-branch=main')
@@ -47,7 +47,7 @@ function aClone(remote: string) {
 const pushedTo = (remote: string) => git(remote, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')
 
 describe('a snapshot', () => {
-  it('makes the clone of another machine what the first one was: files, commits, branch, notes, checkpoints', async () => {
+  it('turns the clone of another machine into the first one: files, commits, branch, notes, checkpoints', async () => {
     const remote = aRemote()
     const first = aClone(remote)
     const workspace = await openWorkspace(first.options)
@@ -78,7 +78,7 @@ describe('a snapshot', () => {
     expect(await pushSnapshot(second.options)).toBe(commit)
   })
 
-  it('is pushed once as long as nothing changes, and only the last ones are kept there', async () => {
+  it('is pushed once as long as nothing changes, and the remote keeps only the last ones', async () => {
     const remote = aRemote()
     const { project, options } = aClone(remote)
     const commits: string[] = []
@@ -92,7 +92,7 @@ describe('a snapshot', () => {
     expect(await pushSnapshot(options)).not.toBe(commits[4])
   })
 
-  it('uses none of the settings that the agent could have made', async () => {
+  it('uses none of the settings that the agent could have changed', async () => {
     const remote = aRemote()
     const { project, options, folder } = aClone(remote)
     const trap = join(folder, 'trap')
@@ -104,7 +104,7 @@ describe('a snapshot', () => {
     expect(pushedTo(remote)).toHaveLength(1)
   })
 
-  it('is refused where it could not be whole, and told if it is not there', async () => {
+  it('is refused if it would be incomplete, and reported if it does not exist', async () => {
     const remote = aRemote()
     const { project, options } = aClone(remote)
     await expect(adoptSnapshot(options, 'a'.repeat(40))).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })

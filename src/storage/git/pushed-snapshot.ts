@@ -5,25 +5,24 @@ import { exists, makeFolder, readTextIfThere, removeFile } from '../../platform/
 import { git } from '../../platform/git.ts'
 import { onlyRepository, treeOf, type WorkspaceOptions } from './workspace.ts'
 
-/** What is kept besides the work tree: a folder, or some files of it. */
+/** A folder, or some files in it, to store besides the work tree. */
 export type Beside = { readonly name: string; readonly folder: string; readonly only?: string }
 
 export type SnapshotOptions = WorkspaceOptions & {
-  /** An address, or a folder. */
+  /** A URL or a folder. */
   readonly remote: string
   readonly beside: readonly Beside[]
-  /** A folder for what we remember of it, out of reach of the agent. */
+  /** Ralph's private folder, out of reach of the agent. */
   readonly ours: string
 }
 
 const networkMs = 120_000
-/** Whoever has to go on knows one of the last two; older ones are removed from the remote. */
+/** A machine that takes over knows one of the last two; older snapshots are removed from the remote. */
 const kept = 3
 
 /**
- * Pushes the files as they are now, with HEAD, all checkpoints of the sprint and what lies beside, as one commit under a ref
- * that bears its name: it is never moved, so nobody who is late overwrites what another one has pushed. Nothing is pushed
- * twice. Resolves with the commit.
+ * Pushes the current files, HEAD, all checkpoints of the sprint and the folders beside it, as one commit under a ref that bears
+ * its name: refs never move, so a late push overwrites nothing. Skips the push if nothing changed. Resolves with the commit.
  */
 export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const { ours, remote } = options
@@ -49,13 +48,16 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   return commit
 }
 
-/** Makes a fresh clone what the commit says. Throws CHECKPOINT_NOT_FOUND if it was never pushed, or is gone. */
+/** Restores a fresh clone to a pushed commit. Throws CHECKPOINT_NOT_FOUND if it was never pushed, or was removed. */
 export async function adoptSnapshot(options: SnapshotOptions, commit: string): Promise<void> {
   const { project: root, remote } = options
   const ref = refOf(options, commit)
   await overNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch((cause: unknown) => {
     const hint = cause instanceof Error ? cause.message : String(cause)
-    throw new RalphError('CHECKPOINT_NOT_FOUND', 'what the lost machine has pushed cannot be fetched', { cause, hint })
+    throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', {
+      cause,
+      hint,
+    })
   })
   const { head, branch, checkpoints } = readState(await git({ cwd: root }, 'show', `${commit}:state`))
   if (branch !== undefined) await git({ cwd: root }, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`)
@@ -83,8 +85,8 @@ const treeIs = async (root: string, commit: string, tree: string): Promise<boole
   (await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`).catch(() => undefined)) === tree
 
 /**
- * A repository of ours that has all objects of the other one and none of its settings: those are in the hands of the agent, and
- * could name programs that a push starts.
+ * A private repository with all objects of the project but none of its settings: the agent controls those, and they could name
+ * programs that a push starts.
  */
 async function relayOf(ours: string, root: string): Promise<string> {
   const relay = join(ours, 'relay.git')
@@ -96,14 +98,14 @@ async function relayOf(ours: string, root: string): Promise<string> {
   return relay
 }
 
-/** Nobody is there to be asked for a password, and an address is no program to be started. */
+/** No user is present to enter a password, and a URL must not start a program. */
 const overNetwork = (root: string, ...args: readonly string[]): Promise<string> =>
   git({ cwd: root, timeoutMs: networkMs }, '-c', 'core.askPass=true', '-c', 'protocol.ext.allow=never', ...args)
 
 const lastCheckpoint = (options: SnapshotOptions): Promise<string | undefined> =>
   git({ cwd: options.project }, 'rev-parse', '--verify', '--quiet', `${refsOf(options)}/last`).catch(() => undefined)
 
-/** HEAD, its branch and the checkpoints, one in a line. It is part of the tree: a commit alone makes another tree. */
+/** HEAD, its branch and the checkpoints, one per line. Part of the tree, so that a new commit alone changes the tree. */
 async function stateOf(options: SnapshotOptions, head: string | undefined): Promise<string> {
   const { project: root } = options
   const branch = await git({ cwd: root }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)

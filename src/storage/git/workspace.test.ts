@@ -51,7 +51,7 @@ const usersOf = (project: string) => ({
 const filesIn = (project: string, commit: string) => git(project, 'ls-tree', '-r', '--name-only', commit).split('\n')
 
 describe('a checkpoint', () => {
-  it('holds everything of a dirty tree but the sprint, and touches nothing of the user', async () => {
+  it('contains everything in a dirty tree but the sprint, and touches nothing of the user', async () => {
     const { project, options, users } = aProject({ 'a.txt': 'a\n', '.gitignore': 'ignored\n' })
     write(project, { 'staged.txt': 's', 'a.txt': 'changed', 'new/file.txt': 'n', ignored: 'i' })
     git(project, 'add', 'staged.txt')
@@ -66,7 +66,7 @@ describe('a checkpoint', () => {
     expect(users()).toEqual(before)
   })
 
-  it('is made only when something has changed, and follows the one before', async () => {
+  it('is created only when something has changed, and follows the previous one', async () => {
     const { project, options } = aProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
@@ -94,7 +94,7 @@ describe('a checkpoint', () => {
     expect(existsSync(join(project, 'hook-ran'))).toBe(false)
   })
 
-  it('survives a lock that a run which was killed has left, and the loss of its own index', async () => {
+  it('survives the lock of a killed run, and the loss of its index', async () => {
     const { project, sprintDir, options } = aProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
@@ -108,7 +108,7 @@ describe('a checkpoint', () => {
     expect(await workspace.checkpoint(2, 'two')).toMatch(/^[0-9a-f]{40}$/)
   })
 
-  it('is made in each repository of a project that holds several', async () => {
+  it('is created in each repository of a project that contains several', async () => {
     const project = join(aFolder(), 'project')
     const [one, two] = [
       aRepository(join(project, 'one'), { a: '1' }),
@@ -143,7 +143,7 @@ describe('a checkpoint', () => {
 })
 
 describe('a restore', () => {
-  it('brings deleted files back, removes new ones, and can itself be undone', async () => {
+  it('restores deleted files, removes new ones, and can be undone', async () => {
     const { project, sprintDir, options, users } = aProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
@@ -163,7 +163,7 @@ describe('a restore', () => {
     expect(users()).toEqual(before)
   })
 
-  it('takes the last checkpoint before an iteration that changed nothing', async () => {
+  it('uses the last checkpoint before an iteration that changed nothing', async () => {
     const { project, options } = aProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
@@ -177,13 +177,13 @@ describe('a restore', () => {
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
   })
 
-  it('is refused where there is nothing to go back to', async () => {
+  it('is refused if there is no checkpoint', async () => {
     const { options } = aProject()
     await expect(restore(options, 1, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
   })
 })
 
-it('shows what an iteration has changed', async () => {
+it('shows the changes of an iteration', async () => {
   const { project, options } = aProject()
   const workspace = await openWorkspace(options)
   await workspace.start()
@@ -197,7 +197,7 @@ it('shows what an iteration has changed', async () => {
 })
 
 describe('the fingerprint', () => {
-  it('changes with every change of a file or a HEAD, and with nothing else', async () => {
+  it('changes with every change of a file or of HEAD, and with nothing else', async () => {
     const { project, sprintDir, options } = aProject()
     const { fingerprint } = await openWorkspace(options)
     const first = await fingerprint()
@@ -214,7 +214,7 @@ describe('the fingerprint', () => {
     expect(seen.size).toBe(4)
   })
 
-  it('is told from names, sizes and times where there is no repository', async () => {
+  it('uses names, sizes and times where there is no repository', async () => {
     const project = join(aFolder(), 'project')
     const { options } = optionsFor(project)
     write(project, { 'a.txt': 'a' })

@@ -14,12 +14,12 @@ type Repository = {
   readonly excluded: readonly string[]
 }
 
-/** Folders of a workspace that can be repositories of their own. */
+/** How deep to search the workspace for nested repositories. */
 const searchDepth = 2
 
-/** The project's files, as far as git or a look at them can tell. A project may be one repository, hold several, or be none. */
+/** The project's files, as git or the file system sees them. A project may be one repository, contain several, or be none. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  // Looked for each time: an agent makes repositories too.
+  // Searched each time: an agent may create repositories too.
   const each = async <T>(use: (repository: Repository) => Promise<T>) =>
     Promise.all((await findRepositories(options)).map((repository) => use(repository)))
   return {
@@ -37,7 +37,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
 }
 
-/** The repository that the project is, if it is one as a whole. */
+/** The repository of the project, if the whole project is exactly one. */
 export async function onlyRepository(options: WorkspaceOptions): Promise<Repository> {
   const [repository, ...more] = await findRepositories(options)
   if (repository?.root !== options.project) throw new Error('it is not a repository')
@@ -60,13 +60,13 @@ async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptio
   }))
 }
 
-/** Git refuses to add a repository without a commit to the one around it. */
+/** Git refuses to add a nested repository without a commit. */
 async function findUnborn(roots: readonly string[]): Promise<string[]> {
   const heads = await Promise.all(roots.map((root) => headOf({ root })))
   return roots.filter((_, number) => heads[number] === 'unborn')
 }
 
-/** `.claude/sprints` as a whole, if the sprint is in it: other sprints of the project may be running. */
+/** All of `.claude/sprints` if the sprint is in it: other sprints of the project may be running. */
 const sprintsOf = (sprintDir: string): string => {
   const parent = join(sprintDir, '..')
   return parent.endsWith(join('.claude', 'sprints')) ? parent : sprintDir
@@ -86,7 +86,7 @@ async function foldersBelow(folder: string, depth: number): Promise<string[]> {
   return [...below, ...deeper.flat()]
 }
 
-/** A repository that git cannot read any more, because the agent has broken it, is looked at like any other folder. */
+/** A repository that the agent broke, so that git cannot read it, is treated like any other folder. */
 async function stateOf(repository: Repository, { sprintDir }: WorkspaceOptions): Promise<string> {
   try {
     return `${await headOf(repository)} ${await treeOf(repository)}`
@@ -98,9 +98,9 @@ async function stateOf(repository: Repository, { sprintDir }: WorkspaceOptions):
 const headOf = ({ root }: Pick<Repository, 'root'>): Promise<string> =>
   git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
 
-/** The whole work tree as a tree object, through an index of our own. */
+/** Writes the whole work tree as a tree object, through a private index. */
 export async function treeOf({ root, index, excluded }: Repository): Promise<string> {
-  // Ours alone: a lock can only be left over from a run that was killed. The folder may have been cleaned away.
+  // The index is private, so a lock is left over from a killed run. Its folder may have been cleaned away.
   await removeFile(`${index}.lock`)
   await makeFolder(dirname(index))
   await git(
@@ -115,7 +115,7 @@ export async function treeOf({ root, index, excluded }: Repository): Promise<str
   return git({ cwd: root, index }, 'write-tree')
 }
 
-/** A commit of the work tree under our refs; undefined if nothing has changed since the last one. HEAD and branch stay. */
+/** Commits the work tree under Ralph's refs; undefined if nothing changed since the last commit. HEAD and branch stay. */
 async function commit(repository: Repository, name: string, message: string): Promise<string | undefined> {
   const { root, refs } = repository
   const tree = await treeOf(repository)
@@ -128,7 +128,7 @@ async function commit(repository: Repository, name: string, message: string): Pr
   return id
 }
 
-/** A sprint of the same id may have been here before: its checkpoints are not ours. */
+/** Deletes the checkpoints of an earlier sprint with the same id. */
 async function startOver(repository: Repository): Promise<void> {
   const { root, refs } = repository
   const old = await git({ cwd: root }, 'for-each-ref', '--format=delete %(refname)', refs)
@@ -141,7 +141,7 @@ const lastCheckpoint = ({ root, refs }: Repository): Promise<string | undefined>
 
 const hash = (parts: readonly string[]): string => createHash('sha256').update(parts.join('\n')).digest('hex')
 
-/** The checkpoint of an iteration, or the last one before it if it changed nothing. */
+/** The checkpoint of an iteration, or the last one before it if the iteration changed nothing. */
 async function checkpointAt(repository: Repository, iteration: number): Promise<string | undefined> {
   const { root, refs } = repository
   const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', refs)
@@ -154,7 +154,7 @@ async function checkpointAt(repository: Repository, iteration: number): Promise<
   return known.at(-1)?.id
 }
 
-/** What an iteration changed, or everything since the start, as a patch. */
+/** The changes of a range of iterations as a patch. */
 export async function diffOf(
   options: WorkspaceOptions,
   range: { readonly from: number; readonly to: number },
@@ -174,7 +174,7 @@ export async function diffOf(
   return patches.filter((patch) => patch !== '').join('\n')
 }
 
-/** Makes the work tree what it was after an iteration. What it replaces is itself a checkpoint first, under the name returned. */
+/** Restores the work tree to the state after an iteration. Saves the current state as a checkpoint first, and returns its name. */
 export async function restore(options: WorkspaceOptions, iteration: number, now: number): Promise<string> {
   const repositories = await findRepositories(options)
   const saved = `before-restore-${now}`

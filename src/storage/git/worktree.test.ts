@@ -8,7 +8,7 @@ import { openWorktree, removeWorktree } from './worktree.ts'
 
 const worktree: CompiledWorktree = { enabled: true, branch: 'sprint/S', path: '../tree', cleanup: 'on-complete' }
 
-it('a project within a repository keeps its place in the worktree', async () => {
+it('keeps the place of a project within a repository', async () => {
   const { base, project } = aRepository('app')
 
   expect(await openWorktree({ project, worktree })).toEqual({
@@ -19,7 +19,7 @@ it('a project within a repository keeps its place in the worktree', async () => 
   expect(existsSync(join(base, 'repo/tree/app/a.txt'))).toBe(true)
 })
 
-it('is found again, also by way of a link', async () => {
+it('is found again, even through a link', async () => {
   const { base, project } = aRepository()
   await openWorktree({ project, worktree })
   symlinkSync(project, join(base, 'link'))
@@ -32,7 +32,7 @@ it('is found again, also by way of a link', async () => {
   })
 })
 
-it('goes on with a branch that is there, and says so', async () => {
+it('continues on an existing branch, and says so', async () => {
   const { project } = aRepository()
   git(project, 'branch', 'sprint/S')
 
@@ -42,7 +42,7 @@ it('goes on with a branch that is there, and says so', async () => {
   })
 })
 
-it('is not taken for the one of another branch', async () => {
+it('is not confused with the worktree of another branch', async () => {
   const { project } = aRepository()
   await openWorktree({ project, worktree: { ...worktree, branch: 'other' } })
 
@@ -53,8 +53,8 @@ it('is not taken for the one of another branch', async () => {
 })
 
 it.each([
-  ['a file that is not committed', (tree: string) => writeFileSync(join(tree, 'new.txt'), ''), /not committed/],
-  ['commits on no branch', (tree: string) => git(tree, 'checkout', '--quiet', '--detach'), /not on branch/],
+  ['an uncommitted file', (tree: string) => writeFileSync(join(tree, 'new.txt'), ''), /uncommitted/],
+  ['commits on no branch', (tree: string) => git(tree, 'checkout', '--quiet', '--detach'), /no longer on branch/],
 ])('is not removed with %s in it', async (_, change, reason) => {
   const { base, project } = aRepository()
   await openWorktree({ project, worktree })

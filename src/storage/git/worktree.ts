@@ -7,10 +7,10 @@ import type { Workspace } from '../../runtime/ports.ts'
 
 export type WorktreeOptions = { readonly project: string; readonly worktree: CompiledWorktree }
 
-/** `folder`: where the project is in the worktree, which may be below its top. `left`: what of the user is not in it. */
+/** `folder`: the project inside the worktree, maybe below its top. `left`: the user's changes that the worktree lacks. */
 export type OpenedWorktree = { readonly folder: string; readonly isNew: boolean; readonly left: readonly string[] }
 
-/** The worktree of a sprint, made with its branch if it is not there yet. No shell ever sees a name. */
+/** Opens the worktree of a sprint; creates it and its branch if needed. No name ever reaches a shell. */
 export async function openWorktree({ project, worktree }: WorktreeOptions): Promise<OpenedWorktree> {
   const { branch } = worktree
   const top = await topOf(project)
@@ -21,31 +21,31 @@ export async function openWorktree({ project, worktree }: WorktreeOptions): Prom
     if (known.branch !== branch) throw taken(path, `it is on ${known.branch ?? 'no branch'}, not on ${branch}`)
     return { folder, isNew: false, left: [] }
   }
-  if ((await listFolder(path)).length > 0) throw taken(path, 'there is something else in it')
+  if ((await listFolder(path)).length > 0) throw taken(path, 'it is not empty')
   const isOld = await hasBranch(top, branch)
-  // One that was deleted by hand is still known to git, which then wants to be asked twice.
+  // Git still lists a worktree that was deleted by hand, and then insists on --force.
   const force = known ? ['--force'] : []
   const target = isOld ? [path, branch] : ['-b', branch, path, 'HEAD']
   await git({ cwd: top }, 'worktree', 'add', '--quiet', ...force, ...target).catch((cause: unknown) => {
-    throw unavailable(`cannot make the worktree: ${cause instanceof Error ? cause.message : ''}`, cause)
+    throw unavailable(`cannot create the worktree: ${cause instanceof Error ? cause.message : ''}`, cause)
   })
   const changes = await git({ cwd: top }, 'status', '--porcelain', '--untracked-files=no')
   return {
     folder,
     isNew: true,
     left: [
-      ...(isOld ? [`branch ${branch} was there already, and is gone on with`] : []),
-      ...(changes === '' ? [] : ['changes that are not committed are not in the worktree']),
+      ...(isOld ? [`branch ${branch} exists already, and the sprint continues on it`] : []),
+      ...(changes === '' ? [] : ['the worktree does not contain your uncommitted changes']),
     ],
   }
 }
 
 async function topOf(project: string): Promise<string> {
   const top = await git({ cwd: project }, 'rev-parse', '--show-toplevel').catch((cause: unknown) => {
-    throw unavailable('the project is no git repository, so it can have no worktree', cause)
+    throw unavailable('the project is not a git repository, so it cannot have a worktree', cause)
   })
   await git({ cwd: top }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch((cause: unknown) => {
-    throw unavailable('the repository has no commit yet, so it can have no worktree', cause)
+    throw unavailable('the repository has no commit yet, so it cannot have a worktree', cause)
   })
   return top
 }
@@ -60,7 +60,7 @@ async function listWorktrees(top: string): Promise<Listed[]> {
   }))
 }
 
-/** As git writes it: without links, as far as it is there. */
+/** As git prints it: with links resolved, as far as the path exists. */
 const pathOf = (path: string): string =>
   exists(path) ? realPath(path) : join(parentOf(path), path.split('/').at(-1) ?? '')
 
@@ -75,7 +75,7 @@ const hasBranch = (top: string, branch: string): Promise<boolean> =>
     () => false,
   )
 
-/** The branch of the worktree goes on with each checkpoint. Where the agent has left the branch, only the checkpoint is made. */
+/** Commits each checkpoint to the branch of the worktree. If the agent switched to another branch, only makes the checkpoint. */
 export const onBranch = (workspace: Workspace, folder: string, branch: string): Workspace => ({
   ...workspace,
   checkpoint: async (iteration, message) => {
@@ -94,17 +94,17 @@ export const onBranch = (workspace: Workspace, folder: string, branch: string): 
 const branchOf = (folder: string): Promise<string | undefined> =>
   git({ cwd: folder }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
 
-/** Removes the worktree; its branch stays. Resolves with the reason if something would be lost, and then it stays too. */
+/** Removes the worktree; its branch stays. If changes would be lost, keeps it and resolves with the reason. */
 export async function removeWorktree({ project, worktree }: WorktreeOptions): Promise<string | undefined> {
   const { branch, cleanup } = worktree
   const path = resolve(project, worktree.path)
   if (!exists(path)) return undefined
   const changes = await git({ cwd: path }, 'status', '--porcelain')
-  if (changes !== '') return `it has changes that are not committed:\n${changes.split('\n').slice(0, 5).join('\n')}`
-  if ((await branchOf(path)) !== branch) return `it is not on branch ${branch} any more`
+  if (changes !== '') return `it has uncommitted changes:\n${changes.split('\n').slice(0, 5).join('\n')}`
+  if ((await branchOf(path)) !== branch) return `it is no longer on branch ${branch}`
   const top = await topOf(project)
   if (cleanup === 'on-merge' && !(await isMerged(top, branch))) {
-    return `branch ${branch} is not merged yet; "ralph run" of this sprint looks again`
+    return `branch ${branch} is not merged yet; "ralph run" of this sprint checks again`
   }
   await git({ cwd: top }, 'worktree', 'remove', path)
   return undefined

@@ -12,10 +12,10 @@ it.each([
   expect(await disk(free * megabyte, total * megabyte).shortage()).toBeUndefined()
 })
 
-it('has none on a big disk with less than 200 MB, and says how much it is', async () => {
+it('has none on a big disk with less than 200 MB free, and says how much is free', async () => {
   expect(await disk(12.3 * megabyte, 500_000 * megabyte).shortage()).toBe('12 MB free on the disk, 200 MB are needed')
 })
 
-it('has none on a small disk with less than a hundredth of it', async () => {
+it('has none on a small disk with less than one percent free', async () => {
   expect(await disk(0.5 * megabyte, 100 * megabyte).shortage()).toBe('0.5 MB free on the disk, 1.0 MB are needed')
 })

@@ -1,13 +1,13 @@
 import { diskSpace } from '../../platform/files/files.ts'
 import type { Ports } from '../../runtime/ports.ts'
 
-/** Less than both of these is too little to start anything: a big disk may be rather full, and a small one is never roomy. */
+/** Free space below both limits is too little to start anything: a big disk may be quite full, a small one always is. */
 const floorBytes = 200 * 1024 * 1024
 const floorShare = 0.01
 
 type Disk = NonNullable<Ports['disk']>
 
-/** The disk that holds the sprint. */
+/** Checks the disk that holds the sprint. */
 export const diskOf = (sprintDir: string, space = diskSpace): Disk => ({
   shortage: async () => {
     const { freeBytes, totalBytes } = await space(sprintDir)

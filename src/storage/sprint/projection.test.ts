@@ -19,7 +19,7 @@ const at = (rev: number, given: Partial<Progress> = {}) =>
 const fileOf = (dir: string) => join(dir, 'PROGRESS.yaml')
 const shown = (dir: string) => parseProgress(readFileSync(fileOf(dir), 'utf8'), 'PROGRESS.yaml')
 
-/** A projection that shows this already, and what it has told of edits. */
+/** A projection that already shows this progress, and the edits that it reported. */
 async function showing(dir: string, progress: Progress) {
   const projection = projectTo(dir)
   const told: FoundEdit[] = []
@@ -32,7 +32,7 @@ async function showing(dir: string, progress: Progress) {
   return { projection, told }
 }
 
-/** Somebody edits the file the way `yq -i` does: read, change, put a new file in place. */
+/** Edits the file the way `yq -i` does: reads it, changes it, puts a new file in place. */
 function edit(dir: string, change: (text: string) => string, text = readFileSync(fileOf(dir), 'utf8')): void {
   writeFileSync(`${fileOf(dir)}.theirs`, change(text))
   renameSync(`${fileOf(dir)}.theirs`, fileOf(dir))
@@ -40,7 +40,7 @@ function edit(dir: string, change: (text: string) => string, text = readFileSync
 const pausing = (text: string) => text.replace('status: in-progress', 'status: paused')
 
 describe('PROGRESS.yaml', () => {
-  it('shows the first changes as they happen, then about one a second, and is current at rest', async () => {
+  it('shows the first changes at once, then about one a second, and is current at rest', async () => {
     const dir = aFolder()
     const { projection } = await showing(dir, at(0))
     for (let rev = 1; rev < 6; rev++) await projection.update(at(rev))
@@ -64,7 +64,7 @@ describe('PROGRESS.yaml', () => {
     expect(readdirSync(dir)).toEqual(['PROGRESS.yaml'])
   })
 
-  it('can be read at every moment', async () => {
+  it('can be read at any moment', async () => {
     const dir = aFolder()
     const { projection } = await showing(dir, at(0))
     const reader = aReader(fileOf(dir))
@@ -77,7 +77,7 @@ describe('PROGRESS.yaml', () => {
     expect(reader.seen().bad).toEqual([])
   })
 
-  it('is written anew at the end if somebody has deleted it', async () => {
+  it('is written again at the end if it was deleted', async () => {
     const dir = aFolder()
     const { projection } = await showing(dir, at(1))
     rmSync(fileOf(dir))
@@ -88,7 +88,7 @@ describe('PROGRESS.yaml', () => {
 })
 
 describe('an edit from outside', () => {
-  it('is told, and stays in the file until it is settled', async () => {
+  it('is reported, and stays in the file until it is settled', async () => {
     const dir = aFolder()
     const { projection, told } = await showing(dir, at(1))
     edit(dir, pausing)
@@ -102,7 +102,7 @@ describe('an edit from outside', () => {
     expect(shown(dir)).toEqual(at(3))
   })
 
-  it('is told once, also if it is looked for again and again', async () => {
+  it('is reported once, even if the file is checked repeatedly', async () => {
     const dir = aFolder()
     const { projection, told } = await showing(dir, at(1))
     edit(dir, pausing)
@@ -112,7 +112,7 @@ describe('an edit from outside', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('that is based on what was shown some time ago is compared with that', async () => {
+  it('is compared with the revision that its author had read', async () => {
     const dir = aFolder()
     const { projection, told } = await showing(dir, at(1))
     const stale = readFileSync(fileOf(dir), 'utf8')
@@ -125,7 +125,7 @@ describe('an edit from outside', () => {
     ])
   })
 
-  it('is waited for while it is half-written', async () => {
+  it('is not read while it is half-written', async () => {
     const dir = aFolder()
     const { projection, told } = await showing(dir, at(1))
     const whole = pausing(readFileSync(fileOf(dir), 'utf8'))
@@ -139,7 +139,7 @@ describe('an edit from outside', () => {
     expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
   })
 
-  it('that cannot be read is kept beside the file, and said', async () => {
+  it('is copied beside the file and reported if it cannot be read', async () => {
     const dir = aFolder()
     const { projection, told } = await showing(dir, at(1))
     writeFileSync(fileOf(dir), 'not: [finished')
@@ -150,7 +150,7 @@ describe('an edit from outside', () => {
     expect(told).toMatchObject([{ edits: [], refused: [expect.stringContaining(aside)] }])
   })
 
-  it('does not fill the disk with copies if it cannot be read again and again', async () => {
+  it('does not fill the disk with copies if it is repeatedly unreadable', async () => {
     const dir = aFolder()
     const { projection, told } = await showing(dir, at(1))
     for (let rev = 2; rev < 72; rev++) {
@@ -164,7 +164,7 @@ describe('an edit from outside', () => {
     expect(readdirSync(dir)).toHaveLength(51)
   })
 
-  it('that was made while nobody ran the sprint is found at the start', async () => {
+  it('is found at the start if it was made between two runs', async () => {
     const dir = aFolder()
     const base = at(5)
     writeFileSync(fileOf(dir), pausing(formatProgress(base)))
@@ -174,7 +174,7 @@ describe('an edit from outside', () => {
     expect(readFileSync(fileOf(dir), 'utf8')).toContain('status: paused')
   })
 
-  it('that is in the journal already is not told again at the start', async () => {
+  it('is not reported again at the start if the journal has it', async () => {
     const dir = aFolder()
     const base = at(5)
     writeFileSync(fileOf(dir), pausing(formatProgress(base)))
@@ -185,7 +185,7 @@ describe('an edit from outside', () => {
     expect(shown(dir)).toEqual(at(6))
   })
 
-  it('is nothing if the file is only older than the journal, as after a crash', async () => {
+  it('is empty if the file is only older than the journal, as after a crash', async () => {
     const dir = aFolder()
     writeFileSync(fileOf(dir), formatProgress(at(5)))
     const told = await startWith(projectTo(dir, { bases: new Map([[5, at(5)]]) }), at(9))
@@ -203,7 +203,7 @@ async function startWith(projection: Projection, progress: Progress): Promise<Fo
   return told
 }
 
-/** Another process that reads the file all the time. */
+/** Another process that reads the file constantly. */
 function aReader(file: string) {
   const script = `
     const { parse } = require('yaml'); const { readFileSync } = require('node:fs')

@@ -7,24 +7,24 @@ import { oneAtATime } from '../../platform/async.ts'
 import { formatProgress } from '../state/progress-file.ts'
 import { progressPath } from '../state/sprint-folder.ts'
 
-/** A short sprint is shown as it happens; a fast one is shown once a second. */
+/** Writes a short sprint's changes at once, a fast one's once a second. */
 const burst = 10
 const everyMs = 1000
-/** Rounds against somebody who writes all the time. */
+/** Maximum number of attempts against an author who writes constantly. */
 const lastTries = 20
 
-/** Keeps PROGRESS.yaml in step with the journal, without writing it for every change, and never over somebody's edit. */
+/** Keeps PROGRESS.yaml in sync with the journal, without writing every change, and never over an edit by others. */
 export interface Projection {
-  /** Shows the progress now if that was not done too often lately, else within a second. */
+  /** Writes the progress now unless there were too many writes lately, else within a second. */
   readonly update: (progress: Progress) => Promise<void>
-  /** Shows it now. */
+  /** Writes it now. */
   readonly flush: () => Promise<void>
-  /** Looks whether somebody has edited the file, and tells what. Their text stays until it is settled. */
+  /** Checks the file for an edit and passes it to the listener. The edited text stays until it is settled. */
   readonly look: () => Promise<void>
   readonly onEdited: (listener: (edited: FoundEdit) => void) => void
-  /** The oldest edit that was told is in the journal: the file may be written again. */
+  /** The oldest reported edit is in the journal: the file may be written again. */
   readonly settled: () => void
-  /** Shows the last progress. Not if there is an edit that is not settled: it is told, and has to be updated for first. */
+  /** Writes the last progress. Returns `edited` if there is an unsettled edit: the caller must apply it first. */
   readonly close: () => Promise<'closed' | 'edited'>
 }
 
@@ -41,7 +41,7 @@ export function projectTo(sprintDir: string, before: KnownBefore = {}, redact: R
       timer = undefined
       if ((await page.write('now')) === 'again') later()
     }).catch((error: unknown) => {
-      // The journal has it all; the file is shown as soon as there is room.
+      // The journal has everything; write the file as soon as there is space.
       if (!isDiskFull(error)) throw error
       later()
     })
@@ -72,7 +72,7 @@ export function projectTo(sprintDir: string, before: KnownBefore = {}, redact: R
   }
 }
 
-/** The file, what it is to show, and what others have written into it. */
+/** The file, its next content, and the edits of others. */
 function pageOf(file: string, before: KnownBefore, redact: Redact) {
   const watch = watchEdits(file, before, redact)
   let latest: Progress | undefined
@@ -91,7 +91,7 @@ function pageOf(file: string, before: KnownBefore, redact: Redact) {
   }
   return {
     look,
-    /** `again`: somebody else's text is there and has to be dealt with first. */
+    /** `again`: the file contains an edit that must be handled first. */
     async write(which: 'now' | 'last'): Promise<'done' | 'again'> {
       if ((await look(which)) === 'taken') return 'again'
       const isThere = exists(file)
@@ -113,7 +113,7 @@ function pageOf(file: string, before: KnownBefore, redact: Redact) {
 
 const ignore = (): void => {}
 
-/** A bucket of tokens: `size` at once, then one per `refillMs`. */
+/** Token bucket: `size` at once, then one per `refillMs`. */
 function atMost(size: number, refillMs: number): () => boolean {
   let tokens = size
   let refilled = performance.now()

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { exists, listFolder, makeFolder, readTextIfThere, removeFile } from '../../platform/files/files.ts'
 
-/** What another process asks of the one that runs the sprint. */
+/** A request to the process that runs the sprint. */
 export const Request = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('stop'),
@@ -17,12 +17,12 @@ export const Request = z.discriminatedUnion('type', [
 export type Request = z.infer<typeof Request>
 
 const pollMs = 200
-/** A process that owns the sprint looks several times a second; one that does not is stuck or gone. */
+/** A process that runs the sprint polls several times a second; one that does not is stuck or gone. */
 const patienceMs = 5000
 
 const requestsFolder = (sprintDir: string): string => join(sprintDir, 'requests')
 
-/** Leaves a request for the process that runs the sprint, and waits until it has been taken; false if nobody did in time. */
+/** Leaves a request for the process that runs the sprint, and waits until it is accepted; false if that takes too long. */
 export async function postRequest(sprintDir: string, request: Request, now: number): Promise<boolean> {
   const folder = requestsFolder(sprintDir)
   const file = join(folder, `${now}-${randomUUID()}.json`)
@@ -33,7 +33,7 @@ export async function postRequest(sprintDir: string, request: Request, now: numb
   return !exists(file)
 }
 
-/** Hands over requests in the order in which they came, each once. A stop that was meant for an earlier run is dropped. */
+/** Passes on requests in order, each once. Drops a stop request that was meant for an earlier run. */
 export async function watchRequests(sprintDir: string, onRequest: (request: Request) => void): Promise<() => void> {
   const folder = requestsFolder(sprintDir)
   for (const name of await listFolder(folder)) {

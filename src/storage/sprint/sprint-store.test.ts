@@ -12,7 +12,7 @@ import { readProgress } from '../state/read-progress.ts'
 import { ownerOf } from '../state/sprint-lock.ts'
 import { openSprintStore } from './sprint-store.ts'
 
-/** Remembers what was told and what was edited, which is enough to see what is lost. */
+/** Records messages and edits, which is enough to see what gets lost. */
 const fold: Fold = (progress, fact) => {
   const texts =
     fact.type === 'told'
@@ -53,7 +53,7 @@ const pause = (dir: string) =>
   writeFileSync(fileOf(dir), readFileSync(fileOf(dir), 'utf8').replace('status: in-progress', 'status: paused'))
 
 describe('the owner of a sprint', () => {
-  it('is the only one, and is named with pid, host and start', async () => {
+  it('is unique, and is named with pid, host and start', async () => {
     const dir = aFolder()
     await open(dir)
     const owner = `pid ${process.pid} on ${hostname()} since 2026-01-18T12:00:00.000Z`
@@ -65,7 +65,7 @@ describe('the owner of a sprint', () => {
     })
   })
 
-  it('is nobody when it is closed, and nobody where there never was one', async () => {
+  it('is undefined when the store is closed, and where there never was one', async () => {
     const dir = aFolder()
     expect(ownerOf(dir)).toBeUndefined()
     const { store } = await open(dir)
@@ -73,7 +73,7 @@ describe('the owner of a sprint', () => {
     expect(ownerOf(dir)).toBeUndefined()
   })
 
-  it('stops before it writes anything if another one has taken the sprint while its lock was gone', async () => {
+  it('stops before writing anything if another process took the sprint while its lock was gone', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.tell('by the first')
@@ -85,7 +85,7 @@ describe('the owner of a sprint', () => {
     expect(await remembered(dir)).toEqual(['by the first', 'by the second'])
   })
 
-  it('stops even if the other one is gone again: it would go on from an old state', async () => {
+  it('stops even if the other process is gone again: it would continue from an old state', async () => {
     const dir = aFolder()
     const first = await open(dir)
     rmSync(join(dir, '.lock'))
@@ -100,7 +100,7 @@ describe('the owner of a sprint', () => {
     expect(await remembered(dir)).toEqual(['by the second'])
   })
 
-  it('goes on if only its lock was deleted', async () => {
+  it('continues if only its lock was deleted', async () => {
     const dir = aFolder()
     const { tell } = await open(dir)
     await tell('one')
@@ -111,7 +111,7 @@ describe('the owner of a sprint', () => {
     expect(await remembered(dir)).toEqual(['one', 'two'])
   })
 
-  it('writes everything anew when the folder was emptied under it', async () => {
+  it('writes everything again when the folder was emptied during the run', async () => {
     const dir = aFolder()
     const { store, tell } = await open(dir)
     await tell('one')
@@ -125,7 +125,7 @@ describe('the owner of a sprint', () => {
   })
 })
 
-describe('a sprint that goes on', () => {
+describe('a resumed sprint', () => {
   it('is where it was, and its file says so', async () => {
     const dir = aFolder()
     const first = await open(dir)
@@ -139,7 +139,7 @@ describe('a sprint that goes on', () => {
     expect(before).toEqual(fold(running, told('one')))
   })
 
-  it('takes its state from a PROGRESS.yaml that came without a journal', async () => {
+  it('takes its state from a PROGRESS.yaml without a journal', async () => {
     const dir = aFolder()
     writeFileSync(fileOf(dir), formatProgress(running))
     const { tell } = await open(dir, undefined)
@@ -148,7 +148,7 @@ describe('a sprint that goes on', () => {
     expect(await remembered(dir)).toEqual(['first'])
   })
 
-  it('believes the journal, not a file that is older', async () => {
+  it('trusts the journal, not an older file', async () => {
     const dir = aFolder()
     const first = await open(dir)
     const old = readFileSync(fileOf(dir))
@@ -161,7 +161,7 @@ describe('a sprint that goes on', () => {
     expect(shown(dir).messages).toHaveLength(1)
   })
 
-  it('is cut where its writer was, and says how much that was', async () => {
+  it('is cut where its writer was interrupted, and says how much was lost', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.tell('one')
@@ -172,7 +172,7 @@ describe('a sprint that goes on', () => {
     expect(await remembered(dir)).toEqual(['one'])
   })
 
-  it('removes what a run that was killed was about to put in place', async () => {
+  it('removes the drafts of a killed run', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.store.close()
@@ -185,7 +185,7 @@ describe('a sprint that goes on', () => {
     expect(readdirSync(join(dir, 'journal'))).toEqual(['00000001.log'])
   })
 
-  it('that begins anew does not find the attempts of another one', async () => {
+  it('does not find the attempts of an earlier sprint if it starts over', async () => {
     const dir = aFolder()
     mkdirSync(join(dir, 'attempts', '1-1'), { recursive: true })
     await open(dir, aProgress())
@@ -195,7 +195,7 @@ describe('a sprint that goes on', () => {
 })
 
 describe('an edit of PROGRESS.yaml', () => {
-  it('is told, saved once and then shown', async () => {
+  it('is reported, saved once and then shown', async () => {
     const dir = aFolder()
     const { store, take } = await open(dir)
     const edits: Edited[] = []
@@ -209,7 +209,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(shown(dir).messages).toHaveLength(1)
   })
 
-  it('that nobody has saved is saved when the store is closed', async () => {
+  it('is saved when the store is closed, if the listener has not saved it', async () => {
     const dir = aFolder()
     const { store } = await open(dir)
     store.onEdited(() => {})
@@ -219,7 +219,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(await remembered(dir)).toEqual(['edit: pause'])
   })
 
-  it('that was made while nobody ran the sprint is told at the next start', async () => {
+  it('is reported at the next start if it was made between two runs', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.store.close()
@@ -234,7 +234,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(await remembered(dir)).toEqual(['edit: pause'])
   })
 
-  it('is taken over exactly once, wherever the run is killed', async () => {
+  it('is applied exactly once, no matter where the run is killed', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.store.close()
@@ -246,7 +246,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(readFileSync(fileOf(dir))).toEqual(text)
     rmSync(join(dir, '.lock'))
 
-    // Killed after that, before the file is written anew.
+    // Killed after that, before the file is written again.
     const next = await open(dir)
     await next.store.close()
     writeFileSync(fileOf(dir), text)
@@ -258,7 +258,7 @@ describe('an edit of PROGRESS.yaml', () => {
     await expect(killed.tell('x')).rejects.toMatchObject({ code: 'SPRINT_LOCKED' })
   })
 
-  it('is taken over once, though its author edits on without reading, and the run is killed in between', async () => {
+  it('is applied once, although its author keeps editing without reading, and the run is killed in between', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.store.close()
@@ -285,7 +285,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'and another' }], refused: [] }])
   })
 
-  it('is understood however long ago its author has read the file, also by the next run', async () => {
+  it('is understood no matter how long ago its author read the file, even by the next run', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.store.flush()
@@ -300,7 +300,7 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(edits).toMatchObject([{ edits: [{ kind: 'step-added', prompt: 'mine' }], refused: [] }])
   })
 
-  it('is not taken over twice by the next run, though another author has edited since', async () => {
+  it('is not applied twice by the next run, although another author has edited since', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await first.store.flush()
@@ -324,13 +324,13 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(await take(withStep(withStep(file, 'mine'), 'and more'))).toMatchObject([{ prompt: 'and more' }])
   })
 
-  it('that cannot be understood is said, and kept', async () => {
+  it('is reported and copied if it cannot be understood', async () => {
     const dir = aFolder()
     const { store } = await open(dir)
     writeFileSync(fileOf(dir), 'status: [')
     await store.close()
 
-    expect(await remembered(dir)).toEqual([expect.stringMatching(/^refused: it cannot be read .* is kept in /)])
+    expect(await remembered(dir)).toEqual([expect.stringMatching(/^refused: it cannot be read .* a copy is in /)])
     expect(shown(dir).status).toBe('in-progress')
   })
 })

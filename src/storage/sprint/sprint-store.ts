@@ -20,12 +20,12 @@ import { countSeen, forgetSeen, keepSeen, readSeen } from '../edits/seen-edits.t
 import { hideState, progressPath, removeLeftovers, setAttemptsAside } from '../state/sprint-folder.ts'
 import { lockSprint } from '../state/sprint-lock.ts'
 
-/** The state of one sprint, owned by this process until it is closed. */
+/** The state of one sprint, owned by this process until closed. */
 export interface SprintStore extends ProgressStore {
   readonly flush: () => Promise<void>
-  /** Looks whether PROGRESS.yaml was edited from outside. */
+  /** Checks PROGRESS.yaml for edits. */
   readonly look: () => Promise<void>
-  /** Each edit that is told must be saved as one fact, in the same order. The ones that nobody has saved are, when it is closed. */
+  /** The listener must save each edit as one fact, in order; `close()` saves the rest. */
   readonly onEdited: (listener: (edited: Edited) => void) => void
   readonly close: () => Promise<void>
 }
@@ -34,13 +34,13 @@ export type StoreOptions = {
   readonly sprintDir: string
   readonly fold: Fold
   readonly now: () => number
-  /** For what an agent writes into PROGRESS.yaml; keys that have a known form go if nothing is said. */
+  /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
   readonly redact?: Redact
 }
 
 /**
- * Takes the sprint for this process. `first` gives the state of one that has none yet. Fails at once, naming the owner, if
- * another process has it.
+ * Opens the sprint for this process. `first` returns the state of a sprint that has none yet. Fails at once, naming the owner,
+ * if another process holds it.
  */
 export async function openSprintStore(
   options: StoreOptions,
@@ -71,7 +71,7 @@ export async function openSprintStore(
   }
 }
 
-/** What an edit can be compared with, also one by an author who has not read what we have made of an earlier one. */
+/** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
 async function knownBefore({ sprintDir, fold }: StoreOptions, goesOn: Recovered | undefined): Promise<KnownBefore> {
   const older: KnownBefore['older'] = (rev) => progressAt(sprintDir, fold, rev)
   if (goesOn) return { bases: goesOn.bases, edit: goesOn.edit, seen: await readSeen(sprintDir, goesOn.edit), older }
@@ -134,14 +134,14 @@ function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: 
   }
 }
 
-/** The sprint is ours as long as the lock and the journal are the files that we have open. */
+/** The sprint belongs to this process as long as the lock and the journal are the files that it has open. */
 function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
   const { sprintDir, fold } = options
   let lock = taken
   return {
     /**
-     * Somebody may have deleted lock or journal, such as an agent with `git clean`: what we know is the truth, and is written
-     * anew. Unless another process has found the sprint free meanwhile: then it is its own.
+     * The lock or the journal may have been deleted, e.g. by an agent with `git clean`: the state in memory is authoritative, so
+     * write it again. Unless another process found the sprint free and took it over: then the sprint belongs to that one.
      */
     async assert(progress: Progress): Promise<void> {
       if (lock.isHeld() && journal.isInPlace()) return
@@ -163,10 +163,10 @@ function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
 const takenOver = (sprintDir: string): RalphError =>
   new RalphError('SPRINT_LOCKED', 'another process has taken the sprint over', {
     place: { file: sprintDir },
-    hint: 'somebody has deleted its lock; the other one goes on',
+    hint: 'its lock was deleted; the other process continues',
   })
 
-/** What the system says about a file is told with the place; our own errors and bugs stay what they are. */
+/** Adds the path to system errors; our own errors and bugs stay as they are. */
 const unwritableIfErrno = (cause: unknown, sprintDir: string): unknown =>
   isDiskFull(cause) || (cause instanceof Error && 'syscall' in cause)
     ? unwritable(progressPath(sprintDir), cause)

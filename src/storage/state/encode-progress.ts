@@ -3,8 +3,8 @@ import { CompiledPhase, CompiledStep, DependencyNode, type DependencyGraph } fro
 import { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
 
 /**
- * The progress as it is in files. A part that has not changed since the last time is the same object as then: cost follows
- * change, not size.
+ * Encodes the progress for files. A part that has not changed since the last call is the same object as then: the cost depends
+ * on the change, not on the size.
  */
 export function encodeProgress(progress: Progress): Record<string, unknown> {
   const { dynamicSteps, hookTasks, iterations, phases, dependencyGraph } = progress
@@ -19,7 +19,7 @@ export function encodeProgress(progress: Progress): Record<string, unknown> {
   }
 }
 
-/** A phase can have thousands of items, of which one changes. */
+/** A phase can have thousands of items, one of which changes. */
 const encodePhase = ({ steps, ...phase }: CompiledPhase): object => ({
   ...z.encode(CompiledPhase, phase),
   ...(steps && { steps: encodeAll(steps, by(CompiledStep)) }),
@@ -35,7 +35,7 @@ const by =
   (item: T): object =>
     z.encode(schema, item)
 
-/** Parts of the progress are never changed, only replaced, so that what one is in a file can be kept with it. */
+/** Parts of the progress are immutable, so cache their encoding. */
 const kept = new WeakMap<object, object>()
 
 function encodeAll<T extends object>(items: readonly T[], encode: (item: T) => object): object[] {

@@ -24,17 +24,17 @@ describe('a segment', () => {
     )
   })
 
-  it('gives back what was written', () => {
+  it('returns what was written', () => {
     expect(readSegment(whole)).toEqual({ records: [one, two, three], goodBytes: whole.length })
     expect(readSegment(Buffer.alloc(0))).toEqual({ records: [], goodBytes: 0 })
   })
 
-  it('gives back whatever a string can hold', () => {
+  it('returns any content of a string', () => {
     const text = 'a\nb\r\u2028\u0085\0\ufeff\ud83d\ude00 \\ " \u007f'
     expect(readSegment(bytesOf(aRecord(1, { text }))).records).toEqual([aRecord(1, { text })])
   })
 
-  it('that was cut off anywhere is torn there, and all before it is whole', () => {
+  it('is torn where it was cut off, and everything before is intact', () => {
     for (let length = 0; length < whole.length; length++) {
       const good = ends.filter((end) => end <= length)
       const expected = {
@@ -46,7 +46,7 @@ describe('a segment', () => {
     }
   })
 
-  it('that ends in what a disk puts where nothing was written is torn', () => {
+  it('is torn if it ends in the bytes that a disk puts where nothing was written', () => {
     for (const filler of [Buffer.alloc(4096), Buffer.alloc(100, '\n'), Buffer.alloc(100, 0xff)]) {
       expect(readSegment(Buffer.concat([bytesOf(one), filler]))).toEqual({
         records: [one],
@@ -56,7 +56,7 @@ describe('a segment', () => {
     }
   })
 
-  it('with any byte changed never gives a wrong record, and is damaged if good ones follow', () => {
+  it('never returns a wrong record with any byte changed, and is damaged if good records follow', () => {
     for (let at = 0; at < whole.length; at++) {
       for (const flip of [0x01, 0x20, 0x80, 0xff]) {
         const changed = Buffer.from(whole)
@@ -71,7 +71,7 @@ describe('a segment', () => {
     }
   })
 
-  it('with any byte missing is not believed behind it', () => {
+  it('is not trusted after a missing byte', () => {
     for (let at = 0; at < ends[1]; at++) {
       const hit = ends.findIndex((end) => at < end)
       const missing = Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1)])
@@ -86,13 +86,13 @@ describe('a segment', () => {
     ['a record is missing', [one, three]],
     ['a record is there twice', [one, two, two]],
     ['records are in another order', [one, three, two]],
-  ])('in which %s is read up to there', (_, records) => {
+  ])('in which %s is read up to that record', (_, records) => {
     const { records: read, problem } = readSegment(bytesOf(...records))
     expect(read).toEqual(records.slice(0, records[1] === two ? 2 : 1))
     expect(problem).toBe(records.length - read.length > 1 ? 'damaged' : 'torn')
   })
 
-  it('does not take a record of another version for one of ours', () => {
+  it('does not accept a record of another version', () => {
     const other = formatRecord(one).replace('"v":1', '"v":2')
     expect(readSegment(Buffer.from(other))).toEqual({ records: [], goodBytes: 0, problem: 'torn' })
   })

@@ -10,9 +10,9 @@ export const JournalRecord = z.object({
   epoch: z.int().min(0),
   at: z.iso.datetime(),
   kind: z.enum(['snapshot', 'run', 'fact']),
-  /** Snapshot: the whole progress as in PROGRESS.yaml. Run: who began it. Fact: what happened. */
+  /** Snapshot: the whole progress as in PROGRESS.yaml. Run: the process that started it. Fact: what happened. */
   data: z.unknown(),
-  /** Hash of the PROGRESS.yaml whose edit is this fact; of the last such fact, in a snapshot. It must not be taken over twice. */
+  /** Hash of the PROGRESS.yaml whose edit is this fact; in a snapshot, of the last such fact. Prevents applying an edit twice. */
   edit: z.string().optional(),
 })
 export type JournalRecord = z.infer<typeof JournalRecord>
@@ -27,13 +27,13 @@ const checksum = (text: string): string => crc32(text).toString(16).padStart(8, 
 
 export type Segment = {
   readonly records: readonly JournalRecord[]
-  /** Up to here everything is whole. */
+  /** Up to here every record is intact. */
   readonly goodBytes: number
   /** `torn`: nothing readable follows, the writer was cut off. `damaged`: good records follow a bad one. */
   readonly problem?: 'torn' | 'damaged'
 }
 
-/** Reads a segment up to its first bad line, and says what is behind it. */
+/** Reads a segment up to its first bad line, and reports what follows it. */
 export function readSegment(bytes: Buffer): Segment {
   const records: JournalRecord[] = []
   let start = 0
@@ -52,7 +52,7 @@ export function readSegment(bytes: Buffer): Segment {
 
 const beginning = '{"v":1,'
 
-/** Also within a line: the newline before it may be what is bad. */
+/** Also searches within lines: the damage may be in the newline before a record. */
 function hasGoodRecord(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf(beginning, from + 9); at !== -1; at = bytes.indexOf(beginning, at + 1)) {
     const end = bytes.indexOf(10, at)

@@ -7,7 +7,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { formatRecord, readSegment } from './journal-record.ts'
 import { openJournal, quarantine, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
 
-/** Keeps what was told, which is enough to see what is remembered. */
+/** Keeps the messages, which is enough to see what is remembered. */
 const fold: Fold = (progress, fact) => {
   if (fact.type !== 'told') throw new Error(`${fact.type} means nothing here`)
   return {
@@ -24,7 +24,7 @@ const open = async (sprintDir: string, start?: Recovered | Progress): Promise<Jo
   return openJournal(sprintDir, 'seq' in from ? from : { progress: from, seq: 0, epoch: 0 }, now)
 }
 
-/** Tells these things one after the other; gives the progress that they lead to. */
+/** Records these messages one after the other; returns the resulting progress. */
 async function tell(journal: Journal, from: Progress, ...texts: readonly string[]): Promise<Progress> {
   let progress = from
   for (const text of texts) {
@@ -40,18 +40,18 @@ const segmentFile = (sprintDir: string, number = 1) => join(sprintDir, 'journal'
 const recordsOf = (sprintDir: string) =>
   segments(sprintDir).flatMap((name) => readSegment(readFileSync(join(sprintDir, 'journal', name))).records)
 
-describe('what is recorded', () => {
-  it('is there again after the process is gone', async () => {
+describe('a recorded fact', () => {
+  it('is still there after the process is gone', async () => {
     const dir = aFolder()
     const journal = await open(dir)
     const progress = await tell(journal, aProgress(), 'one', 'two')
-    // Not closed: a process that was killed closes nothing.
+    // Not closed: a killed process closes nothing.
 
     expect(await readJournal(dir, fold)).toMatchObject({ progress, seq: 4, epoch: 1, tornBytes: 0 })
     await journal.close()
   })
 
-  it('has numbers without a gap and an epoch that grows with every run', async () => {
+  it('has a number without gaps and an epoch that grows with every run', async () => {
     const dir = aFolder()
     for (let run = 0; run < 3; run++) {
       const journal = await open(dir)
@@ -70,11 +70,11 @@ describe('what is recorded', () => {
     expect(textsOf(await readJournal(dir, fold))).toEqual(['run 0', 'run 1', 'run 2'])
   })
 
-  it('is nothing where there is no journal', async () => {
+  it('is undefined where there is no journal', async () => {
     expect(await readJournal(aFolder(), fold)).toBeUndefined()
   })
 
-  it('goes on counting when a sprint is given a new beginning', async () => {
+  it('keeps counting when a sprint starts over', async () => {
     const dir = aFolder()
     const first = await open(dir)
     await tell(first, aProgress(), 'one')
@@ -89,7 +89,7 @@ describe('what is recorded', () => {
 })
 
 describe('a journal whose writer was killed', () => {
-  it('is cut at its last whole record, wherever the writer was', async () => {
+  it('is cut at its last complete record, no matter where the writer was', async () => {
     const dir = aFolder()
     const journal = await open(dir)
     await tell(journal, aProgress(), 'kept')
@@ -109,7 +109,7 @@ describe('a journal whose writer was killed', () => {
     expect(recordsOf(dir).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it('is not read any further than a damaged record, and nothing is changed', async () => {
+  it('is not read beyond a damaged record, and stays unchanged', async () => {
     const dir = aFolder()
     const journal = await open(dir)
     await tell(journal, aProgress(), 'one', 'two', 'three')
@@ -122,7 +122,7 @@ describe('a journal whose writer was killed', () => {
     await expect(readJournal(dir, fold)).rejects.toMatchObject({
       code: 'JOURNAL_DAMAGED',
       place: { file },
-      message: expect.stringContaining('behind number 3'),
+      message: expect.stringContaining('after number 3'),
     })
     expect(readFileSync(file)).toEqual(bytes)
 
@@ -149,7 +149,7 @@ describe('a journal whose writer was killed', () => {
     ['is empty', ''],
     ['holds only a part of its snapshot', '01234567 {"v":1,"seq":4,"ki'],
     ['is of zeros', '\0'.repeat(5000)],
-  ])('goes on from the segment before if its newest %s', async (_, text) => {
+  ])('continues from the previous segment if its newest %s', async (_, text) => {
     const dir = aFolder()
     const journal = await open(dir)
     await tell(journal, aProgress(), 'one')
@@ -166,10 +166,10 @@ describe('a journal whose writer was killed', () => {
 
 describe('a long journal', () => {
   const big = 'x'.repeat(20_000)
-  /** Remembers only the last thing told, so that the progress stays small. */
+  /** Remembers only the last message, so that the progress stays small. */
   const forgetful: Fold = (progress, fact) => ({ ...fold(progress, fact), messages: [{ text: 'last', at: noon }] })
 
-  it('begins a new segment with a snapshot every now and then, so that little is replayed', async () => {
+  it('regularly starts a new segment with a snapshot, so that little is replayed', async () => {
     const dir = aFolder()
     const journal = await open(dir)
     let progress = aProgress()
@@ -192,7 +192,7 @@ describe('a long journal', () => {
     expect(records.filter(({ kind }) => kind === 'fact')).toHaveLength(100)
   })
 
-  it('begins a new segment for many small facts too, however big the progress is, also over several runs', async () => {
+  it('starts a new segment for many small facts too, no matter how big the progress is, even over several runs', async () => {
     const dir = aFolder()
     const long = aProgress({ goal: 'x'.repeat(600_000) })
     let replayed = 0
@@ -217,10 +217,10 @@ describe('a long journal', () => {
     expect(recovered?.progress.rev).toBe(long.rev + 1500)
   })
 
-  it('stops, and has lost nothing, when a new segment can be neither begun nor taken back', async () => {
+  it('stops, and loses nothing, when a new segment can neither be started nor removed', async () => {
     const dir = aFolder()
     const journal = await open(dir)
-    // Nothing can be renamed onto a folder, nor is it deleted as a file.
+    // Nothing can be renamed onto a folder, nor can it be deleted as a file.
     mkdirSync(join(segmentFile(dir, 2), 'in the way'), { recursive: true })
     const progress = await tellBig(journal, aProgress(), 13)
     await expect(tellBig(journal, progress, 2)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' })
@@ -243,7 +243,7 @@ describe('a long journal', () => {
 })
 
 describe('a writer that is no longer the owner', () => {
-  it('writes into a file that nobody reads', async () => {
+  it('writes into a file that no process reads', async () => {
     const dir = aFolder()
     const old = await open(dir)
     await tell(old, aProgress(), 'one')
@@ -261,8 +261,8 @@ describe('a writer that is no longer the owner', () => {
   })
 })
 
-describe('a journal that was deleted under its writer', () => {
-  it('is written anew from what is known', async () => {
+describe('a journal that was deleted during the run', () => {
+  it('is written again from memory', async () => {
     const dir = aFolder()
     const journal = await open(dir)
     const progress = await tell(journal, aProgress(), 'one')
@@ -277,8 +277,8 @@ describe('a journal that was deleted under its writer', () => {
   })
 })
 
-describe('an edit of PROGRESS.yaml that was recorded', () => {
-  it('is remembered with its source, also behind a snapshot', async () => {
+describe('a recorded edit of PROGRESS.yaml', () => {
+  it('is remembered with its source, even after a snapshot', async () => {
     const dir = aFolder()
     const journal = await open(dir)
     await journal.record(told('edited'), fold(aProgress(), told('edited')), 'abc')
@@ -302,7 +302,7 @@ describe('an edit of PROGRESS.yaml that was recorded', () => {
   })
 })
 
-it('reads the journals of before as they were', async () => {
+it('is absent from journals of earlier versions, which stay readable', async () => {
   const dir = aFolder()
   mkdirSync(join(dir, 'journal'))
   const from = { epoch: 0, at: '2026-11-15T12:00:00.000Z' }

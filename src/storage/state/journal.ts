@@ -13,10 +13,10 @@ import { formatRecord, readSegment, type JournalRecord, type Segment } from './j
 
 type Fact = Parameters<ProgressStore['save']>[1]
 
-/** Applies a fact that was recorded to the progress it was recorded for. */
+/** Applies a recorded fact to the progress before it. */
 export type Fold = (progress: Progress, fact: Fact) => Progress
 
-/** Where a journal begins or goes on: the record that its next one follows. */
+/** Where a journal starts or continues: the record before its next one. */
 export type Position = {
   readonly progress: Progress
   readonly seq: number
@@ -25,22 +25,22 @@ export type Position = {
   readonly edit?: string | undefined
 }
 
-/** What a journal holds, as read from the disk. */
+/** The content of a journal, as read from disk. */
 export type Recovered = Position & {
   readonly segment: number
   readonly goodBytes: number
   readonly snapshotBytes: number
-  /** How many records follow the snapshot. */
+  /** Number of records after the snapshot. */
   readonly records: number
-  /** Bytes of a record that was being written when the writer died. */
+  /** Bytes of a record that the writer did not finish. */
   readonly tornBytes: number
-  /** The last progress and the one that PROGRESS.yaml shows, by their rev: what an edit of it can be compared with. */
+  /** The last progress and the one that PROGRESS.yaml shows, by rev: the bases of possible edits. */
   readonly bases: ReadonlyMap<number, Progress>
 }
 
-/** The smallest distance between two snapshots; a bigger progress waits until as much has been written again. */
+/** Minimum distance between two snapshots; a bigger progress waits until the journal has grown by its size. */
 const snapshotEveryBytes = 256 * 1024
-/** The most records between two snapshots: with a long plan each of them takes a millisecond to replay, and a start must not take long. */
+/** Maximum number of records between two snapshots: with a long plan, replaying each takes a millisecond, and starts must be fast. */
 const snapshotEveryRecords = 1000
 
 export const journalFolder = (sprintDir: string): string => join(sprintDir, 'journal')
@@ -48,7 +48,7 @@ export const journalFolder = (sprintDir: string): string => join(sprintDir, 'jou
 const segmentName = (number: number): string => `${String(number).padStart(8, '0')}.log`
 export const segmentPattern = /^(\d{8})\.log$/
 
-/** The state at the end of the journal; undefined if there is none. Changes nothing on the disk. `shownRev`: that of PROGRESS.yaml. */
+/** Reads the state at the end of the journal; undefined if there is none. Writes nothing. `shownRev`: the rev in PROGRESS.yaml. */
 export async function readJournal(sprintDir: string, fold: Fold, shownRev?: number): Promise<Recovered | undefined> {
   const folder = journalFolder(sprintDir)
   const numbers = await segmentsIn(folder)
@@ -61,7 +61,7 @@ export async function readJournal(sprintDir: string, fold: Fold, shownRev?: numb
     const segment = readSegment(bytes)
     if (segment.problem === 'damaged') throw damaged(file, segment)
     const [first, ...rest] = segment.records
-    // A segment is put in place whole, with its snapshot; one without is from a disk that lost it. The one before still counts.
+    // A segment is created atomically, with its snapshot; one without it was lost by the disk. The previous segment still counts.
     if (first?.kind !== 'snapshot') continue
     const found = { ...replay(first, rest, question), segment: number, ...sizes(bytes, segment, first) }
     remembered = { question, found }
@@ -77,10 +77,10 @@ type Question = {
   readonly shownRev: number | undefined
 }
 
-/** Who runs a sprint reads its journal twice, first to see whether it can be run: with a long plan that is most of a start. */
+/** `ralph run` reads the journal twice, first to check whether the sprint can run: with a long plan, that is most of a start. */
 let remembered: { readonly question: Question; readonly found: Recovered } | undefined
 
-/** The same bytes say the same again. It is of use once. */
+/** The same bytes give the same result. Used once. */
 function takeRemembered({ file, bytes, fold, shownRev }: Question): Recovered | undefined {
   if (!remembered) return undefined
   const { question, found } = remembered
@@ -89,7 +89,7 @@ function takeRemembered({ file, bytes, fold, shownRev }: Question): Recovered | 
   return isSame && question.bytes.equals(bytes) ? found : undefined
 }
 
-/** What the progress was at a `rev` of the plan that runs now; undefined if it never had it, or nobody can tell any more. */
+/** The progress at a `rev` of the current plan; undefined if the plan never had this rev, or it is no longer known. */
 export async function progressAt(sprintDir: string, fold: Fold, rev: number): Promise<Progress | undefined> {
   const folder = journalFolder(sprintDir)
   for (const number of (await segmentsIn(folder)).toReversed()) {
@@ -108,7 +108,7 @@ export async function progressAt(sprintDir: string, fold: Fold, rev: number): Pr
   return undefined
 }
 
-/** The numbers of the segments, oldest first. */
+/** Segment numbers, oldest first. */
 async function segmentsIn(folder: string): Promise<number[]> {
   const names = await listFolder(folder)
   return names
@@ -125,7 +125,7 @@ const sizes = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: Journal
 })
 
 function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: Question) {
-  // Read once: compiling the schema to code, as zod does, would take three times as long as reading.
+  // Parsed once: letting zod compile the schema would take three times as long as parsing.
   const decoded = Progress.safeParse(snapshot.data, { jitless: true })
   if (!decoded.success) throw unreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
   let progress = decoded.data
@@ -146,25 +146,25 @@ function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fo
 }
 
 const foldRecord = (progress: Progress, { data }: JournalRecord, fold: Fold): Progress =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum proves that Ralph wrote it, and Ralph writes facts
   fold(progress, data as Fact)
 
 export interface Journal {
-  /** Above that of every run before. */
+  /** Greater than that of every earlier run. */
   readonly epoch: number
   /**
-   * Resolves when the fact and what it led to can no longer be lost. If it rejects, the fact is not in the journal. `edit`: the
-   * hash of the PROGRESS.yaml that the fact is about.
+   * Resolves when the fact and its result are durable. If it rejects, the fact is not in the journal. `edit`: hash of the
+   * PROGRESS.yaml that the fact is about.
    */
   readonly record: (fact: Fact, progress: Progress, edit?: string) => Promise<void>
-  /** False if somebody has deleted or replaced what we write to. */
+  /** False if the open segment was deleted or replaced. */
   readonly isInPlace: () => boolean
-  /** Begins a new segment in a folder that was emptied under us. */
+  /** Starts a new segment in a folder that was emptied during the run. */
   readonly putBack: (progress: Progress) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Opens the journal for a new run: a torn end is cut off, and the run's epoch is above all earlier ones. */
+/** Opens the journal for a new run: cuts off a torn end, and uses an epoch above all earlier ones. */
 export async function openJournal(sprintDir: string, start: Recovered | Position, now: () => number): Promise<Journal> {
   const folder = journalFolder(sprintDir)
   const epoch = start.epoch + 1
@@ -193,7 +193,7 @@ export async function openJournal(sprintDir: string, start: Recovered | Position
       await open.file.close()
       open = next
     } catch {
-      // It only bounds the next recovery, so it can wait; but a segment that is there counts, so it must not be.
+      // Rotation only bounds the next recovery, so it can wait; but a new segment would count, so remove it.
       await removeForGood(join(folder, segmentName(number))).catch((error: unknown) => (broken = stuck(folder, error)))
     }
   }
@@ -230,8 +230,8 @@ const isLong = ({ file, snapshotBytes, records }: OpenSegment): boolean =>
   file.size() - snapshotBytes > Math.max(snapshotEveryBytes, snapshotBytes) || records >= snapshotEveryRecords
 
 /**
- * The last segment as a copy in its own place: a run that lost its lock and still writes has the old file open, which
- * nobody reads any more.
+ * Replaces the last segment by a copy: a run that lost its lock and still writes has the old file open, which is no longer
+ * read by any process.
  */
 async function takeOver(folder: string, recovered: Recovered): Promise<OpenSegment> {
   const { segment, goodBytes, snapshotBytes, records } = recovered
@@ -262,7 +262,7 @@ const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: Moment): s
     ...(edit !== undefined && { edit }),
   })
 
-/** Moves a damaged segment aside, so that nothing of it is lost and nothing is built on it. */
+/** Moves a damaged segment aside, so that nothing is lost and nothing builds on it. */
 export async function quarantine(file: string): Promise<string> {
   let aside = `${file}.quarantined`
   for (let n = 2; exists(aside); n++) aside = `${file}.quarantined-${n}`
@@ -273,15 +273,15 @@ export async function quarantine(file: string): Promise<string> {
 const damaged = (file: string, { records, goodBytes }: Segment): RalphError =>
   new RalphError(
     'JOURNAL_DAMAGED',
-    `a record behind number ${records.at(-1)?.seq ?? 0} (byte ${goodBytes}) is damaged, good ones follow`,
+    `a record after number ${records.at(-1)?.seq ?? 0} (byte ${goodBytes}) is damaged, good ones follow`,
     {
       place: { file },
-      hint: 'see what is left with: ralph doctor <sprint-dir>; go on with: ralph doctor <sprint-dir> --repair',
+      hint: 'see what is left with: ralph doctor <sprint-dir>; repair with: ralph doctor <sprint-dir> --repair',
     },
   )
 
 const stuck = (folder: string, cause: unknown): RalphError =>
-  new RalphError('FILE_UNWRITABLE', 'a new segment of the journal could be neither begun nor taken back', {
+  new RalphError('FILE_UNWRITABLE', 'a new segment of the journal could neither be started nor removed', {
     place: { file: folder },
     hint: 'run the same command again',
     cause,
@@ -290,5 +290,5 @@ const stuck = (folder: string, cause: unknown): RalphError =>
 const unreadable = (file: string, message: string): RalphError =>
   new RalphError('JOURNAL_DAMAGED', message, {
     place: { file },
-    hint: 'go on with: ralph doctor <sprint-dir> --repair',
+    hint: 'repair with: ralph doctor <sprint-dir> --repair',
   })

@@ -16,7 +16,7 @@ import { Progress } from '../../contract/progress.ts'
 import { encodeProgress } from './encode-progress.ts'
 import { formatProgress, parseProgress } from './progress-file.ts'
 
-it('the text of a sprint with phases is what it was made from, also after changes in the middle', () => {
+it('writes a sprint with phases so that it reads back the same, even after changes in the middle', () => {
   const graph = [
     {
       phaseId: 'work',
@@ -55,7 +55,7 @@ it('the text of a sprint with phases is what it was made from, also after change
   expect(now.status).toBe('blocked')
 })
 
-it('is read with the completed steps first, however somebody has put them', () => {
+it('reads completed steps first, no matter their order in the file', () => {
   const [one, two, three] = steps('one', 'two', 'three')
   if (!one || !two || !three) throw new Error('three steps')
   const done = { ...two, status: 'completed' as const, completedAt: noon, completedInIteration: 1 }

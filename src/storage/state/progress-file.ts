@@ -9,14 +9,14 @@ import { yamlText } from './yaml-text.ts'
 
 const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
 
-/** What PROGRESS.yaml says, or undefined if there is none. What cannot be read is an error, never an empty state. */
+/** Reads PROGRESS.yaml; undefined if it does not exist. Throws if it cannot be read, never returns an empty state. */
 export async function readProgressFile(sprintDir: string): Promise<Progress | undefined> {
   const file = progressPath(sprintDir)
   const text = await readTextIfThere(file)
   return text === undefined ? undefined : parseProgress(text, file)
 }
 
-/** The `rev` that the file shows, if it looks as we write it. */
+/** The `rev` in the file, if the file looks as Ralph writes it. */
 export async function shownRev(sprintDir: string): Promise<number | undefined> {
   const rev = revIn((await readTextIfThere(progressPath(sprintDir))) ?? '')
   return Number.isNaN(rev) ? undefined : rev
@@ -41,7 +41,7 @@ export function parseProgress(text: string, file: string): Progress {
   throw new RalphError('PROGRESS_INVALID', problems.join('; '), { place: { file }, hint })
 }
 
-/** As the loop keeps them; somebody who writes the file by hand need not know that. */
+/** The loop keeps completed steps first; users who write the file by hand need not know that. */
 function completedFirst(progress: Progress): Progress {
   const { dynamicSteps: steps } = progress
   const firstPending = steps.findIndex(isPending)
@@ -55,5 +55,5 @@ const isPending = ({ status }: Step): boolean => status === 'pending'
 export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>
   writeFileAtomic(progressPath(sprintDir), formatProgress(progress))
 
-/** The text of PROGRESS.yaml. What has not changed since the last time is not written anew. */
+/** The text of PROGRESS.yaml. Reuses the text of parts that have not changed. */
 export const formatProgress = (progress: Progress): string => header + yamlText(encodeProgress(progress))

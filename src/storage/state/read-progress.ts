@@ -3,7 +3,7 @@ import { readJournal, type Fold } from './journal.ts'
 
 type Place = { readonly sprintDir: string; readonly fold: Fold; readonly shownRev?: number | undefined }
 
-/** Where the sprint stands: by its journal, else by a PROGRESS.yaml that came without one. Changes nothing. */
+/** Reads the state of the sprint from its journal, else from a PROGRESS.yaml without one. Writes nothing. */
 export async function readProgress({ sprintDir, fold, shownRev }: Place): Promise<Progress | undefined> {
   const recovered = await readJournal(sprintDir, fold, shownRev)
   if (recovered) return recovered.progress

@@ -14,34 +14,33 @@ import {
 } from '../../platform/files/files.ts'
 import type { AgentRunner } from '../../runtime/ports.ts'
 
-/** Only what a person wrote belongs into the project's repository. */
+/** Only files that the user wrote belong in the project's repository. */
 const gitignore = '*\n!SPRINT.yaml\n'
 
 export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT.yaml')
 
 export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
-/** The folder of a sprint as given on the command line; absolute, and there. */
+/** Resolves the sprint folder given on the command line; throws if it does not exist. */
 export function openSprintFolder(given: string): string {
   const sprintDir = resolve(given)
   if (isFolder(sprintDir)) return sprintDir
   throw new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint folder', {
     place: { file: given },
-    hint: 'give the folder that holds SPRINT.yaml, or make one with: ralph init',
+    hint: 'give the folder that contains SPRINT.yaml, or create one with: ralph init',
   })
 }
 
-/** The text of SPRINT.yaml. */
 export async function readSprint(sprintDir: string, shown: string): Promise<string> {
   const text = await readTextIfThere(sprintPath(sprintDir))
   if (text !== undefined) return text
   throw new RalphError('SPRINT_LOAD_ERROR', 'SPRINT.yaml not found', {
     place: { file: join(shown, 'SPRINT.yaml') },
-    hint: 'write it, or make one with: ralph init',
+    hint: 'write it, or create one with: ralph init',
   })
 }
 
-/** Makes a new sprint folder with its SPRINT.yaml. */
+/** Creates a new sprint folder with its SPRINT.yaml. */
 export async function makeSprintFolder(sprintDir: string, sprint: string): Promise<void> {
   if (exists(sprintPath(sprintDir))) {
     throw new RalphError('SPRINT_EXISTS', 'there is a sprint already', { place: { file: sprintPath(sprintDir) } })
@@ -57,7 +56,7 @@ export async function hideState(sprintDir: string): Promise<void> {
   if (!exists(file)) await writeNewFile(file, gitignore)
 }
 
-/** Files that a run which was killed was about to put in place. Only for the owner of the sprint: others may be writing. */
+/** Drafts of files that a killed run was about to put in place. Only for the owner of the sprint: other processes may be writing. */
 export async function findLeftovers(sprintDir: string): Promise<string[]> {
   const folders = [sprintDir, join(sprintDir, 'journal')]
   const found = await Promise.all(
@@ -72,7 +71,7 @@ export async function removeLeftovers(sprintDir: string): Promise<string[]> {
   return found
 }
 
-/** A sprint that begins anew must not find the results of another one of the same numbers. */
+/** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
 export async function setAttemptsAside(sprintDir: string, now: number): Promise<void> {
   for (const name of ['attempts', 'transcripts']) {
     const folder = join(sprintDir, name)
@@ -80,16 +79,16 @@ export async function setAttemptsAside(sprintDir: string, now: number): Promise<
   }
 }
 
-/** What is written in a sprint's folder by Ralph alone. */
+/** Names in a sprint's folder that only Ralph writes. */
 const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp', '.lock', '.gitignore']
 
-/** Those of Ralph's own files and folders that are links: a person may keep them on another disk. */
+/** Ralph's files and folders that are links: the user may keep them on another disk. */
 const linksIn = (sprintDir: string): string[] =>
   ralphsOwn.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
 
 /**
- * The same agents, after whose work nothing is written through a link that has come meanwhile: it leads to where an agent wants
- * something written. The link goes, not what it leads to.
+ * Removes links that appear while an agent works: Ralph must not write through them to where an agent wants something
+ * written. Removes the link, not its target.
  */
 export function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
   const known = linksIn(sprintDir)
@@ -105,7 +104,7 @@ export function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => Agen
   })
 }
 
-/** The project that a sprint works on: what holds `.claude/sprints/<id>`, else the current folder. */
+/** The project of a sprint: the folder that contains `.claude/sprints/<id>`, else the current folder. */
 export function projectOf(sprintDir: string, cwd: string): string {
   const sprints = dirname(sprintDir)
   const claude = dirname(sprints)
@@ -114,7 +113,7 @@ export function projectOf(sprintDir: string, cwd: string): string {
 
 const dated = /^\d{4}-\d{2}-\d{2}_/
 
-/** The folder's name with the date in front, unless it has one. */
+/** The folder's name, prefixed with the date unless it has one. */
 export function defaultSprintId(sprintDir: string, now: number): string {
   const name = basename(sprintDir)
   return dated.test(name) ? name : `${new Date(now).toISOString().slice(0, 10)}_${name}`

@@ -7,7 +7,7 @@ import { exists, unwritable } from '../../platform/files/files.ts'
 
 const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
 
-/** Takes the sprint, or says who has it. */
+/** Locks the sprint, or throws with the name of the owner. */
 export function lockSprint({ sprintDir, now }: { readonly sprintDir: string; readonly now: () => number }): FileLock {
   const taken = lockOf(sprintDir, `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`)
   if ('lock' in taken) return taken.lock
@@ -25,7 +25,7 @@ function lockOf(sprintDir: string, about: string): ReturnType<typeof lockFile> {
   }
 }
 
-/** Who runs the sprint now, in the owner's own words; undefined if nobody does. */
+/** The owner's description of itself; undefined if no process runs the sprint. */
 export function ownerOf(sprintDir: string): string | undefined {
   const file = lockPath(sprintDir)
   if (!exists(file)) return undefined

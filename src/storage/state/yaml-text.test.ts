@@ -95,8 +95,8 @@ const hostile = [
   '__proto__',
 ]
 
-describe('text of YAML', () => {
-  it.each(hostile)('%j is read back as it was, wherever it stands', (text) => {
+describe('YAML text', () => {
+  it.each(hostile)('reads back %j, no matter where it stands', (text) => {
     const value = {
       text,
       list: [text, [text], { text, after: 1 }],
@@ -107,7 +107,7 @@ describe('text of YAML', () => {
     expect(back([text, text])).toEqual([text, text])
   })
 
-  it('is read back as it was, whatever it says', () => {
+  it('reads back any value', () => {
     const unit = fc.oneof(
       fc.constantFrom(...'\n| |\t|-|#|:|?|>|&|*|!|%|@|`|\'|"|{|}|[|]|,|\r|\\|a|b|0|1|~|.|='.split('|'), '|'),
       fc.constantFrom('\u0085', '\u2028', '\ufeff', '\u00a0', '😀', '\0', '\ud800'),
@@ -141,14 +141,14 @@ describe('text of YAML', () => {
     )
   })
 
-  it('is as deep as it is now, wherever it was the last time', () => {
+  it('has the current depth, no matter where it was before', () => {
     const one = { id: 'one', tags: [{ name: 'a' }] }
     expect(yamlText([one])).toBe('- id: one\n  tags:\n    - name: a\n')
     expect(yamlText({ in: [one] })).toBe('in:\n  - id: one\n    tags:\n      - name: a\n')
     expect(yamlText([one])).toBe('- id: one\n  tags:\n    - name: a\n')
   })
 
-  it('is as people write it', () => {
+  it('looks as a person would write it', () => {
     const value = {
       status: 'in-progress',
       goal: 'Make it work.\n\nAnd keep it simple.\n',
@@ -174,5 +174,5 @@ steps:
   })
 })
 
-/** JSON knows only one zero. */
+/** JSON has only one zero. */
 const withoutNegativeZero = (value: object): unknown => JSON.parse(JSON.stringify(value))

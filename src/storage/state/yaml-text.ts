@@ -1,15 +1,15 @@
-/** Strings that YAML reads as themselves without quotes, whatever the reader's version. */
+/** Strings that every version of YAML reads as themselves without quotes. */
 const plain = /^[A-Za-z_/][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.(),-]+)*$/
 const notText = /^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan|~)$/i
 
-/** Lines of a literal block must not begin with a blank or hold anything that YAML cannot show as it is. */
+/** Lines of a literal block must not begin with a blank or contain characters that YAML must escape. */
 const literal =
   /^(?![ \n])(?:[\t\n\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\ud800-\udbff][\udc00-\udfff])*[^\s]\n?$/
 
 /**
  * Writes JSON-like data as block YAML, about ten times as fast as a general writer. Text that is not obviously harmless is
- * double-quoted, which for JSON's escapes means the same in YAML. What it was given must not be changed afterwards, only
- * replaced: the text of an object in a list is kept with it.
+ * double-quoted, which for JSON's escapes means the same in YAML. The input must be immutable: the text of an object in a list
+ * is cached.
  */
 export function yamlText(value: object, indent = ''): string {
   return Array.isArray(value) ? listText(value, indent) : mapText(value, indent)
@@ -22,7 +22,7 @@ function listText(items: readonly unknown[], indent: string): string {
   let text = ''
   for (const item of items) {
     const known = typeof item === 'object' && item !== null ? texts.get(item) : undefined
-    // It may have been elsewhere before, further in or out.
+    // The object may have been cached at another depth.
     text += known?.startsWith(dash) ? known : itemText(item, dash, `${indent}  `)
   }
   return text

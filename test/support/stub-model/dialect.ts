@@ -1,6 +1,6 @@
 import type { Refusal, TokenCounts } from './turn.ts'
 
-/** What the model says, with its calls in the words of the program that asked. */
+/** What the model says, with calls in the format of the program that asked. */
 export type Message = {
   readonly text: string | undefined
   readonly calls: readonly ToolCall[]
@@ -20,13 +20,13 @@ export type Body = Readonly<Record<string, unknown>>
 export type Dialect = {
   readonly name: string
   readonly answers: (path: string) => boolean
-  /** Names of the tools on offer; requests without any (titles, routing) are no turns of the agent. */
+  /** Names of the tools on offer; requests without tools (titles, routing) are not turns of the agent. */
   readonly tools: (body: Body) => readonly string[]
   /** A streamed answer. */
   readonly stream: (message: Message, asked: Asked) => readonly ServerSentEvent[]
-  /** The same in one piece; absent where no program asks for it. */
+  /** The same, not streamed; absent if no program asks for it. */
   readonly whole?: (message: Message, asked: Asked) => unknown
-  /** What to say to a request that is no turn. */
+  /** The answer to a request that is not a turn. */
   readonly aside?: (asked: Asked) => string
   readonly error: (refusal: Refusal) => unknown
 }
@@ -35,7 +35,7 @@ let count = 0
 
 export const newId = (prefix: string): string => `${prefix}_${++count}`
 
-/** Small enough that an answer is more than one piece. */
+/** Small enough that an answer has more than one chunk. */
 export const pieces = (text: string): readonly string[] => text.match(/[\s\S]{1,40}/g) ?? []
 
 export const objectsIn = (value: unknown): readonly Body[] => (Array.isArray(value) ? value.filter(isBody) : [])

@@ -15,23 +15,23 @@ const dialects: readonly Dialect[] = [anthropic, openaiResponses, openaiChat, ge
 /** One request of an agent for its next turn. */
 export type Request = {
   readonly at: number
-  /** The whole request as text: whatever the model was told is somewhere in it. */
+  /** The whole request as text: everything that the model received is somewhere in it. */
   readonly text: string
   readonly turn: Turn
 }
 
 export type StubModel = {
   readonly url: string
-  /** In the order of their arrival, without those that are no turns (titles, routing). */
+  /** In the order of their arrival, without those that are not turns (titles, routing). */
   readonly requests: readonly Request[]
-  /** What the server could not make sense of: a test that passes in spite of it is lucky. */
+  /** Requests that the server did not understand: a test that passes in spite of them is lucky. */
   readonly surprises: readonly string[]
   readonly close: () => Promise<void>
 }
 
 /**
- * A model whose every word is written down before: one turn per request, and the last one again and again. Whoever asks gets
- * the answer in the words of the API that was asked.
+ * A scripted model: one turn per request, and the last one repeatedly. Each client gets the answer in the format of the API that
+ * it called.
  */
 export async function startStubModel(turns: readonly Turn[]): Promise<StubModel> {
   const requests: Request[] = []
@@ -94,7 +94,7 @@ function refuse(response: ServerResponse, refusal: Refusal, dialect: Dialect): v
 
 type Context = { readonly dialect: Dialect; readonly asked: Asked; readonly fault?: Fault }
 
-/** A fault strikes where the text has begun. */
+/** A fault happens after the text has begun. */
 function answer(response: ServerResponse, message: Message, { dialect, asked, fault }: Context): void {
   if (isWhole(asked) && dialect.whole) {
     if (!fault) sendJson(response, 200, dialect.whole(message, asked))
@@ -108,7 +108,7 @@ function answer(response: ServerResponse, message: Message, { dialect, asked, fa
     response.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${line}\n\n`)
   }
   if (!fault) response.end()
-  // The end of the writes first: what was said before the connection broke was heard.
+  // Finish the writes first, so that the client receives what came before the break.
   else if (fault.midway === 'drop') response.write('', () => response.socket?.resetAndDestroy())
 }
 

@@ -17,7 +17,7 @@ const runners: Readonly<Record<string, (command: string) => ToolCall['input']>> 
   exec_command: (cmd) => ({ cmd, yield_time_ms: 30_000 }),
 }
 
-/** The call in the words of the program that offers these tools. */
+/** The call in the format of the program that offers these tools. */
 export function toolCall(call: Call, offered: readonly string[]): ToolCall {
   const known = offered.flatMap((name) => {
     const input = inputFor(call, name)

@@ -1,4 +1,4 @@
-/** What the model does next, whoever asks and in whatever language. */
+/** The next turn of the model, independent of the client and its API. */
 export type Turn = Answer | Refusal | Fault
 
 export type Answer = {
@@ -7,14 +7,14 @@ export type Answer = {
   readonly usage?: TokenCounts
 }
 
-/** Tools by what they do: each agent program has its own names for them. */
+/** Tools by their purpose: each agent program has its own names for them. */
 export type Call =
   | { readonly write: string; readonly content: string }
   | { readonly run: string }
   /** The tool that takes an answer of a given form. */
   | { readonly answer: Readonly<Record<string, unknown>> }
 
-/** An HTTP error; `body` instead of the usual one of the API. */
+/** An HTTP error; `body` instead of the default one of the API. */
 export type Refusal = {
   readonly status: number
   readonly message?: string
@@ -22,10 +22,10 @@ export type Refusal = {
   readonly body?: unknown
 }
 
-/** The connection is cut in the middle of an answer, or says no more from there on. */
+/** The connection breaks in the middle of an answer, or falls silent. */
 export type Fault = { readonly midway: 'drop' | 'hang' }
 
-/** `input` without what came from the cache. */
+/** `input` excludes cached tokens. */
 export type TokenCounts = { readonly input: number; readonly output: number }
 
 export const defaultUsage: TokenCounts = { input: 100, output: 20 }
