@@ -6,7 +6,7 @@ const goes = { status: 'continue', summary: 'On it.', pendingSteps: [{ id: null,
 const shows = '\u001b[?25h'
 const hides = '\u001b[?25l'
 
-it('shows a run on a terminal and obeys its keys: help, tell, pause; the terminal is given back', async () => {
+it('shows a run on a terminal and handles its keys: help, message, pause; restores the terminal', async () => {
   const sprint = await aSprint({
     sprint: { 'done-when': [] },
     answers: { '1': { report: goes }, '2': { waits: 'go', report: { status: 'continue', summary: 'More.' } } },
@@ -30,7 +30,7 @@ it('shows a run on a terminal and obeys its keys: help, tell, pause; the termina
   expect(terminal.raw().lastIndexOf(shows)).toBeGreaterThan(terminal.raw().lastIndexOf(hides))
 })
 
-it('stops now by s and n, and leaves no process behind', async () => {
+it('stops immediately on s and n, and leaves no process behind', async () => {
   const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { '1': { waits: 'never', report: goes } } })
   const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'])
   await sprint.called(1)

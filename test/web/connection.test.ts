@@ -14,7 +14,7 @@ describe('when the connection is lost', () => {
   }
   const isWatched = async () => await expect.poll(() => fake().watching(), { timeout: 30_000 }).toBe(1)
 
-  it('says since when, keeps what is known, and is right again afterwards', async () => {
+  it('says since when, keeps the loaded data, and catches up afterwards', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await isWatched()
@@ -33,7 +33,7 @@ describe('when the connection is lost', () => {
   })
 
   it.each<['me' | 'events']>([['me'], ['events']])(
-    'is right again when it was lost before the answer of “%s” had come',
+    'catches up when the connection was lost before the answer of “%s” arrived',
     async (slow) => {
       await open('/sign-in')
       fake().delays.set(slow, 3_600_000)
@@ -53,7 +53,7 @@ describe('when the connection is lost', () => {
     },
   )
 
-  it('comes by itself once the backend is there, although a proxy answered in its place', async () => {
+  it('recovers once the backend is back, even if a proxy answered in its place', async () => {
     await open('/sign-in')
     fake().proxyStatus = 502
     await go('/')
@@ -76,7 +76,7 @@ describe('when the connection is lost', () => {
     expect(loads()).toBe(0)
   })
 
-  it('leads somebody whose access was taken away to the sign-in page', async () => {
+  it('redirects a user whose access was revoked to the sign-in page', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await isWatched()
@@ -91,7 +91,7 @@ describe('when the connection is lost', () => {
     expect(fake().sent).toContainEqual({ name: 'signIn', given: { ticket: 'one-time-ticket' } })
   })
 
-  it('says that it is of an older version after an upgrade, and throws nothing away', async () => {
+  it('reports an upgrade of the backend, and discards nothing', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await isWatched()
@@ -105,7 +105,7 @@ describe('when the connection is lost', () => {
     await see('Postgres or Redis?')
   })
 
-  it('loads itself anew when the parts that it needs are gone after an upgrade, but not for an error of the browser', async () => {
+  it('reloads when its chunks are gone after an upgrade, but not for a browser error', async () => {
     await open('/')
     await see('Postgres or Redis?')
     let refused = 0
@@ -133,7 +133,7 @@ function loadsOf(of: Page): () => number {
 }
 
 describe('the stream of changes', () => {
-  it('is one, whatever is looked at, and loses nothing when something else is', async () => {
+  it('is a single connection, whatever is shown, and loses nothing when the page changes', async () => {
     await open('/')
     await see('Postgres or Redis?')
     const [sprint] = fake().fleet.sprints
@@ -159,7 +159,7 @@ describe('the stream of changes', () => {
     await page().getByRole('link', { name: 'Fleet' }).click()
     await see('Postgres or Redis?')
     await expect.poll(() => fake().streams.length, { timeout: 30_000 }).toBe(3)
-    // Between the stream that knows nothing of the sprint and the one that does.
+    // Between the stream without the sprint and the one with it.
     fake().delays.set('events', 500)
     await toSprint()
     happen(905)

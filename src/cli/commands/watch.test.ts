@@ -22,7 +22,7 @@ async function anOwnedSprint() {
   return { dir, play, close: async () => opened?.store.close() }
 }
 
-it('shows a sprint that nobody runs once, and says so', async () => {
+it('shows a sprint that is not running once, and says so', async () => {
   const { dir, play, close } = await anOwnedSprint()
   await play(started(), { type: 'stop-requested', at: noon, as: 'paused', when: 'now' })
   await close()
@@ -49,7 +49,7 @@ it.each([
   expect(text()).toMatch(shown)
 })
 
-it('says that the process is gone if it has left the sprint at work', async () => {
+it('reports that the process is gone if it left the sprint in progress', async () => {
   const { dir, play, close } = await anOwnedSprint()
   await play(started())
   const { io, text } = anIo()
@@ -61,7 +61,7 @@ it('says that the process is gone if it has left the sprint at work', async () =
   expect(text()).toMatch(/gone without having ended it[\s\S]*go on with: ralph run/)
 })
 
-it('leaves with Ctrl-C, and the sprint goes on', async () => {
+it('exits on Ctrl-C while the sprint continues', async () => {
   const { dir, play } = await anOwnedSprint()
   await play(started())
   const { io, text } = anIo()

@@ -55,7 +55,7 @@ const shown = (state: LiveState, columns: number, rows = 24) =>
   screen(state, { paint, size: { columns, rows }, now: noon + 5000, project: '/p' })
 
 describe('the live view', () => {
-  it('shows goal, state, counters, verdicts, steps and what the agent does', () => {
+  it("shows goal, state, counters, verdicts, steps and the agent's activity", () => {
     expect(shown(busy(), 120).join('\n')).toBe(
       [
         'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
@@ -118,7 +118,7 @@ describe('the live view', () => {
 
     expect(shown(failed, 100).join('\n')).toContain('✗ npm test')
   })
-  it('fills what is left of a terminal with what has happened, the newest at the bottom', () => {
+  it('fills the rest of a terminal with recent events, the newest at the bottom', () => {
     const told = Array.from({ length: 200 }, (_, n) => n).reduce(
       (state, n) => after(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
       busy(),
@@ -135,7 +135,7 @@ describe('the live view', () => {
     ])
   })
 
-  it('says of no key that it does something once the sprint rests', () => {
+  it('offers no keys once the sprint has stopped', () => {
     expect(shown(busy({ status: 'completed', live: [] }), 100).join('\n')).not.toContain('p pause')
   })
 
@@ -184,7 +184,7 @@ describe('texts', () => {
     expect(wrap(text, width, most)).toEqual(lines)
   })
 
-  it('with colours are cut without cutting a colour', () => {
+  it('are truncated without breaking a colour sequence', () => {
     const { red } = paintFor(true)
     expect(fitPainted(`${red('abcdef')}ghi`, 4)).toBe(red('abc…'))
     expect(fitPainted(`${red('ab')}cdef`, 4)).toBe(`${red('ab')}c…`)

@@ -15,7 +15,7 @@ describe('a draft', () => {
     ])
   })
 
-  it('needs a place for a new agent, and numbers that are numbers', () => {
+  it('needs a place for a new agent, and valid numbers', () => {
     const wrong = draft({
       task: 'x',
       agentId: newAgent,
@@ -33,7 +33,7 @@ describe('a draft', () => {
     })
   })
 
-  it('means no limit by an empty field', () => {
+  it('treats an empty field as no limit', () => {
     expect(limitsOf(draft({ iterations: '', usd: ' ', hours: '1.5' }))).toEqual({
       iterations: undefined,
       usd: undefined,
@@ -42,23 +42,23 @@ describe('a draft', () => {
     })
   })
 
-  it('takes detected checks that were not switched off, then own ones', () => {
+  it("uses detected checks that are enabled, then the user's own", () => {
     expect(checksOf(draft({ skipped: ['npx tsc'], checks: [' ', ' make e2e '] }), detected)).toEqual([
       { name: 'npm test', run: 'npm test' },
       { run: 'make e2e' },
     ])
   })
 
-  it('leaves the search for checks to the machine when nothing is known', () => {
+  it('leaves detection to the machine when nothing is known', () => {
     expect(checksOf(draft(), undefined)).toBeUndefined()
   })
 
-  it('survives whatever was kept', () => {
+  it('survives any stored content', () => {
     expect(Draft.parse({ task: 'kept' })).toEqual(draft({ task: 'kept' }))
   })
 })
 
-it('says on the button what will happen', () => {
+it('describes the effect on the button', () => {
   expect([
     startLabel(draft(), false),
     startLabel(draft({ iterations: '', usd: '' }), true),
@@ -70,7 +70,7 @@ it('says on the button what will happen', () => {
   ])
 })
 
-it('estimates from history, and says nothing without one', () => {
+it('estimates from history, and gives no estimate without one', () => {
   const history = { iterations: 38, medianMs: 372_000, medianUsd: 0.42 }
   expect([estimateWords(history, draft()), estimateWords({ iterations: 0 }, draft())]).toEqual([
     'Median of 38 iterations here: 6 m 12 s, $0.42; 40 of them: about $16.80 and 4 h 8 min',
