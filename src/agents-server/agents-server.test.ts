@@ -344,7 +344,7 @@ describe('an agents-server', () => {
     expect(backend.reply(machineId, 'update', other)).toEqual({ success: true })
     await expect
       .poll(() => backend.reply(machineId, 'update', late), patience)
-      .toMatch(/^MACHINE_REFUSED.*just installed/)
+      .toMatch(/^MACHINE_REFUSED.*just been installed/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe(`0.2.0-rc.1 ${process.env['HOME']}\n`)
   })
 
@@ -356,7 +356,7 @@ describe('an agents-server', () => {
     await restart()
     await expect
       .poll(() => backend.reply(machineId, 'update', asked), patience)
-      .toMatch(/^MACHINE_REFUSED.*interrupted.*ask again/)
+      .toMatch(/^MACHINE_REFUSED.*interrupted.*try again/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe('0.2.0\n')
   })
 
@@ -365,7 +365,7 @@ describe('an agents-server', () => {
     const asked = closed.backend.send(closed.machineId, 'update', { version: '0.2.0' })
     await expect
       .poll(() => closed.backend.reply(closed.machineId, 'update', asked), patience)
-      .toMatch(/^NOT_SUPPORTED.*does not let others install/)
+      .toMatch(/^NOT_SUPPORTED.*does not accept updates/)
     const open = await aMachine(undefined, 'echo no such version; exit 3 # {version}')
     const failed = open.backend.send(open.machineId, 'update', { version: '0.2.0' })
     await expect

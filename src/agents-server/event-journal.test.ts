@@ -39,7 +39,7 @@ describe('the event journal of an agent', () => {
     const [event] = await journal.read(0, 1)
     expect(event?.clipped).toBe('attempts/1-1/transcript.jsonl')
     expect(JSON.stringify(event).length).toBeLessThan(20_000)
-    expect(JSON.stringify(event)).toMatch(/begin.*left out.*end/)
+    expect(JSON.stringify(event)).toMatch(/begin.*omitted.*end/)
     await journal.close()
   })
 

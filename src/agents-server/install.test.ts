@@ -7,7 +7,7 @@ it('trusts the disk, not the exit code of the installer', async () => {
   const how = { ...here, command: 'echo added 1 package of {version}', installedVersion: () => '0.1.0' }
   await expect(install('0.2.0', how)).rejects.toMatchObject({
     code: 'MACHINE_REFUSED',
-    message: expect.stringMatching(/still ralph 0\.1\.0.*added 1 package of 0\.2\.0/),
+    message: expect.stringMatching(/still runs ralph 0\.1\.0.*added 1 package of 0\.2\.0/),
   })
   await install('0.1.0', how)
 })

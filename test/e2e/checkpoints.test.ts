@@ -119,7 +119,7 @@ describe('ralph diff', () => {
     const second = (await sprint.ralph('diff', 's', '2')).stdout
     expect(second).toMatch(/^\+2$/m)
     expect(second).not.toMatch(/^\+1$/m)
-    expect((await sprint.ralph('diff', 's', '3')).stdout).toBe('nothing has changed\n')
+    expect((await sprint.ralph('diff', 's', '3')).stdout).toBe('no changes\n')
     const all = (await sprint.ralph('diff', 's')).stdout
     expect(all.match(/^diff --git .*$/gm)).toEqual(['diff --git a/log.txt b/log.txt', 'diff --git a/new.txt b/new.txt'])
     expect((await sprint.ralph('diff', 's', '--stat')).stdout).toMatch(/2 files changed/)
@@ -144,7 +144,7 @@ describe('ralph restore', () => {
     expect(await sprint.read('new.txt')).toBe('new\n')
     expect(sprint.has('d/d')).toBe(false)
     expect(await owned(sprint)).toEqual(before)
-    const saved = /kept in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
+    const saved = /saved in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
     expect(await git(sprint, 'show', `${saved}:log.txt`)).toBe('mine, not committed')
 
     await sprint.ralph('restore', 's', '0')
@@ -185,7 +185,7 @@ describe('keep the best', () => {
     const { exitCode, stdout } = await sprint.run('--max-iterations', '4')
 
     expect(exitCode).toBe(3)
-    expect(stdout).toMatch(/^ {2}best +iteration 2: 2 of 3 checks passed; go back to it with: ralph restore s 2$/m)
+    expect(stdout).toMatch(/^ {2}best +iteration 2: 2 of 3 checks passed; restore it with: ralph restore s 2$/m)
     expect(await sprint.ralph('restore', 's', '2')).toMatchObject({ exitCode: 0 })
     expect([sprint.has('a'), sprint.has('b'), await sprint.read('b')]).toEqual([true, true, ''])
   })
@@ -199,7 +199,7 @@ describe('keep the best', () => {
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(2)
-    expect(stdout).toContain('iteration 1: 2 of 3 checks passed; go back to it with: ralph restore s 1')
+    expect(stdout).toContain('iteration 1: 2 of 3 checks passed; restore it with: ralph restore s 1')
   })
 
   it('offers nothing if the last state is the best', async () => {

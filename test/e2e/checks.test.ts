@@ -46,8 +46,8 @@ describe('detected checks', () => {
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^done when {2}no check found: goal-complete will be accepted unchecked/m)
-    expect(stdout).toContain('accepted, unchecked: there is no check')
+    expect(stdout).toMatch(/^done when {2}no check found: Ralph will accept the agent's claim unchecked/m)
+    expect(stdout).toContain('accepted, unchecked: the sprint has no check')
     expect((await sprint.progress())['ralph-exit']).toMatchObject({ unchecked: true })
   })
 })

@@ -164,7 +164,7 @@ it('prints JSON for every command when asked to', async () => {
   )
   expect([unversioned.exitCode, JSON.parse(unversioned.stderr)]).toEqual([
     1,
-    { error: expect.objectContaining({ code: 'USAGE', message: '--update needs {version} in its command' }) },
+    { error: expect.objectContaining({ code: 'USAGE', message: 'the command for --update must contain {version}' }) },
   ])
   expect(await json('tell', 's', 'hurry')).toEqual(fine([{ told: 'hurry', now: false }]))
   expect(await json('diff', 's')).toEqual(fine([{ from: 0, to: 3, diff: '' }]))
@@ -174,7 +174,7 @@ it('prints JSON for every command when asked to', async () => {
   )
   expect(await json('watch', 's')).toEqual(
     fine([
-      expect.objectContaining({ type: 'note', text: 'nobody runs this sprint' }),
+      expect.objectContaining({ type: 'note', text: 'this sprint is not running' }),
       expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
     ]),
   )

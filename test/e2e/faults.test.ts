@@ -152,7 +152,7 @@ it('an agent at its usage limit: one start, parked, no iteration consumed, in th
   expect(await second.ended).toMatchObject({ exitCode: 130 })
 
   expect(await sprint.calls()).toHaveLength(1)
-  expect((await sprint.ralph('status', 's')).stdout).toMatch(/goes on in (1 h 59 min|2 h 0 min)/)
+  expect((await sprint.ralph('status', 's')).stdout).toMatch(/resumes in (1 h 59 min|2 h 0 min)/)
 })
 
 it('an agent that keeps crashing is restarted with growing pauses', async () => {

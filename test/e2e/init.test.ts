@@ -122,17 +122,17 @@ describe('questions on a terminal', () => {
   it('ask for goal, check, agent and limits; Enter accepts the default', async () => {
     const sprint = await aSprint({ files: withTests })
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x'])
-    await terminal.sees('What is to be reached?')
+    await terminal.sees('What should the agent achieve?')
     terminal.type('Teach it to read\r')
     await terminal.sees('[npm test]')
     terminal.type('\r')
     await terminal.sees('claude')
     terminal.type('\r')
-    await terminal.sees('iterations? [40]')
+    await terminal.sees('iterations [40]')
     terminal.type('many\r')
-    await terminal.sees('"many" is not understood')
+    await terminal.sees('"many" is not a valid limit')
     terminal.type('5\r')
-    await terminal.sees('dollars? [10]')
+    await terminal.sees('dollars [10]')
     terminal.type('\r')
     await terminal.sees('[off]')
     terminal.type('\r')
@@ -179,7 +179,7 @@ describe('questions on a terminal', () => {
     const sprint = await aSprint({ files: withTests })
     const before = await sprint.contents()
     const terminal = inTerminal(sprint, ['init'])
-    await terminal.sees('What is to be reached?')
+    await terminal.sees('What should the agent achieve?')
     terminal.type('Half\r')
     await terminal.sees('[npm test]')
     terminal.type(key)
@@ -195,7 +195,7 @@ describe('questions on a terminal', () => {
 
     expect(await terminal.ended).toBe(0)
     expect(terminal.shown()).toBe(
-      '.claude/sprints/2026-11-15_x/SPRINT.yaml written\nwrite the goal into it, then: ralph run .claude/sprints/2026-11-15_x\n',
+      '.claude/sprints/2026-11-15_x/SPRINT.yaml written\nfill in the goal, then: ralph run .claude/sprints/2026-11-15_x\n',
     )
   })
 })

@@ -74,7 +74,7 @@ describe('agent: [claude, codex]', () => {
 
     expect(await sprint.run()).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('! fallback codex is not installed and left out'),
+      stdout: expect.stringContaining('! fallback codex is not installed; skipping it'),
     })
   })
 

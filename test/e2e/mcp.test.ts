@@ -78,7 +78,7 @@ describe('for a user', () => {
     })
     expect(told).toEqual([
       expect.objectContaining({ running: false, exitCode: 1, output: expect.stringContaining('AGENT_UNKNOWN') }),
-      error('USAGE', /a sprint or a goal/),
+      error('USAGE', /missing sprint or goal/),
       error('USAGE', /maxIterations/),
       error('SPRINT_NOT_FOUND'),
       error('PROGRESS_NOT_FOUND'),

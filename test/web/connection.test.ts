@@ -20,7 +20,7 @@ describe('when the connection is lost', () => {
     await isWatched()
     fake().refusing = true
     fake().cutOff()
-    await see(/Live updates lost .* Showing what was known at \d\d:\d\d:\d\d/)
+    await see(/Live updates lost .* Showing the state at \d\d:\d\d:\d\d/)
     expect(await page().getByText('Postgres or Redis?').isVisible()).toBe(true)
     renamed('missed')
     fake().refusing = false
@@ -42,11 +42,11 @@ describe('when the connection is lost', () => {
       fake().refusing = true
       fake().closeConnections()
       fake().delays.clear()
-      await see(/Live updates lost|cannot be reached/)
+      await see(/Live updates lost|Cannot reach the backend/)
       expect(await page().getByText('Postgres or Redis?').isVisible()).toBe(true)
       fake().refusing = false
       await page()
-        .getByText(/Live updates lost|cannot be reached/)
+        .getByText(/Live updates lost|Cannot reach the backend/)
         .waitFor({ state: 'hidden' })
       renamed('renamed')
       await see('renamed')
@@ -57,12 +57,12 @@ describe('when the connection is lost', () => {
     await open('/sign-in')
     fake().proxyStatus = 502
     await go('/')
-    await page().getByRole('alert').getByText('The backend cannot be reached').waitFor()
-    await see('The backend cannot be reached; trying to connect again.')
+    await page().getByRole('alert').getByText('Cannot reach the backend').waitFor()
+    await see('Cannot reach the backend; reconnecting.')
     const loads = loadsOf(page())
     fake().proxyStatus = undefined
     await see('Postgres or Redis?')
-    await page().getByText('trying to connect again').waitFor({ state: 'hidden' })
+    await page().getByText('reconnecting').waitFor({ state: 'hidden' })
     await isWatched()
     fake().proxyStatus = 503
     fake().cutOff()
@@ -98,10 +98,10 @@ describe('when the connection is lost', () => {
     fake().version = '0.3.0'
     const loads = loadsOf(page())
     fake().cutOff()
-    await see('Ralph is 0.3.0 now, this page is of 0.2.0.')
+    await see('Ralph is 0.3.0 now, this page is from 0.2.0.')
     expect(loads()).toBe(0)
-    await page().getByRole('button', { name: 'Load the new one' }).click()
-    await page().getByText('this page is of').waitFor({ state: 'hidden' })
+    await page().getByRole('button', { name: 'Reload' }).click()
+    await page().getByText('this page is from').waitFor({ state: 'hidden' })
     await see('Postgres or Redis?')
   })
 

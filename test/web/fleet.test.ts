@@ -118,7 +118,7 @@ it('starts Ralph Mode from the dropdown, watches, answers, pauses, resumes, stop
   expect({ issues: await seriousIssues(page), complaints: unexpected }).toEqual({ issues: [], complaints: [] })
 
   await page.goto(new URL('/sprints/0198b6a0-0000-7000-8000-00000000dead', address).href)
-  await see('There is nothing here for you')
+  await see('Page not found')
   // As if in another tab.
   const signOut = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }`
   await page.evaluate(`fetch('/api/sign-out', ${signOut})`)

@@ -35,7 +35,7 @@ it('shows the final status, the totals, and every iteration', () => {
 |  |  |
 | --- | --- |
 | Sprint | \`2026-01-18_sprint\` in \`.claude/sprints/s\` |
-| Iterations | 2, 1 with a claim that was refused |
+| Iterations | 2, 1 with a refused claim |
 | Steps | 1 of 3 completed |
 | Checks | ✅ \`npm test\` |
 | Cost | $1.00 |

@@ -121,7 +121,7 @@ function trialLines(name: string, { outcome, answered, durationMs, folder }: Tri
   if (answered) return [`${green('✓')} ${name} answers: ${clip(oneLine(outcome.text), 200)}`, dim(`  ${spent}`)]
   const what = [outcome.status, ...(failure ? [failure] : [])].join(', ')
   return [
-    `${red('✗')} ${name} failed: ${what}: ${oneLine(reason)}`,
+    `${red('✗')} ${name} did not answer: ${what}: ${oneLine(reason)}`,
     dim(`  ${spent}`),
     dim(`  full output: ${join(folder, 'transcripts', 'try.jsonl')}`),
   ]

@@ -84,7 +84,7 @@ function sprintLines({ sprintDir, examined: { owner, entries }, progress, findin
     : 'has no journal yet; the first run creates one'
   return [
     `${bold(shownPath(sprintDir, io))}  ${where}`,
-    ...(owner === undefined ? [] : [dim(`  running in ${owner}`)]),
+    ...(owner === undefined ? [] : [dim(`  running (${owner})`)]),
     ...findings.map(({ invariant, level, text }) => {
       const mark = level === 'broken' ? red(`✗ ${invariant}`) : yellow(`! ${invariant}`)
       return `  ${mark}  ${shown(text, io)}`

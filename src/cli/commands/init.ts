@@ -171,7 +171,7 @@ function refuseExisting(name: string, io: Io): void {
 
 function closing(folder: string, goal: string | undefined, io: Io): string[] {
   const shown = shownPath(folder, io)
-  const next = goal === undefined ? 'fill in the goal, then run' : 'review it, then run'
+  const next = goal === undefined ? 'fill in the goal, then' : 'review it, then'
   return [`${shown}/SPRINT.yaml written`, `${next}: ralph run ${shown}`]
 }
 

@@ -75,7 +75,7 @@ describe('ralph logs', () => {
 
     await logs.run([dir, '--tool', 'Bash'], io)
 
-    expect(printed).toEqual(['nothing of that kind in iteration 1'])
+    expect(printed).toEqual(['no matching events in iteration 1'])
   })
 
   it.each([

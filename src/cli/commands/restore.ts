@@ -22,7 +22,7 @@ Only files change; your commits, index and branch stay as they are.`,
     }
     const owner = ownerOf(sprintDir)
     if (owner !== undefined) {
-      throw new RalphError('SPRINT_LOCKED', `the sprint is running in ${owner}`, {
+      throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, {
         place: { file: given },
         hint: 'pause it first',
       })

@@ -98,7 +98,7 @@ describe('ralph status', () => {
       '1  continue  planning   claude opus  1.2k   34   5.6M     $0.25  0.0 s          did something',
       '2  continue  executing  claude opus  1.2k   34   5.6M  unpriced  0.0 s          did something',
     ])
-    expect(printed.at(-1)).toMatch(/^run by nobody; go on with: ralph run /)
+    expect(printed.at(-1)).toMatch(/^owner: none; resume with: ralph run /)
   })
 
   it('shows history with --all that PROGRESS.yaml has dropped', async () => {

@@ -30,11 +30,11 @@ it('shows a sprint that is not running once, and says so', async () => {
 
   expect(await watch.run([dir], io)).toBe(0)
 
-  expect(text()).toMatch(/paused[\s\S]*Build login[\s\S]*nobody runs this sprint; start it with: ralph run /)
+  expect(text()).toMatch(/paused[\s\S]*Build login[\s\S]*this sprint is not running; start it with: ralph run /)
 })
 
 it.each([
-  ['completed', reports({ status: 'goal-complete' }), 0, /goal-complete\?[\s\S]*✓ goal reached/],
+  ['completed', reports({ status: 'goal-complete' }), 0, /agent claims done:[\s\S]*✓ goal reached/],
   ['needs-human', fails({ class: 'auth', reason: 'not logged in', retryable: false }), 2, /a human is needed/],
 ])('follows a sprint to its end: %s, with the exit code of the run', async (_, end, exitCode, shown) => {
   const { dir, play, close } = await anOwnedSprint()
@@ -58,7 +58,7 @@ it('reports that the process is gone if it left the sprint in progress', async (
   await close()
 
   expect(await watching).toBe(1)
-  expect(text()).toMatch(/gone without having ended it[\s\S]*go on with: ralph run/)
+  expect(text()).toMatch(/gone and did not finish it[\s\S]*resume with: ralph run/)
 })
 
 it('exits on Ctrl-C while the sprint continues', async () => {
@@ -71,7 +71,7 @@ it('exits on Ctrl-C while the sprint continues', async () => {
   process.emit('SIGINT')
 
   expect(await watching).toBe(0)
-  expect(text()).toMatch(/the sprint goes on; come back with: ralph watch /)
+  expect(text()).toMatch(/the sprint continues; watch it again with: ralph watch /)
   expect(process.listenerCount('SIGINT')).toBe(before)
 })
 

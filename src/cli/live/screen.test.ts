@@ -61,7 +61,7 @@ describe('the live view', () => {
         'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
         'Build JWT authentication: registration, login, refresh, logout',
         '',
-        'iteration 3/40 executing 0:05 (usually 0:40)   at work 41:04   $3.18 of $10 ▕███░░░░░░░▏   claude',
+        'iteration 3/40 executing 0:05 (usually 0:40)   working 41:04   $3.18 of $10 ▕███░░░░░░░▏   claude',
         '1✓ 2✗ 3●',
         '',
         '✓ Login with JWT                                      now        Edit src/auth.ts                                   0:04',
@@ -71,7 +71,7 @@ describe('the live view', () => {
         '─'.repeat(120),
         '  → Edit src/auth.ts',
         '',
-        'p pause   s stop   t tell   l transcript   d diff   ? help',
+        'p pause   s stop   t message   l transcript   d diff   ? help',
       ].join('\n'),
     )
   })
@@ -131,7 +131,7 @@ describe('the live view', () => {
       'note 198',
       'note 199',
       '',
-      'p pause   s stop   t tell   l transcript   d diff   ? help',
+      'p pause   s stop   t message   l transcript   d diff   ? help',
     ])
   })
 

@@ -211,7 +211,7 @@ it('says in the key help that Ctrl-C only exits the watcher', () => {
   const say = (text: string) => said.push(watcherHelp(text))
   keyboard({ pause: nothing, stop: nothing, tell: nothing, transcript: nothing, diff: nothing, say })('?')
 
-  expect(said.join()).toMatch(/^Ctrl-C leaves, the sprint goes on · p pause(?!.*twice)/)
+  expect(said.join()).toMatch(/^Ctrl-C exits, the sprint continues · p pause(?!.*twice)/)
 })
 
 it('ignores a damaged line at the end', async () => {

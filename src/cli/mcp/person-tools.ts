@@ -87,7 +87,7 @@ const patienceMs = 10_000
 async function start(given: z.output<typeof startInput>, io: Io) {
   const dir = await sprintToStart(given, io)
   const owner = ownerOf(dir)
-  if (owner !== undefined) throw new RalphError('SPRINT_LOCKED', `the sprint is running in ${owner}`)
+  if (owner !== undefined) throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`)
   const log = join(dir, 'run.log')
   const options = { agent: given.agent, model: given.model, 'max-duration': given.maxDuration }
   const limits = { 'max-iterations': given.maxIterations, 'budget-usd': given.budgetUsd }

@@ -152,7 +152,7 @@ Ship it
 
 **all done**
 
-| iterations | steps | checks | time at work | cost | tokens |
+| iterations | steps | checks | working time | cost | tokens |
 | --- | --- | --- | --- | --- | --- |
 | 1 | 1 of 1 | npm test | 1 min 0 s | $0.50 | 0 in, 0 out |
 
@@ -188,7 +188,7 @@ describe('bounded text', () => {
     const kept = boundedLines(2, 3)
     for (let line = 1; line <= 100; line++) kept.add(String(line))
 
-    expect(kept.lines()).toEqual(['1', '2', '… 95 lines left out …', '98', '99', '100'])
+    expect(kept.lines()).toEqual(['1', '2', '… 95 lines omitted …', '98', '99', '100'])
   })
 
   it('keeps short text complete', () => {

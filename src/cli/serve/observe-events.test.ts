@@ -22,16 +22,14 @@ describe('the shown progress', () => {
 
   it.each(['in-progress', 'parked'] as const)('is never %s when no process runs it', (status) => {
     expect(shownProgress(aProgress({ status }), 'gone')).toEqual(
-      aProgress({ status: 'interrupted', reason: 'the process that ran it is gone without having ended it' }),
+      aProgress({ status: 'interrupted', reason: 'the process that ran the sprint is gone and did not finish it' }),
     )
   })
 
   it('has no open question once its folder is gone', () => {
     const asking = aProgress({ status: 'needs-human', humanNeeded: { reason: 'r', details: 'd', askedAt: noon } })
 
-    expect(withoutFolder(asking)).toEqual(
-      aProgress({ status: 'interrupted', reason: 'its folder is not there any more' }),
-    )
+    expect(withoutFolder(asking)).toEqual(aProgress({ status: 'interrupted', reason: 'its folder no longer exists' }))
   })
 })
 

@@ -33,7 +33,7 @@ export function observedSprints(observer: () => Observer | undefined, io: Io): O
       const folder = folderOf(sprintId)
       const owner = ownerOf(folder)
       if (owner !== undefined) {
-        throw new RalphError('SPRINT_LOCKED', `the sprint is running in ${owner}`, { hint: 'pause it first' })
+        throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })
       }
       const progress = await requireProgress(folder, io)
       const saved = await restore(workspaceOf(folder, progress, io), iteration, io.now())

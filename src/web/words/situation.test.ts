@@ -12,7 +12,7 @@ describe('the situation of an agent', () => {
     expect(situationOf(row, now)).toEqual({
       group: 'resting',
       tone: 'bad',
-      label: 'Unknown: vm-2 does not answer',
+      label: 'Unknown: vm-2 is not responding',
       unknown: true,
     })
   })

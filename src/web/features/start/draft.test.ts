@@ -10,7 +10,7 @@ const detected = [
 describe('a draft', () => {
   it('needs only a task and an agent', () => {
     expect([problemsOf(draft()), problemsOf(draft({ task: 'x', agentId: 'a' }))]).toEqual([
-      { task: 'Say what is to be done', agentId: 'Choose an agent' },
+      { task: 'Describe the task', agentId: 'Choose an agent' },
       {},
     ])
   })
@@ -26,10 +26,10 @@ describe('a draft', () => {
       hours: 'soon',
     })
     expect(problemsOf(wrong)).toEqual({
-      branch: 'Which branch?',
-      iterations: 'A whole number, or nothing',
-      usd: 'A number above 0, or nothing',
-      hours: 'A number above 0, or nothing',
+      branch: 'Enter a branch',
+      iterations: 'Enter a whole number, or leave it empty',
+      usd: 'Enter a number above 0, or leave it empty',
+      hours: 'Enter a number above 0, or leave it empty',
     })
   })
 
@@ -65,7 +65,7 @@ it('describes the effect on the button', () => {
     startLabel(draft({ ifBusy: 'interrupt', iterations: '1' }), true),
   ]).toEqual([
     'Start — up to 40 iterations, $10 cap',
-    'Queue — no limit of iterations, no cap',
+    'Queue — no iteration limit, no cap',
     'Interrupt and start — up to 1 iteration, $10 cap',
   ])
 })
