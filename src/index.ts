@@ -1,4 +1,7 @@
-/** The library: every shape that Ralph reads and writes, and its parts for programs that build on them. The only file that re-exports. */
+/**
+ * The library: every format that Ralph reads and writes, and its building blocks for other programs. The only file that
+ * re-exports.
+ */
 
 export {
   errorCodes,

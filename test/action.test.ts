@@ -30,7 +30,7 @@ const done = { status: 'goal-complete', summary: 'did it', goalCompleteSummary: 
 const checked = { 'done-when': [{ run: 'test -f done' }] }
 const refusedOnce: Setup = { sprint: checked, answers: { 1: done, 2: { run: 'touch done', report: done } } }
 
-it('takes its inputs as variables, each of which is an input, and none of them in the script', () => {
+it('passes its inputs as variables, each declared as an input, and none of them in the script', () => {
   const used = Object.values(variables).map((value) => /^\$\{\{ inputs\.([a-z-]+) \}\}$/.exec(value)?.[1])
 
   expect(new Set(used)).toEqual(new Set(Object.keys(action.inputs).filter((name) => name !== 'artifact')))
@@ -65,7 +65,7 @@ describe('its script', () => {
     expect(summary).toMatch(/^\| 1 \| planning \| refused \| claude fake \| 0\/1 \| \$0\.01 \|/m)
   })
 
-  it('makes a sprint for a goal, whatever is written in it', async () => {
+  it('creates a sprint for a goal with any text', async () => {
     const goal = 'Say "hi" $(touch evil) `touch evil`; touch evil\n::error::no'
     const { exitCode, outputs, sprint } = await act({ answers: { 1: done } }, { goal, agent: 'claude' })
 
@@ -104,7 +104,7 @@ describe('its script', () => {
     expect(summary).toContain('ralph answer s "…"')
   })
 
-  it('says at the file what is wrong with it', async () => {
+  it('annotates the file with its error', async () => {
     const files = { 's/SPRINT.yaml': 'workflow: ralph\ngoal: g\nlimits: { iterations: many }\n' }
     const { exitCode, stdout } = await act({ files }, { 'sprint-dir': 's' })
 
@@ -112,14 +112,14 @@ describe('its script', () => {
     expect(stdout).toMatch(/^::error file=s\/SPRINT\.yaml,line=3,col=\d+,title=INVALID_FIELD::/m)
   })
 
-  it('says that the sprint is not there', async () => {
+  it('reports a missing sprint', async () => {
     const { exitCode, stdout } = await act({}, { 'sprint-dir': 'nowhere' })
 
     expect(exitCode).toBe(1)
     expect(stdout).toMatch(/^::error title=SPRINT_NOT_FOUND::nowhere: /m)
   })
 
-  it('needs a goal or a sprint', async () => {
+  it('requires a goal or a sprint', async () => {
     expect(await act({}, {})).toMatchObject({
       exitCode: 1,
       stdout: expect.stringMatching(/^::error .*goal/),
@@ -127,7 +127,7 @@ describe('its script', () => {
     })
   })
 
-  it('installs the package where there is no ralph', async () => {
+  it('installs the package if there is no ralph', async () => {
     const inputs = { 'sprint-dir': 's', package: './ralph-mode-1.0.0.tgz', args: '--no-keep-awake   --model opus' }
     const { stdout } = await act({}, inputs, 'npx')
 
@@ -137,7 +137,7 @@ describe('its script', () => {
   })
 })
 
-/** What GitHub does with the first step, with a `ralph` on PATH or only an `npx`, which says how it was called. */
+/** Runs the first step as GitHub does, with a `ralph` on PATH or only an `npx` that prints its arguments. */
 async function act(setup: Setup, inputs: Readonly<Record<string, string>>, program: 'ralph' | 'npx' = 'ralph') {
   const sprint = await aSprint(setup)
   const bin = sprint.at('..', 'bin')
@@ -165,7 +165,7 @@ async function act(setup: Setup, inputs: Readonly<Record<string, string>>, progr
   return { exitCode: status, stdout, stderr, outputs, summary, sprint }
 }
 
-/** The variables of the step, with the inputs and their defaults put in. */
+/** The variables of the step, with inputs and defaults filled in. */
 const given = (inputs: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).map(([name, value]) => {

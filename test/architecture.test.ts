@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
-/** Who may import whom. The references in the tsconfig files and the table in AGENTS.md say the same. */
+/** Which layer may import which. The references in the tsconfig files and the table in AGENTS.md match it. */
 const table: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   compiler: ['contract'],
@@ -41,7 +41,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
 }
 const layers = Object.keys(table)
 const pureLayers = ['contract', 'compiler', 'loop']
-/** What runs in a browser too: no Node there, and the page's packages are bundled into it. */
+/** Layers that also run in a browser: no Node there, and the page's packages are bundled. */
 const browserLayers = ['client', 'web']
 
 const project = fileURLToPath(new URL('..', import.meta.url))
@@ -49,8 +49,8 @@ const skeleton = mkdtempSync(join(tmpdir(), 'ralph-architecture-'))
 afterAll(() => rmSync(skeleton, { recursive: true, force: true }))
 
 /**
- * A tree with the real configuration, in which every layer imports every other one. Values and types come from different
- * files, since the compiler complains only once about each file that it should not see.
+ * Creates a tree with the real configuration, in which every layer imports every other one. Values and types come from
+ * different files, because the compiler reports each forbidden file only once.
  */
 beforeAll(() => {
   for (const file of ['package.json', 'tsconfig.base.json', '.oxlintrc.json']) put(file, read(file))
@@ -78,7 +78,7 @@ describe('the import table', () => {
     expect(layers.toSorted()).toEqual(folders.map(({ name }) => name).toSorted())
   })
 
-  it.each(layers)('is what src/%s/tsconfig.json refers to', (layer) => {
+  it.each(layers)('matches the references in src/%s/tsconfig.json', (layer) => {
     expect(referencesOf(`src/${layer}`)).toEqual(table[layer]?.map((other) => `src/${other}`))
   })
 
@@ -88,7 +88,7 @@ describe('the import table', () => {
     expect(referencesOf('test')).toEqual(all)
   })
 
-  it('stands in AGENTS.md', () => {
+  it('is in AGENTS.md', () => {
     const rows = read('AGENTS.md').matchAll(/^\| `src\/(.+?)` +\| (.*?) +\|/gm)
     const written = [...rows].map(([, layer = '', others = '']) => [layer, others.match(/[a-z-]+/g) ?? []])
     expect(Object.fromEntries(written)).toEqual(table)
@@ -115,7 +115,7 @@ describe('the compiler', () => {
     })
   })
 
-  it.each(pureLayers)('knows nothing of Node in %s', (layer) => {
+  it.each(pureLayers)('has no Node types in %s', (layer) => {
     const found = complaints.filter(({ file }) => file === `src/${layer}/node-globals.ts`)
     expect(found.map(({ line, code }) => ({ line, code }))).toEqual([
       { line: 3, code: 'TS2591' },
@@ -126,7 +126,7 @@ describe('the compiler', () => {
     ])
   })
 
-  it.each(browserLayers)('knows nothing of Node in %s', (layer) => {
+  it.each(browserLayers)('has no Node types in %s', (layer) => {
     const found = complaints.filter(({ file }) => file === `src/${layer}/node-globals.ts`)
     expect(found.map(({ line, code }) => ({ line, code }))).toEqual([
       { line: 3, code: 'TS2591' },
@@ -135,13 +135,13 @@ describe('the compiler', () => {
     ])
   })
 
-  it('has nothing else to complain about', () => {
+  it('reports nothing else', () => {
     const expected = /^src\/(.*\/(value|type)-of-.*|(contract|compiler|loop|client|web)\/node-globals)\.ts$/
     expect(complaints.filter(({ file }) => !expected.test(file))).toEqual([])
   })
 })
 
-/** The packages that the pure layers use come first: their types must not bring Node's along. */
+/** The packages of the pure layers come first: their types must not pull in Node's. */
 const usesOfNode = [
   `import { z } from 'zod'`,
   `import { parse } from 'yaml'`,
@@ -153,11 +153,11 @@ const usesOfNode = [
 ]
 
 describe('the sources', () => {
-  it('import nothing that the table does not allow', () => {
+  it('import nothing that the table forbids', () => {
     expect(wrongImports(project)).toEqual([])
   })
 
-  it('would be caught at it, also where the compiler follows references of references', () => {
+  it('are checked, also where the compiler follows references of references', () => {
     const wrong = layers.flatMap((layer) =>
       others(layer)
         .filter((other) => !table[layer]?.includes(other))
@@ -166,7 +166,7 @@ describe('the sources', () => {
     expect(wrongImports(skeleton).map(({ file }) => file)).toEqual(wrong.toSorted())
   })
 
-  it('would be caught importing from Node without its prefix, or a package that is not a dependency', () => {
+  it('are checked for Node imports without a prefix, and for undeclared packages', () => {
     put('src/cli/bare.ts', `import { readFileSync } from 'fs'\nexport const read = readFileSync\n`)
     put('src/cli/lazy.ts', `export const load = () => import('left-pad')\n`)
     const found = wrongImports(skeleton).filter(({ file }) => /bare|lazy/.test(file))
@@ -191,7 +191,7 @@ describe('the linter', () => {
     expect(found).toContain(`${file} ${rule}`)
   })
 
-  it('refuses nothing else: the same is allowed where it belongs', () => {
+  it('refuses nothing else: the same code is allowed where it belongs', () => {
     expect(found).toEqual(violations.map(({ file, rule }) => `${file} ${rule}`).toSorted())
   })
 })
@@ -213,7 +213,7 @@ const globals = [
   ['console', "export const shout = () => console.log('!')"],
 ] as const
 
-/** One file per rule and place. Each breaks only the rule it is made for. */
+/** One file per rule and place. Each breaks only its own rule. */
 const violations: readonly Violation[] = [
   ...layers
     .filter((layer) => layer !== 'platform')
@@ -328,7 +328,7 @@ async function oxlint(files: readonly string[]): Promise<string[]> {
   return [...new Set(diagnostics.map(({ filename, code }) => `${filename} ${code}`))].toSorted()
 }
 
-/** The output of a program that is expected to complain. */
+/** Returns the output of a program that is expected to fail. */
 function run(program: string, ...args: readonly string[]): Promise<string> {
   const file = join(project, 'node_modules', '.bin', program)
   return new Promise((resolve, reject) => {
@@ -341,7 +341,7 @@ function run(program: string, ...args: readonly string[]): Promise<string> {
 
 type Import = { readonly file: string; readonly imports: string }
 
-/** What the sources of a tree import against the table: other layers, unprefixed modules of Node, undeclared packages. */
+/** Imports that break the table: other layers, unprefixed Node modules, undeclared packages. */
 function wrongImports(root: string): Import[] {
   const packages = z.record(z.string(), z.string())
   const Package = z.object({ dependencies: packages, devDependencies: packages })

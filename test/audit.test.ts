@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { aFolder } from './support/folder.ts'
 import { root } from './support/paths.ts'
 
-it('refuses a known hole of a high degree, and names the package', async () => {
+it('refuses a known vulnerability of high severity, and names the package', async () => {
   const advisory = { id: 1, url: 'https://example.org/1', title: 'a hole', severity: 'high', vulnerable_versions: '<2' }
   const registry = await aRegistry(200, { leaky: [{ ...advisory, cwe: [], cvss: { score: 8, vectorString: null } }] })
 
@@ -18,21 +18,21 @@ it('refuses a known hole of a high degree, and names the package', async () => {
   })
 })
 
-it('takes what has no known hole', async () => {
+it('accepts packages without a known vulnerability', async () => {
   expect(await audit(await aRegistry(200, {}))).toEqual({
     status: 0,
     stdout: 'npm audit: 0 known, 0 of them high or critical\n',
   })
 })
 
-it('says that nothing was checked where the registry does not answer such questions', async () => {
+it('says that nothing was checked if the registry does not support audits', async () => {
   expect(await audit(await aRegistry(405, {}))).toEqual({
     status: 0,
     stdout: expect.stringMatching(/^npm audit: NOT CHECKED, the registry gave no answer \(405 Method Not Allowed/),
   })
 })
 
-/** One that knows what is wrong with packages, and that `leaky` has one version. */
+/** A registry that knows advisories, and one version of `leaky`. */
 async function aRegistry(status: number, advisories: unknown): Promise<string> {
   const leaky = { name: 'leaky', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': { version: '1.0.0' } } }
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { root } from './support/paths.ts'
 
-it('the guard refuses an iteration that has become slow', () => {
+it('refuses an iteration that has become slow', () => {
   const plant = `--require ${JSON.stringify(join(root, 'test/fixtures/slow-lines.cjs'))}`
 
   const { stdout, status } = node('bench/guard.mjs', '--only overhead --iterations 15 --rounds 1'.split(' '), {
@@ -17,7 +17,7 @@ it('the guard refuses an iteration that has become slow', () => {
   expect(status).toBe(1)
 }, 400_000)
 
-it('the page of figures has a place for each command that writes it', () => {
+it('has a place in the page of figures for each command that writes it', () => {
   const page = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8')
   expect(page.match(/<!-- (?:begin|end) \w+ -->/g)).toEqual([
     '<!-- begin own -->',
@@ -27,7 +27,7 @@ it('the page of figures has a place for each command that writes it', () => {
   ])
 })
 
-it('a part of the bench that is not there is refused', () => {
+it('refuses an unknown part of the bench', () => {
   expect(node('bench/all.mjs', ['--only', 'nonsense'])).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('no such part: nonsense'),

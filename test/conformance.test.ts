@@ -11,8 +11,8 @@ type Verdict = {
   readonly missed: readonly string[]
 }
 
-it('Ralph does about every fault what a first-class loop does', () => {
-  // A flood costs a gigabyte; `npm run conformance` has it too.
+it('handles every fault like a first-class loop', () => {
+  // A flood costs a gigabyte; `npm run conformance` includes it.
   const faults =
     'lie,limit,crash,echo,empty,busy,hang,hang-after-result,question,wrong-ids,not-logged-in,setsid-child,kill'
   const verdicts = conformance('--only', faults, '--at-once', '5', '--window', '150')
@@ -22,7 +22,7 @@ it('Ralph does about every fault what a first-class loop does', () => {
   )
 }, 400_000)
 
-it('a loop that only looks for a marker in the text passes for none of the faults that matter', () => {
+it('fails a loop that only looks for a marker in the text, on every fault that matters', () => {
   const loop = 'exec sh "$LOOPS/while.sh"'
   const verdicts = conformance(
     '--loop',
@@ -43,7 +43,7 @@ it('a loop that only looks for a marker in the text passes for none of the fault
   ])
 }, 120_000)
 
-it('a fault that is not there is refused', () => {
+it('refuses an unknown fault', () => {
   expect(run('--only', 'nonsense')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('no such fault: nonsense'),

@@ -13,7 +13,7 @@ import { Workflow } from '../src/contract/workflow.ts'
 import { ralphProgram, root } from './support/paths.ts'
 
 const pages = [...readdirSync(root), ...filesBelow('docs')].filter((file) => file.endsWith('.md'))
-/** What a person writes in ralph mode. */
+/** What a user writes in ralph mode. */
 const groups = ['ralph', 'limits', 'timeouts', 'env', 'config']
 const examples = filesBelow('docs/examples').filter((file) => basename(file) === 'SPRINT.yaml')
 
@@ -22,7 +22,7 @@ describe('the examples', () => {
     expect(examples.length).toBeGreaterThan(3)
   })
 
-  it.each(examples)('%s compiles without a word', (file) => {
+  it.each(examples)('%s compiles without a diagnostic', (file) => {
     const { progress, diagnostics } = compile({
       sprint: { file, text: read(file) },
       readWorkflow: (name) =>
@@ -34,7 +34,7 @@ describe('the examples', () => {
     expect({ diagnostics, status: progress?.status }).toEqual({ diagnostics: [], status: 'not-started' })
   })
 
-  it('stand in the guide as they are', () => {
+  it('are in the guide unchanged', () => {
     const quoted = pages.flatMap((page) => [...read(page).matchAll(/^```yaml\n# (docs\/examples\/\S+)\n(.*?)^```$/gms)])
     expect(quoted.length).toBeGreaterThan(1)
     expect(quoted.map(([, file, text]) => ({ file, text }))).toEqual(
@@ -44,12 +44,12 @@ describe('the examples', () => {
 })
 
 describe('the pages', () => {
-  it.each(pages)('%s links only to what is there', (page) => {
+  it.each(pages)('%s has no broken link', (page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link)
     expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
   })
 
-  it('AGENTS.md is short enough to be read', () => {
+  it('AGENTS.md is short enough to read', () => {
     expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(150)
   })
 
@@ -81,7 +81,7 @@ describe('the command line', () => {
   })
 })
 
-/** Names of the fields of a file, and of the fields of some of their groups. */
+/** The field names of a file, and of some of its groups. */
 function fieldsOf(schema: z.ZodType, within: readonly string[]): string[] {
   const Fields = z.object({ properties: z.record(z.string(), z.unknown()) })
   const fields = (value: unknown) => Object.entries(Fields.safeParse(value).data?.properties ?? {})
@@ -98,7 +98,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return anchor === undefined || headingsOf(target).includes(anchor)
 }
 
-/** As GitHub names them. */
+/** The anchor that GitHub creates for a heading. */
 const headingsOf = (page: string): string[] =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -1,7 +1,7 @@
 import { advance, buildPrompt, compile, readReport, type Fact, type Progress } from 'ralph-mode'
 import { expect, it } from 'vitest'
 
-it('takes a sprint from its file to the reached goal, through what the package exports', () => {
+it("takes a sprint from its file to the reached goal with the package's exports", () => {
   const compiled = compileGoal('Say hello')
   const started = advance(compiled, { type: 'started', at: 1000 })
   expect(started.orders).toContainEqual({ type: 'run-attempt', iteration: 1, attempt: 1 })

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { root } from './support/paths.ts'
 
-it('everything that we ship is under a licence that asks for no more than a notice, and needs no install script', () => {
+it('ships only packages with a permissive licence and without an install script', () => {
   expect(licences()).toMatchObject({ status: 0, stderr: '' })
 })
 
-it('refuses a package that is copyleft, of unknown licence or with an install script, however deep it is', () => {
+it('refuses a package that is copyleft, of unknown licence or with an install script, at any depth', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-licences-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const packages = {

@@ -9,7 +9,7 @@ import { ralphProgram, root } from './support/paths.ts'
 
 const read = (...names: readonly string[]): string => readFileSync(join(root, 'plugin', ...names), 'utf8')
 
-/** The fields of the manifest that we use, as Claude Code 2.1 documents them; an unknown one is a mistake. */
+/** The manifest fields that we use, as Claude Code 2.1 documents them; an unknown one is a mistake. */
 const Manifest = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/),
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
@@ -27,7 +27,7 @@ const Frontmatter = z.strictObject({
   'allowed-tools': z.string().regex(/^Bash\(ralph [a-z]+:\*\)(, Bash\(ralph [a-z]+:\*\))*$/),
 })
 
-/** By command, what it must call. */
+/** What each command must call. */
 const expected = {
   'run-sprint': 'run',
   'init-sprint': 'init',
@@ -60,14 +60,14 @@ describe.each(Object.entries(expected))('/%s', (name, command) => {
   const { 'allowed-tools': allowed } = Frontmatter.parse(parse(head))
   const called = [...body.matchAll(/`ralph ([a-z]+)([^`]*)`/g)].map(([, to = '', rest = '']) => ({ to, rest }))
 
-  it(`calls ralph ${command}, with what it was given`, () => {
+  it(`calls ralph ${command} with the given arguments`, () => {
     expect(called.map(({ to }) => to)).toContain(command)
     expect(body).toContain('$ARGUMENTS')
   })
 
   it('may use what it calls, and nothing else', () => {
     const tools = [...allowed.matchAll(/ralph ([a-z]+)/g)].map(([, to]) => to)
-    // An answer is for the person to give.
+    // Only the user may answer.
     expect(new Set(tools)).toEqual(new Set(called.map(({ to }) => to).filter((to) => to !== 'answer')))
   })
 

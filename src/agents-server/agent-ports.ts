@@ -28,11 +28,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type PortOptions = {
   readonly agent: LocalAgent
   readonly sprintId: string
-  /** The agent program that is asked if the progress names no other. */
+  /** The agent program to run if the progress names none. */
   readonly program: string
   readonly progress: Progress
   readonly env: Environment
-  /** Ralph's own folders, which no agent is to see. */
+  /** Ralph's own folders, hidden from agents. */
   readonly ralphHomes: readonly string[]
   readonly limits: AccountLimits
   readonly disk?: typeof diskOf | undefined
@@ -40,14 +40,14 @@ export type PortOptions = {
   readonly observe: (event: SprintEvent) => void
 }
 
-/** A sprint's own folder within the agent's: attempts, transcripts, copies of protected files. */
+/** The sprint's folder inside the agent's folder: attempts, transcripts, copies of protected files. */
 export const sprintFolder = (agent: LocalAgent, sprintId: string): string => join(agent.home, 'sprints', sprintId)
 
-/** Usage limits of the accounts of this machine, shared by all its agents and by `ralph run`. */
+/** Usage limits of this machine's accounts, shared by all its agents and by `ralph run`. */
 export const limitsOf = (home: string, env: Environment): AccountLimits =>
   accountLimits(home, (name) => accountOf(driverNamed(name), env))
 
-/** The runtime's ports for one order of a sprint: what `ralph run` works with, in the workspace of an agent. */
+/** Creates the runtime's ports for one order of a sprint: those of `ralph run`, in the workspace of an agent. */
 export async function portsFor(options: PortOptions): Promise<Ports> {
   const { agent, sprintId, progress, env, observe } = options
   const sprintDir = sprintFolder(agent, sprintId)
@@ -74,7 +74,7 @@ export async function portsFor(options: PortOptions): Promise<Ports> {
     lock: taskLock(agent.notes),
     hookSlots: options.hookSlots,
     notify: async () => {
-      throw new RalphError('NOT_SUPPORTED', 'people are told by the backend')
+      throw new RalphError('NOT_SUPPORTED', 'the backend sends notifications')
     },
     clock: systemClock,
     disk: (options.disk ?? diskOf)(sprintDir),
@@ -83,20 +83,22 @@ export async function portsFor(options: PortOptions): Promise<Ports> {
   }
 }
 
-/** A sprint whose first checkpoint was made. */
+/** Sprints whose first checkpoint exists. */
 export const begunFile = (sprintDir: string): string => join(sprintDir, 'begun')
 
-/** Checkpoint 0: the files as they are before the first iteration. */
+/** Checkpoint 0: the files before the first iteration. */
 async function begin(sprintDir: string, workspace: Ports['workspace']): Promise<void> {
   const begun = begunFile(sprintDir)
   await makeFolder(sprintDir)
   if (exists(begun)) return
-  // A repository in trouble costs the checkpoint, not the sprint.
+  // A broken repository costs the checkpoint, not the sprint.
   await workspace.start().catch(() => {})
   await writeFileAtomic(begun, '')
 }
 
-/** As `ralph run` has it; the notes, which lie elsewhere, can be written too. What protects it is told once. */
+/**
+ * The sandbox of `ralph run`, with write access to the notes, which are in another folder. Logs its protection once.
+ */
 async function sandboxFor(options: PortOptions): Promise<Sandbox | undefined> {
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
   const alsoWritable = progress.protocol === 'notes' ? [agent.notes] : []

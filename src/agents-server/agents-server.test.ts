@@ -12,7 +12,7 @@ import { startAgentsServer, type AgentsServerOptions } from './agents-server.ts'
 const patience = { timeout: 20_000, interval: 20 }
 const agentScript = join(root, 'test/fleet/machine-agent.sh')
 
-/** A backend in memory and one machine on it, in this process, over the same frames as on a wire. */
+/** Starts a backend in memory and one machine in this process, connected by the same frames as on the wire. */
 async function aMachine(disk?: AgentsServerOptions['disk'], update?: string) {
   const folder = aFolder()
   const [home, project] = [join(folder, 'home'), join(folder, 'projects', 'one')]
@@ -83,7 +83,7 @@ async function aMachine(disk?: AgentsServerOptions['disk'], update?: string) {
 }
 
 describe('an agents-server', () => {
-  it('carries out a prompt, tells its events and how it ended, and does it once however often it is sent', async () => {
+  it('runs a prompt, reports its events and its outcome, and runs it once however often it is sent', async () => {
     const { backend, machineId, agentId, text, prompt, ended, effects } = await aMachine()
     const body = text('effect one\nsay hello there')
     prompt(body)
@@ -100,7 +100,7 @@ describe('an agents-server', () => {
     await expect.poll(state, patience).toMatchObject({ success: true, isReady: true })
   })
 
-  it('begins nothing while its disk is full, says so, and goes on by itself when there is room', async () => {
+  it('starts nothing while its disk is full, says so, and continues when there is room', async () => {
     let shortage: string | undefined = '3 MB free on the disk'
     const { backend, agentId, text, prompt, ended, effects } = await aMachine(() => ({
       shortage: async () => shortage,
@@ -117,7 +117,7 @@ describe('an agents-server', () => {
     await expect.poll(notes, patience).toEqual([paused, 'disk space is available again; resuming'])
   })
 
-  it('runs the attempts and checks of a sprint with the runtime of the file form', async () => {
+  it('runs the attempts and checks of a sprint with the runtime of `ralph run`', async () => {
     const { backend, machineId, agentId, program, prompt, ended } = await aMachine()
     const sprintId = randomUUID()
     const progress = aProgress({
@@ -157,7 +157,7 @@ describe('an agents-server', () => {
       })
   })
 
-  it('ends a prompt on request, and calls off one that waits', async () => {
+  it('ends a prompt on request, and cancels a waiting one', async () => {
     const { backend, machineId, agentId, text, prompt, ended } = await aMachine()
     const [running, waiting] = [text('effect begun\nsleep 60'), text('effect never')]
     prompt(running)
@@ -173,7 +173,7 @@ describe('an agents-server', () => {
     expect(backend.reply(machineId, 'interrupt', now)).toEqual({ success: true, interrupted: true })
   })
 
-  it('goes on after a restart with what it had begun, and starts nothing twice', async () => {
+  it('resumes its work after a restart, and starts nothing twice', async () => {
     const { text, prompt, ended, effects, restart, backend, agentId } = await aMachine()
     const body = text('effect once\nsleep 2\nsay over')
     prompt(body)
@@ -188,10 +188,10 @@ describe('an agents-server', () => {
     await expect.poll(texts, patience).toBe(1)
   })
 
-  it('does not begin again what was ended on request, if it is killed before it could say so', async () => {
+  it('does not restart work that was ended on request if it is killed before reporting the end', async () => {
     const { text, prompt, ended, effects, restart, backend, home, agentId } = await aMachine()
     const body = text('effect once\nsleep 30')
-    // As it is left behind: the attempt was ended, the daemon was killed, and the prompt is still open.
+    // The state after the kill: the attempt has ended, the daemon is dead, and the prompt is still open.
     const attempt = join(home, 'agents', agentId, 'prompts', 'attempts', body.promptId)
     mkdirSync(attempt, { recursive: true })
     writeFileSync(join(attempt, 'pid'), '999999 none 0\n')
@@ -204,7 +204,7 @@ describe('an agents-server', () => {
     expect(effects).toThrow('ENOENT')
   })
 
-  it('watches what it had begun again after a restart without a backend, and begins nothing new', async () => {
+  it('reattaches to its work after a restart without a backend, and starts nothing new', async () => {
     const { text, prompt, ended, effects, restart, backend, machineId } = await aMachine()
     const [first, second] = [text('effect first\nsleep 5'), { ...text('effect second'), leaseMs: 1000 }]
     prompt(first)
@@ -223,7 +223,7 @@ describe('an agents-server', () => {
     expect(effects()).toEqual(['first', 'second'])
   })
 
-  it('keeps the seed’s notes: task, lock, outcome, and what was noted before a new start', async () => {
+  it('follows the seed’s notes protocol: task, lock, outcome, and notes that survive a new start', async () => {
     const { backend, machineId, agentId, home } = await aMachine()
     const setUp = async (taskDescription: string) => {
       const id = backend.send(machineId, 'ralph-mode-setup', { agentId, taskDescription })
@@ -255,7 +255,7 @@ describe('an agents-server', () => {
     expect(await look()).toMatchObject({ exists: true })
   })
 
-  it('takes the lock away after an agent that is stopped while it begins, which still puts it there', async () => {
+  it('removes the lock of an agent that is stopped while starting, even if the start writes it later', async () => {
     let letGo = () => {}
     const held = new Promise<undefined>((resolve) => (letGo = () => resolve(undefined)))
     let asked = 0
@@ -295,7 +295,7 @@ describe('an agents-server', () => {
     expect(lock).toMatchObject({ success: true, exists: false })
   })
 
-  it('refuses folders outside of its roots, also through a link, and reads nothing there', async () => {
+  it('refuses folders outside its roots, also through a link, and reads nothing there', async () => {
     const { backend, machineId, agentId, folder, project, home } = await aMachine()
     const secret = join(folder, 'secret')
     mkdirSync(secret)
@@ -334,7 +334,7 @@ describe('an agents-server', () => {
     expect(await read('open')).toEqual({ success: true, size: 5, base64: Buffer.from('hello').toString('base64') })
   })
 
-  it('installs another version in its own way, answers, and is to be started again', async () => {
+  it('installs another version with its own command, replies, and requests a restart', async () => {
     const { backend, machineId, folder, updated } = await aMachine(undefined, 'echo {version} $HOME >> ../installed')
     const same = backend.send(machineId, 'update', { version: '0.1.0' })
     await expect.poll(() => backend.reply(machineId, 'update', same), patience).toEqual({ success: true })
@@ -344,11 +344,11 @@ describe('an agents-server', () => {
     expect(backend.reply(machineId, 'update', other)).toEqual({ success: true })
     await expect
       .poll(() => backend.reply(machineId, 'update', late), patience)
-      .toMatch(/^MACHINE_REFUSED.*just installed/)
+      .toMatch(/^MACHINE_REFUSED.*just been installed/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe(`0.2.0-rc.1 ${process.env['HOME']}\n`)
   })
 
-  it('does not install later what was interrupted, when somebody may have installed something else', async () => {
+  it('does not repeat an interrupted install after a restart, because another install may have happened since', async () => {
     const command = 'echo {version} >> ../installed; sleep 1'
     const { backend, machineId, folder, restart } = await aMachine(undefined, command)
     const asked = backend.send(machineId, 'update', { version: '0.2.0' })
@@ -356,16 +356,16 @@ describe('an agents-server', () => {
     await restart()
     await expect
       .poll(() => backend.reply(machineId, 'update', asked), patience)
-      .toMatch(/^MACHINE_REFUSED.*interrupted.*ask again/)
+      .toMatch(/^MACHINE_REFUSED.*interrupted.*try again/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe('0.2.0\n')
   })
 
-  it('installs nothing if nobody has allowed it there, says why it failed, and takes nothing but a version', async () => {
+  it('refuses to install if the machine has no update command, reports failures, and accepts only a version', async () => {
     const closed = await aMachine()
     const asked = closed.backend.send(closed.machineId, 'update', { version: '0.2.0' })
     await expect
       .poll(() => closed.backend.reply(closed.machineId, 'update', asked), patience)
-      .toMatch(/^NOT_SUPPORTED.*does not let others install/)
+      .toMatch(/^NOT_SUPPORTED.*does not accept updates/)
     const open = await aMachine(undefined, 'echo no such version; exit 3 # {version}')
     const failed = open.backend.send(open.machineId, 'update', { version: '0.2.0' })
     await expect
@@ -376,7 +376,7 @@ describe('an agents-server', () => {
     await expect.poll(() => open.backend.reply(open.machineId, 'update', 'evil'), patience).toMatch(/^MESSAGE_INVALID/)
   })
 
-  it('answers requests that it does not know, and prompts for agents that it does not have', async () => {
+  it('replies to unknown requests, and to prompts for unknown agents', async () => {
     const { backend, machineId, text, ended, prompt } = await aMachine()
     const body = { ...text('effect x'), agentId: randomUUID() }
     prompt(body)

@@ -28,30 +28,30 @@ export type AgentsServerOptions = {
   /** The data folder: `$RALPH_HOME`. */
   readonly home: string
   readonly env: Environment
-  /** Where the usage limits of accounts are kept, for all of this user's Ralphs; the data folder if nothing is said. */
+  /** Where account usage limits are stored for all Ralph processes of this user; the data folder by default. */
   readonly limitsHome?: string
   readonly disk?: JobParts['disk']
-  /** Folders of Ralph that no agent is to see, besides these two. */
+  /** More of Ralph's folders to hide from agents. */
   readonly alsoHidden?: readonly string[]
   readonly machineId: string
   readonly version: string
-  /** The version that the next start would run, as it lies on the disk. */
+  /** The version that the next start would run, read from the disk. */
   readonly installedVersion?: () => string | undefined
   readonly settings: MachineSettings
-  /** A new connection to the backend. Rejects if there is none now. */
+  /** Opens a connection to the backend. Rejects if it is not reachable. */
   readonly connect: () => Promise<Transport>
-  /** Called with each line that is up. */
+  /** Called whenever a line is up. */
   readonly onLine?: (line: Line) => void
   readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
   readonly timing?: Partial<Timing>
 }
 
 export interface AgentsServer {
-  /** Lets go of the line and the folder. Agents that run go on, and are found again at the next start. */
+  /** Releases the line and the folder. Running agents continue, and the next start reattaches to them. */
   readonly close: () => Promise<void>
-  /** Resolves with why, when there is no use in going on: the machine was revoked, or another one has its key. */
+  /** Resolves with the reason when retrying is pointless: the machine was revoked, or another one uses its key. */
   readonly refused: Promise<string>
-  /** Resolves with the version that was installed in place of this one: it is time to start again. */
+  /** Resolves with the version that replaced this one: the process should restart. */
   readonly updated: Promise<string>
 }
 
@@ -64,7 +64,7 @@ type Parts = AgentsServerOptions & {
   readonly lease: Lease
   readonly uploader: Uploader
   readonly programs: { found: readonly Program[] | undefined }
-  /** Whoever wants to know that something has changed that the inventory says. */
+  /** Listeners for changes of the inventory. */
   readonly changes: { tell: () => void }
   readonly current: { line?: Line }
 }
@@ -73,7 +73,7 @@ const lookForProgramsMs = 10 * 60_000
 const gatherMs = 1000
 const backoff = { firstMs: 200, mostMs: 4000 } as const
 
-/** The daemon of a machine: takes work over the line, carries it out, and keeps every report until the backend has it. */
+/** The daemon of a machine: receives work over the line, runs it, and keeps every report until the backend has it. */
 export async function startAgentsServer(options: AgentsServerOptions): Promise<AgentsServer> {
   const parts = await openParts(options)
   const { home, env, settings, installedVersion } = options
@@ -155,7 +155,7 @@ function watchPrograms({ env, programs, changes }: Parts): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => {}), lookForProgramsMs).unref()
 }
 
-/** What becomes of a message that is stored, now or before a restart. */
+/** Handles a stored message, now or after a restart. */
 function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
   const changed = () => parts.changes.tell()
@@ -173,7 +173,7 @@ function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, wh
   }
   const carryOutAny = async (type: string, body: unknown, when: 'now' | 'again'): Promise<unknown> => {
     if (!isRequestType(type) || !Object.hasOwn(commands, type)) {
-      throw new RalphError('VERSION_UNKNOWN', `this machine does not know the request "${type}"`)
+      throw new RalphError('VERSION_UNKNOWN', `this machine does not support the request "${type}"`)
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
     const command = type as Command
@@ -184,7 +184,7 @@ function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, wh
   const inLine = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
     const next = Promise.all([lines.get(agentOf(message)), after])
       .then(() => answer(message, when))
-      .catch((error: unknown) => log('an answer cannot be kept', { id: message.id, why: String(error) }))
+      .catch((error: unknown) => log('failed to store an answer', { id: message.id, why: String(error) }))
     lines.set(agentOf(message), next)
   }
   return (message, when = 'now') => {
@@ -193,13 +193,13 @@ function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, wh
       const before = lines.get(agentOf(message)) ?? Promise.resolve()
       if (type === 'prompt') jobs.prompt(id, decodeRequest('prompt', body), before)
       else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body), before)
-      // At once: what is to be ended may be what the others wait for.
+      // Immediately: the work to end may be what the queue is waiting for.
       else if (type === 'interrupt') void answer(message, when)
-      // Whoever is being ended may still be about to begin, and would put the lock back.
+      // Work that is being ended may still be starting, and would write the lock again.
       else if (type === 'ralph-mode-end') inLine(message, when, jobs.turn(agentOf(message)))
       else inLine(message, when)
     } catch (error) {
-      log('a message cannot be understood', { id, type, why: error instanceof Error ? error.message : '' })
+      log('received an invalid message', { id, type, why: error instanceof Error ? error.message : '' })
       void answer(message, when)
     }
   }
@@ -208,19 +208,19 @@ function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, wh
 const agentOf = ({ body }: IncomingMessage): string =>
   typeof body === 'object' && body !== null && 'agentId' in body ? String(body.agentId) : ''
 
-/** Always on the way to a connection, with pauses that grow and differ. */
+/** Keeps connecting to the backend, with growing, jittered pauses. */
 function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
   const stopping = new AbortController()
   const { signal } = stopping
   let failures = 0
   const connectOnce = async () => {
     const line = await openMachineLine(parts, takeUp)
-    const stop = () => line.close('the agents-server stops')
+    const stop = () => line.close('agents-server stopping')
     signal.addEventListener('abort', stop)
     try {
       await reconcile(line, parts)
       failures = 0
-      parts.log('the line was closed', { reason: await line.closed })
+      parts.log('line closed', { reason: await line.closed })
     } finally {
       line.close('it failed')
       signal.removeEventListener('abort', stop)
@@ -233,7 +233,7 @@ function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
         await connectOnce()
       } catch (error) {
         if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
-        if (failures === 0) parts.log('the backend cannot be reached', { why: String(error) })
+        if (failures === 0) parts.log('cannot reach the backend', { why: String(error) })
       }
       const pause = Math.min(backoff.firstMs * 2 ** failures++, backoff.mostMs) * (0.5 + Math.random() / 2)
       await systemClock.waitUntil(Date.now() + pause, signal)
@@ -263,7 +263,7 @@ async function openMachineLine(parts: Parts, takeUp: (message: IncomingMessage) 
   return line
 }
 
-/** First both sides know what there is; only then work is begun and events flow. */
+/** Both sides exchange their inventories first; only then work starts and events flow. */
 async function reconcile(line: Line, parts: Parts): Promise<void> {
   const tell = async () => {
     const { folder, programs, mailbox } = parts
@@ -273,17 +273,17 @@ async function reconcile(line: Line, parts: Parts): Promise<void> {
     return decodeReportReply('inventory', reply)
   }
   const { stored, moved = [] } = await tell()
-  // Before anything is begun: it would be done twice.
+  // Before any work starts, so that none is done twice.
   for (const agentId of moved) {
     parts.jobs.interrupt({ agentId, when: 'now' })
     await parts.agents.letGo(agentId)
   }
-  if (moved.length > 0) parts.log('agents were taken over by other machines', { moved })
+  if (moved.length > 0) parts.log('other machines have taken over agents', { moved })
   parts.uploader.begin(line, stored)
   parts.lease.reconciled(true)
   parts.onLine?.(line)
   parts.log('connected')
-  // Gathered: with many agents something changes all the time.
+  // Debounced: with many agents, something changes all the time.
   const again = onceAtATime(
     async () => {
       await new Promise((resolve) => setTimeout(resolve, gatherMs))

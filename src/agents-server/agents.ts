@@ -14,22 +14,22 @@ const AgentFile = z.object({
   agentId: z.uuid(),
   name: z.string(),
   workspace: Workspace,
-  /** Where the agent works, without links. */
+  /** The agent's folder, with links resolved. */
   folder: z.string(),
   archived: z.boolean(),
-  /** The commit that was taken over from another machine. */
+  /** The commit taken over from another machine. */
   from: z.string().optional(),
 })
 type AgentFile = z.output<typeof AgentFile>
 
-/** An agent on this machine: its workspace, and a folder of ours for what happens in it. */
+/** An agent on this machine: its workspace, and Ralph's own folder for it. */
 export interface LocalAgent extends AgentFile {
-  /** Ours. */
+  /** Ralph's own folder. */
   readonly home: string
   readonly notes: string
   readonly events: EventJournal
   readonly conversations: Conversations
-  /** Where its files are pushed; throws WORKSPACE_REFUSED. */
+  /** Where its files are pushed to; throws WORKSPACE_REFUSED. */
   readonly pushAddress: () => string | undefined
 }
 
@@ -37,12 +37,12 @@ export type TakenOver = { readonly sprintId: string; readonly commit: string }
 
 export interface LocalAgents {
   readonly find: (agentId: string) => LocalAgent | undefined
-  /** Throws WORKSPACE_NOT_FOUND if there is no such agent, or its folder is gone or another one. */
+  /** Throws WORKSPACE_NOT_FOUND if there is no such agent, or its folder is gone or has changed. */
   readonly ready: (agentId: string) => LocalAgent
   readonly all: () => readonly LocalAgent[]
-  /** `from`: what another machine has pushed, which is lost. */
+  /** `from`: the snapshot that a lost machine has pushed. */
   readonly create: (made: Pick<AgentFile, 'agentId' | 'name' | 'workspace'>, from?: TakenOver) => Promise<LocalAgent>
-  /** Another machine has taken it over: nothing is begun here any more, and the files stay. */
+  /** Another machine has taken the agent over: start nothing here, and keep the files. */
   readonly letGo: (agentId: string) => Promise<void>
   readonly archive: (agentId: string) => Promise<string | undefined>
   readonly onNew: (hear: (agent: LocalAgent) => void) => void
@@ -51,7 +51,7 @@ export interface LocalAgents {
 
 export type AgentPlaces = WorkspacePlaces & {
   readonly agents: string
-  /** With `{agent}` where the agent's name goes. */
+  /** `{agent}` is replaced by the agent's name. */
   readonly notes: string
 }
 
@@ -115,16 +115,16 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
 }
 
 function readyAgent(agentId: string, agent: LocalAgent | undefined): LocalAgent {
-  if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no agent ${agentId} on this machine`)
+  if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `this machine has no agent ${agentId}`)
   if (agent.archived) throw new RalphError('WORKSPACE_NOT_FOUND', 'the agent is archived')
   const { folder } = agent
   if (!exists(folder) || !isFolder(folder) || realPath(folder) !== folder) {
-    throw new RalphError('WORKSPACE_NOT_FOUND', `the folder of the agent is gone or leads elsewhere: ${folder}`)
+    throw new RalphError('WORKSPACE_NOT_FOUND', `the folder of the agent is gone or points elsewhere: ${folder}`)
   }
   return agent
 }
 
-/** For a path that people read: the name as far as it can be one, and what makes it the only one. */
+/** A readable, unique folder name: the agent's name in plain characters, and part of its id. */
 function readableId({ name, agentId }: AgentFile): string {
   const plain = name
     .toLowerCase()

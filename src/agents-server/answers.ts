@@ -32,7 +32,7 @@ const success = { success: true } as const
 const longestPatch = 2 * 1024 * 1024
 const longestWhole = 16 * 1024 * 1024
 
-/** What is asked of a machine for the moment. Nothing is changed by it. */
+/** Answers read-only queries of the backend. */
 export function answersOf({ agents, jobs, home, env, limits }: AnswerParts): Answers {
   return {
     'ralph-mode-check-lock': async ({ agentId }) => {
@@ -91,7 +91,7 @@ export function answersOf({ agents, jobs, home, env, limits }: AnswerParts): Ans
 
 export async function answerRequest(answers: Answers, { type, body }: Arrived): Promise<unknown> {
   if (!isRequestType(type) || !isLive(type, answers)) {
-    throw new RalphError('VERSION_UNKNOWN', `this machine cannot be asked "${type.slice(0, 60)}"`)
+    throw new RalphError('VERSION_UNKNOWN', `this machine does not support the query "${type.slice(0, 60)}"`)
   }
   const answer = answers[type]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- body and answer are of the same type, which is looked up twice
@@ -100,10 +100,10 @@ export async function answerRequest(answers: Answers, { type, body }: Arrived): 
 
 const isLive = (type: RequestType, answers: Answers): type is LiveRequest => Object.hasOwn(answers, type)
 
-/** Also one that is archived, or whose folder is gone: what is ours can still be read. */
+/** Includes archived agents and agents whose folder is gone: Ralph's own folder can still be read. */
 function knownAgent(agents: LocalAgents, agentId: string): LocalAgent {
   const agent = agents.find(agentId)
-  if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no agent ${agentId} on this machine`)
+  if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `this machine has no agent ${agentId}`)
   return agent
 }
 
@@ -111,7 +111,7 @@ async function readFileOf(agent: LocalAgent, body: RequestBody<'read-file'>, env
   const { area, path, offset, length } = body
   const file = fileIn(agent, area, path)
   const part = await readPart(file, offset, length)
-  // What an agent has printed is kept byte by byte, and told without secrets.
+  // Transcripts are stored byte for byte, and redacted when sent.
   const redact = area === 'agent' ? redactorFor(agent.folder, env)() : undefined
   const { size, bytes } = redact ? await redactedPart(file, { offset, length, part }, redact) : part
   return { size, base64: bytes.toString('base64') }
@@ -123,19 +123,19 @@ type Wanted = {
   readonly part: { readonly size: number; readonly bytes: Buffer }
 }
 
-/** Of a file that is not too long as a whole, so that nothing is missed where two parts meet. */
+/** Redacts files up to this size as a whole, so that no secret is missed between two parts. */
 async function redactedPart(file: string, { offset, length, part }: Wanted, redact: Redact) {
   if (part.size > longestWhole) return { ...part, bytes: Buffer.from(redact(part.bytes.toString())) }
   const clean = Buffer.from(redact((await readTextIfThere(file)) ?? ''))
   return { size: clean.length, bytes: clean.subarray(offset, offset + length) }
 }
 
-/** No way out: neither by dots nor by links. */
+/** Keeps the path inside the area: no dots, no links. */
 function fileIn(agent: LocalAgent, area: RequestBody<'read-file'>['area'], path: string): string {
   const base = { workspace: agent.folder, agent: agent.home, notes: agent.notes }[area]
   const file = join(base, path)
   if (!isFile(file) || !isInside(realPath(file), realPath(base))) {
-    throw new RalphError('FILE_NOT_FOUND', `there is no such file in the ${area}`)
+    throw new RalphError('FILE_NOT_FOUND', `file not found in the ${area}`)
   }
   return realPath(file)
 }

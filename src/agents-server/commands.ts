@@ -16,17 +16,14 @@ export type CommandParts = {
   readonly install: (version: string) => Promise<void>
 }
 
-/** The kept requests that are answered by a reply. */
+/** Durable requests that are answered by a reply. */
 export type Command = Exclude<KeptRequest, 'prompt' | 'carry-out'>
 
 type Commands = { readonly [T in Command]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
 
 const success = { success: true } as const
 
-/**
- * Each may be done twice if the daemon is killed before its answer is kept, and comes to the same: that is what makes it
- * happen once.
- */
+/** Every command is idempotent: it may run twice if the daemon is killed before its reply is stored. */
 export function commandsOf(parts: CommandParts): Commands {
   const { agents, jobs, now } = parts
   return {
@@ -62,7 +59,7 @@ export function commandsOf(parts: CommandParts): Commands {
     },
     restore: async ({ agentId, sprintId, iteration }) => {
       if (jobs.of(agentId).some(({ startedAt }) => startedAt !== undefined)) {
-        throw new RalphError('AGENT_BUSY', 'the agent is at work; files are not put back under its hands')
+        throw new RalphError('AGENT_BUSY', 'the agent is running; restore would change files under it')
       }
       return { ...success, saved: await restore(placeOf(agents.ready(agentId), sprintId), iteration, now()) }
     },
@@ -81,7 +78,7 @@ export async function carryOutCommand<T extends Command>(
   return encodeReply(type, await commands[type](body))
 }
 
-/** Checkpoints of a sprint are known by its id. */
+/** Checkpoints are keyed by the sprint's id. */
 const placeOf = (agent: LocalAgent, sprintId: string) => ({
   project: agent.folder,
   sprintDir: sprintFolder(agent, sprintId),

@@ -10,16 +10,16 @@ const Kept = z.object({
   sprintId: z.string().optional(),
   iteration: z.int().optional(),
   messages: z.int(),
-  /** Where the agent program can go on. */
+  /** The session that the agent program can resume. */
   session: z.string().optional(),
-  /** Of each prompt, within the agent's folder. */
+  /** Paths of each prompt, inside the agent's folder. */
   transcripts: z.array(z.string()),
 })
 export type KeptConversation = z.output<typeof Kept>
 
 const File = z.object({ current: Kept.optional(), past: z.array(Kept) })
 
-/** What is added to the conversation by a prompt that has ended. */
+/** What a finished prompt adds to the conversation. */
 export type Said = {
   readonly startedAt: number
   readonly endedAt: number
@@ -30,12 +30,12 @@ export type Said = {
   readonly transcript: string
 }
 
-/** What was said to an agent and by it, from one reset to the next. */
+/** The exchange between users and an agent, from one reset to the next. */
 export interface Conversations {
   readonly current: () => KeptConversation | undefined
   readonly all: () => readonly KeptConversation[]
   readonly add: (said: Said) => Promise<void>
-  /** Archives the conversation; its id, if there was one. The next prompt begins a new one. */
+  /** Archives the conversation and returns its id, if there was one. The next prompt starts a new one. */
   readonly reset: () => Promise<string | undefined>
 }
 

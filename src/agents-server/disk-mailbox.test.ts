@@ -8,7 +8,7 @@ const message = (id: string, body: unknown = null) => ({ id, type: 'prompt', bod
 const ids = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id)
 
 describe('a mailbox on disk', () => {
-  it('knows after a restart what waits to be sent, what has come, and what of it is not done', async () => {
+  it('restores unsent, received and unfinished messages after a restart', async () => {
     const path = join(aFolder(), 'mailbox.log')
     const first = await openDiskMailbox(path)
     expect([await first.store(message('a')), await first.store(message('b')), await first.store(message('a'))]).toEqual(
@@ -27,7 +27,7 @@ describe('a mailbox on disk', () => {
     await second.close()
   })
 
-  it('cuts off what was being written when the power went, and forgets old ids', async () => {
+  it('drops a line that was being written at a power loss, and forgets old ids', async () => {
     const path = join(aFolder(), 'mailbox.log')
     const first = await openDiskMailbox(path, () => 0)
     await first.store(message('old'))
@@ -41,7 +41,7 @@ describe('a mailbox on disk', () => {
     await second.close()
   })
 
-  it('tells again how something ended when it is asked for again', async () => {
+  it('repeats the reply when the message is delivered again', async () => {
     const path = join(aFolder(), 'mailbox.log')
     const first = await openDiskMailbox(path)
     await first.store(message('a'))
@@ -55,7 +55,7 @@ describe('a mailbox on disk', () => {
     await second.close()
   })
 
-  it('stays short however much goes through it, and loses nothing on the way', async () => {
+  it('stays short however many messages pass through it, and loses none', async () => {
     const path = join(aFolder(), 'mailbox.log')
     const mailbox = await openDiskMailbox(path)
     const text = 'x'.repeat(100_000)
@@ -72,7 +72,7 @@ describe('a mailbox on disk', () => {
     await again.close()
   })
 
-  it('leaves out a damaged line and keeps the rest', async () => {
+  it('skips a damaged line and keeps the rest', async () => {
     const path = join(aFolder(), 'mailbox.log')
     const first = await openDiskMailbox(path)
     for (const id of ['a', 'b', 'c']) await first.store(message(id))

@@ -7,13 +7,13 @@ const Message = z.object({ id: z.string(), type: z.string(), body: z.unknown() }
 
 const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('in'), at: z.number(), message: Message }),
-  /** `settles`: the message that this one ends. Both happen at once or not at all. */
+  /** `settles`: the message that this one completes. Both are recorded in one write. */
   z.object({ kind: z.literal('out'), position: z.int(), message: Message, settles: z.string().optional() }),
   z.object({ kind: z.literal('settled'), id: z.string() }),
   z.object({ kind: z.literal('acked'), position: z.int() }),
-  /** What was told in the end about a message whose work is over. */
+  /** The final reply to a message whose work is done. */
   z.object({ kind: z.literal('answered'), id: z.string(), message: Message }),
-  /** What is known besides the entries that follow, after the log was made short. */
+  /** The state before the entries that follow, written by compaction. */
   z.object({ kind: z.literal('known'), position: z.int(), seen: z.array(z.tuple([z.string(), z.number()])) }),
 ])
 type Entry = z.output<typeof Entry>
@@ -22,24 +22,24 @@ export type IncomingMessage = z.output<typeof Message>
 
 /** The machine's side of the line, on its own disk. */
 export interface DiskMailbox extends Mailbox {
-  /** Resolves when it can no longer be lost. `settles`: the id of the message whose work is over with this. */
+  /** Resolves when the message is durable. `settles`: the id of the message whose work it completes. */
   readonly send: (message: IncomingMessage, settles?: string) => Promise<void>
-  /** The work of a message is over without anything to tell. */
+  /** The work of a message is done without a reply. */
   readonly settle: (id: string) => Promise<void>
-  /** Messages whose work is not over, in the order in which they came: what a restart takes up again. */
+  /** Messages whose work is unfinished, in order of arrival: a restart resumes them. */
   readonly open: () => readonly IncomingMessage[]
-  /** What is not stored over there yet. */
+  /** Messages that the other side has not stored yet. */
   readonly waiting: () => readonly IncomingMessage[]
-  /** Told after each `send`. */
+  /** Called after each `send`. */
   readonly onSend: (hear: () => void) => void
   readonly close: () => Promise<void>
-  /** What ends now is found by the next process. */
+  /** Closes the log; the next process finds unfinished work. */
   readonly isClosed: () => boolean
 }
 
-/** Ids of messages are remembered for so long. */
+/** How long message ids are remembered. */
 const rememberMs = 7 * 86_400_000
-/** Of so many messages it is still known what was answered. */
+/** How many replies are remembered. */
 const keptAnswers = 200
 const longestBytes = 8 * 1024 * 1024
 
@@ -65,7 +65,7 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
     } finally {
       writing--
     }
-    // Only when nothing is on its way: what is written and not applied yet would be lost.
+    // Only when no write is pending: an entry that is written but not applied yet would be lost.
     if (writing > 0 || log.size() < longestBytes || sizeOf(state) * 2 > longestBytes) return
     shortening = shorten().finally(() => (shortening = undefined))
     await shortening
@@ -78,7 +78,7 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
     pending: async (after, most) => state.out.filter(({ position }) => position > after).slice(0, most),
     acked: async (position) => {
       apply(state, { kind: 'acked', position })
-      // Not waited for: what is sent once more because this got lost has no second effect.
+      // Not awaited: a message that is resent because this entry was lost has no second effect.
       void write({ kind: 'acked', position }).catch(() => {})
     },
     store: async ({ id, type, body }) => {
@@ -86,7 +86,7 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
         await write({ kind: 'in', at: now(), message: { id, type, body } })
         return 'new'
       }
-      // Whoever asks again has lost the answer, with the ack or with a database that was put back.
+      // The sender lost the reply, with the ack or by restoring an old database.
       const answer = state.answers.get(id)
       if (answer && !state.out.some((waiting) => waiting.id === answer.id)) await send(answer)
       return 'seen'
@@ -109,12 +109,12 @@ type State = {
   position: number
   readonly seen: Map<string, number>
   readonly open: Map<string, IncomingMessage>
-  /** By the id of the message that they answer, oldest first. */
+  /** By the id of the answered message, oldest first. */
   readonly answers: Map<string, IncomingMessage>
   out: KeptMessage[]
 }
 
-/** The log as it was left, made short. */
+/** The log as found, compacted. */
 async function load(path: string, now: () => number): Promise<State> {
   const state: State = { position: 0, seen: new Map(), open: new Map(), answers: new Map(), out: [] }
   const { file, values } = await openLog(path)
@@ -135,7 +135,7 @@ function apply(state: State, entry: Entry): void {
       return
     case 'out':
       state.position = Math.max(state.position, entry.position)
-      // Two that were sent at the same moment may have been written in the other order.
+      // Two concurrent sends may be written in the opposite order.
       state.out = [...state.out, { position: entry.position, ...entry.message }].toSorted(
         (a, b) => a.position - b.position,
       )
@@ -173,6 +173,6 @@ function entriesOf({ position, seen, open, answers, out }: State, now: number): 
   ]
 }
 
-/** Roughly what the log would be if it were made short. */
+/** The approximate size of the log after compaction. */
 const sizeOf = ({ open, out, answers, seen }: State): number =>
   seen.size * 60 + JSON.stringify([...open.values(), ...answers.values(), ...out]).length

@@ -13,8 +13,8 @@ const textsIn = async (journal: EventJournal, after = 0) =>
     event.type === 'agent' && event.event.kind === 'text' ? event.event.text : event.type,
   )
 
-describe('the journal of an agent’s events', () => {
-  it('numbers events without gaps, over restarts, and passes over what an attempt that is joined again tells again', async () => {
+describe('the event journal of an agent', () => {
+  it('numbers events without gaps across restarts, and skips events that a rejoined attempt repeats', async () => {
     const folder = aFolder()
     const first = await openEventJournal(folder)
     for (const text of ['a', 'b']) say(first, text)
@@ -31,7 +31,7 @@ describe('the journal of an agent’s events', () => {
     await third.close()
   })
 
-  it('clips what is long and says where the whole is', async () => {
+  it('truncates long output and says where the rest is', async () => {
     const journal = await openEventJournal(aFolder())
     const output = `begin${'x'.repeat(100_000)}end`
     journal.add({ at: 1, event: agent({ kind: 'tool', phase: 'end', id: '1', output }), attempt: 'attempts/1-1' })
@@ -39,11 +39,11 @@ describe('the journal of an agent’s events', () => {
     const [event] = await journal.read(0, 1)
     expect(event?.clipped).toBe('attempts/1-1/transcript.jsonl')
     expect(JSON.stringify(event).length).toBeLessThan(20_000)
-    expect(JSON.stringify(event)).toMatch(/begin.*left out.*end/)
+    expect(JSON.stringify(event)).toMatch(/begin.*omitted.*end/)
     await journal.close()
   })
 
-  it('keeps old parts until they are stored elsewhere, and then only some', async () => {
+  it('keeps old segments until they are stored elsewhere, then only some', async () => {
     const folder = aFolder()
     const journal = await openEventJournal(folder)
     const text = 'y'.repeat(15_000)

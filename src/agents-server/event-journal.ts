@@ -5,17 +5,17 @@ import type { SprintEvent } from '../contract/events.ts'
 import { exists, listFolder, makeFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from './log-file.ts'
 
-/** What an agent was seen doing, on the disk before it is told to anybody; `seq` grows by one. */
+/** The events of an agent, written to disk before they are sent; `seq` grows by one. */
 export interface EventJournal {
-  /** Does not wait for the disk. */
+  /** Does not wait for the write. */
   readonly add: (happened: Happened) => void
-  /** The events behind a number, oldest first, at most so many. Only what is on the disk. */
+  /** The events after a number, oldest first, up to a limit. Only events on disk. */
   readonly read: (after: number, most: number) => Promise<readonly AgentJournalEvent[]>
   readonly lastSeq: () => number
   readonly lastAt: () => number | undefined
-  /** Told when there is more to read. */
+  /** Called when there are more events to read. */
   readonly onMore: (hear: () => void) => void
-  /** What is stored elsewhere up to this number may go, when there is much of it. */
+  /** Events up to this number are stored elsewhere and may be removed when there are many. */
   readonly forget: (upTo: number) => void
   readonly close: () => Promise<void>
 }
@@ -25,11 +25,11 @@ export type Happened = {
   readonly sprintId?: string | undefined
   readonly promptId?: string | undefined
   readonly event: SprintEvent
-  /** Names the attempt that it is about, within the agent; its transcript is there. */
+  /** Names the attempt within the agent; its transcript is there. */
   readonly attempt?: string | undefined
 }
 
-/** `n`: how many events of this attempt there were before. One that is joined again tells them all again. */
+/** `n`: the number of earlier events of this attempt. A rejoined attempt repeats them all. */
 const Record = z.object({ line: z.unknown(), attempt: z.string().optional(), n: z.int().optional() })
 
 const segmentBytes = 4 * 1024 * 1024
@@ -66,7 +66,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
       const event = eventOf(happened, ++seq)
       lastAt = event.at
       waiting.push({ event, line: z.encode(AgentJournalEvent, event), attempt: happened.attempt, n })
-      // A full disk costs events, never the work that they are about.
+      // A full disk costs events, never the work they describe.
       writing = writing.then(flush).catch(() => {})
     },
     read: async (after, most) => {
@@ -93,7 +93,7 @@ type Waiting = {
   readonly n: number | undefined
 }
 
-/** The files of a journal, each named by the number of its first event, and what the last ones say. */
+/** The segments of a journal, each named by its first event's number, and the content of the last ones. */
 async function openSegments(folder: string) {
   await makeFolder(folder)
   const firsts = await segmentsIn(folder)
@@ -101,7 +101,7 @@ async function openSegments(folder: string) {
   const pathOf = (first: number) => join(folder, `${String(first).padStart(12, '0')}.log`)
   const told = new Map<string, number>()
   const recent: AgentJournalEvent[] = []
-  // The last two are enough: an attempt that is still under way has told something lately.
+  // The last two are enough: a running attempt has emitted events recently.
   for (const first of firsts.slice(-2)) {
     for (const { event, attempt, n } of decoded(exists(pathOf(first)) ? await readLog(pathOf(first)) : [])) {
       recent.push(event)
@@ -151,7 +151,7 @@ function decoded(values: readonly unknown[]) {
   })
 }
 
-/** How many events of its attempt came before this one; `again` if it was told before the restart. */
+/** The number of earlier events of its attempt; `again` if it was already recorded before the restart. */
 function counter(told: Map<string, number>) {
   const begun = new Map<string, number>()
   return ({ attempt, event }: Happened): number | 'again' | undefined => {
@@ -175,7 +175,7 @@ function eventOf({ at, sprintId, promptId, event, attempt }: Happened, seq: numb
   }
 }
 
-/** The event without the middle of what is too long in it; undefined if nothing is. */
+/** The event with long output truncated in the middle; undefined if nothing is too long. */
 export function clipped(event: SprintEvent): SprintEvent | undefined {
   if (event.type !== 'agent') return undefined
   const inner = event.event
@@ -197,5 +197,5 @@ export function clipped(event: SprintEvent): SprintEvent | undefined {
 function withoutMiddle(text: string): string {
   if (text.length <= longestOutput) return text
   const half = longestOutput / 2
-  return `${text.slice(0, half)}\n… ${text.length - longestOutput} characters left out …\n${text.slice(-half)}`
+  return `${text.slice(0, half)}\n… ${text.length - longestOutput} characters omitted …\n${text.slice(-half)}`
 }

@@ -11,13 +11,16 @@ import type { Jobs } from './jobs.ts'
 export type MachineSettings = {
   readonly name: string
   readonly labels: readonly string[]
-  /** Folders that workspaces may lie in. */
+  /** Folders that workspaces may be in. */
   readonly roots: readonly string[]
-  /** Prompts that may run at once. */
+  /** Maximum number of prompts at once. */
   readonly slots: number
-  /** Where agents keep their notes; `{agent}` stands for the agent. */
+  /** Where agents keep their notes; `{agent}` is replaced by the agent's name. */
   readonly notes: string
-  /** How another version of Ralph is installed here when the backend asks for it; `{version}` stands for it. Absent: not at all. */
+  /**
+   * The command that installs another version of Ralph when the backend asks for it, with `{version}` in it. Absent:
+   * updates are refused.
+   */
   readonly update?: string | undefined
 }
 
@@ -86,7 +89,7 @@ function inventoryOf(agent: LocalAgent, { agents, jobs, waiting }: InventoryPart
   }
 }
 
-/** What is over here, and the backend does not know it yet: to it that is still under way. */
+/** Work that has ended here while the backend still lists it as running. */
 function endedOf(agentId: string, waiting: readonly IncomingMessage[]) {
   const reports = waiting.flatMap(({ body }) => {
     const report = Ended.safeParse(body)

@@ -28,18 +28,18 @@ export type JobParts = {
   readonly ralphHomes: readonly string[]
   readonly env: Environment
   readonly limits: Ports['limits']
-  /** So many prompts at once on this machine. */
+  /** The maximum number of prompts at once on this machine. */
   readonly slots: number
-  /** Resolves as soon as something may be begun whose lease is this long, or `signal` aborts. */
+  /** Resolves when work with a lease of this length may start, or `signal` aborts. */
   readonly leased: (leaseMs: number, signal: AbortSignal) => Promise<void>
   readonly changed: () => void
-  /** The disk that a folder is on, if it is not to be asked itself. */
+  /** The folder whose disk is checked, if it differs. */
   readonly disk?: typeof diskOf | undefined
   readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
 }
 
 export type Job = {
-  /** The message that asked for it. */
+  /** The message that requested it. */
   readonly messageId: string
   readonly agentId: string
   readonly promptId?: string
@@ -48,22 +48,25 @@ export type Job = {
   startedAt: number | undefined
 }
 
-/** What is being carried out on this machine. */
+/** The work running on this machine. */
 export interface Jobs {
-  /** Begun when what was asked for before is done: `after`. */
+  /** Starts when the earlier request, `after`, is done. */
   readonly prompt: (messageId: string, body: RequestBody<'prompt'>, after: Promise<void>) => void
   readonly order: (messageId: string, body: RequestBody<'carry-out'>, after: Promise<void>) => void
-  /** Ends what runs or waits; true if there was anything. `turn`: what runs goes on to its end, what waits is called off. */
+  /**
+   * Ends running and cancels waiting work; true if there was any. `turn`: running work finishes its turn, waiting work
+   * is cancelled.
+   */
   readonly interrupt: (body: RequestBody<'interrupt'>) => boolean
-  /** Until all prompts of the agent that are known by now are over. */
+  /** Waits until all known prompts of the agent are over. */
   readonly turn: (agentId: string) => Promise<void>
   readonly of: (agentId: string) => readonly Job[]
 }
 
-/** Hooks that may run at the same time. */
+/** Maximum number of hooks at once. */
 const hookSlots = 4
 const retryMs = 2000
-/** Of backends that do not say it. */
+/** The default for backends that do not send it. */
 const usualLeaseMs = 600_000
 
 export function openJobs(parts: JobParts): Jobs {
@@ -115,7 +118,7 @@ export function openJobs(parts: JobParts): Jobs {
 
 const nothing = () => {}
 
-/** Who is called off need not wait for his turn. */
+/** Cancelled work does not wait for its turn. */
 const aborted = ({ controller: { signal } }: Job): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
@@ -148,7 +151,7 @@ type Ended = { readonly end: PromptEnd; readonly pushed?: string }
 async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<Ended> {
   const { signal } = job.controller
   try {
-    // What was begun before a restart runs, whether the backend is there or not: it is watched again, and ended properly.
+    // Work that began before a restart is already running, with or without a backend: reattach and finish it properly.
     const known = parts.agents.find(body.agentId)
     const begun = known !== undefined && hasBegun(known, body)
     if (!begun) await parts.leased(body.leaseMs, signal)
@@ -160,12 +163,12 @@ async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared)
     if (body.asked.kind === 'text') return await runOwn(agent, body, { ...parts, signal })
     return await runAsked(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
-    parts.log('a prompt could not be begun', { promptId: body.promptId, why: messageOf(error) })
+    parts.log('failed to start a prompt', { promptId: body.promptId, why: messageOf(error) })
     return { end: { kind: 'refused', reason: messageOf(error) } }
   }
 }
 
-/** A person's own prompt. */
+/** A user's own prompt. */
 async function runOwn(
   agent: LocalAgent,
   body: RequestBody<'prompt'>,
@@ -177,7 +180,7 @@ async function runOwn(
   return { end: 'aborted' in outcome ? { kind: 'cancelled' } : { kind: 'outcome', outcome } }
 }
 
-/** What is to be written before the runtime itself looks whether there is room. */
+/** The space needed before the runtime itself checks for room. */
 const roomOf = ({ home }: LocalAgent, observe: (event: SprintEvent) => void, { disk = diskOf }: JobParts) => ({
   disk: disk(home),
   clock: systemClock,
@@ -211,13 +214,13 @@ async function runAsked(
   return { end: fact ? { kind: 'fact', fact: machineFact(fact) } : { kind: 'cancelled' }, ...kept }
 }
 
-/** Within the agent's folder. */
+/** Relative to the agent's folder. */
 const attemptOf = (agent: LocalAgent, sprintId: string, name: string): string =>
   relative(agent.home, join(sprintFolder(agent, sprintId), 'attempts', name))
 
 const hasBegun = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean => exists(attemptFolder(agent, body))
 
-/** Ended on request, and killed before we could say so: it is over, and must not begin anew. */
+/** Ended on request, and killed before reporting it: the attempt is over and must not start again. */
 function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
   const first = attemptFolder(agent, body)
   let last = first
@@ -246,7 +249,7 @@ async function runOrder(job: Job, body: RequestBody<'carry-out'>, parts: Shared)
   await parts.leased(leaseMs, job.controller.signal)
   job.startedAt = Date.now()
   const done = job.controller.signal.aborted
-    ? { reason: 'it was called off' }
+    ? { reason: 'cancelled' }
     : await carryOut(job, body, parts).catch((error: unknown) => ({ reason: messageOf(error) }))
   const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
   await sendForSure({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
@@ -262,28 +265,28 @@ async function carryOut(
   const { signal } = job.controller
   const open = () => portsFor({ ...parts, agent, sprintId, program, progress, observe })
   const ports = await withRoom(open, roomOf(agent, observe, parts), signal)
-  if ('aborted' in ports) return { reason: 'it was called off' }
+  if ('aborted' in ports) return { reason: 'cancelled' }
   const fact = await perform(order, { progress, ports, signal })
   const kept = await pushWork(agent, sprintId, observe)
-  return { ...(fact ? { fact: machineFact(fact) } : { reason: 'it was called off' }), ...kept }
+  return { ...(fact ? { fact: machineFact(fact) } : { reason: 'cancelled' }), ...kept }
 }
 
-/** Only facts that answer an order of a machine come out of `perform` for one. */
+/** For a machine's order, `perform` returns only facts that answer it. */
 function machineFact(fact: Fact): MachineFact {
   if (isMachineFact(fact)) return fact
-  throw new RalphError('INTERNAL', `a machine has no business with the fact "${fact.type}"`)
+  throw new RalphError('INTERNAL', `a machine must not produce the fact "${fact.type}"`)
 }
 
 const isMachineFact = (fact: Fact): fact is Extract<Fact, { type: MachineFact['type'] }> =>
   MachineFact.options.some(({ shape }) => shape.type.value === fact.type)
 
-/** A disk that is full now has room later; what has happened is not forgotten for that. */
+/** A full disk may have room later, so retry instead of losing the report. */
 async function sendForSure(message: Parameters<DiskMailbox['send']>[0], settles: string, { mailbox, log }: JobParts) {
   while (!mailbox.isClosed()) {
     try {
       return await mailbox.send(message, settles)
     } catch (error) {
-      log('a report cannot be kept yet', { id: message.id, why: messageOf(error) })
+      log('failed to store a report, retrying', { id: message.id, why: messageOf(error) })
       await new Promise((resolve) => setTimeout(resolve, retryMs))
     }
   }

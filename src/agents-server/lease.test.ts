@@ -3,7 +3,7 @@ import { openLease } from './lease.ts'
 
 const never = new AbortController().signal
 
-/** Whether the promise is over by now. */
+/** Whether the promise has settled. */
 async function isOver(promise: Promise<void>): Promise<boolean> {
   let over = false
   void promise.then(() => (over = true))
@@ -12,7 +12,7 @@ async function isOver(promise: Promise<void>): Promise<boolean> {
 }
 
 describe('a lease', () => {
-  it('lets work begin while the backend was heard from lately, and not afterwards', async () => {
+  it('lets work start while the backend was heard from recently, and not later', async () => {
     let now = 0
     const lease = openLease([() => now])
     expect(await isOver(lease.wait(1000, never))).toBe(false)
@@ -23,7 +23,7 @@ describe('a lease', () => {
     expect(await isOver(lease.wait(1000, never))).toBe(false)
   })
 
-  it('is over by whichever clock says so: one stands still while the computer sleeps, the other can be set back', async () => {
+  it('expires by whichever clock runs ahead: one stops while the computer sleeps, the other can be set back', async () => {
     const clocks = [0, 0]
     const lease = openLease([() => clocks[0] ?? 0, () => clocks[1] ?? 0])
     lease.heard()
@@ -37,7 +37,7 @@ describe('a lease', () => {
     }
   })
 
-  it('lets what has waited begin when both sides know of each other again', async () => {
+  it('lets waiting work start once both sides are in sync again', async () => {
     const lease = openLease([() => 0])
     const waiting = lease.wait(1000, never)
     lease.reconciled(true)
@@ -46,14 +46,14 @@ describe('a lease', () => {
     expect(await isOver(lease.wait(1000, never))).toBe(false)
   })
 
-  it('lets nothing begin once it is closed', async () => {
+  it('lets nothing start once closed', async () => {
     const lease = openLease([() => 0])
     lease.reconciled(true)
     lease.close()
     expect(await isOver(lease.wait(1000, never))).toBe(false)
   })
 
-  it('lets go of what was called off', async () => {
+  it('releases cancelled work', async () => {
     const off = new AbortController()
     const waiting = openLease([() => 0]).wait(1000, off.signal)
     off.abort()

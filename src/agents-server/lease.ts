@@ -1,18 +1,18 @@
-/** Whether work may be begun: only as long as the backend was heard from lately, or is there now. */
+/** Whether work may start: only if the backend was heard from recently, or is connected. */
 export interface Lease {
-  /** The backend was heard from. */
+  /** Called when the backend was heard from. */
   readonly heard: () => void
-  /** The line is there and both sides know of each other what they have. */
+  /** The line is up and both sides have exchanged their inventories. */
   readonly reconciled: (isReconciled: boolean) => void
-  /** Resolves as soon as something with a lease of this length may be begun, or `signal` aborts. */
+  /** Resolves when work with a lease of this length may start, or `signal` aborts. */
   readonly wait: (leaseMs: number, signal: AbortSignal) => Promise<void>
-  /** From here on nothing is begun any more. */
+  /** Nothing starts after this call. */
   readonly close: () => void
 }
 
 /**
- * By two clocks, and the longer time counts: nobody who sets the time of day back begins old work by it, and the monotonic
- * clock stands still while the computer sleeps.
+ * Measures with two clocks and uses the longer time: setting the wall clock back must not revive old work, and the
+ * monotonic clock stops while the computer sleeps.
  */
 export function openLease(clocks: readonly (() => number)[] = [() => performance.now(), Date.now]): Lease {
   const now = () => clocks.map((clock) => clock())

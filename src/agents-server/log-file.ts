@@ -4,7 +4,9 @@ import { openAppendFile, type AppendFile } from '../platform/files/append-file.t
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { exists, makeFolder, readBytes } from '../platform/files/files.ts'
 
-/** A file of JSON lines, each with its checksum. What was appended stays; a line that was being written at a crash is cut off. */
+/**
+ * A file of JSON lines with checksums. Appended lines are durable; a line that was being written at a crash is dropped.
+ */
 export interface LogFile {
   readonly append: (...values: readonly unknown[]) => Promise<void>
   readonly size: () => number
@@ -14,7 +16,7 @@ export interface LogFile {
 export type OpenedLog = {
   readonly file: LogFile
   readonly values: readonly unknown[]
-  /** Lines that could not be read although good ones follow. They are left out. */
+  /** Unreadable lines followed by good ones. They are skipped. */
   readonly damaged: number
 }
 
@@ -25,12 +27,12 @@ export async function openLog(path: string): Promise<OpenedLog> {
   return { file: logOn(await openAppendFile(path, goodBytes)), values, damaged }
 }
 
-/** The values of a log that is not open for writing here. */
+/** Reads a log without opening it for writing. */
 export async function readLog(path: string): Promise<readonly unknown[]> {
   return readLines(await readBytes(path)).values
 }
 
-/** In place of what is there, whole. The log must not be open. */
+/** Replaces the whole content. The log must not be open. */
 export async function rewriteLog(path: string, values: readonly unknown[]): Promise<void> {
   await makeFolder(dirname(path))
   await writeFileAtomic(path, values.map((value) => lineOf(value)).join(''))

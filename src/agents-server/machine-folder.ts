@@ -8,7 +8,7 @@ import { lockFile } from '../platform/files/file-lock.ts'
 import { makePrivateFolder, readTextIfThere } from '../platform/files/files.ts'
 import { writePrivateFile } from '../platform/files/private-file.ts'
 
-/** Who this machine is, and to whom. Only its owner can read it. */
+/** The identity of this machine and of its backend. Only the owner can read the file. */
 const Identity = z.object({
   machineId: z.uuid(),
   backend: z.object({ host: z.string(), port: z.int() }),
@@ -31,7 +31,7 @@ export type OwnedFolder = { readonly bootEpoch: number; readonly bootId: string;
 const machineFolder = (home: string): string => join(home, 'machine')
 const identityFile = (home: string): string => join(machineFolder(home), 'identity.json')
 
-/** One agents-server per data folder; each of its starts has a number above all before. */
+/** One agents-server per data folder; every start gets a higher number than all before. */
 export async function takeFolder(home: string): Promise<OwnedFolder> {
   const folder = machineFolder(home)
   await makePrivateFolder(folder)
@@ -39,7 +39,7 @@ export async function takeFolder(home: string): Promise<OwnedFolder> {
   if ('owner' in taken) {
     throw new RalphError('DATA_FOLDER_IN_USE', `another agents-server uses this data folder: ${taken.owner}`, {
       place: { file: folder },
-      hint: 'stop it, or give this one a data folder of its own with RALPH_HOME',
+      hint: 'stop it, or set RALPH_HOME to use another data folder',
     })
   }
   const before = Number((await readTextIfThere(join(folder, 'boot'))) ?? 0)

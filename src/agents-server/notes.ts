@@ -19,16 +19,16 @@ import type { TaskLock } from '../runtime/ports.ts'
 import { isInside } from './workspaces.ts'
 
 const readme = 'README.md'
-/** Which attempt the lock was last put there for. */
+/** The attempt that the lock was last written for. */
 const restoredFor = '.task-lock-for'
 const mostNotes = 200
 const longestNote = 64 * 1024
 
-/** Where an agent keeps its notes. `{agent}` in the configured path stands for the agent. */
+/** Where an agent keeps its notes. `{agent}` in the configured path is replaced by the agent's name. */
 export const notesFolder = (configured: string, agent: string): string =>
   configured.includes('{agent}') ? configured.replaceAll('{agent}', agent) : configured
 
-/** Sets the folder up for a task. Notes of earlier tasks stay; the same task is not written twice. */
+/** Prepares the folder for a task. Notes of earlier tasks stay; the same task is not written twice. */
 export async function setUpNotes(folder: string, task: string, now: number): Promise<void> {
   await makeFolder(folder)
   const before = await readTextIfThere(join(folder, readme))
@@ -77,7 +77,7 @@ ${task.trim()}
 (links to other files)
 `
 
-/** What stands between the last heading of a task and the heading after it. */
+/** The text between the last task heading and the next heading. */
 function lastTaskOf(text: string): string | undefined {
   const begin = text.lastIndexOf(taskHeading)
   if (begin === -1) return undefined
@@ -89,7 +89,7 @@ function lastTaskOf(text: string): string | undefined {
     .trim()
 }
 
-/** The lock of the notes protocol, as the runtime wants it. */
+/** The lock of the notes protocol, as a runtime port. */
 export const taskLock = (folder: string): TaskLock => ({
   folder,
   read: () => readLockState(folder),
@@ -102,7 +102,7 @@ export const taskLock = (folder: string): TaskLock => ({
   },
 })
 
-/** Rejects if it cannot tell: a folder that is gone as a whole says nothing. */
+/** Rejects if the folder itself is gone, since a missing lock then means nothing. */
 async function readLockState(folder: string): Promise<LockState> {
   if (!isFolder(folder))
     throw new RalphError('FILE_UNREADABLE', 'the notes folder is gone', { place: { file: folder } })
@@ -113,7 +113,7 @@ async function readLockState(folder: string): Promise<LockState> {
   return { exists: false, outcome: word.toLowerCase() === 'stuck' ? 'stuck' : 'done', text: text.trim() }
 }
 
-/** The same for the wire, where also the failure is an answer. */
+/** The same for the wire, where a failure is an answer too. */
 export async function lockFor(folder: string): Promise<WireLock> {
   try {
     const lock = await readLockState(folder)
@@ -124,13 +124,13 @@ export async function lockFor(folder: string): Promise<WireLock> {
   }
 }
 
-/** All notes, with their text if they are not too long. */
+/** All notes, with their text unless it is too long. */
 export async function readNotes(folder: string) {
   const names = exists(folder) ? (await listFolder(folder)).filter((name) => name.endsWith('.md')).toSorted() : []
   const notes = await Promise.all(
     names.slice(0, mostNotes).map(async (name) => {
       const facts = await fileFacts(join(folder, name))
-      // A link could lead anywhere.
+      // A link could point anywhere.
       if (!facts || !isInside(realPath(join(folder, name)), realPath(folder))) return []
       const text = facts.size <= longestNote ? await readTextIfThere(join(folder, name)) : undefined
       return [{ name, size: facts.size, updatedAt: facts.changedAt, ...(text !== undefined && { text }) }]

@@ -12,7 +12,7 @@ import type { Environment } from './agent-ports.ts'
 
 const timeoutMs = 15_000
 
-/** The agent programs that are installed here, with what can be told of them without a prompt. */
+/** The agent programs installed here, with everything that is known without a prompt. */
 export async function findPrograms(env: Environment): Promise<Program[]> {
   const found = await Promise.all([...drivers.keys()].map((name) => inspectProgram(name, env)))
   return found.filter(({ problem }) => problem === undefined)

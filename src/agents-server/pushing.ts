@@ -7,8 +7,8 @@ import { begunFile, sprintFolder } from './agent-ports.ts'
 import type { LocalAgent, TakenOver } from './agents.ts'
 
 /**
- * Pushes what the agent has done so far, if its workspace says where to. It costs a warning if that fails, not the sprint; but
- * then no other machine can go on if this one is lost.
+ * Pushes the agent's work if its workspace has a push target. A failed push is a warning and does not stop the sprint,
+ * but no other machine can then take over if this one is lost.
  */
 export async function pushWork(
   agent: LocalAgent,
@@ -25,10 +25,10 @@ export async function pushWork(
   }
 }
 
-/** The files, the notes and the checkpoints that another machine has pushed. */
+/** Fetches the files, notes and checkpoints that another machine has pushed. */
 export async function goOnFrom(agent: LocalAgent, { sprintId, commit }: TakenOver): Promise<void> {
   const remote = agent.pushAddress()
-  if (remote === undefined) throw new RalphError('WORKSPACE_REFUSED', 'this workspace is not pushed anywhere')
+  if (remote === undefined) throw new RalphError('WORKSPACE_REFUSED', 'this workspace has no push target')
   const options = snapshotOf(agent, sprintId, remote)
   await adoptSnapshot(options, commit)
   await writeFileAtomic(begunFile(options.sprintDir), '')

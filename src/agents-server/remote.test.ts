@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { makeAuthority, newKeyAndRequest, openAuthority } from '../channel/authority.ts'
 import { isDue } from './remote.ts'
 
-it('renews a certificate when two thirds of its life are over', async () => {
+it('renews a certificate after two thirds of its lifetime', async () => {
   const now = Date.now()
   const authority = openAuthority(await makeAuthority(now))
   const { csr } = await newKeyAndRequest('machine')

@@ -16,14 +16,14 @@ export type Joining = {
   readonly backend: Address
   readonly settings: MachineSettings
   readonly version: string
-  /** Told once, if somebody has to approve the machine first. */
+  /** Called once if an admin has to approve the machine first. */
   readonly onPending: () => void
 }
 
 const askAgainMs = 3000
 const approvalMs = 30 * 60_000
 
-/** Makes this machine one of the backend's. The key is made here and stays here. */
+/** Registers this machine with a backend. The key is created here and never leaves this machine. */
 export async function joinBackend(joining: Joining): Promise<Identity> {
   const { home, backend, settings, version } = joining
   const token = readJoinToken(joining.token)
@@ -33,7 +33,7 @@ export async function joinBackend(joining: Joining): Promise<Identity> {
   for (let asked = 0; Date.now() < deadline; asked++) {
     const { answer } = await askToJoin(backend, token, about)
     if ('refused' in answer)
-      throw new RalphError('JOIN_REFUSED', answer.refused, { hint: 'make a new one with: ralph machine token' })
+      throw new RalphError('JOIN_REFUSED', answer.refused, { hint: 'create a new one with: ralph machine token' })
     if ('machineId' in answer) {
       const { machineId, certificate, authorities } = answer
       const kept = { ...settings, labels: [...settings.labels], roots: [...settings.roots] }
@@ -44,7 +44,7 @@ export async function joinBackend(joining: Joining): Promise<Identity> {
     if (asked === 0) joining.onPending()
     await new Promise((resolve) => setTimeout(resolve, askAgainMs))
   }
-  throw new RalphError('JOIN_PENDING', 'nobody has approved this machine in time', {
+  throw new RalphError('JOIN_PENDING', 'no admin approved this machine in time', {
     hint: 'join again with a new token',
   })
 }
@@ -53,13 +53,13 @@ type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'ins
 
 const lookEveryMs = 60_000
 
-/** The agents-server of a machine that has joined, with its certificate kept fresh. */
+/** Runs the agents-server of a joined machine and renews its certificate. */
 export async function startRemoteAgentsServer(options: RemoteOptions): Promise<AgentsServer> {
   const { home } = options
   const first = await readIdentity(home)
   if (!first) {
     throw new RalphError('JOIN_REFUSED', 'this machine has not joined a backend yet', {
-      hint: 'make a token on the backend with "ralph machine token", then here: ralph agents-server join <token>',
+      hint: 'create a token on the backend with "ralph machine token", then run here: ralph agents-server join <token>',
     })
   }
   let identity = first
@@ -68,7 +68,7 @@ export async function startRemoteAgentsServer(options: RemoteOptions): Promise<A
     if (!line || !isDue(identity.certificate, Date.now())) return
     identity = await renewed(identity, line)
     await saveIdentity(home, identity)
-    options.log('the certificate was renewed')
+    options.log('certificate renewed')
   }
   const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()
   const server = await startAgentsServer({
@@ -91,14 +91,14 @@ export async function startRemoteAgentsServer(options: RemoteOptions): Promise<A
   }
 }
 
-/** Two thirds of its life are over. */
+/** Whether two thirds of its lifetime are over. */
 export function isDue(certificate: string, now: number): boolean {
   const { validFrom, validTo } = new X509Certificate(certificate)
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)]
   return now >= from + ((to - from) * 2) / 3
 }
 
-/** With a new key, over the session that the old one has opened. */
+/** Uses a new key, over the session that the old one opened. */
 async function renewed(identity: Identity, line: Line): Promise<Identity> {
   const { key, csr } = await newKeyAndRequest(identity.settings.name)
   const reply = decodeReportReply('renew', await line.call('renew', encodeReport('renew', { csr }), 30_000))

@@ -11,7 +11,7 @@ import type { LocalAgent } from './agents.ts'
 
 type Running = { readonly env: Environment; readonly signal: AbortSignal }
 
-/** A person's own prompt: what they wrote, in the conversation of the agent. */
+/** A user's own prompt, sent as written in the agent's conversation. */
 export async function runText(
   agent: LocalAgent,
   body: RequestBody<'prompt'>,
@@ -57,5 +57,5 @@ export async function runText(
 
 const textFolder = (agent: LocalAgent): string => join(agent.home, 'prompts')
 
-/** Within the agent's folder. */
+/** Relative to the agent's folder. */
 export const textAttempt = (promptId: string): string => `prompts/attempts/${promptId}`

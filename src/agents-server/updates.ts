@@ -4,16 +4,16 @@ import { install, type Installing } from './install.ts'
 
 export type Updates = {
   readonly install: (version: string) => Promise<void>
-  /** After the answer to the update was kept. */
+  /** Called after the reply to the update is stored. */
   readonly answered: (isWaiting: () => boolean) => Promise<void>
-  /** Resolves with the version that was installed. */
+  /** Resolves with the installed version. */
   readonly done: Promise<string>
 }
 
 const lookMs = 50
 const patienceMs = 2000
 
-/** One update of this process: after it there is nothing left but to start again. */
+/** One update per process: afterwards it can only restart. */
 export function updatesOf(how: Installing): Updates {
   const own: { installed?: string; tell?: (version: string) => void } = {}
   const done = new Promise<string>((resolve) => (own.tell = resolve))
@@ -21,13 +21,13 @@ export function updatesOf(how: Installing): Updates {
     done,
     install: async (version) => {
       if (own.installed === version) return
-      if (own.installed !== undefined) throw interrupted(`ralph ${own.installed} was just installed`)
+      if (own.installed !== undefined) throw interrupted(`ralph ${own.installed} has just been installed`)
       await install(version, how)
       own.installed = version
     },
     answered: async (isWaiting) => {
       if (own.installed === undefined) return
-      // Whoever has asked is told now if possible, and else by the next start.
+      // The reply is sent now if possible, otherwise by the next start.
       const until = performance.now() + patienceMs
       while (isWaiting() && performance.now() < until) await sleep(lookMs)
       own.tell?.(own.installed)
@@ -35,6 +35,6 @@ export function updatesOf(how: Installing): Updates {
   }
 }
 
-/** Nobody waits for it any more, and meanwhile somebody may have installed something else. */
+/** The request has expired, and another install may have happened since. */
 export const interrupted = (why: string): RalphError =>
-  new RalphError('MACHINE_REFUSED', `${why}; look which version runs there, and ask again`)
+  new RalphError('MACHINE_REFUSED', `${why}; check which version runs there, and try again`)

@@ -9,12 +9,15 @@ const gatherMs = 30
 const deadlineMs = 30_000
 
 export interface Uploader {
-  /** A line is there, and the backend has said up to where it has the events of each agent. */
+  /** The line is up, and the backend has reported the last stored event of each agent. */
   readonly begin: (line: Line, stored: Readonly<Record<string, number>>) => void
   readonly add: (agent: LocalAgent) => void
 }
 
-/** Sends the events of all agents, each in order: the next batch when the one before is stored. What is not stored waits on the disk. */
+/**
+ * Sends the events of all agents in order: the next batch when the previous one is stored. Unsent events wait on the
+ * disk.
+ */
 export function openUploader(): Uploader {
   const stored = new Map<string, number>()
   const wakes = new Map<string, () => void>()
@@ -33,7 +36,7 @@ export function openUploader(): Uploader {
       const reply = await current.call('events', body, deadlineMs)
       if (line !== current) continue
       const upTo = decodeReportReply('events', reply).stored
-      // A backend that stores nothing and says so would be asked for ever.
+      // Guards against an endless loop with a backend that stores nothing and says so.
       if (upTo <= after) return
       stored.set(agentId, upTo)
       events.forget(upTo)
@@ -62,7 +65,7 @@ export function openUploader(): Uploader {
   }
 }
 
-/** As many as go into one message. */
+/** As many events as fit into one message. */
 function fitting<T>(events: readonly T[]): T[] {
   let room = mostCharacters
   const taken: T[] = []

@@ -22,7 +22,7 @@ function places() {
 }
 
 describe('the workspace of an agent', () => {
-  it('is a clone of a repository, made once', async () => {
+  it('is a clone of a repository, created once', async () => {
     const { repository, places: at } = places()
     const workspace = { kind: 'clone' as const, repository, branch: 'main' }
     const folder = await openAgentWorkspace(agentId, workspace, at)
@@ -34,14 +34,14 @@ describe('the workspace of an agent', () => {
     ])
   })
 
-  it('takes the place of half a clone', async () => {
+  it('replaces a partial clone', async () => {
     const { repository, places: at } = places()
     mkdirSync(join(at.workspaces, agentId, '.git'), { recursive: true })
     const folder = await openAgentWorkspace(agentId, { kind: 'clone', repository }, at)
     expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('first\n')
   })
 
-  it('refuses repositories outside of the roots, and programs in place of an address', async () => {
+  it('refuses repositories outside the roots, and programs in place of an address', async () => {
     const { places: at } = places()
     const outside = openAgentWorkspace(agentId, { kind: 'clone', repository: aFolder() }, at)
     await expect(outside).rejects.toMatchObject({ code: 'WORKSPACE_REFUSED' })
@@ -51,7 +51,7 @@ describe('the workspace of an agent', () => {
     await expect(option).rejects.toMatchObject({ code: 'WORKSPACE_REFUSED' })
   })
 
-  it('is a worktree on a branch of its own, and goes when the agent is archived unless something would be lost', async () => {
+  it('is a worktree on its own branch, removed when the agent is archived unless work would be lost', async () => {
     const { repository, git, places: at } = places()
     const workspace = { kind: 'worktree' as const, path: repository, branch: 'agent-one' }
     const folder = await openAgentWorkspace(agentId, workspace, at)

@@ -6,15 +6,15 @@ import { git } from '../platform/git.ts'
 import { openWorktree, removeWorktree } from '../storage/git/worktree.ts'
 
 export type WorkspacePlaces = {
-  /** Workspaces that are folders of the user, and repositories on this disk, must lie in one of these. */
+  /** Allowed roots of user folders and local repositories. */
   readonly roots: readonly string[]
-  /** Where clones and worktrees are made. */
+  /** Where clones and worktrees are created. */
   readonly workspaces: string
-  /** Nothing of ours is ever a workspace. */
+  /** Ralph's own folders, which are never a workspace. */
   readonly home: string
 }
 
-/** Makes the folder that an agent works in, or finds it. The same call again finds what the first one made. */
+/** Creates the folder that an agent works in. Idempotent: a second call finds the result of the first. */
 export async function openAgentWorkspace(
   agentId: string,
   workspace: Workspace,
@@ -34,7 +34,7 @@ export async function openAgentWorkspace(
   }
 }
 
-/** What was made for the agent goes, unless something would be lost; then it says what. Folders of the user stay as they are. */
+/** Removes what was created for the agent, unless work would be lost; then it returns the reason. User folders stay. */
 export async function removeAgentWorkspace(agentId: string, workspace: Workspace, places: WorkspacePlaces) {
   if (workspace.kind !== 'worktree') return undefined
   const project = allowedFolder(workspace.path, places)
@@ -48,18 +48,19 @@ const worktreeOf = (agentId: string, branch: string, { workspaces }: WorkspacePl
   cleanup: 'on-complete' as const,
 })
 
-/** The folder without links, if it is one that may be used. */
+/** The folder with links resolved, if it is allowed. */
 function allowedFolder(path: string, { roots, home }: WorkspacePlaces): string {
   if (!isAbsolute(path)) throw refused(`"${path}" is not an absolute path`)
-  if (!isFolder(path)) throw new RalphError('WORKSPACE_NOT_FOUND', `there is no folder "${path}" on this machine`)
+  if (!isFolder(path)) throw new RalphError('WORKSPACE_NOT_FOUND', `folder not found on this machine: "${path}"`)
   const real = realPath(path)
   const inside = roots.filter((root) => isFolder(root)).some((root) => isInside(real, realPath(root)))
-  if (!inside) throw refused(`"${path}" is not in a folder that this machine allows (${roots.join(', ') || 'none'})`)
+  if (!inside)
+    throw refused(`"${path}" is outside the folders that this machine allows (${roots.join(', ') || 'none'})`)
   if (exists(home) && isInside(real, realPath(home))) throw refused(`"${path}" belongs to Ralph itself`)
   return real
 }
 
-/** Where the files of this workspace are to be pushed; undefined if nobody has said so. */
+/** The push target of this workspace; undefined if none is configured. */
 export function pushAddress(workspace: Workspace, places: WorkspacePlaces): string | undefined {
   if (workspace.kind !== 'clone' || workspace.push === undefined) return undefined
   const address = workspace.push === 'origin' ? workspace.repository : workspace.push
@@ -79,12 +80,12 @@ async function clone(agentId: string, { repository, branch }: Clone, places: Wor
   const done = join(places.workspaces, `${agentId}.cloned`)
   if (exists(done)) return realPath(target)
   await makeFolder(places.workspaces)
-  // Half a clone, from a daemon that was killed meanwhile.
+  // A partial clone, left by a daemon that was killed while cloning.
   await removeFolder(target)
   const wanted = branch === undefined ? [] : ['--branch', branch]
   await git(
     { cwd: places.workspaces },
-    // Nobody is there to be asked for a password, and an address is no program to be started.
+    // Disables password prompts, and addresses that run a program.
     '-c',
     'core.askPass=true',
     '-c',
@@ -96,7 +97,7 @@ async function clone(agentId: string, { repository, branch }: Clone, places: Wor
     source,
     target,
   ).catch((cause: unknown) => {
-    throw new RalphError('WORKSPACE_NOT_FOUND', 'the repository cannot be cloned', { cause, hint: messageOf(cause) })
+    throw new RalphError('WORKSPACE_NOT_FOUND', 'failed to clone the repository', { cause, hint: messageOf(cause) })
   })
   await makeFolder(done)
   return realPath(target)
@@ -104,7 +105,7 @@ async function clone(agentId: string, { repository, branch }: Clone, places: Wor
 
 const refused = (message: string): RalphError =>
   new RalphError('WORKSPACE_REFUSED', message, {
-    hint: 'the machine says which folders it allows: --root at its start',
+    hint: 'allow the folder on the machine with: ralph agents-server join --roots',
   })
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

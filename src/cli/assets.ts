@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readTextSyncIfThere, realPath } from '../platform/files/files.ts'
 
-/** Files that come with the package: bundled workflows and the demo. */
+/** Files that ship with the package: bundled workflows and the demo. */
 export const assetPath = (name: string): string => fileURLToPath(new URL(`../../assets/${name}`, import.meta.url))
 
 export const schemaPath = (name: string): string => fileURLToPath(new URL(`../../schemas/${name}`, import.meta.url))
 
-/** The files of the page, as they are built. */
+/** The built files of the page. */
 export const pagePath = (): string => fileURLToPath(new URL('../../dist/web', import.meta.url))
 
-/** An empty embedded database, as the build has made it. */
+/** An empty embedded database, created by the build. */
 export const readyDatabasePath = (): string => fileURLToPath(new URL('../../bin/database.br', import.meta.url))
 
-/** Of the program that was started, as it lies on the disk now. */
+/** The version of the installed package, read from the disk. */
 export function installedVersion(): string | undefined {
   const program = process.argv[1]
   if (program === undefined) return undefined

@@ -18,7 +18,7 @@ async function main(args: readonly string[]): Promise<number> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
     const meant = nearest(name, Object.keys(commands))
-    throw new RalphError('USAGE', `there is no command "${name}"`, {
+    throw new RalphError('USAGE', `unknown command "${name}"`, {
       hint: meant ? `did you mean "ralph ${meant}"?` : 'see: ralph --help',
     })
   }
@@ -29,7 +29,7 @@ async function main(args: readonly string[]): Promise<number> {
 function overview(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length))
   return [
-    'ralph runs a coding agent again and again, each time with a fresh context, until checks that ralph itself runs say that',
+    'ralph runs a coding agent in a loop, each time with a fresh context, until checks that ralph runs itself confirm that',
     'the goal is reached.',
     '',
     'Usage: ralph <command> [options]',
@@ -38,18 +38,20 @@ function overview(): string {
     '',
     'Start:  ralph demo                      see it work in ten seconds',
     '        ralph run --goal "…"            run on this project',
-    '        ralph <command> --help          all options of a command',
+    '        ralph <command> --help          show all options of a command',
     '',
-    'Exit codes: 0 done or paused on request, 1 failed or invalid input, 2 a human is needed, 3 a limit was reached, 130 interrupted.',
+    'Exit codes: 0 done or paused on request, 1 failed or invalid input, 2 waiting for a human, 3 limit reached, 130 interrupted.',
   ].join('\n')
 }
 
-/** An error on one line: place, code, message, what to do. */
+/** Formats an error on one line: place, code, message, hint. */
 function report(error: unknown): number {
   const known =
     error instanceof RalphError
       ? error
-      : new RalphError('INTERNAL', messageOf(error), { hint: 'this is a bug in ralph; RALPH_DEBUG=1 shows where' })
+      : new RalphError('INTERNAL', messageOf(error), {
+          hint: 'this is a bug in ralph; set RALPH_DEBUG=1 to see the stack',
+        })
   if (process.argv.includes('--json')) {
     const { code, message, place, hint } = known
     processIo.printError(JSON.stringify({ error: { code, message, place, hint } }))
@@ -63,7 +65,7 @@ function report(error: unknown): number {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-// A reader that goes away (`ralph status | head`) is no error.
+// A reader that closes the pipe (`ralph status | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

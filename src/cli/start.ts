@@ -6,8 +6,8 @@ import { stayLean } from '../platform/v8-memory.ts'
 import { ralphHome } from './io/ralph-home.ts'
 
 /**
- * What people start: the program, from compiled code that an earlier start has kept. Newer Nodes do that themselves. Without it
- * half of the time of `ralph status` would be V8's.
+ * The program's entry: runs compiled code that an earlier start has cached. Newer Node versions cache it themselves.
+ * Without the cache, V8 compilation takes half the time of `ralph status`.
  */
 function start(program: string): void {
   const { env } = process
@@ -20,12 +20,12 @@ function start(program: string): void {
   require(program)
 }
 
-// Code that was compiled at an earlier start has lost its own `import()`; the build makes it call this one.
+// Cached code has lost its own `import()`; the build makes it call this one.
 Object.assign(globalThis, { importPackage: (name: string): Promise<unknown> => import(name) })
 
-// Before anything else: room that was once given is not taken back.
+// Before anything else: V8 does not shrink a heap it has already grown.
 if (!['serve', 'agents-server'].includes(process.argv[2] ?? '')) stayLean()
 
-// In a checkout traces then name the sources; the package has no maps.
+// In a checkout, stack traces then name the sources; the package has no source maps.
 if (process.env['RALPH_DEBUG']) process.setSourceMapsEnabled(true)
 start(join(import.meta.dirname, 'ralph.cjs'))

@@ -7,10 +7,10 @@ import { part } from './shell/load-chunk.ts'
 import { Crashed } from './shell/crashed.tsx'
 import { Shell } from './shell/shell.tsx'
 
-/** Whatever is wrong in a URL is left out: a link from yesterday still opens. */
+/** Invalid parts of a URL are dropped, so that an old link still opens. */
 const maybe = <T extends z.ZodType>(field: T) => field.optional().catch(undefined)
 
-/** The start dialog lies over any page; its agent is in the URL. */
+/** The start dialog can be open over any page; its agent is in the URL. */
 const rootRoute = createRootRoute({
   component: Shell,
   notFoundComponent: NotFoundPage,
@@ -51,7 +51,7 @@ const sprintRoute = createRoute({
     from: maybe(z.int()),
     file: maybe(z.string()),
   }),
-  // Asked for while the page itself is still on its way, and by nobody waited for.
+  // Prefetched while the page itself loads; nothing waits for it.
   loaderDeps: ({ search: { i: iteration, q: search, kind } }) => ({ iteration, search, kind }),
   loader: ({ params: { sprintId }, deps: scope }) => {
     void queryClient.prefetchQuery(sprintQuery(sprintId))

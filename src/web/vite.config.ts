@@ -5,7 +5,7 @@ import { defineConfig } from 'vite'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** The page as files that a strict content security policy allows: nothing inline, nothing evaluated, names by content. */
+/** Builds files that a strict content security policy allows: nothing inline, no eval, names by content hash. */
 export default defineConfig({
   root: here,
   base: '/',
@@ -18,7 +18,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 500,
     reportCompressedSize: false,
-    // Small parts that nearly every page needs, in one file: over HTTP/1.1 forty files wait for each other.
+    // Small modules that nearly every page needs, in one file: over HTTP/1.1 forty files block each other.
     rolldownOptions: {
       output: {
         codeSplitting: {

@@ -110,15 +110,15 @@ describe('ralph transcript', () => {
       expect.stringContaining('nothing.jsonl  error FILE_NOT_FOUND'),
       expect.stringContaining('s  error FILE_UNREADABLE'),
       expect.stringContaining('did you mean "claude"?'),
-      expect.stringContaining('error USAGE  --exit takes an exit code'),
+      expect.stringContaining('error USAGE  --exit expects an exit code'),
       expect.stringContaining('did you mean SIGTERM?'),
-      expect.stringContaining('<file> is missing'),
+      expect.stringContaining('missing <file>'),
     ])
   })
 })
 
 describe('ralph agents', () => {
-  /** Only these programs are on PATH; each reports a version, and that the user is not logged in. */
+  /** Only these programs are on PATH; each prints a version and is not logged in. */
   async function aMachine(versions: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
     const script = (version: string) => `#!/bin/sh\ntest "$1" = --version && echo "${version}"\n`
     const files = Object.entries(versions).map(([name, version]) => [`../only/${name}`, script(version)] as const)
@@ -196,7 +196,7 @@ describe('ralph agents', () => {
       ]),
     ).toEqual([
       expect.stringContaining('did you mean "ralph agents try claude"?'),
-      expect.stringContaining('try which agent?'),
+      expect.stringContaining('missing name of the agent to try'),
       expect.stringContaining('did you mean "claude"?'),
       expect.stringContaining('the program "opencode" is not on PATH'),
     ])
@@ -211,9 +211,7 @@ describe('ralph agents', () => {
     })
     expect(await machine.ralph('agents', 'try', 'claude')).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(
-        /claude does not answer: failed, crash: .*\n.*\n.*all that it printed: .*try.jsonl/,
-      ),
+      stdout: expect.stringMatching(/claude did not answer: failed, crash: .*\n.*\n.*full output: .*try.jsonl/),
     })
   })
 

@@ -4,7 +4,7 @@ import { aSprint, type Setup } from '../support/sprint.ts'
 const given = 'workflow: ralph\ngoal: g\n'
 const sprintYaml = (text: string): Setup => ({ files: { 's/SPRINT.yaml': text } })
 
-/** What is wrong, and the one line that tells it: the place, the code, and what to do about it. */
+/** Invalid inputs, and the one line that reports each: place, code, and hint. */
 type Row = readonly [what: string, setup: Setup, line: RegExp]
 
 const named: readonly Row[] = [
@@ -103,7 +103,7 @@ describe.each([
     expect(await sprint.contents()).toEqual(before)
   })
 
-  it('warns of a field that it does not know, says what was probably meant, and goes on', async () => {
+  it('warns about an unknown field, suggests the likely one, and continues', async () => {
     const sprint = await aSprint({
       files: { 's/SPRINT.yaml': 'workflow: ralph\ngoal: g\ndone-wen: []\nlimits:\n  iteration: 3\n' },
       answers: { '*': { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' } },
@@ -123,7 +123,7 @@ describe.each([
 
 const refused = (line: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.stringMatching(line) })
 
-describe('an agent program that is not found', () => {
+describe('an agent program that is not installed', () => {
   const nothingInstalled = { PATH: '/nowhere' }
 
   it.each([
@@ -150,7 +150,7 @@ describe('an agent program that is not found', () => {
     expect(await sprint.contents()).toEqual(before)
   })
 
-  it('leaves no sprint folder behind when there is only a goal', async () => {
+  it('leaves no sprint folder behind when only a goal is given', async () => {
     const sprint = await aSprint({ env: nothingInstalled })
     const before = await sprint.contents()
 
@@ -162,7 +162,7 @@ describe('an agent program that is not found', () => {
 })
 
 it.each(['run', 'status', 'prompt'])(
-  'ralph %s refuses a PROGRESS.yaml that it cannot read and leaves it alone',
+  'ralph %s refuses an unreadable PROGRESS.yaml and does not change it',
   async (name) => {
     const sprint = await aSprint({ files: { 's/PROGRESS.yaml': 'status: [\n' } })
     const before = await sprint.contents()

@@ -5,10 +5,10 @@ import { aSprint, type Play, type TestSprint } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-/** Each call of the fake agent costs a cent and fifteen tokens. It works on something else each time. */
+/** Each call of the fake agent costs one cent and fifteen tokens, and changes a different file. */
 const works: Play = { run: 'echo x >> log.txt', report: proceed }
 
-/** An agent that has used so much in the middle of its work, and goes on working. */
+/** An agent that reports this usage in the middle of its work, and keeps working. */
 const wastes = (model: string, output: number): Play => ({
   lines: [
     { type: 'system', subtype: 'init', session_id: 's', model },
@@ -25,7 +25,7 @@ describe('before an attempt', () => {
     ['tokens', { tokens: 30 }, [], '30 of 30 tokens (limits.tokens)'],
     ['iterations', { iterations: 2 }, [], '2 iterations (limits.iterations)'],
     ['money of this run', {}, ['--budget-usd', '0.02'], '$0.02 of $0.02 spent (limits.usd)'],
-  ])('%s that is spent ends the sprint, and starts nothing in the next run', async (_, limits, flags, reason) => {
+  ])('ends the sprint when %s is spent, and starts nothing in the next run', async (_, limits, flags, reason) => {
     const sprint = await aSprint({ sprint: { limits }, answers: { '*': works } })
 
     const { exitCode, stdout } = await sprint.run(...flags)
@@ -37,7 +37,7 @@ describe('before an attempt', () => {
     expect(await sprint.calls()).toHaveLength(2)
   })
 
-  it('time is what was worked; more of it lets the sprint go on', async () => {
+  it('counts working time; a higher limit lets the sprint continue', async () => {
     const sprint = await aSprint({ answers: { '*': { sleep: 0.4, ...works }, 3: goalComplete } })
 
     expect(await sprint.run('--max-duration', '700ms')).toMatchObject({ exitCode: 3 })
@@ -56,7 +56,7 @@ describe('during an attempt', () => {
     return ended
   }
 
-  it('tokens of the sprint end it', async () => {
+  it('ends the sprint at its token limit', async () => {
     const sprint = await aSprint({ sprint: { limits: { tokens: 5000 } }, answers: { '*': wastes('fake', 9000) } })
 
     expect(await endsSoon(sprint)).toMatchObject({
@@ -67,7 +67,7 @@ describe('during an attempt', () => {
     expect(await sprint.progress()).toMatchObject({ status: 'limit-reached', live: [{ number: 1, stage: 'waiting' }] })
   })
 
-  it('money of the sprint ends it, estimated by the price of the model', async () => {
+  it('ends the sprint at its cost limit, estimated from the price of the model', async () => {
     const sprint = await aSprint({
       sprint: { limits: { usd: 1 }, prices: { costly: { input: 1000, output: 1000 } } },
       answers: { '*': wastes('costly-1', 9000) },
@@ -79,7 +79,7 @@ describe('during an attempt', () => {
     })
   })
 
-  it('tokens of an iteration end only that', async () => {
+  it('ends only the iteration at the token limit of an iteration', async () => {
     const sprint = await aSprint({
       sprint: { limits: { 'iteration-tokens': 5000 } },
       answers: { 1: wastes('fake', 9000), 2: goalComplete },
@@ -92,7 +92,7 @@ describe('during an attempt', () => {
     ])
   })
 
-  it('time of the sprint ends it', async () => {
+  it('ends the sprint at its time limit', async () => {
     const sprint = await aSprint({ answers: { '*': { run: 'sleep 600' } } })
 
     expect(await endsSoon(sprint, '--max-duration', '1s')).toMatchObject({
@@ -104,7 +104,7 @@ describe('during an attempt', () => {
 })
 
 describe('the price', () => {
-  /** A program that says what it used, but not what it costs. */
+  /** A program that reports its usage but not its cost. */
   const unpriced = (model: string) =>
     [
       'cat >/dev/null; echo x >> log.txt',
@@ -119,7 +119,7 @@ describe('the price', () => {
       ),
     ].join('\n')
 
-  it('is not zero if there is none, and a limit on money says that it cannot see it', async () => {
+  it('is not zero if it is unknown, and a cost limit warns that it cannot be enforced', async () => {
     const sprint = await aSprint({ sprint: { limits: { usd: 5 } } })
     await putProgram(sprint, 'claude', unpriced('mystery-1'))
 
@@ -136,7 +136,7 @@ describe('the price', () => {
     )
   })
 
-  it('is estimated by the list where the program does not say it, and marked', async () => {
+  it('is estimated from the price list if the program does not report it, and marked', async () => {
     const sprint = await aSprint()
     await putProgram(sprint, 'claude', unpriced('claude-opus-9'))
 
@@ -146,7 +146,7 @@ describe('the price', () => {
     expect((await sprint.ralph('status', 's')).stdout).toContain('≈$5.00')
   })
 
-  it('is a figure of the provider where there is one: the receipt has it, and so have the statistics', async () => {
+  it("is the provider's figure if there is one, in the receipt and in the statistics", async () => {
     const sprint = await aSprint({ answers: { 1: works, 2: goalComplete } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -178,7 +178,7 @@ it.each([
   ['iterations: 1e300', { iterations: 1e300 }],
   ['duration: forever', { duration: 'forever' }],
   ['no-progress: 0', { 'no-progress': 0 }],
-])('a limit that makes no sense is an error with its place: %s', async (_, limits) => {
+])('reports an invalid limit with its place: %s', async (_, limits) => {
   const sprint = await aSprint({ sprint: { limits }, answers: { '*': goalComplete } })
 
   expect(await sprint.run()).toMatchObject({

@@ -6,7 +6,7 @@ const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 const doing = (run: string, summary = 'did it') => ({ run, report: { ...proceed, summary } })
 
-/** A repository with a commit, something staged, something changed and something new. */
+/** A repository with a commit, a staged file, a changed file and a new file. */
 async function aDirtyRepository(answers: Answers, settings = {}): Promise<TestSprint> {
   const sprint = await aSprint({
     sprint: { 'sprint-id': 'tidy', ...settings },
@@ -21,7 +21,7 @@ async function aDirtyRepository(answers: Answers, settings = {}): Promise<TestSp
   return sprint
 }
 
-/** What of a repository is the user's own. */
+/** The parts of a repository that belong to the user. */
 const owned = async (sprint: TestSprint) => ({
   head: await git(sprint, 'rev-parse', 'HEAD'),
   branch: await git(sprint, 'symbolic-ref', 'HEAD'),
@@ -35,7 +35,7 @@ const checkpoints = async (sprint: TestSprint) =>
   (await git(sprint, 'for-each-ref', '--format=%(refname)', 'refs/ralph')).split('\n').toSorted()
 
 describe('a checkpoint', () => {
-  it('is made after each iteration that changed something, and touches nothing of the user', async () => {
+  it("is created after each iteration that changed something, and touches nothing of the user's", async () => {
     const sprint = await aDirtyRepository({
       1: doing('echo 1 >> log.txt', 'first'),
       2: proceed,
@@ -71,7 +71,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('asks no hook of the repository', async () => {
+  it('runs no hook of the repository', async () => {
     const sprint = await aDirtyRepository({ 1: { run: 'echo x > x', report: goalComplete } })
     for (const hook of ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change']) {
       await putProgram(sprint, `../project/.git/hooks/${hook}`, 'touch hooked; exit 1')
@@ -83,7 +83,7 @@ describe('a checkpoint', () => {
     expect(await checkpoints(sprint)).toContain('refs/ralph/tidy/1')
   })
 
-  it('is also made after an iteration without a valid report', async () => {
+  it('is also created after an iteration without a valid report', async () => {
     const sprint = await aDirtyRepository({
       1: { run: 'echo x > x', text: 'no report' },
       2: 'none either',
@@ -95,7 +95,7 @@ describe('a checkpoint', () => {
     expect(await sprint.iterations()).toMatchObject([{ verdict: 'malformed', checkpoint: expect.any(String) }, {}])
   })
 
-  it('that cannot be made costs the checkpoint, not the sprint', async () => {
+  it('that fails costs the checkpoint, not the sprint', async () => {
     const sprint = await aDirtyRepository({
       1: { run: 'rm -rf .git/objects; touch .git/objects', report: goalComplete },
     })
@@ -108,7 +108,7 @@ describe('a checkpoint', () => {
 })
 
 describe('ralph diff', () => {
-  it('shows what one iteration, or all of them, have changed, and never what Ralph wrote', async () => {
+  it("shows the changes of one iteration or of all, and never Ralph's own files", async () => {
     const sprint = await aDirtyRepository({
       1: doing('echo 1 >> log.txt'),
       2: doing('echo 2 >> log.txt; rm new.txt'),
@@ -119,7 +119,7 @@ describe('ralph diff', () => {
     const second = (await sprint.ralph('diff', 's', '2')).stdout
     expect(second).toMatch(/^\+2$/m)
     expect(second).not.toMatch(/^\+1$/m)
-    expect((await sprint.ralph('diff', 's', '3')).stdout).toBe('nothing has changed\n')
+    expect((await sprint.ralph('diff', 's', '3')).stdout).toBe('no changes\n')
     const all = (await sprint.ralph('diff', 's')).stdout
     expect(all.match(/^diff --git .*$/gm)).toEqual(['diff --git a/log.txt b/log.txt', 'diff --git a/new.txt b/new.txt'])
     expect((await sprint.ralph('diff', 's', '--stat')).stdout).toMatch(/2 files changed/)
@@ -127,7 +127,7 @@ describe('ralph diff', () => {
 })
 
 describe('ralph restore', () => {
-  it('puts the files back to what they were after an iteration, and keeps what it replaces', async () => {
+  it('restores the files to their state after an iteration, and saves the replaced ones', async () => {
     const sprint = await aDirtyRepository({
       1: doing('echo 1 >> log.txt'),
       2: doing('echo 2 >> log.txt; rm new.txt; mkdir d; echo d > d/d'),
@@ -144,7 +144,7 @@ describe('ralph restore', () => {
     expect(await sprint.read('new.txt')).toBe('new\n')
     expect(sprint.has('d/d')).toBe(false)
     expect(await owned(sprint)).toEqual(before)
-    const saved = /kept in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
+    const saved = /saved in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
     expect(await git(sprint, 'show', `${saved}:log.txt`)).toBe('mine, not committed')
 
     await sprint.ralph('restore', 's', '0')
@@ -152,7 +152,7 @@ describe('ralph restore', () => {
     expect(await sprint.read('a.txt')).toBe('staged\n')
   })
 
-  it('refuses while the sprint runs, and where there is nothing to restore', async () => {
+  it('refuses while the sprint runs, and when there is nothing to restore', async () => {
     const sprint = await aSprint({ answers: { 1: { waits: 'go', report: goalComplete } } })
     const run = sprint.startRun()
     await sprint.called(1)
@@ -179,18 +179,18 @@ describe('keep the best', () => {
     '*': doing('date >> log'),
   }
 
-  it('a limit says which iteration passed most checks, and how to go back to it', async () => {
+  it('names the iteration that passed most checks when a limit is reached, and how to restore it', async () => {
     const sprint = await aDirtyRepository(answers, { 'done-when': checks })
 
     const { exitCode, stdout } = await sprint.run('--max-iterations', '4')
 
     expect(exitCode).toBe(3)
-    expect(stdout).toMatch(/^ {2}best +iteration 2: 2 of 3 checks passed; go back to it with: ralph restore s 2$/m)
+    expect(stdout).toMatch(/^ {2}best +iteration 2: 2 of 3 checks passed; restore it with: ralph restore s 2$/m)
     expect(await sprint.ralph('restore', 's', '2')).toMatchObject({ exitCode: 0 })
     expect([sprint.has('a'), sprint.has('b'), await sprint.read('b')]).toEqual([true, true, ''])
   })
 
-  it('so does the end of an agent that gets nowhere', async () => {
+  it('does the same when an agent makes no progress', async () => {
     const sprint = await aDirtyRepository(
       { 1: doing('touch a b'), 2: doing('rm a'), '*': proceed },
       { 'done-when': checks, limits: { 'no-progress': 2 } },
@@ -199,10 +199,10 @@ describe('keep the best', () => {
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(2)
-    expect(stdout).toContain('iteration 1: 2 of 3 checks passed; go back to it with: ralph restore s 1')
+    expect(stdout).toContain('iteration 1: 2 of 3 checks passed; restore it with: ralph restore s 1')
   })
 
-  it('there is nothing to go back to if the last state is the best', async () => {
+  it('offers nothing if the last state is the best', async () => {
     const sprint = await aDirtyRepository({ 1: doing('touch a'), 2: doing('touch b') }, { 'done-when': checks })
 
     expect((await sprint.run('--max-iterations', '2')).stdout).toContain(

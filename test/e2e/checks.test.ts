@@ -8,8 +8,8 @@ const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummar
 const packageJson = (test: string) => JSON.stringify({ name: 'x', scripts: { test } })
 const aTest = (call: string) => `import test from 'node:test'\n${call}('adds', () => {})\n`
 
-describe('checks that nobody named', () => {
-  it('are found in the project, and one line says so and how to turn it off', async () => {
+describe('detected checks', () => {
+  it('are found in the project, and one line says so and how to disable them', async () => {
     const sprint = await aSprint({
       files: { 'package.json': packageJson('test -f fixed') },
       answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
@@ -26,7 +26,7 @@ describe('checks that nobody named', () => {
     expect(progress['ralph-exit']).not.toHaveProperty('unchecked')
   })
 
-  it('stay the same in the next run, whatever the project looks like then', async () => {
+  it('stay the same in the next run, even if the project changes', async () => {
     const sprint = await aSprint({ files: { 'package.json': packageJson('false') }, answers: { '*': goalComplete } })
     await sprint.run('--max-iterations', '1')
     await sprint.write('package.json', '{}')
@@ -40,14 +40,14 @@ describe('checks that nobody named', () => {
   it.each([
     ['switched off', { 'done-when': [] }, { 'package.json': packageJson('false') }],
     ['not there', {}, {}],
-  ])('and are %s: the claim is accepted unchecked, and the start and the end say so', async (_, settings, files) => {
+  ])('that are %s: the claim is accepted unchecked, and the start and the end say so', async (_, settings, files) => {
     const sprint = await aSprint({ sprint: settings, files, answers: { 1: goalComplete } })
 
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^done when {2}no check found: goal-complete will be accepted unchecked/m)
-    expect(stdout).toContain('accepted, unchecked: there is no check')
+    expect(stdout).toMatch(/^done when {2}no check found: Ralph will accept the agent's claim unchecked/m)
+    expect(stdout).toContain('accepted, unchecked: the sprint has no check')
     expect((await sprint.progress())['ralph-exit']).toMatchObject({ unchecked: true })
   })
 })
@@ -56,7 +56,7 @@ describe('a check that ran no test', () => {
   it.each([
     ['all tests were deleted', 'rm a.test.mjs'],
     ['all tests were skipped', `echo "import test from 'node:test'; test.skip('adds', () => {})" > a.test.mjs`],
-  ])('is not a pass: %s', async (_, cheat) => {
+  ])('does not pass: %s', async (_, cheat) => {
     const sprint = await aSprint({
       sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
       files: { 'a.test.mjs': aTest('test') },
@@ -71,7 +71,7 @@ describe('a check that ran no test', () => {
     expect((await sprint.progress())['refused-by']).toMatchObject([{ 'exit-code': 0, reason: 'it ran no test' }])
   })
 
-  it('is one that ran some: a real runner with a real test is believed', async () => {
+  it('differs from one that ran some: a real runner with a real test passes', async () => {
     const sprint = await aSprint({
       sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
       files: { 'a.test.mjs': aTest('test') },
@@ -82,7 +82,7 @@ describe('a check that ran no test', () => {
   })
 })
 
-it('the next prompt says that a check was red before the sprint began', async () => {
+it('tells the agent in the next prompt that a check was red before the sprint began', async () => {
   const sprint = await aSprint({
     sprint: {
       'done-when': [
@@ -130,7 +130,7 @@ describe('an agent that tampers with what defines a check', () => {
     expect(await sprint.iterations()).toMatchObject([{ verdict: 'accepted', tampered: ['scripts/check.sh'] }])
   })
 
-  it.each(Object.entries(cheats))('gets nowhere with protect: true, if it %s', async (_, cheat) => {
+  it.each(Object.entries(cheats))('has no effect with protect: true, if it %s', async (_, cheat) => {
     const sprint = await aSprint(setup(true, cheat))
     await promisify(execFile)('chmod', ['+x', sprint.at('scripts/check.sh')])
 
@@ -144,7 +144,7 @@ describe('an agent that tampers with what defines a check', () => {
 })
 
 describe('a check', () => {
-  it('that is not there is red, with the words of the shell', async () => {
+  it("that does not exist is red, with the shell's message", async () => {
     const sprint = await aSprint({
       sprint: { 'done-when': [{ run: 'no-such-program --all' }] },
       answers: { '*': goalComplete },
@@ -156,7 +156,7 @@ describe('a check', () => {
     expect(stdout).toMatch(/✗ exit code 127[\s\S]*no-such-program: not found/)
   })
 
-  it('that hangs is ended with its whole tree, and is red', async () => {
+  it('that hangs is killed with its process tree, and is red', async () => {
     const sprint = await aSprint({
       sprint: { 'done-when': [{ run: 'setsid sleep 600 & sleep 600', timeout: '1s' }] },
       answers: { '*': goalComplete },
@@ -171,7 +171,7 @@ describe('a check', () => {
     expect(sprint.processes()).toEqual([])
   })
 
-  it('that prints gigabytes is ended, and what is kept of it is small', async () => {
+  it('that prints gigabytes is killed, and only a small part of its output is kept', async () => {
     const sprint = await aSprint({
       sprint: { 'done-when': [{ run: 'test -f started || exit 1; yes flood', name: 'flood' }] },
       answers: { '*': { run: 'touch started', report: goalComplete } },
@@ -185,7 +185,7 @@ describe('a check', () => {
     expect(sprint.processes()).toEqual([])
   })
 
-  it('for each iteration runs without a claim too; its output is in the next prompt until it is green', async () => {
+  it('that runs every iteration needs no claim; its output is in the next prompt until it is green', async () => {
     const lint = { run: 'echo 2 problems; test -f clean', name: 'lint', 'each-iteration': true }
     const sprint = await aSprint({
       sprint: { 'done-when': [lint, { run: 'true', name: 'unit tests' }] },
@@ -207,7 +207,7 @@ describe('a check', () => {
     ])
   })
 
-  it('sees the environment of the user; its whole output is kept as evidence', async () => {
+  it("sees the user's environment, and its whole output is kept as evidence", async () => {
     const sprint = await aSprint({
       env: { SECRET_TOKEN: 's3cret' },
       sprint: { 'done-when': [{ run: 'echo token: $SECRET_TOKEN; pwd' }] },
@@ -252,7 +252,7 @@ describe('a review', () => {
     expect(await sprint.read('../bin/codex.prompt')).toContain('all tests pass')
   })
 
-  it('by an agent that is not installed is an error before anything starts', async () => {
+  it('by an agent that is not installed is an error before the start', async () => {
     const sprint = await aSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('error AGENT_NOT_FOUND') })

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { ralphProgram, root } from '../support/paths.ts'
 import { aSprint, until } from '../support/sprint.ts'
 
-/** Every command that the help lists: a new one is held to the same rules. */
+/** Every command in the help, so that new ones follow the same rules. */
 const commands = [
   ...execFileSync(process.execPath, [ralphProgram, '--help'], { encoding: 'utf8' }).matchAll(/^ {2}([a-z-]+) {2,}\S/gm),
 ].map(([, name = '']) => name)
@@ -24,7 +24,7 @@ it('lists the commands, and does nothing without one', async () => {
   expect(await ralph()).toEqual({ ...asked, exitCode: 1 })
 })
 
-it('tells its version', async () => {
+it('prints its version', async () => {
   const { ralph } = await aSprint()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
@@ -43,13 +43,13 @@ it.each(commands)('ralph %s --help shows usage and options, and does nothing els
   expect(await sprint.contents()).toEqual(before)
 })
 
-it('takes "ralph help run" for "ralph run --help"', async () => {
+it('accepts "ralph help run" as "ralph run --help"', async () => {
   const { ralph } = await aSprint()
 
   expect(await ralph('help', 'run')).toEqual(await ralph('run', '--help'))
 })
 
-it.each(commands)('ralph %s refuses a flag that it does not know', async (name) => {
+it.each(commands)('ralph %s refuses an unknown flag', async (name) => {
   const sprint = await aSprint()
   const before = await sprint.contents()
 
@@ -90,7 +90,7 @@ it.each([
   expect(await sprint.calls()).toEqual([])
 })
 
-it('takes --flag=value for --flag value', async () => {
+it('accepts --flag=value as --flag value', async () => {
   const sprint = await aSprint({ answers: { '*': { status: 'continue', summary: 'on' } } })
 
   expect(await sprint.ralph('run', 's', '--workflows=wf', '--max-iterations=2')).toMatchObject({ exitCode: 3 })
@@ -98,7 +98,7 @@ it('takes --flag=value for --flag value', async () => {
   expect(await sprint.calls()).toHaveLength(2)
 })
 
-it('answers every command with JSON when asked to', async () => {
+it('prints JSON for every command when asked to', async () => {
   const sprint = await aSprint({
     answers: {
       1: { status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which?', details: 'a or b' } },
@@ -114,7 +114,7 @@ it('answers every command with JSON when asked to', async () => {
     const { exitCode, stdout, stderr } = await sprint.ralph(...args, '--json')
     return { exitCode, stderr, output: linesOf(stdout) }
   }
-  /** A command for a sprint that runs, and how that run then ends. */
+  /** A command for a running sprint, and the status of that run afterwards. */
   const meanwhile = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
     tried.add(resume)
     const before = (await sprint.calls()).length
@@ -164,7 +164,7 @@ it('answers every command with JSON when asked to', async () => {
   )
   expect([unversioned.exitCode, JSON.parse(unversioned.stderr)]).toEqual([
     1,
-    { error: expect.objectContaining({ code: 'USAGE', message: '--update needs {version} in its command' }) },
+    { error: expect.objectContaining({ code: 'USAGE', message: 'the command for --update must contain {version}' }) },
   ])
   expect(await json('tell', 's', 'hurry')).toEqual(fine([{ told: 'hurry', now: false }]))
   expect(await json('diff', 's')).toEqual(fine([{ from: 0, to: 3, diff: '' }]))
@@ -174,7 +174,7 @@ it('answers every command with JSON when asked to', async () => {
   )
   expect(await json('watch', 's')).toEqual(
     fine([
-      expect.objectContaining({ type: 'note', text: 'nobody runs this sprint' }),
+      expect.objectContaining({ type: 'note', text: 'this sprint is not running' }),
       expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
     ]),
   )
@@ -208,7 +208,7 @@ it('answers every command with JSON when asked to', async () => {
   expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
 })
 
-it('shows the demo as JSON, one event per line', async () => {
+it('prints the demo as JSON, one event per line', async () => {
   const sprint = await aSprint()
   const run = sprint.start('demo', 'pancakes', '--fast', '--json')
   await until('the agent to say something', () => run.printed().includes('"type":"agent"'))
@@ -239,7 +239,7 @@ it.each([
   ['diff', ['diff', 's'], 'PROGRESS_NOT_FOUND'],
   ['restore', ['restore', 's', '0'], 'PROGRESS_NOT_FOUND'],
   ['demo', ['demo', 's'], 'SPRINT_EXISTS'],
-] as const)('ralph %s --json tells an error as JSON too', async (_, args, code) => {
+] as const)('ralph %s --json reports an error as JSON too', async (_, args, code) => {
   const { ralph } = await aSprint()
 
   const { exitCode, stdout, stderr } = await ralph(...args, '--json')
@@ -251,7 +251,7 @@ it.each([
   })
 })
 
-it.each(['compile', 'run'] as const)('ralph %s --json tells what is wrong with SPRINT.yaml as JSON', async (name) => {
+it.each(['compile', 'run'] as const)('ralph %s --json reports errors in SPRINT.yaml as JSON', async (name) => {
   const sprint = await aSprint({ files: { 's/SPRINT.yaml': 'workflow: ralph\n' } })
 
   const { exitCode, stdout, stderr } = await sprint[name]('--json')
@@ -262,7 +262,7 @@ it.each(['compile', 'run'] as const)('ralph %s --json tells what is wrong with S
   ])
 })
 
-it('makes a sprint folder with a SPRINT.yaml that compiles, and overwrites nothing', async () => {
+it('creates a sprint folder with a SPRINT.yaml that compiles, and overwrites nothing', async () => {
   const sprint = await aSprint()
 
   const { exitCode, stdout } = await sprint.ralph('init', '2026-11-15_auth', '--goal', 'Build login: "safe"')
@@ -276,7 +276,7 @@ it('makes a sprint folder with a SPRINT.yaml that compiles, and overwrites nothi
   expect(await sprint.contents()).toEqual(before)
 })
 
-/** Fails where a line is not JSON. */
+/** Fails if a line is not JSON. */
 const linesOf = (text: string): unknown[] =>
   text
     .split('\n')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { aSprint } from '../support/sprint.ts'
 
-it('B1: compiles a goal and a workflow with hooks into the state of a sprint that has not begun', async () => {
+it('B1: compiles a goal and a workflow with hooks into the state of a new sprint', async () => {
   const sprint = await aSprint({
     workflow: { 'per-iteration-hooks': [{ id: 'learn', prompt: 'x $ITERATION', parallel: true, enabled: false }] },
     sprint: { goal: 'Ship it', 'per-iteration-hooks': { learn: { enabled: true } } },
@@ -26,7 +26,7 @@ it('B1: compiles a goal and a workflow with hooks into the state of a sprint tha
   expect(progress).not.toHaveProperty('phases')
 })
 
-it('B2: takes over the options of ralph mode', async () => {
+it('B2: applies the options of ralph mode', async () => {
   const sprint = await aSprint({ sprint: { ralph: { 'idle-threshold': 5, 'min-iterations': 4 } } })
 
   expect(await sprint.compile()).toMatchObject({ exitCode: 0 })

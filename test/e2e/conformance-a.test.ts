@@ -4,7 +4,7 @@ import { aSprint } from '../support/sprint.ts'
 
 type Files = Readonly<Record<string, string | null>>
 
-/** A sprint of phases: SPRINT.yaml and workflows as a person would write them. */
+/** A sprint of phases: SPRINT.yaml and workflows as a user would write them. */
 const compiling = async (
   sprintYaml: string,
   workflows: Readonly<Record<string, string>>,
@@ -24,7 +24,7 @@ const items = (list: string, more = '') => `workflow: w\n${more}collections: {st
 const each = 'name: Mini\nphases:\n  - {id: work, for-each: step}\n'
 const phases = (list: string) => `name: W\nphases: [${list}]\n`
 
-it('A1: compiles a for-each without a workflow of its items', async () => {
+it('A1: compiles a for-each without an item workflow', async () => {
   const { ended, progress } = await compiling(
     'workflow: w\nsprint-id: fixed\ncollections:\n  step:\n    - prompt: build the parser\n    - {prompt: write the docs, id: docs}\n',
     { w: each },
@@ -81,7 +81,7 @@ it('A2 also: names unknown variables, and refuses them with --strict', async () 
   expect(strict.isWritten()).toBe(false)
 })
 
-it('A3: the model of the item beats the phase, the phase the sprint, the sprint the workflow', async () => {
+it('A3: resolves the model: item before phase, phase before sprint, sprint before workflow', async () => {
   const workflows = {
     w: 'name: W\nmodel: haiku\nphases:\n  - {id: plain, prompt: p}\n  - {id: big, prompt: p, model: opus}\n  - {id: all, for-each: step, workflow: f}\n',
     f: phases('{id: go, prompt: p, model: opus}'),
@@ -96,7 +96,7 @@ it('A3: the model of the item beats the phase, the phase the sprint, the sprint 
   expect(await models('model: sonnet\n')).toEqual(['sonnet', 'opus', 'sonnet'])
 })
 
-it('A4: inlines workflows, and nothing of them is lost', async () => {
+it('A4: inlines workflows without losing any field', async () => {
   const { progress } = await compiling(items('{prompt: p}'), {
     w: phases('{id: in, prompt: x}, {id: mid, workflow: inner}, {id: out, prompt: y}'),
     inner: phases(
@@ -192,7 +192,7 @@ describe('A6: one bad input', () => {
     expect(isWritten()).toBe(false)
   })
 
-  it('an item id twice is refused with the id', async () => {
+  it('refuses a duplicate item id and names it', async () => {
     const { ended } = await compiling(items('{prompt: p, id: x}, {prompt: q, id: x}'), { w: each })
 
     expect(ended).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/DUPLICATE.*x/) })

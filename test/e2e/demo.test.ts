@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { aSprint } from '../support/sprint.ts'
 
-it('the demo shows a claim refused and then accepted by a real check, on tests that are really red, then green', async () => {
+it('refuses a claim, then accepts it, with a real check on tests that are really red, then green', async () => {
   const sprint = await aSprint()
 
   const { exitCode, stdout, stderr } = await sprint.ralph('demo', 'pancakes', '--fast')
@@ -24,7 +24,7 @@ it('the demo shows a claim refused and then accepted by a real check, on tests t
   expect(await exitOf('npm', ['test'], project)).toBe(1)
 })
 
-it('the demo does not touch a folder that is there', async () => {
+it('does not touch an existing folder', async () => {
   const sprint = await aSprint()
   const before = await sprint.contents()
 

@@ -26,7 +26,7 @@ type Fault = {
   readonly reason?: RegExp
 }
 
-/** What a newcomer would try first (DESIGN §8), each with as little patience as can be configured. */
+/** What a newcomer would try first (DESIGN §8), each with the shortest configurable timeouts. */
 const faults: readonly Fault[] = [
   {
     agent: 'lies for ever',
@@ -103,7 +103,7 @@ it.each(faults)('an agent that $agent: $starts starts, exit code $exitCode, $sta
   expect(reason ?? '').toMatch(fault.reason ?? /^$/)
 })
 
-it('an agent that names steps that are not there: they are dropped and recorded, the rest applies', async () => {
+it('an agent that names unknown steps: they are ignored and recorded, the rest applies', async () => {
   const sprint = await aSprint({
     answers: {
       1: { ...proceed, pendingSteps: [{ id: null, prompt: 'alpha' }] },
@@ -152,10 +152,10 @@ it('an agent at its usage limit: one start, parked, no iteration consumed, in th
   expect(await second.ended).toMatchObject({ exitCode: 130 })
 
   expect(await sprint.calls()).toHaveLength(1)
-  expect((await sprint.ralph('status', 's')).stdout).toMatch(/goes on in (1 h 59 min|2 h 0 min)/)
+  expect((await sprint.ralph('status', 's')).stdout).toMatch(/resumes in (1 h 59 min|2 h 0 min)/)
 })
 
-it('an agent that crashes again and again is started less and less often', async () => {
+it('an agent that keeps crashing is restarted with growing pauses', async () => {
   const sprint = await aSprint({ answers: { '*': { stderr: 'API Error 500\n', exit: 1 } } })
   const run = sprint.startRun()
 
@@ -180,7 +180,7 @@ it.each([
   ['short lines', 'exec yes'],
   ['one endless line', 'exec cat /dev/zero'],
   ['errors', 'exec yes >&2'],
-])('an agent that floods us with %s is ended at 1 GiB, soon and with little memory', async (_, flood) => {
+])('an agent that floods us with %s is killed at 1 GiB, quickly and with little memory', async (_, flood) => {
   const sprint = await aSprint()
   await sprint.write('../bin/claude', `#!/bin/sh\ncat >/dev/null\n${flood}\n`)
   await chmod(sprint.at('../bin/claude'), 0o755)
@@ -199,7 +199,7 @@ it.each([
 const parked = (sprint: TestSprint) =>
   until('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
 
-/** The most memory that a process has had, in MB, looked at until it is gone. */
+/** The peak memory of a process in MB, sampled until it exits. */
 async function peakMemory(pid: number): Promise<number> {
   let peak = 0
   for (;;) {

@@ -4,7 +4,7 @@ import { aSprint } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('does all seven things that the first plan of Ralph mode asks to be checked', async () => {
+it('meets all seven requirements of the first plan for Ralph mode', async () => {
   const sprint = await aSprint({
     sprint: {
       goal: 'Create a hello world TypeScript function with tests',
@@ -38,12 +38,13 @@ it('does all seven things that the first plan of Ralph mode asks to be checked',
   expect(progress.mode).toBe('ralph')
   expect(first?.prompt).toMatch(/^# Ralph: planning[^]*Create a hello world TypeScript function/)
 
-  // 2. The agent adds steps to `dynamic-steps` (the free part).
+  // 3. The hooks of an iteration start in parallel (the deterministic part): both at once, while the next iteration
+  // runs.
   expect(progress['dynamic-steps']).toMatchObject([
     { prompt: 'write hello.ts', status: 'completed', 'added-in-iteration': 1, 'completed-in-iteration': 2 },
   ])
 
-  // 3. The hooks of an iteration are started in parallel (the deterministic part): both at once, and the next iteration goes on.
+  // 4. They are registered in `hook-tasks`; disabled ones are not.
   const [one, other] = hooks
   expect(new Set([one?.prompt, other?.prompt])).toEqual(
     new Set([
@@ -54,7 +55,7 @@ it('does all seven things that the first plan of Ralph mode asks to be checked',
   expect(Math.abs((one?.startedAt ?? 0) - (other?.startedAt ?? 0))).toBeLessThan(1000)
   expect(second?.startedAt).toBeLessThan(Math.min(one?.endedAt ?? 0, other?.endedAt ?? 0))
 
-  // 4. They are registered in `hook-tasks`; what is not enabled is not there.
+  // 5. Reflection starts when no step is pending.
   expect(progress['hook-tasks'].map((task) => `${task.iteration} ${task['hook-id']}`).toSorted()).toEqual([
     '1 documentation',
     '1 learning',
@@ -98,7 +99,7 @@ describe('hooks', () => {
     )
   })
 
-  it('feed their output back into the next prompt if they fail, and only then', async () => {
+  it('feed their output into the next prompt if they fail, and only then', async () => {
     const lint = {
       id: 'lint',
       run: 'echo "$((3 + 4)) problems"; test -f clean',
@@ -116,7 +117,7 @@ describe('hooks', () => {
     expect(told).toEqual([false, true, false])
   })
 
-  it('block the sprint if they say so', async () => {
+  it('block the sprint if configured to', async () => {
     const gate = { id: 'license', run: 'echo GPL found; exit 4', parallel: false, 'on-fail': 'block' }
     const sprint = await aSprint({ workflow: { 'per-iteration-hooks': [gate] }, answers: { '*': proceed } })
 
@@ -128,7 +129,7 @@ describe('hooks', () => {
     expect((await sprint.progress())['hook-tasks']).toMatchObject([{ status: 'failed', 'exit-code': 4 }])
   })
 
-  it('do not run after an iteration without a valid report, and that is recorded', async () => {
+  it('do not run after an iteration without a valid report, which is recorded', async () => {
     const sprint = await aSprint({
       workflow: { 'per-iteration-hooks': [{ id: 'notes', run: 'echo $ITERATION >> notes', parallel: false }] },
       answers: { 1: 'no report', 2: 'none either', 3: goalComplete },
@@ -156,7 +157,7 @@ describe('hooks', () => {
     expect((await sprint.progress())['hook-tasks']).toMatchObject([{ 'hook-id': 'tidy', status: 'completed' }])
   })
 
-  it('that want a slash command of an agent that has none are an error before anything starts', async () => {
+  it('that need a slash command of an agent without any are an error before the start', async () => {
     const sprint = await aSprint({
       sprint: { agent: 'codex' },
       workflow: { 'per-iteration-hooks': [{ id: 'learning', workflow: 'signs:extract' }] },
@@ -165,7 +166,7 @@ describe('hooks', () => {
     expect(await sprint.run()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NOT_SUPPORTED') })
   })
 
-  it('cost what they cost', async () => {
+  it('add their cost', async () => {
     const sprint = await aSprint({
       workflow: { 'per-iteration-hooks': [{ id: 'learn', prompt: 'learn', parallel: true }] },
       answers: { 1: goalComplete, '/^learn/': 'learned' },

@@ -4,7 +4,7 @@ import { aSprint } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('C11: runs hooks in their order, in the background or not, and records how each of them ended', async () => {
+it('C11: runs hooks in order, in the background or not, and records each result', async () => {
   const sprint = await aSprint({
     sprint: { 'sprint-id': 'hooked' },
     workflow: {
@@ -68,7 +68,7 @@ it('C11: runs hooks in their order, in the background or not, and records how ea
 it.each([
   ['a command', { run: 'sleep 600' }],
   ['a prompt', { prompt: 'sleep' }],
-])('C11: a hook that is %s and never ends is ended by its timeout', async (_, action) => {
+])('C11: ends a hook that is %s and never ends, by its timeout', async (_, action) => {
   const sprint = await aSprint({
     sprint: { timeouts: { hook: '2s' } },
     workflow: { 'per-iteration-hooks': [{ id: 'endless', ...action, parallel: true }] },

@@ -11,7 +11,7 @@ const templates = readdirSync(join(root, 'assets/templates')).map((file) => base
 
 const withTests = { 'package.json': '{"scripts":{"test":"test -f done.txt"}}' }
 
-/** Its tests are red until it has worked; everything else that a template asks for is written with it. */
+/** Its tests are red until the agent has worked; the fixture also writes everything else a template requires. */
 const scenario = stringify({
   turns: [
     {
@@ -31,7 +31,7 @@ const scenario = stringify({
 })
 
 describe('templates', () => {
-  it('are there for the common jobs', async () => {
+  it('exist for common tasks', async () => {
     const sprint = await aSprint()
     const { stdout } = await sprint.ralph('init', '--list-templates', '--json')
 
@@ -41,7 +41,7 @@ describe('templates', () => {
     })
   })
 
-  it.each(templates)('%s is run to its end as it comes, by the scripted agent', async (template) => {
+  it.each(templates)('%s runs to its end unchanged, with the scripted agent', async (template) => {
     const sprint = await aSprint({ env: { RALPH_SCRIPTED_PACE: '0' } })
     const flags = ['--goal', 'It works: a & b', '--agent', 'scripted', '--check', 'test -f done.txt']
     const made = await sprint.ralph('init', '2026-11-15_x', '--template', template, ...flags)
@@ -57,7 +57,7 @@ describe('templates', () => {
     expect(goal).toMatch(/^It works: a & b\n\nSuccess criteria:\n- /)
   })
 
-  it('have the checks, the agent and the limits that were given, and keep their comments', async () => {
+  it('contain the given checks, agent and limits, and keep their comments', async () => {
     const sprint = await aSprint({ files: withTests })
     const flags = [
       '--check',
@@ -94,7 +94,7 @@ describe('templates', () => {
     expect(await sprint.ralph('compile', '.claude/sprints/2026-11-15_x')).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
-  it('do not stand in each other’s way when the same goal is begun twice', async () => {
+  it('get different folders when the same goal is started twice', async () => {
     const sprint = await aSprint()
     const folders = []
     for (const template of ['bug', 'tests']) {
@@ -108,7 +108,7 @@ describe('templates', () => {
     ])
   })
 
-  it('that do not exist are refused with a guess', async () => {
+  it('that do not exist are refused with a suggestion', async () => {
     const sprint = await aSprint()
     expect(await sprint.ralph('init', '--template', 'featur')).toEqual({
       exitCode: 1,
@@ -119,20 +119,20 @@ describe('templates', () => {
 })
 
 describe('questions on a terminal', () => {
-  it('are goal, check, agent and limits; Enter takes what was found', async () => {
+  it('ask for goal, check, agent and limits; Enter accepts the default', async () => {
     const sprint = await aSprint({ files: withTests })
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x'])
-    await terminal.sees('What is to be reached?')
+    await terminal.sees('What should the agent achieve?')
     terminal.type('Teach it to read\r')
     await terminal.sees('[npm test]')
     terminal.type('\r')
     await terminal.sees('claude')
     terminal.type('\r')
-    await terminal.sees('iterations? [40]')
+    await terminal.sees('iterations [40]')
     terminal.type('many\r')
-    await terminal.sees('"many" is not understood')
+    await terminal.sees('"many" is not a valid limit')
     terminal.type('5\r')
-    await terminal.sees('dollars? [10]')
+    await terminal.sees('dollars [10]')
     terminal.type('\r')
     await terminal.sees('[off]')
     terminal.type('\r')
@@ -148,7 +148,7 @@ describe('questions on a terminal', () => {
     expect(await sprint.ralph('compile', '.claude/sprints/2026-11-15_x')).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
-  it('let one choose another check and another agent', async () => {
+  it('accept another check and another agent', async () => {
     const sprint = await aSprint({ files: withTests })
     await putProgram(sprint, 'codex', 'exit 1')
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x', '--goal', 'g', '-n', '3', '--budget-usd', '2'])
@@ -179,7 +179,7 @@ describe('questions on a terminal', () => {
     const sprint = await aSprint({ files: withTests })
     const before = await sprint.contents()
     const terminal = inTerminal(sprint, ['init'])
-    await terminal.sees('What is to be reached?')
+    await terminal.sees('What should the agent achieve?')
     terminal.type('Half\r')
     await terminal.sees('[npm test]')
     terminal.type(key)
@@ -189,13 +189,13 @@ describe('questions on a terminal', () => {
     expect(await sprint.contents()).toEqual(before)
   })
 
-  it('are not put with --yes', async () => {
+  it('are skipped with --yes', async () => {
     const sprint = await aSprint({ files: withTests })
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x', '--yes'])
 
     expect(await terminal.ended).toBe(0)
     expect(terminal.shown()).toBe(
-      '.claude/sprints/2026-11-15_x/SPRINT.yaml written\nwrite the goal into it, then: ralph run .claude/sprints/2026-11-15_x\n',
+      '.claude/sprints/2026-11-15_x/SPRINT.yaml written\nfill in the goal, then: ralph run .claude/sprints/2026-11-15_x\n',
     )
   })
 })

@@ -5,7 +5,7 @@ import { aSprint, until } from '../support/sprint.ts'
 
 const claim = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-/** A sprint on a machine with a program that keeps it awake, and what that program has to tell. */
+/** Runs a sprint on a machine with a keep-awake program, and returns that program's log. */
 async function aLaptop() {
   const sprint = await aSprint({ answers: { '*': claim } })
   const log = sprint.at('..', 'awake')
@@ -16,7 +16,7 @@ async function aLaptop() {
   return { sprint, told: () => sprint.read('../awake') }
 }
 
-it('keeps the machine awake as long as the sprint runs', async () => {
+it('keeps the machine awake while the sprint runs', async () => {
   const { sprint, told } = await aLaptop()
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -24,7 +24,7 @@ it('keeps the machine awake as long as the sprint runs', async () => {
   await until('it to end', async () => (await told()) === 'began\nended\n')
 })
 
-it('lets the machine sleep when asked to', async () => {
+it('lets the machine sleep with the flag', async () => {
   const { sprint, told } = await aLaptop()
 
   expect(await sprint.run('--no-keep-awake')).toMatchObject({ exitCode: 0 })

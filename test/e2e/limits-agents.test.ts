@@ -8,7 +8,7 @@ import { aSprint, until, type TestSprint } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'by codex' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-/** What Claude Code prints at its limit. */
+/** Claude Code's output at its usage limit. */
 const limited = (resetsAt: number) => ({
   lines: [
     {
@@ -69,16 +69,16 @@ describe('agent: [claude, codex]', () => {
     expect((await sprint.progress())['agent-limits']?.map(({ agent }) => agent)).toEqual(['claude', 'codex'])
   })
 
-  it('says which fallback is not installed, and works with the rest', async () => {
+  it('warns about a fallback that is not installed, and works with the rest', async () => {
     const sprint = await aSprint({ sprint: { agent: ['claude', 'codex'] }, answers: { 1: goalComplete } })
 
     expect(await sprint.run()).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('! fallback codex is not installed and left out'),
+      stdout: expect.stringContaining('! fallback codex is not installed; skipping it'),
     })
   })
 
-  it('--agent takes another one out of a park', async () => {
+  it('--agent takes another agent out of a park', async () => {
     const sprint = await aSprint({ answers: { '*': limited(inSeconds(7200)) } })
     await putProgram(sprint, 'codex', `cat >/dev/null\n${prints(...codexSays(reportBlock(goalComplete)))}`)
     const run = sprint.startRun()
@@ -103,7 +103,7 @@ describe('a usage limit', () => {
     return { first, second, run }
   }
 
-  it('that one sprint has met parks the others of the account without a start', async () => {
+  it('that one sprint hits parks the other sprints of the account without a start', async () => {
     const { second, run } = await twoSprints(['same', 'same'])
     const other = second.startRun()
     await isParked(second)
@@ -115,7 +115,7 @@ describe('a usage limit', () => {
     await Promise.all([run.ended, other.ended])
   })
 
-  it('is no matter for another account', async () => {
+  it('does not affect another account', async () => {
     const { second, run } = await twoSprints(['mine', 'yours'])
 
     expect(await second.run()).toMatchObject({ exitCode: 0 })
@@ -125,7 +125,7 @@ describe('a usage limit', () => {
 })
 
 describe('a missing report', () => {
-  it('is asked for once, in the session it was missing from, and that is not an iteration', async () => {
+  it('is requested once, in the same session, and that is not an iteration', async () => {
     const sprint = await aSprint({ answers: { 1: 'I did a lot.', 2: goalComplete } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })

@@ -5,7 +5,7 @@ import { aSprint, type Answers, type Setup } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'still at it' }
 const soon = { limits: { 'no-progress': 2 } }
 
-/** Six iterations would be allowed, three without progress are not. */
+/** Six iterations are allowed, three without progress are not. */
 const endOf = async ({ sprint = soon, answers, ...given }: Setup & { readonly answers: Answers }) => {
   const made = await aSprint({ sprint, answers, ...given })
   return { made, run: () => made.run('--max-iterations', '6') }
@@ -26,7 +26,7 @@ describe('progress is', () => {
     expect(await run()).toMatchObject({ exitCode: 3 })
   })
 
-  it('a change in one of several repositories, also in one that the agent has made', async () => {
+  it('a change in one of several repositories, including one that the agent created', async () => {
     const { made, run } = await endOf({
       answers: { 1: { run: 'git init -q web', report: proceed }, '*': { run: 'echo x >> web/log', report: proceed } },
     })
@@ -36,7 +36,7 @@ describe('progress is', () => {
     expect((await made.iterations()).map(({ changed }) => changed)).toEqual(Array.from({ length: 6 }, () => true))
   })
 
-  it('a change of the steps', async () => {
+  it('a change in the steps', async () => {
     const plan = { ...proceed, pendingSteps: [{ id: null, prompt: 'one more' }] }
     const { run } = await endOf({ answers: { '*': plan } })
 
@@ -47,7 +47,7 @@ describe('progress is', () => {
 describe('progress is not', () => {
   const idle: Answers = { '*': proceed }
 
-  it('what a hook has changed', async () => {
+  it('a change by a hook', async () => {
     const hooks = [{ id: 'notes', run: 'date +%s%N >> notes.txt', parallel: false }]
     const { made, run } = await endOf({ workflow: { 'per-iteration-hooks': hooks }, answers: idle })
 
@@ -55,7 +55,7 @@ describe('progress is not', () => {
     expect(await made.calls()).toHaveLength(3)
   })
 
-  it('what a check has changed', async () => {
+  it('a change by a check', async () => {
     const check = { run: 'date +%s%N >> coverage.txt; false', 'each-iteration': true }
     const { made, run } = await endOf({ sprint: { ...soon, 'done-when': [check] }, answers: idle })
 
@@ -63,7 +63,7 @@ describe('progress is not', () => {
     expect(await made.calls()).toHaveLength(3)
   })
 
-  it('what git ignores, nor what Ralph writes', async () => {
+  it("an ignored file, or a file of Ralph's own", async () => {
     const touch = { run: 'date +%s%N >> ignored.log; date +%s%N >> s/mine.txt', report: proceed }
     const { made, run } = await endOf({ files: { '.gitignore': '*.log\n' }, answers: { '*': touch } })
     await commitAll(made)
@@ -72,7 +72,7 @@ describe('progress is not', () => {
   })
 })
 
-it('fifty honest small iterations are never stopped', async () => {
+it('never stops fifty small but real iterations', async () => {
   const sprint = await aSprint({ sprint: { limits: { 'no-progress': 5 } } })
   const result = reportBlock(proceed)
   await putProgram(
@@ -89,7 +89,7 @@ it('fifty honest small iterations are never stopped', async () => {
   )
 })
 
-it('with no-progress: off nobody looks at the files, and nothing is ever stopped for it', async () => {
+it('ignores the files with no-progress: off, and never stops for it', async () => {
   const sprint = await aSprint({
     sprint: { limits: { 'no-progress': 'off' }, checkpoint: false },
     answers: { '*': proceed },

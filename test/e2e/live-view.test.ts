@@ -6,7 +6,7 @@ const goes = { status: 'continue', summary: 'On it.', pendingSteps: [{ id: null,
 const shows = '\u001b[?25h'
 const hides = '\u001b[?25l'
 
-it('shows a run on a terminal and obeys its keys: help, tell, pause; the terminal is given back', async () => {
+it('shows a run on a terminal and handles its keys: help, message, pause; restores the terminal', async () => {
   const sprint = await aSprint({
     sprint: { 'done-when': [] },
     answers: { '1': { report: goes }, '2': { waits: 'go', report: { status: 'continue', summary: 'More.' } } },
@@ -17,20 +17,20 @@ it('shows a run on a terminal and obeys its keys: help, tell, pause; the termina
   terminal.type('?')
   await terminal.sees('p pause after this iteration')
   terminal.type('t')
-  await terminal.sees('tell the agent')
+  await terminal.sees('message to the agent')
   terminal.type('with a knife\r')
-  await terminal.sees('told; it is in the next prompt')
+  await terminal.sees('sent with the next prompt')
   terminal.type('p')
   await terminal.sees('pausing after this iteration')
   await sprint.release('go')
 
   expect(await terminal.ended).toBe(0)
-  expect(terminal.shown()).toMatch(/■ paused[\s\S]*go on with: ralph run s/)
+  expect(terminal.shown()).toMatch(/■ paused[\s\S]*resume with: ralph run s/)
   expect(await sprint.progress()).toMatchObject({ status: 'paused', messages: [{ text: 'with a knife' }] })
   expect(terminal.raw().lastIndexOf(shows)).toBeGreaterThan(terminal.raw().lastIndexOf(hides))
 })
 
-it('stops now by s and n, and leaves no process behind', async () => {
+it('stops immediately on s and n, and leaves no process behind', async () => {
   const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { '1': { waits: 'never', report: goes } } })
   const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'])
   await sprint.called(1)

@@ -8,7 +8,7 @@ const plan = (...prompts: readonly string[]) => ({
 })
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('C1: plans, executes and finishes, and every step keeps an id of its own', async () => {
+it('C1: plans, executes and finishes, and every step keeps its own id', async () => {
   const sprint = await aSprint({
     answers: {
       1: plan('alpha', 'beta'),
@@ -73,7 +73,7 @@ it('C1: the order of pendingSteps is the order of execution', async () => {
   expect(prompts).toEqual([undefined, 'alpha', 'beta'])
 })
 
-it('C2: keeps hostile step texts byte by byte, and they change nothing else', async () => {
+it('C2: keeps hostile step texts byte for byte, and they change nothing else', async () => {
   const texts = ['say "hi"', "a $(id) `b` \\ ' {{x}}", 'one\n  two: [\n# three', 'x", "status": "completed']
   const [hostile, harmless] = await Promise.all([
     aSprint({ sprint: { 'sprint-id': 'same' }, answers: { '*': plan(...texts) } }),
@@ -96,7 +96,7 @@ it('C2: keeps hostile step texts byte by byte, and they change nothing else', as
   expect(besidesSteps(progress)).toEqual(besidesSteps(await harmless.progress()))
 })
 
-it('C2: a plan of 700 steps of 200 characters is carried on like any other', async () => {
+it('C2: handles a plan of 700 steps of 200 characters like any other', async () => {
   const steps = Array.from({ length: 700 }, (_, index) => `${index} `.padEnd(200, 'x'))
   const sprint = await aSprint({ answers: { 1: plan(...steps), 2: goalComplete } })
 
@@ -120,7 +120,7 @@ it('C3: reflects once there have been no steps for idle-threshold iterations', a
   expect(await sprint.calls()).toHaveLength(4)
 })
 
-it('C4: accepts goal-complete from min-iterations on, and records the claims before', async () => {
+it('C4: accepts goal-complete from min-iterations on, and records earlier claims', async () => {
   const sprint = await aSprint({ sprint: { ralph: { 'min-iterations': 3 } }, answers: { '*': goalComplete } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -149,7 +149,7 @@ it('C5: asks a human, and does not call the agent again before there is an answe
   expect((await sprint.progress())['human-needed']).toEqual(progress['human-needed'])
 })
 
-it('C6: an agent that never reports is stopped by the limit, invents no step, and can be resumed', async () => {
+it('C6: an agent that never reports is stopped by the limit, creates no step, and can be resumed', async () => {
   const sprint = await aSprint({ answers: { '*': 'I did a lot of good work today.' } })
 
   expect(await sprint.run('--max-iterations', '5')).toMatchObject({ exitCode: 3 })
@@ -166,7 +166,7 @@ it('C6: an agent that never reports is stopped by the limit, invents no step, an
   expect((await sprint.progress())['ralph-exit'].iteration).toBe(6)
 })
 
-it('C7: an agent that exits with 1 has crashed, whatever it says on stderr, and is tried again', async () => {
+it('C7: an agent that exits with 1 has crashed, whatever it prints on stderr, and is retried', async () => {
   const sprint = await aSprint({ answers: { 1: { stderr: '429 rate limit\n', exit: 1 }, 2: goalComplete } })
 
   const { exitCode, stdout } = await sprint.run()
@@ -182,7 +182,7 @@ const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const modesOf = ({ iterations = [] }: RawProgress) => iterations.map(({ mode }) => mode)
 const numbersOf = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
 
-/** What two runs with different steps must have in common: everything but steps and times. */
+/** What two runs with different steps must have in common: everything except steps and times. */
 const besidesSteps = (progress: RawProgress): unknown =>
   JSON.parse(
     JSON.stringify({ ...progress, 'dynamic-steps': [] }, (key, value: unknown) =>

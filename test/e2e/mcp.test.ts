@@ -12,8 +12,8 @@ import { aSprint, until, type Setup, type TestSprint } from '../support/sprint.t
 const claim = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 const question = { status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which?', details: 'a or b' } }
 
-describe('for a person', () => {
-  it('starts a sprint, shows its question, answers it and goes on', async () => {
+describe('for a user', () => {
+  it('starts a sprint, shows its question, answers it and resumes', async () => {
     const { call } = await anAssistant({ answers: { 1: question, 2: claim } })
 
     expect(await call('list_sprints')).toEqual({
@@ -37,7 +37,7 @@ describe('for a person', () => {
     expect(await call('status', { sprint: 'x' })).toMatchObject({ status: 'completed' })
   })
 
-  it('tells and stops a sprint that runs', async () => {
+  it('messages and stops a running sprint', async () => {
     const { call, sprint } = await anAssistant({ answers: { 1: { waits: 'go', report: claim }, '*': claim } })
 
     expect(await call('start', { sprint: 'x' })).toMatchObject({ running: true })
@@ -49,7 +49,7 @@ describe('for a person', () => {
     expect(await call('status', { sprint: 'x' })).toMatchObject({ status: 'paused' })
   })
 
-  it('makes a sprint for a goal', async () => {
+  it('creates a sprint for a goal', async () => {
     const { call } = await anAssistant({ answers: { '*': claim } })
 
     const { folder } = await call('start', { goal: 'Say "hi"; rm -rf', agent: 'claude', budgetUsd: 3 })
@@ -59,7 +59,7 @@ describe('for a person', () => {
     expect(await call('status', { sprint: folder })).toMatchObject({ status: 'completed' })
   })
 
-  it('says what is wrong', async () => {
+  it('reports errors', async () => {
     const { call } = await anAssistant()
     const told = []
     for (const [name, input] of [
@@ -78,7 +78,7 @@ describe('for a person', () => {
     })
     expect(told).toEqual([
       expect.objectContaining({ running: false, exitCode: 1, output: expect.stringContaining('AGENT_UNKNOWN') }),
-      error('USAGE', /a sprint or a goal/),
+      error('USAGE', /missing sprint or goal/),
       error('USAGE', /maxIterations/),
       error('SPRINT_NOT_FOUND'),
       error('PROGRESS_NOT_FOUND'),
@@ -89,7 +89,7 @@ describe('for a person', () => {
 })
 
 describe('for the agent of an attempt', () => {
-  it('takes a claim with its evidence for a report, and still runs the checks', async () => {
+  it('accepts a claim with evidence as the report, and still runs the checks', async () => {
     const sprint = await aSprint({ sprint: { 'done-when': [{ run: 'test -f done' }] } })
     const finish = callOf(sprint, 'finish', { summary: 'All done', evidence: 'make test: ok' })
     await sprint.answer({ 1: { run: finish, text: 'Bye.' }, 2: { run: `touch done; ${finish}`, text: 'Bye.' } })
@@ -109,7 +109,7 @@ describe('for the agent of an attempt', () => {
     expect(second?.token).not.toBe(first?.token)
   })
 
-  it('adds steps, and asks a person', async () => {
+  it('adds steps, and asks the user', async () => {
     const sprint = await aSprint()
     const steps = { summary: 'planned', pendingSteps: [{ id: null, prompt: 'Dig' }] }
     const ask = { reason: 'Which?', details: 'a or b', options: ['a', 'b'] }
@@ -140,7 +140,7 @@ describe('for the agent of an attempt', () => {
     expect((await answersOf(sprint)).map(({ isError }) => isError)).toEqual([true, false])
   })
 
-  it('is over with the attempt, and reaches no other one', async () => {
+  it('expires with the attempt, and reaches no other attempt', async () => {
     const sprint = await aSprint()
     const report = callOf(sprint, 'report_progress', { summary: 's' })
     await sprint.answer({ 1: { run: report, text: 'Bye.' }, 2: { waits: 'go', report: claim } })
@@ -160,7 +160,7 @@ describe('for the agent of an attempt', () => {
     expect(await run.ended).toMatchObject({ exitCode: 0 })
   })
 
-  it('has no tools for other sprints, also if it is started as for a person', async () => {
+  it('has no tools for other sprints, even if started without --attempt', async () => {
     const { ralph } = await aSprint({ env: { RALPH_MCP_TOKEN: 'any' } })
     const { stdout } = await ralph('mcp', '--json')
 
@@ -169,7 +169,7 @@ describe('for the agent of an attempt', () => {
   })
 })
 
-it.each(['ignore', 'pipe'] as const)('ends when there is nobody to talk to (%s)', (stdin) => {
+it.each(['ignore', 'pipe'] as const)('ends when the client is gone (%s)', (stdin) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [ralphProgram, 'mcp'], {
     stdio: [stdin, 'pipe', 'pipe'],
     encoding: 'utf8',
@@ -177,7 +177,7 @@ it.each(['ignore', 'pipe'] as const)('ends when there is nobody to talk to (%s)'
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
 })
 
-it('costs other commands nothing: the SDK is loaded by the server alone', () => {
+it('adds no cost to other commands: only the server loads the SDK', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   )
@@ -239,7 +239,7 @@ const answersOf = async (sprint: TestSprint) =>
     .split('\n')
     .map((line) => Answered.parse(JSON.parse(line)))
 
-/** What `ralph mcp --attempt` says when it does not even start. */
+/** The output of `ralph mcp --attempt` when it refuses to start. */
 async function refusalOf(token: string): Promise<string> {
   try {
     execFileSync(process.execPath, [ralphProgram, 'mcp', '--attempt'], {

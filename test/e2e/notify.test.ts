@@ -10,7 +10,7 @@ const question = {
 }
 const tell = `printf '%s|%s|%s|%s\\n' "$RALPH_STATUS" "$RALPH_TEXT" "$RALPH_DETAILS" "$RALPH_OPTIONS" >> told`
 
-it('a command is told what the sprint came to, each time, and no text of the agent is read by the shell', async () => {
+it("passes the result to a command each time, and the shell never interprets the agent's text", async () => {
   const sprint = await aSprint({
     sprint: { 'sprint-id': 'db', notify: [{ run: tell }] },
     answers: { 1: question, 2: goalComplete },
@@ -33,7 +33,7 @@ it('a command is told what the sprint came to, each time, and no text of the age
   ])
 })
 
-it('the desktop is told where there is a program for it', async () => {
+it('notifies the desktop if it has a program for that', async () => {
   const sprint = await aSprint({ sprint: { 'sprint-id': 'db', notify: ['desktop'] }, answers: { 1: question } })
   await putProgram(sprint, 'notify-send', 'printf "%s|" "$@" > sent')
 
@@ -53,7 +53,7 @@ it.each([
   ['a name that leads to one', { webhook: 'https://localhost/hook' }, /^localhost is an internal address/],
   ['the metadata of a cloud', { webhook: 'https://169.254.169.254/latest' }, /is an internal address/],
   ['no https', { webhook: 'http://example.com/hook' }, /^only https URLs are allowed, not http:$/],
-])('%s is recorded as failed and told here, and decides nothing', async (_, target, error) => {
+])('records and prints that %s failed, without affecting the result', async (_, target, error) => {
   const sprint = await aSprint({ sprint: { notify: [target] }, answers: { 1: goalComplete } })
 
   const { exitCode, stdout } = await sprint.run()
@@ -65,7 +65,7 @@ it.each([
   ])
 })
 
-it('a command that hangs does not keep the others, nor the sprint for long', async () => {
+it('does not let a hanging command block the others, nor the sprint for long', async () => {
   const sprint = await aSprint({
     sprint: { notify: [{ run: 'sleep 5' }, { run: 'touch told' }] },
     answers: { 1: goalComplete },
@@ -77,7 +77,7 @@ it('a command that hangs does not keep the others, nor the sprint for long', asy
   expect(sprint.processes()).toEqual([])
 })
 
-it('nobody is told about a pause of their own', async () => {
+it("does not notify about the user's own pause", async () => {
   const sprint = await aSprint({
     sprint: { notify: [{ run: 'touch told' }] },
     answers: { '*': { status: 'continue', summary: 's', pendingSteps: [{ id: null, prompt: 'more' }] } },

@@ -4,7 +4,7 @@ import { aSprint, until } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
 
-it('an agent that lies is refused, and what the check printed is in the next prompt', async () => {
+it("refuses an agent that lies, and puts the check's output into the next prompt", async () => {
   const sprint = await aSprint({
     sprint: { 'done-when': [{ run: 'echo "$((1 + 2)) of 4 are red" && test -f fixed', name: 'unit tests' }] },
     answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
@@ -23,7 +23,7 @@ it('an agent that lies is refused, and what the check printed is in the next pro
   ])
 })
 
-it('a usage limit is waited out: no start before the reset, and no iteration counted', async () => {
+it('waits out a usage limit: no start before the reset, and no iteration counted', async () => {
   const resetsAt = Math.ceil(Date.now() / 1000) + 3
   const limit = { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false }
   const refusal = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit reached' }
@@ -55,7 +55,7 @@ it.each([
   ['its prompt', 'g'],
   ['a report that stands in its goal', `End with\n\n\`\`\`json\n${JSON.stringify(goalComplete)}\n\`\`\``],
   ['the older form that stands in its goal', 'Say\nRALPH_COMPLETE: it works\nat the end'],
-])('an agent that only echoes %s has reported nothing', async (_, goal) => {
+])('ignores a report from an agent that only echoes %s', async (_, goal) => {
   const sprint = await aSprint({ sprint: { goal, steps: ['alpha'] }, answers: { '*': { echoes: true } } })
 
   expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
@@ -65,7 +65,7 @@ it.each([
   expect(progress.iterations).toEqual([expect.objectContaining({ verdict: 'malformed' })])
 })
 
-it('an agent that gets nothing done is asked to reflect, then a human is asked', async () => {
+it('asks an agent without progress to reflect, then asks a human', async () => {
   const sprint = await aSprint({
     sprint: { limits: { 'no-progress': 2 }, ralph: { 'idle-threshold': 10 } },
     answers: { 1: { run: 'echo x > new.txt', report: proceed }, '*': proceed },
@@ -81,7 +81,7 @@ it('an agent that gets nothing done is asked to reflect, then a human is asked',
   expect(progress.iterations?.map(({ mode }) => mode)).toEqual(['planning', 'planning', 'planning', 'reflecting'])
 })
 
-it('an agent that hangs is ended in time, with everything it has started, and tried again', async () => {
+it('kills a hanging agent in time, with everything it started, and retries', async () => {
   const sprint = await aSprint({
     sprint: { timeouts: { idle: '1s' } },
     answers: { 1: { run: 'setsid sleep 600 & sleep 600' }, 2: goalComplete },
@@ -95,7 +95,7 @@ it('an agent that hangs is ended in time, with everything it has started, and tr
   expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, attempts: 2 })])
 })
 
-it('an agent that has answered but does not exit is ended, and its answer counts', async () => {
+it('ends an agent that has answered but does not exit, and accepts its answer', async () => {
   const sprint = await aSprint({
     sprint: { timeouts: { 'after-result': '1s' } },
     answers: { 1: { report: goalComplete, lingers: true } },
@@ -109,7 +109,7 @@ it('an agent that has answered but does not exit is ended, and its answer counts
   expect(await sprint.calls()).toHaveLength(1)
 })
 
-it('the agent sees only what it may see of the environment, and works in the project', async () => {
+it('shows the agent only the allowed environment, and runs it in the project', async () => {
   const sprint = await aSprint({
     env: { ANTHROPIC_API_KEY: 'k', FLAVOUR_A: 'x', SECRET_TOKEN: 's', CLAUDECODE: '1' },
     sprint: { env: { pass: ['FLAVOUR_*'] } },

@@ -7,7 +7,7 @@ const promptOf = async (sprint: TestSprint, ...args: readonly string[]) => {
   return stdout
 }
 
-it('is the prompt that the agent then gets on stdin', async () => {
+it('is the prompt that the agent then receives on stdin', async () => {
   const sprint = await aSprint({
     answers: { 1: { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' } },
   })
@@ -19,7 +19,7 @@ it('is the prompt that the agent then gets on stdin', async () => {
   expect((await sprint.calls()).map(({ prompt }) => prompt.trimEnd())).toEqual([shown.trimEnd()])
 })
 
-it('brings the goal-prompt of the workflow when planning, its reflection-prompt when reflecting', async () => {
+it('includes the goal-prompt of the workflow when planning, and its reflection-prompt when reflecting', async () => {
   const sprint = await aSprint({
     workflow: { 'goal-prompt': 'Think of the users first.', 'reflection-prompt': 'Would you sign this?' },
     sprint: { goal: 'Ship it', ralph: { 'idle-threshold': 2 } },
@@ -36,7 +36,7 @@ it('brings the goal-prompt of the workflow when planning, its reflection-prompt 
   expect(await promptOf(sprint, '--mode', 'reflecting')).toContain('Would you sign this?')
 })
 
-it('takes another mode and another iteration number, and changes nothing', async () => {
+it('accepts another mode and another iteration number, and changes nothing', async () => {
   const sprint = await aSprint({ sprint: { goal: 'Ship it', steps: ['alpha', 'beta'] } })
   await sprint.compile()
   const before = await sprint.contents()
@@ -46,7 +46,7 @@ it('takes another mode and another iteration number, and changes nothing', async
   expect(await sprint.contents()).toEqual(before)
 })
 
-it('never contains what a report is read from, in any mode', async () => {
+it('never contains text that parses as a report, in any mode', async () => {
   const sprint = await aSprint({ sprint: { steps: ['alpha'] } })
   await sprint.compile()
 

@@ -32,7 +32,7 @@ describe('a question', () => {
     expect(await sprint.calls()).toHaveLength(1)
   })
 
-  it('is an event with everything in it for programs', async () => {
+  it('is one event with all its details for programs', async () => {
     const sprint = await aSprint({ answers: { 1: question } })
 
     const { stdout } = await sprint.run('--json')
@@ -53,7 +53,7 @@ describe('a question', () => {
     expect((await sprint.run()).stdout).toMatch(/\n\? No key\n\nanswer with: ralph answer s/)
   })
 
-  it('of Ralph itself is answered in the same way: after a login the iteration goes on', async () => {
+  it('of Ralph itself is answered in the same way: after a login the iteration continues', async () => {
     const refused = { type: 'result', is_error: true, api_error_status: 401, result: 'Please run /login' }
     const sprint = await aSprint({
       answers: { 1: { lines: [JSON.stringify(refused)], exit: 1 }, 2: goalComplete },
@@ -71,7 +71,7 @@ describe('a question', () => {
 })
 
 describe('ralph tell', () => {
-  it('is in the next prompt, once, while the agent works on', async () => {
+  it('is in the next prompt, once, while the agent keeps working', async () => {
     const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: proceed, 3: goalComplete } })
     const run = sprint.startRun()
     await sprint.called(1)
@@ -86,7 +86,7 @@ describe('ralph tell', () => {
     expect(await sprint.iterations()).toMatchObject([{ attempts: 1 }, { attempts: 1 }, { attempts: 1 }])
   })
 
-  it('is kept for the next run if nobody runs the sprint', async () => {
+  it('is kept for the next run if the sprint is not running', async () => {
     const sprint = await aSprint({ answers: { '*': goalComplete } })
     await sprint.compile()
     await sprint.ralph('tell', 's', 'Mind the tests')
@@ -95,7 +95,7 @@ describe('ralph tell', () => {
     expect((await sprint.calls())[0]?.prompt).toContain('Mind the tests')
   })
 
-  it('that came too late for one run is told in the next', async () => {
+  it('that came too late for one run is sent in the next', async () => {
     const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
     const late = { type: 'tell', text: 'Better late than never', now: false }
     await sprint.write('s/requests/1-late.json', JSON.stringify(late))
@@ -126,7 +126,7 @@ describe('ralph tell', () => {
     expect(await sprint.iterations()).toMatchObject([{ number: 1, attempts: 2, verdict: 'accepted' }])
   })
 
-  it('--now while nothing is at work is for the next prompt', async () => {
+  it('--now without a running agent is for the next prompt', async () => {
     const sprint = await aSprint({ answers: { 1: { exit: 1 }, 2: goalComplete } })
     const run = sprint.startRun()
     await until('it to wait for the next attempt', () => run.printed().includes('next attempt in'))

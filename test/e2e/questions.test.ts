@@ -8,7 +8,7 @@ const question = {
 }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('goes on with the answer in the next prompt, once there is one', async () => {
+it('resumes with the answer in the next prompt, once there is one', async () => {
   const sprint = await aSprint({ answers: { 1: question, 2: { status: 'continue', summary: 'on' }, 3: goalComplete } })
   expect(await sprint.run()).toMatchObject({
     exitCode: 2,

@@ -13,7 +13,7 @@ async function changed(sprintYaml: string) {
   return sprint
 }
 
-it('recompiling a sprint that has run keeps its history and shows what is different', async () => {
+it('keeps the history when recompiling a sprint that has run, and shows the changes', async () => {
   const sprint = await changed(
     'workflow: ralph\ngoal: another goal\nagent: claude\nsteps: [beta]\nlimits: {iterations: 7}\n',
   )
@@ -36,7 +36,7 @@ it('recompiling a sprint that has run keeps its history and shows what is differ
   })
 })
 
-it('a run takes a changed SPRINT.yaml over by itself, and says so', async () => {
+it('applies a changed SPRINT.yaml on the next run, and says so', async () => {
   const sprint = await changed('workflow: ralph\ngoal: another goal\nagent: claude\n')
 
   const { stdout } = await sprint.ralph('run', 's', '-w', 'wf', '--max-iterations', '2')
@@ -46,7 +46,7 @@ it('a run takes a changed SPRINT.yaml over by itself, and says so', async () => 
   expect((await sprint.progress()).iterations?.map(({ number }) => number)).toEqual([1, 2])
 })
 
-it('--fresh starts anew in a new folder and leaves the old one as it is', async () => {
+it('starts over in a new folder with --fresh, and leaves the old one unchanged', async () => {
   const sprint = await changed('workflow: ralph\ngoal: another goal\n')
 
   expect((await sprint.ralph('compile', 's', '-w', 'wf', '--fresh')).exitCode).toBe(0)
@@ -55,7 +55,7 @@ it('--fresh starts anew in a new folder and leaves the old one as it is', async 
   expect(await sprint.progress()).toMatchObject({ status: 'limit-reached', iterations: [{ number: 1 }] })
 })
 
-it('init --from takes goal and steps from the plan of another tool', async () => {
+it("imports goal and steps from another tool's plan with init --from", async () => {
   const sprint = await aSprint({ files: { 'plan.md': '# Parser\n\n- [x] lexer\n- [ ] grammar\n' } })
 
   const { exitCode, stdout } = await sprint.ralph('init', '--from', 'plan.md', '--json')

@@ -15,7 +15,7 @@ it.each([
       await sprint.heard()
     },
   ],
-])('C8: a pause by %s comes after the iteration, and the next run goes on counting', async (_, pauseIt) => {
+])('C8: a pause by %s happens after the iteration, and the next run continues the count', async (_, pauseIt) => {
   const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const run = sprint.startRun()
   await sprint.called(2)
@@ -32,7 +32,7 @@ it.each([
   expect(await transcriptsOf(sprint)).toEqual({ ...transcripts, 'iteration-3.jsonl': expect.stringContaining('done') })
 })
 
-it('C9: after kill -9 the next run goes on with the agent that still works', async () => {
+it('C9: after kill -9 the next run joins the agent that is still working', async () => {
   const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
@@ -55,7 +55,7 @@ it('C9: after kill -9 the next run goes on with the agent that still works', asy
   expect(await sprint.calls()).toHaveLength(3)
 })
 
-it('C9: after kill -9 the next run takes the result that the agent has left meanwhile', async () => {
+it('C9: after kill -9 the next run uses the result that the agent has left since', async () => {
   const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
@@ -91,7 +91,7 @@ it('C9: after kill -9 of Ralph and the agent the iteration gets another attempt'
   expect(await sprint.calls()).toHaveLength(4)
 })
 
-it('C9: a shim serves several attempts, outlives Ralph as long as its agent works, and ends with either', async () => {
+it('C9: a shim serves several attempts, outlives Ralph while its agent works, and ends with either', async () => {
   const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
@@ -109,7 +109,7 @@ it('C9: a shim serves several attempts, outlives Ralph as long as its agent work
   await until('the shim of the second run to end', () => !isRunning(next))
 })
 
-it('C10: a second run of the same sprint is refused while the first one works', async () => {
+it('C10: a second run of the same sprint is refused while the first one is running', async () => {
   const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(1)

@@ -6,7 +6,7 @@ const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummar
 const today = () => new Date().toISOString().slice(0, 10)
 const noYaml = { 's/SPRINT.yaml': null, 'wf/ralph.yaml': null }
 
-it('runs a goal without any YAML, in a sprint folder that it makes itself', async () => {
+it('runs a goal without any YAML, in a sprint folder that it creates', async () => {
   const sprint = await aSprint({ files: noYaml, answers: { '*': goalComplete } })
   const goal = 'Make "all" tests pass: today'
   const folder = `.claude/sprints/${today()}_make-all-tests-pass-today`
@@ -24,7 +24,7 @@ it('runs a goal without any YAML, in a sprint folder that it makes itself', asyn
   ])
 })
 
-it('makes another sprint when the same goal is run again', async () => {
+it('creates another sprint when the same goal is run again', async () => {
   const sprint = await aSprint({ files: noYaml, answers: { '*': goalComplete } })
 
   expect(await sprint.ralph('run', '--goal', 'tidy up')).toMatchObject({ exitCode: 0 })
@@ -38,7 +38,7 @@ it('makes another sprint when the same goal is run again', async () => {
   expect(await sprint.calls()).toHaveLength(2)
 })
 
-it('detects the check of the project, tells of it, and refuses a claim while it is red', async () => {
+it('detects the check of the project, says so, and refuses a claim while it is red', async () => {
   const sprint = await aSprint({
     files: { ...noYaml, 'package.json': JSON.stringify({ scripts: { test: 'echo checking && test -f fixed' } }) },
     answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },

@@ -34,33 +34,38 @@ it('SIGINT once finishes the iteration with its checks and hooks, then pauses wi
 it.each([
   ['SIGINT twice', ['SIGINT', 'SIGINT']],
   ['SIGTERM', ['SIGTERM']],
-] as const)('%s ends the attempt now with exit 130, and the next run makes the next attempt', async (_, signals) => {
-  const sprint = await aSprint({
-    answers: { 1: { run: 'sleep 600 & setsid sleep 600 & wait' }, 2: goalComplete },
-  })
-  const run = sprint.startRun()
-  await until('the programs that the agent starts', () => sprint.processes().length >= 4)
-  const signalled = performance.now()
-  for (const name of signals) {
-    run.signal(name)
-    await pause(100)
-  }
+] as const)(
+  '%s ends the attempt immediately with exit 130, and the next run starts the next attempt',
+  async (_, signals) => {
+    const sprint = await aSprint({
+      answers: { 1: { run: 'sleep 600 & setsid sleep 600 & wait' }, 2: goalComplete },
+    })
+    const run = sprint.startRun()
+    await until('the programs that the agent starts', () => sprint.processes().length >= 4)
+    const signalled = performance.now()
+    for (const name of signals) {
+      run.signal(name)
+      await pause(100)
+    }
 
-  expect(await run.ended).toMatchObject({ exitCode: 130, stdout: expect.stringContaining('interrupted') })
-  expect(performance.now() - signalled).toBeLessThan(5000)
-  expect(sprint.processes()).toEqual([])
-  expect((await sprint.progress()).status).toBe('interrupted')
+    expect(await run.ended).toMatchObject({ exitCode: 130, stdout: expect.stringContaining('interrupted') })
+    expect(performance.now() - signalled).toBeLessThan(5000)
+    expect(sprint.processes()).toEqual([])
+    expect((await sprint.progress()).status).toBe('interrupted')
 
-  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 })])
-  expect(await sprint.calls()).toHaveLength(2)
-  expect([sprint.has('s/attempts/1-1'), sprint.has('s/attempts/1-2')]).toEqual([true, true])
-})
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.iterations()).toEqual([
+      expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 }),
+    ])
+    expect(await sprint.calls()).toHaveLength(2)
+    expect([sprint.has('s/attempts/1-1'), sprint.has('s/attempts/1-2')]).toEqual([true, true])
+  },
+)
 
 const slowly = 'test -f ready || { touch begun; sleep 600; }'
 const slowHook = { id: 'slow', run: slowly, parallel: false }
 
-describe('SIGTERM while no agent works', () => {
+describe('SIGTERM without a running agent', () => {
   it.each<readonly [string, Setup, calls: number]>([
     ['a check runs', { sprint: { 'done-when': [{ run: slowly, name: 'slow' }] } }, 1],
     [
@@ -69,7 +74,7 @@ describe('SIGTERM while no agent works', () => {
       2,
     ],
     ['the next attempt is waited for', { answers: { 1: { run: 'touch begun', exit: 1 }, 2: goalComplete } }, 2],
-  ])('ends at once when %s, and the next run completes without repair', async (_, setup, calls) => {
+  ])('ends immediately when %s, and the next run completes without repair', async (_, setup, calls) => {
     const sprint = await aSprint({ answers: { '*': goalComplete }, ...setup })
     const run = sprint.startRun()
     await until('the wait to begin', () => sprint.has('begun'))

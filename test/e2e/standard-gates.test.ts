@@ -11,11 +11,11 @@ const gated = (
   prompt: 'Task A.',
   gate: { script, 'on-fail': { prompt: 'FIXIT', ...onFail }, ...more },
 })
-/** Red until it has been run so often. */
+/** Red until it has run this often. */
 const redUntil = (times: number) =>
   `echo run >> runs; test $(wc -l < runs) -ge ${times} || { echo "no cheese $SPRINT_ID $PHASE_ID $ATTEMPT_NUMBER"; exit 7; }`
 
-it('D3: a gate that is red is mended by the agent, until it is green', async () => {
+it('D3: the agent fixes a red gate until it is green', async () => {
   const sprint = await withPhases([gated(redUntil(3), {}, { 'max-retries': 5 }), b], {
     sprint: { 'sprint-id': 'S' },
     answers: { '*': done },
@@ -39,7 +39,7 @@ it('D3: a gate that is red is mended by the agent, until it is green', async () 
   ])
 })
 
-it('D3: a gate that stays red blocks the sprint after its runs, and is run first when somebody has mended it', async () => {
+it('D3: a gate that stays red blocks the sprint after its runs, and runs first once a user has fixed it', async () => {
   const sprint = await withPhases([gated('echo once >> runs; test -f mended'), b], { answers: { '*': done } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 1 })
@@ -59,7 +59,7 @@ it('D3: a gate that stays red blocks the sprint after its runs, and is run first
   expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
 })
 
-it('D3: a gate that takes too long is ended with everything that it has started', async () => {
+it('D3: a gate that takes too long is killed with everything it started', async () => {
   const sprint = await withPhases(
     [gated('sleep 15 & setsid sleep 15; true', { timeout: 1 }, { 'max-retries': 1 }), b],
     {
@@ -78,7 +78,7 @@ it('D3: a gate that takes too long is ended with everything that it has started'
   })
 })
 
-it('the gate decides, also when the agent says that it could not mend it', async () => {
+it('lets the gate decide, even if the agent says that it could not fix it', async () => {
   const sprint = await withPhases([gated(redUntil(2)), b], {
     answers: { '*': done, 2: { status: 'failed', summary: 'no idea' } },
   })
@@ -87,7 +87,7 @@ it('the gate decides, also when the agent says that it could not mend it', async
   expect(statusOf(await sprint.progress())).toEqual({ a: 'completed', b: 'completed' })
 })
 
-it('a phase with items has its gate after the last of them, also if there are none', async () => {
+it('runs the gate of a phase with items after the last of them, also if there are none', async () => {
   const gate = { script: 'echo "$PHASE_ID" >> gates', 'on-fail': { prompt: 'FIXIT' } }
   const sprint = await withPhases(
     [
@@ -102,7 +102,7 @@ it('a phase with items has its gate after the last of them, also if there are no
   expect(await sprint.read('gates')).toBe('some\nnone\n')
 })
 
-it('a gate that was under way when Ralph was killed is run again, and the agent is not', async () => {
+it('repeats a gate that was running when Ralph was killed, and not the agent', async () => {
   const sprint = await withPhases(
     [gated('echo run >> runs; test -f go || { touch begun; sleep 600; }', { timeout: 600 }), b],
     {

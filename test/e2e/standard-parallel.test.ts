@@ -28,7 +28,7 @@ it('works on two items at the same time, and keeps both in one checkpoint', asyn
   expect(git(sprint, 'ls-tree', '--name-only', `refs/ralph/${id}/last`)).toMatch(/one\.txt[^]*two\.txt/)
 })
 
-it('has no more at work than max-concurrency allows', async () => {
+it('runs no more items than max-concurrency allows', async () => {
   const jobs = Array.from({ length: 6 }, (_, number) => ({ prompt: `Job ${number}.` }))
   const sprint = await withPhases([{ id: 'work', 'for-each': 'job' }], {
     sprint: { collections: { job: jobs }, 'parallel-execution': { enabled: true, 'max-concurrency': 2 } },
@@ -42,7 +42,7 @@ it('has no more at work than max-concurrency allows', async () => {
   expect(mostAtOnce(calls)).toBe(2)
 })
 
-it('D7: what depends on a failed item is skipped, the others are done, and the phase is not completed', async () => {
+it('D7: skips what depends on a failed item, does the others, and does not complete the phase', async () => {
   const item = {
     name: 'I',
     phases: [
@@ -114,7 +114,7 @@ it.each([
   expect(progress.phases?.[0]?.steps?.map(({ id, status }) => `${id} ${status}`)).toEqual(expected)
 })
 
-it('a parallel phase holds up nothing but what waits for it', async () => {
+it('blocks only what depends on a parallel phase', async () => {
   const sprint = await withPhases(
     [
       { id: 'slow', prompt: 'Slow.', parallel: true },
@@ -134,7 +134,7 @@ it('a parallel phase holds up nothing but what waits for it', async () => {
   expect((await tasks(sprint)).at(-1)).toBe('Last.')
 })
 
-it('kill -9 with two agents at work: both are joined, nothing is done twice', async () => {
+it('kill -9 with two running agents: both are joined, nothing is done twice', async () => {
   const sprint = await withPhases([items], {
     sprint: {
       collections: {
@@ -157,7 +157,7 @@ it('kill -9 with two agents at work: both are joined, nothing is done twice', as
   expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
 })
 
-it('SIGINT lets all that is at work finish, then pauses', async () => {
+it('SIGINT lets everything running finish, then pauses', async () => {
   const sprint = await withPhases([items, { id: 'after', prompt: 'After.' }], {
     sprint: { collections: { job: [{ prompt: 'Job one.' }, { prompt: 'Job two.' }] } },
     answers: { '*': done, '/Job one/': { waits: 'one', report: done }, '/Job two/': { waits: 'two', report: done } },

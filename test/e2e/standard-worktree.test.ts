@@ -16,7 +16,7 @@ const answers: Answers = {
 }
 
 describe('a sprint in a worktree', () => {
-  it('works there, on a branch of its own, with a commit per phase, and leaves the project alone', async () => {
+  it('works there, on its own branch, with a commit per phase, and does not touch the project', async () => {
     const sprint = await inRepository({ worktree: { enabled: true, cleanup: 'never' }, 'sprint-id': 'S' })
     await sprint.write('mine.txt', 'not committed')
 
@@ -38,7 +38,7 @@ describe('a sprint in a worktree', () => {
     expect(await sprint.ralph('diff', 's', '--stat')).toMatchObject({ stdout: expect.stringContaining('two.txt') })
   })
 
-  it('is removed when it is completed, and the branch has the work', async () => {
+  it('is removed when completed, and the branch has the work', async () => {
     const sprint = await inRepository({ worktree: { enabled: true }, 'sprint-id': 'S' })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('branch sprint/S') })
@@ -51,7 +51,7 @@ describe('a sprint in a worktree', () => {
     expect(existsSync(beside(sprint, 'S-worktree'))).toBe(false)
   })
 
-  it('is kept when something in it is not committed, and that is said', async () => {
+  it('is kept when it has uncommitted changes, and says so', async () => {
     const sprint = await inRepository({ worktree: { enabled: true }, 'sprint-id': 'S', checkpoint: false })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/kept: .*uncommitted/) })
@@ -71,7 +71,7 @@ describe('a sprint in a worktree', () => {
     expect(sprint.has('two.txt')).toBe(true)
   })
 
-  it('goes on in the worktree that it has, also if somebody has deleted the folder', async () => {
+  it('resumes in its worktree, even if the user has deleted the folder', async () => {
     const sprint = await inRepository({ worktree: { enabled: true, cleanup: 'never' }, 'sprint-id': 'S' })
     const tree = beside(sprint, 'S-worktree')
     expect(await sprint.run('-n', '1')).toMatchObject({ exitCode: 3 })
@@ -83,7 +83,7 @@ describe('a sprint in a worktree', () => {
     expect(readFileSync(join(tree, 'one.txt'), 'utf8')).toBe('one\n')
   })
 
-  it('is refused with a reason where there is no repository, or something is in the way', async () => {
+  it('is refused with a reason if there is no repository, or the path is taken', async () => {
     const without = await withPhases(ab, { sprint: { worktree: { enabled: true } }, answers })
     expect(await without.run()).toMatchObject({
       exitCode: 1,
@@ -125,7 +125,7 @@ describe('a sprint in a worktree', () => {
   })
 })
 
-it('A7: no shell sees the name of a branch', async () => {
+it('A7: never passes a branch name to a shell', async () => {
   const sprint = await inRepository({ worktree: { enabled: true, branch: 'x;touch${IFS}PWNED;' } })
 
   expect(await sprint.run()).toMatchObject({

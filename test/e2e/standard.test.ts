@@ -4,7 +4,7 @@ import { until, type Answers } from '../support/sprint.ts'
 
 const abc = ['a', 'b', 'c'].map((id) => ({ id, prompt: `Task ${id.toUpperCase()}.` }))
 
-it('D1: goes through the phases in their order, once each', async () => {
+it('D1: runs the phases in order, once each', async () => {
   const sprint = await withPhases(abc, { answers: { '*': done } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0, stderr: '' })
@@ -25,7 +25,7 @@ it('D1: goes through the phases in their order, once each', async () => {
   expect([1, 2, 3].map((number) => sprint.has(`s/transcripts/iteration-${number}.jsonl`))).toEqual([true, true, true])
 })
 
-it('D1: the items of a collection go through all phases of their workflow', async () => {
+it('D1: runs the items of a collection through all phases of their workflow', async () => {
   const item = {
     name: 'I',
     phases: [
@@ -50,7 +50,7 @@ it('D1: the items of a collection go through all phases of their workflow', asyn
   })
 })
 
-it('D1: a collection without items needs no agent', async () => {
+it('D1: needs no agent for an empty collection', async () => {
   const sprint = await withPhases([{ id: 'work', 'for-each': 'bug' }, abc[1] ?? {}], {
     sprint: { collections: { bug: [] } },
     answers: { '*': done },
@@ -61,7 +61,7 @@ it('D1: a collection without items needs no agent', async () => {
   expect(statusOf(await sprint.progress())).toEqual({ work: 'completed', b: 'completed' })
 })
 
-describe('D2: what is not reported as completed is not completed', () => {
+describe('D2: completes only what the agent reports as completed', () => {
   it.each<readonly [string, Answers, error: RegExp, category: string]>([
     ['failed', { 1: { status: 'failed', summary: 'tried', error: 'boom' } }, /boom/, 'logic'],
     ['failed, without an error', { 1: { status: 'failed', summary: 'tried' } }, /tried/, 'logic'],
@@ -101,7 +101,7 @@ describe('D2: what is not reported as completed is not completed', () => {
     expect(await sprint.calls()).toHaveLength(2)
   })
 
-  it('and the next run tries again what failed, and tells the agent about it', async () => {
+  it('and the next run retries what failed, and tells the agent about it', async () => {
     const sprint = await withPhases(abc, {
       answers: { '*': done, 2: { status: 'failed', summary: 'tried', error: 'the parser is missing' } },
     })
@@ -114,7 +114,7 @@ describe('D2: what is not reported as completed is not completed', () => {
     expect(await sprint.progress()).not.toHaveProperty('failed-phase')
   })
 
-  it('but a report that is missing is asked for once, in the same session', async () => {
+  it('but a missing report is requested once, in the same session', async () => {
     const sprint = await withPhases(abc, { answers: { '*': done, 1: 'All done, trust me.' } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -127,7 +127,7 @@ describe('D2: what is not reported as completed is not completed', () => {
   })
 })
 
-it('a question stops the sprint, and its answer is told to the phase that asked', async () => {
+it('stops at a question, and passes its answer to the phase that asked', async () => {
   const asked = { status: 'needs-human', summary: 's', humanNeeded: { reason: 'which database?' } }
   const sprint = await withPhases(abc, { answers: { '*': done, 2: asked } })
 
@@ -146,7 +146,7 @@ it('a question stops the sprint, and its answer is told to the phase that asked'
 })
 
 describe('D4: a breakpoint', () => {
-  it('stops after its phase, and the next run goes on with the next one', async () => {
+  it('stops after its phase, and the next run continues with the next one', async () => {
     const [a, b, c] = abc
     const sprint = await withPhases([{ ...a, break: true }, b ?? {}, c ?? {}], { answers: { '*': done } })
 
@@ -163,7 +163,7 @@ describe('D4: a breakpoint', () => {
     expect(await sprint.progress()).not.toHaveProperty('breakpoint-phase-id')
   })
 
-  it('on the last phase stops before the sprint is completed', async () => {
+  it('on the last phase stops before the sprint completes', async () => {
     const [a, b, c] = abc
     const sprint = await withPhases([a ?? {}, b ?? {}, { ...c, break: true }], { answers: { '*': done } })
 
@@ -205,7 +205,7 @@ describe('D6: SIGTERM', () => {
     expect(await sprint.iterations()).toMatchObject([{ attempts: 1 }, { attempts: 2 }, { attempts: 1 }])
   })
 
-  it('while the next try is waited for ends at once, and the next run waits for the rest', async () => {
+  it('during the pause before a retry ends immediately, and the next run waits for the remaining time', async () => {
     const sprint = await withPhases(abc, {
       sprint: { retry: { maxAttempts: 2, backoffMs: [5000], retryOn: ['logic'] } },
       answers: { '*': done, 1: { status: 'failed', summary: 's' } },
@@ -244,7 +244,7 @@ describe('D6: SIGTERM', () => {
   })
 })
 
-it('after kill -9 the agent that still works is joined, and no phase is done twice', async () => {
+it('joins the agent that is still working after kill -9, and does no phase twice', async () => {
   const sprint = await withPhases(abc, { answers: { '*': done, 2: { waits: 'go', report: done } } })
   const first = sprint.startRun()
   await sprint.called(2)
@@ -284,7 +284,7 @@ describe('retries', () => {
     expect(await sprint.progress()).toMatchObject({ status: 'blocked', error: 'never' })
   })
 
-  it('are not made for other categories', async () => {
+  it('do not happen for other categories', async () => {
     const sprint = await withPhases(abc, {
       sprint: { retry: { 'max-attempts': 5, 'backoff-ms': [10], 'retry-on': ['timeout'] } },
       answers: { '*': { status: 'failed', summary: 'no' } },
@@ -298,7 +298,7 @@ describe('retries', () => {
 describe('checks of done-when', () => {
   const checks = { 'done-when': [{ run: 'test -f ok', name: 'file' }] }
 
-  it('are run after the last phase, and a red one blocks until it is green', async () => {
+  it('run after the last phase, and a red one blocks until it is green', async () => {
     const sprint = await withPhases(abc, { sprint: { ...checks, limits: { iterations: 3 } }, answers: { '*': done } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('file') })
@@ -314,7 +314,7 @@ describe('checks of done-when', () => {
   })
 })
 
-it('hooks run after each phase, and know which one it was', async () => {
+it('runs hooks after each phase, and tells them which one it was', async () => {
   const sprint = await withPhases(abc, {
     sprint: {
       'sprint-id': 'S',
@@ -327,7 +327,7 @@ it('hooks run after each phase, and know which one it was', async () => {
   expect(await sprint.read('hooked.txt')).toBe('1 a\n2 b\n3 c\n')
 })
 
-it('prompts of the sprint are put in its own words, and the report is asked for all the same', async () => {
+it("uses the sprint's own prompts, and still asks for the report", async () => {
   const sprint = await withPhases(abc, {
     sprint: {
       'sprint-id': 'S',

@@ -10,7 +10,7 @@ import { aSprint } from '../support/sprint.ts'
 
 const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'all done' }
 
-it('ends without a word when its reader goes away', async () => {
+it('exits silently when its reader goes away', async () => {
   const sprint = await aSprint({ sprint: { goal: 'more than a pipe holds '.repeat(10_000) } })
   await sprint.ralph('compile', 's', '--workflows', 'wf')
 
@@ -24,7 +24,7 @@ it('ends without a word when its reader goes away', async () => {
   expect({ exitCode: child.exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
 })
 
-it('runs a sprint without a home', async () => {
+it('runs a sprint without a home folder', async () => {
   const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim } })
   const env = { PATH: `${sprint.at('../bin')}:${process.env['PATH']}`, IS_SANDBOX: '1' }
   const child = spawn(process.execPath, [ralphProgram, 'run', 's', '--workflows', 'wf'], { cwd: sprint.at(), env })
@@ -38,8 +38,8 @@ it.each([
   [['status'], 0, /^no sprint here yet/, /^$/],
   [['run', '--goal', 'x', '--agent', 'scripted'], 1, /^$/, /^\S+  error FILE_UNWRITABLE  [^\n]*\n$/],
   [['init', '--goal', 'x', '--yes'], 1, /^$/, /^\S+  error FILE_UNWRITABLE  [^\n]*\n$/],
-] as const)('says on one line that it cannot write here: ralph %s', async (args, exitCode, out, err) => {
-  // Nobody can make a folder there, not even root.
+] as const)('reports on one line that it cannot write here: ralph %s', async (args, exitCode, out, err) => {
+  // Not even root can create a folder there.
   const child = spawn(process.execPath, [ralphProgram, ...args], {
     cwd: '/sys',
     env: { ...process.env, HOME: aFolder() },
@@ -56,7 +56,7 @@ it.each([
   })
 })
 
-it.each([0, 2])('refuses a sprint of format version %i, says why, and leaves it alone', async (version) => {
+it.each([0, 2])('refuses a sprint of format version %i, says why, and does not change it', async (version) => {
   const sprint = await aSprint()
   await sprint.ralph('compile', 's', '--workflows', 'wf')
   const text = (await sprint.read('s/PROGRESS.yaml')).replace(/^schema-version: 1$/m, `schema-version: ${version}`)
@@ -70,11 +70,11 @@ it.each([0, 2])('refuses a sprint of format version %i, says why, and leaves it 
   expect(await moved.contents()).toEqual(before)
 })
 
-describe('compiled code that is kept for the next start', () => {
+describe('the compile cache', () => {
   const keeper = join(root, 'dist/platform/compile-cache.js')
   const keepsItself = 'enableCompileCache' in nodeModule
 
-  it('is taken only if it belongs to the very text, and is whole', async () => {
+  it('is used only if it is complete and matches the source', async () => {
     const folder = aFolder()
     const program = join(folder, 'program.cjs')
     const kept = () => readFileSync(join(folder, 'kept', `${process.version}-${process.arch}`, keptName(folder)))
@@ -99,7 +99,7 @@ describe('compiled code that is kept for the next start', () => {
     expect(kept().subarray(0, 4)).toEqual(second.subarray(0, 4))
   })
 
-  it.skipIf(keepsItself)('is little for --version, and has nothing of YAML and the compiler for status', async () => {
+  it.skipIf(keepsItself)('is small for --version, and for status contains neither YAML nor the compiler', async () => {
     const sprint = await aSprint({ env: { NODE_COMPILE_CACHE: '' } })
     await sprint.ralph('--version')
     const forVersion = readdirSync(sprint.at('../home/.ralph/cache'), { recursive: true })
@@ -111,7 +111,7 @@ describe('compiled code that is kept for the next start', () => {
     expect(forStatus.length).toBeLessThan(10)
   })
 
-  it('is missing without harm where nothing can be written', async () => {
+  it('is optional where the folder is read-only', async () => {
     const home = join(aFolder(), 'home')
     writeFileSync(home, 'a file')
     const env = { ...process.env, HOME: home, RALPH_HOME: home, NODE_COMPILE_CACHE: '' }

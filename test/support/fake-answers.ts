@@ -115,7 +115,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
         event: 'needs-human',
         status: 'suppressed',
         tries: 1,
-        error: 'its page is in front of you',
+        error: 'its page is visible',
         createdAt: Date.now() - 14_400_000,
       },
     ],

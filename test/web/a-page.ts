@@ -6,7 +6,7 @@ import { busyFleet } from '../support/fake-busy.ts'
 import type { Fleet } from '../support/fake-fleet.ts'
 import { buildPage } from '../support/page.ts'
 
-/** A page in a real browser with a fake backend behind it: one browser for the file, both others anew for every test. */
+/** A page in a real browser with a fake backend: one browser per file, page and backend per test. */
 export function aPage() {
   let browser: Browser
   let fake: FakeApi

@@ -14,13 +14,13 @@ describe('when the connection is lost', () => {
   }
   const isWatched = async () => await expect.poll(() => fake().watching(), { timeout: 30_000 }).toBe(1)
 
-  it('says since when, keeps what is known, and is right again afterwards', async () => {
+  it('says since when, keeps the loaded data, and catches up afterwards', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await isWatched()
     fake().refusing = true
     fake().cutOff()
-    await see(/Live updates lost .* Showing what was known at \d\d:\d\d:\d\d/)
+    await see(/Live updates lost .* Showing the state at \d\d:\d\d:\d\d/)
     expect(await page().getByText('Postgres or Redis?').isVisible()).toBe(true)
     renamed('missed')
     fake().refusing = false
@@ -33,7 +33,7 @@ describe('when the connection is lost', () => {
   })
 
   it.each<['me' | 'events']>([['me'], ['events']])(
-    'is right again when it was lost before the answer of “%s” had come',
+    'catches up when the connection was lost before the answer of “%s” arrived',
     async (slow) => {
       await open('/sign-in')
       fake().delays.set(slow, 3_600_000)
@@ -42,27 +42,27 @@ describe('when the connection is lost', () => {
       fake().refusing = true
       fake().closeConnections()
       fake().delays.clear()
-      await see(/Live updates lost|cannot be reached/)
+      await see(/Live updates lost|Cannot reach the backend/)
       expect(await page().getByText('Postgres or Redis?').isVisible()).toBe(true)
       fake().refusing = false
       await page()
-        .getByText(/Live updates lost|cannot be reached/)
+        .getByText(/Live updates lost|Cannot reach the backend/)
         .waitFor({ state: 'hidden' })
       renamed('renamed')
       await see('renamed')
     },
   )
 
-  it('comes by itself once the backend is there, although a proxy answered in its place', async () => {
+  it('recovers once the backend is back, even if a proxy answered in its place', async () => {
     await open('/sign-in')
     fake().proxyStatus = 502
     await go('/')
-    await page().getByRole('alert').getByText('The backend cannot be reached').waitFor()
-    await see('The backend cannot be reached; trying to connect again.')
+    await page().getByRole('alert').getByText('Cannot reach the backend').waitFor()
+    await see('Cannot reach the backend; reconnecting.')
     const loads = loadsOf(page())
     fake().proxyStatus = undefined
     await see('Postgres or Redis?')
-    await page().getByText('trying to connect again').waitFor({ state: 'hidden' })
+    await page().getByText('reconnecting').waitFor({ state: 'hidden' })
     await isWatched()
     fake().proxyStatus = 503
     fake().cutOff()
@@ -76,7 +76,7 @@ describe('when the connection is lost', () => {
     expect(loads()).toBe(0)
   })
 
-  it('leads somebody whose access was taken away to the sign-in page', async () => {
+  it('redirects a user whose access was revoked to the sign-in page', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await isWatched()
@@ -91,21 +91,21 @@ describe('when the connection is lost', () => {
     expect(fake().sent).toContainEqual({ name: 'signIn', given: { ticket: 'one-time-ticket' } })
   })
 
-  it('says that it is of an older version after an upgrade, and throws nothing away', async () => {
+  it('reports an upgrade of the backend, and discards nothing', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await isWatched()
     fake().version = '0.3.0'
     const loads = loadsOf(page())
     fake().cutOff()
-    await see('Ralph is 0.3.0 now, this page is of 0.2.0.')
+    await see('Ralph is 0.3.0 now, this page is from 0.2.0.')
     expect(loads()).toBe(0)
-    await page().getByRole('button', { name: 'Load the new one' }).click()
-    await page().getByText('this page is of').waitFor({ state: 'hidden' })
+    await page().getByRole('button', { name: 'Reload' }).click()
+    await page().getByText('this page is from').waitFor({ state: 'hidden' })
     await see('Postgres or Redis?')
   })
 
-  it('loads itself anew when the parts that it needs are gone after an upgrade, but not for an error of the browser', async () => {
+  it('reloads when its chunks are gone after an upgrade, but not for a browser error', async () => {
     await open('/')
     await see('Postgres or Redis?')
     let refused = 0
@@ -133,7 +133,7 @@ function loadsOf(of: Page): () => number {
 }
 
 describe('the stream of changes', () => {
-  it('is one, whatever is looked at, and loses nothing when something else is', async () => {
+  it('is a single connection, whatever is shown, and loses nothing when the page changes', async () => {
     await open('/')
     await see('Postgres or Redis?')
     const [sprint] = fake().fleet.sprints
@@ -159,7 +159,7 @@ describe('the stream of changes', () => {
     await page().getByRole('link', { name: 'Fleet' }).click()
     await see('Postgres or Redis?')
     await expect.poll(() => fake().streams.length, { timeout: 30_000 }).toBe(3)
-    // Between the stream that knows nothing of the sprint and the one that does.
+    // Between the stream without the sprint and the one with it.
     fake().delays.set('events', 500)
     await toSprint()
     happen(905)

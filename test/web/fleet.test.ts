@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const Served = z.object({ origin: z.string(), address: z.string() })
 
-/** `ralph serve` in a project folder, as a person starts it: the embedded database, the machine inside, no account. */
+/** `ralph serve` in a project folder, as a user starts it: embedded database, built-in machine, no account. */
 async function serve() {
   const folder = aFolder()
   const [home, project, control] = ['home', 'project', 'control'].map((name) => join(folder, name))
@@ -113,13 +113,13 @@ it('starts Ralph Mode from the dropdown, watches, answers, pauses, resumes, stop
   await expect.poll(() => readFileSync(join(project, 'counter.txt'), 'utf8'), { timeout: 60_000 }).toBe('1\n')
   await page.getByText('Restore the files to iteration 1?').waitFor({ state: 'hidden' })
 
-  // A restore may come too early while the agent ends; it is asked for again, but the browser has told of it.
+  // A restore may come too early while the agent is ending; the page retries, but the browser logs the refusal.
   const unexpected = complaints.lines.filter((line) => !/ (409|412) .*\/restore$/.test(line))
   expect({ issues: await seriousIssues(page), complaints: unexpected }).toEqual({ issues: [], complaints: [] })
 
   await page.goto(new URL('/sprints/0198b6a0-0000-7000-8000-00000000dead', address).href)
-  await see('There is nothing here for you')
-  // In another tab, say.
+  await see('Page not found')
+  // As if in another tab.
   const signOut = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }`
   await page.evaluate(`fetch('/api/sign-out', ${signOut})`)
   await page.keyboard.press('g')

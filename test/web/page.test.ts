@@ -46,7 +46,7 @@ describe('every page', () => {
     return (await seriousIssues(page(), rules)).map((issue) => `${path}: ${issue}`)
   }
 
-  it('has no serious accessibility issue, no error and no violation of the policy', async () => {
+  it('has no serious accessibility issue, no error and no policy violation', async () => {
     await open('/')
     const issues: string[] = []
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table are its names
@@ -54,7 +54,7 @@ describe('every page', () => {
     expect({ issues, complaints: complaints() }).toEqual({ issues: [], complaints: [] })
   })
 
-  it('has enough contrast in the dark too', async () => {
+  it('has enough contrast in the dark theme', async () => {
     await open('/', busyFleet(), { colorScheme: 'dark' })
     const issues = [
       ...(await look('/', contrast)),
@@ -64,32 +64,32 @@ describe('every page', () => {
     expect(issues).toEqual([])
   })
 
-  it('says what is not there yet instead of showing nothing', async () => {
+  it('shows an empty state instead of nothing', async () => {
     await open('/', empty())
-    await see('Connect a machine to begin')
-    await page().getByRole('button', { name: 'Make a join token' }).click()
+    await see('Connect a machine to get started')
+    await page().getByRole('button', { name: 'Create a join token' }).click()
     await see('ralph agents-server --join')
     fake().fleet.machines.push(aMachine('vm-1'))
     fake().push({ type: 'machine', machine: aMachine('vm-1') })
     await see('No agent yet')
     await go('/needs-you')
-    await see('Nobody waits for you')
+    await see("You're all caught up")
     expect(complaints()).toEqual([])
   })
 
-  it('shows the same for what is unknown and for what is forbidden', async () => {
+  it('shows the same for unknown and forbidden', async () => {
     await open('/sprints/0198b6a0-0000-7000-8000-00000000dead')
-    await see('There is nothing here for you')
+    await see('Page not found')
     const unknown = await page().locator('main').innerText()
     fake().failing.set('getSprint', new RalphError('FORBIDDEN', 'you may not'))
     await go(theSprint())
-    await see('There is nothing here for you')
+    await see('Page not found')
     expect(await page().locator('main').innerText()).toBe(unknown)
   })
 })
 
 describe('a hostile transcript', () => {
-  it('is text everywhere: nothing of it runs, nothing of it is a request', async () => {
+  it('is text everywhere: no script runs, no request is sent', async () => {
     expect(payloads.length).toBeGreaterThanOrEqual(150)
     const fleet = busyFleet()
     hostile(fleet)
@@ -175,7 +175,7 @@ function hostile(fleet: Fleet): void {
 }
 
 describe('a long transcript', () => {
-  it('of 100,000 events asks for one page, keeps few rows and little memory, also when read far back', async () => {
+  it('of 100,000 events loads one page, keeps few rows and little memory, even when read far back', async () => {
     const fleet = busyFleet()
     const [sprint] = fleet.sprints
     if (!sprint) throw new Error('no sprint')
@@ -206,7 +206,7 @@ describe('a long transcript', () => {
     })
   })
 
-  it('follows what happens until a person moves away, and then stays where they are', async () => {
+  it('follows new events until the user scrolls away, and then stays in place', async () => {
     await open('/')
     await go(theSprint())
     await see('npm test -- logout')
@@ -239,7 +239,7 @@ describe('a long transcript', () => {
     await page().getByText('Live thought 919').waitFor()
   })
 
-  it('leads from a clipped output to the transcript as the program printed it', async () => {
+  it('links a truncated output to the complete transcript', async () => {
     const fleet = busyFleet()
     const [sprint] = fleet.sprints
     if (!sprint) throw new Error('no sprint')
@@ -262,8 +262,8 @@ describe('a long transcript', () => {
   })
 })
 
-describe('a prompt of a person', () => {
-  it('shows what happened during it, and what went into a tool and came out', async () => {
+describe("a user's prompt", () => {
+  it('shows its events, and the input and output of a tool', async () => {
     await open('/sign-in')
     await go(theAgent())
     await page().getByText('What happened').first().click()
@@ -274,7 +274,7 @@ describe('a prompt of a person', () => {
 })
 
 describe('by keyboard', () => {
-  it('opens the palette, goes to places, keeps a draft, and starts', async () => {
+  it('opens the palette, navigates, keeps a draft, and starts', async () => {
     await open('/')
     await see('Postgres or Redis?')
     await page().keyboard.press('Control+k')
@@ -305,7 +305,7 @@ describe('by keyboard', () => {
 })
 
 describe('on a phone', () => {
-  it('fits: nothing has to be scrolled sideways', async () => {
+  it('fits without horizontal scrolling', async () => {
     await open('/', busyFleet(), { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true })
     await see('Postgres or Redis?')
     const widths: Record<string, number> = {}

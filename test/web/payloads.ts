@@ -1,4 +1,4 @@
-/** What people have used to make a page run something that it only should have shown. Each calls `ralphHit`. */
+/** Known payloads that try to make a page run what it should only show. Each calls `ralphHit`. */
 const scripts = [
   '<script>ralphHit()</script>',
   '<ScRiPt>ralphHit()</sCrIpT>',

@@ -5,7 +5,10 @@ import { RalphError } from '../../contract/errors.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import type { Io } from '../io/io.ts'
 
-/** The agents of a run: the first one asked for must be installed, fallbacks that are not are left out and named. */
+/**
+ * Resolves the agents of a run. The first one must be installed; fallbacks that are not installed are reported and
+ * dropped.
+ */
 export function chooseAgents(
   asked: readonly string[] | undefined,
   io: Io,
@@ -19,7 +22,7 @@ export function chooseAgents(
   }
 }
 
-/** The driver of that name, whose program must be installed. */
+/** Finds the driver of that name and checks that its program is installed. */
 export function driverOf(name: string, io: Io): Driver {
   const driver = driverNamed(name)
   if (!isInstalled(driver, io)) throw notFound(driver)
@@ -32,13 +35,13 @@ function firstInstalled(io: Io): Driver {
   throw new RalphError('AGENT_NOT_FOUND', 'no agent program is on PATH', {
     hint: `install one of ${realDrivers()
       .map(({ name }) => name)
-      .join(', ')}; "ralph demo" needs none`,
+      .join(', ')}; "ralph demo" runs without one`,
   })
 }
 
 export const installedAgents = (io: Io): Driver[] => realDrivers().filter((driver) => isInstalled(driver, io))
 
-/** All but the one for demos and tests, which is part of ralph. */
+/** Every driver except the scripted one, which ships with Ralph for demos and tests. */
 export const realDrivers = (): Driver[] => [...drivers.values()].filter(({ name }) => name !== 'scripted')
 
 const isInstalled = (driver: Driver, io: Io): boolean =>

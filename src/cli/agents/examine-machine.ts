@@ -9,10 +9,10 @@ import type { Io } from '../io/io.ts'
 import { capabilityText } from '../../agents/cells/protection.ts'
 import { sandboxCapability } from './protection.ts'
 
-/** What was found on this machine. Nothing of it is ever more than a warning. */
+/** One line about this machine. A finding here is never worse than a warning. */
 export type Observation = { readonly name: string; readonly ok: boolean; readonly text: string }
 
-/** Older ones are past their end of life. */
+/** Older majors are end-of-life. */
 const oldestSupported = 22
 
 export async function examineMachine(folder: string, io: Io): Promise<Observation[]> {
@@ -22,14 +22,14 @@ export async function examineMachine(folder: string, io: Io): Promise<Observatio
 
 function nodeOf(version: string): Observation {
   const ok = Number(version.split('.')[0]) >= oldestSupported
-  const old = `${version}: works, but gets no more security updates from its makers; ${oldestSupported} or newer is better`
+  const old = `${version}: works, but is end-of-life; use ${oldestSupported} or newer`
   return { name: 'node', ok, text: ok ? version : old }
 }
 
 async function gitOf(io: Io): Promise<Observation> {
   const file = findProgram('git', io.env['PATH'] ?? '', io.cwd)
   if (file === undefined) {
-    return { name: 'git', ok: false, text: 'not found: no checkpoints, and progress is told from file times only' }
+    return { name: 'git', ok: false, text: 'not found: no checkpoints, and progress is detected from file times only' }
   }
   const env = { PATH: io.env['PATH'] ?? '', LC_ALL: 'C' }
   const { stdout } = await runShortly({ file, args: ['--version'], cwd: io.cwd, env, timeoutMs: 5000 })
@@ -41,14 +41,11 @@ async function agentsOf(io: Io): Promise<Observation[]> {
   const found = inspections.filter(({ path }) => path !== undefined)
   if (found.length > 0) return found.map(observe)
   const names = inspections.map(({ name }) => name).join(', ')
-  return [{ name: 'agents', ok: false, text: `none is on PATH; install one of ${names}` }]
+  return [{ name: 'agents', ok: false, text: `no agent program is on PATH; install one of ${names}` }]
 }
 
-function observe({ name, version = 'of an unknown version', tested, login }: Inspection): Observation {
-  const doubts = [
-    ...(tested === false ? ['not tested with Ralph'] : []),
-    ...(login === 'no' ? ['nobody is logged in'] : []),
-  ]
+function observe({ name, version = 'unknown version', tested, login }: Inspection): Observation {
+  const doubts = [...(tested === false ? ['not tested with Ralph'] : []), ...(login === 'no' ? ['not logged in'] : [])]
   const known = login === 'yes' ? [version, 'logged in'] : [version]
   return { name, ok: doubts.length === 0, text: [...known, ...doubts].join(', ') }
 }

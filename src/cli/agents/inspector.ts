@@ -9,7 +9,7 @@ import type { Io } from '../io/io.ts'
 
 const timeoutMs = 15_000
 
-/** Looks at a driver's program on this machine, with the environment that the program would have at work. */
+/** Inspects a driver's program on this machine, with the environment it would have in a sprint. */
 export function inspectorFor(driver: Driver, { env, cwd }: Io, signal?: AbortSignal): Inspector {
   const { env: settings = {} } = driver.command({ cwd, folder: cwd, sprintDir: cwd })
   const seen = agentEnv(driver, env, [], settings)

@@ -2,7 +2,7 @@ import type { Driver } from '../../agents/drivers/driver.ts'
 import { drivers, families, findDriver } from '../../agents/drivers/registry.ts'
 import type { KnownAgent, KnownAgents } from '../../compiler/resolve/compilation.ts'
 
-/** Every agent that SPRINT.yaml may name: those with a name of their own, and any program as `acp:…` or `command:…`. */
+/** Every agent that SPRINT.yaml may name: the built-in drivers, and any program as `acp:…` or `command:…`. */
 export const knownAgents: KnownAgents = {
   has: (name) => named(name) !== undefined,
   get: (name) => {
@@ -13,7 +13,7 @@ export const knownAgents: KnownAgents = {
   values: () => [...drivers.values()].map(toKnown).values(),
 }
 
-/** `command` alone is not yet an agent, and neither is one with a quote that is not closed. */
+/** Rejects a bare `command:` and a command with an unclosed quote. */
 function named(name: string): Driver | undefined {
   try {
     const driver = findDriver(name)

@@ -10,6 +10,6 @@ import { ralphHome } from '../io/ralph-home.ts'
 
 export const sandboxCapability = ({ env, cwd }: Io): Promise<Capability> => capabilityOn({ env, cwd })
 
-/** Throws SANDBOX_UNAVAILABLE if there must be a sandbox and cannot be one. */
+/** Throws SANDBOX_UNAVAILABLE if the sandbox is required but not available. */
 export const protectionFor = (wanted: Progress['sandbox'], io: Io): Promise<Protection> =>
   protectionOn({ wanted, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })

@@ -14,14 +14,17 @@ export type Trial = {
   readonly answered: boolean
   readonly stopped: boolean
   readonly durationMs: number
-  /** Where everything is that it printed; gone if it answered. */
+  /** Holds everything the agent printed; removed if the agent answered. */
   readonly folder: string
 }
 
 const prompt = 'Answer with the one word "ready" and nothing else. Do not use any tool.\n'
 const timeouts = { idle: 120_000, attempt: 300_000, afterResult: 10_000 }
 
-/** One turn of an agent, started as in a sprint, in an empty folder; in this one if its program is named from here. */
+/**
+ * Runs one turn of an agent as a sprint would, in an empty folder, or in the current folder if the program's path is
+ * relative to it.
+ */
 export async function tryAgent(driver: Driver, model: string | undefined, io: Io): Promise<Trial> {
   const { env: { pass = [] } = {}, sandbox: wanted } = readUserConfig(io)
   const { sandbox } = await protectionFor(wanted, io)
@@ -43,7 +46,7 @@ export async function tryAgent(driver: Driver, model: string | undefined, io: Io
   }
 }
 
-/** The agent is a process of its own: it must be ended when we are told to stop. */
+/** The agent runs in its own process group, so a signal to Ralph must end it explicitly. */
 function stopOnSignal() {
   const controller = new AbortController()
   const stop = () => controller.abort()

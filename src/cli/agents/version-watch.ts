@@ -5,8 +5,8 @@ import { inspectorFor } from './inspector.ts'
 import type { Io } from '../io/io.ts'
 
 /**
- * Passes events on, and once per agent says when its version is not one that was tested. Agents that name their version in
- * their output cost nothing; else the first one is asked, beside its first attempt: one short call per run.
+ * Forwards events and warns once per agent if its version is untested. Most agents print their version; for the others
+ * Ralph runs one short version command beside the first attempt.
  */
 export function watchVersions(
   drivers: readonly [Driver, ...Driver[]],

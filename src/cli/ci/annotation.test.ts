@@ -4,13 +4,13 @@ import type { SprintEvent } from '../../contract/events.ts'
 import { annotation, annotationOf, annotationOfDiagnostic, annotationOfError, harmless } from './annotation.ts'
 
 describe('an annotation', () => {
-  it('escapes what would end it or begin another command', () => {
+  it('escapes characters that would end it or start another command', () => {
     expect(annotation('error', '50% done\r\n::warning::no', { title: 'a: b, c\n%' })).toBe(
       '::error title=a%3A b%2C c%0A%25::50%25 done%0D%0A::warning::no',
     )
   })
 
-  it('stands at a place in a file', () => {
+  it('points to a place in a file', () => {
     const place = { file: 's/SPRINT.yaml', line: 3, column: 5 }
     const hint = 'did you mean "goal"?'
     expect(
@@ -18,7 +18,7 @@ describe('an annotation', () => {
     ).toBe('::warning file=s/SPRINT.yaml,line=3,col=5,title=UNKNOWN_FIELD::unknown field (did you mean "goal"?)')
   })
 
-  it('tells an error with its place and what to do', () => {
+  it('shows an error with its place and its hint', () => {
     const error = new RalphError('SPRINT_NOT_FOUND', 'there is no such folder', {
       place: { file: 's' },
       hint: 'make it',
@@ -26,7 +26,7 @@ describe('an annotation', () => {
     expect(annotationOfError(error)).toBe('::error title=SPRINT_NOT_FOUND::s: there is no such folder (make it)')
   })
 
-  it('is not longer than GitHub shows', () => {
+  it('is no longer than GitHub displays', () => {
     expect(annotation('notice', 'x'.repeat(10_000), { title: 't' }).length).toBeLessThan(4100)
   })
 })
@@ -62,7 +62,7 @@ describe('of a sprint', () => {
     { type: 'hook-ended', iteration: 2, hook: 'lint', ok: true, exitCode: 0 },
     { type: 'sprint-rested', status: 'needs-human' },
     { type: 'claim-made', iteration: 1, summary: 'done' },
-  ])('%j is not worth one', (event) => {
+  ])('%j creates none', (event) => {
     expect(annotationOf(event)).toBeUndefined()
   })
 })
@@ -72,6 +72,6 @@ it.each([
   ['fine\n  ::error::no', 'fine\n  : :error::no'],
   ['before ##[error]no', 'before # #[error]no'],
   ['a::b is C++', 'a::b is C++'],
-])('%j cannot be taken for a command of a workflow', (text, shown) => {
+])('%j cannot be read as a workflow command', (text, shown) => {
   expect(harmless(text)).toBe(shown)
 })

@@ -7,10 +7,10 @@ import { clip, oneLine } from '../io/paint.ts'
 type Level = 'error' | 'warning' | 'notice'
 type About = { readonly title: string; readonly place?: Place | undefined }
 
-/** GitHub shows no more of one. */
+/** GitHub truncates longer annotations. */
 const mostCharacters = 4000
 
-/** A line that GitHub Actions shows at the run, and at the file if it is about one. */
+/** Formats a workflow command that GitHub Actions shows on the run, and on the file if one is given. */
 export function annotation(level: Level, text: string, { title, place }: About): string {
   const properties = { file: place?.file, line: place?.line, col: place?.column, title }
   const given = Object.entries(properties).flatMap(([name, value]) =>
@@ -19,12 +19,12 @@ export function annotation(level: Level, text: string, { title, place }: About):
   return `::${level} ${given.join(',')}::${escapeData(clip(text, mostCharacters))}`
 }
 
-/** What stands behind the second `::`; the percent sign first, or it would be escaped twice. */
+/** Escapes the text after the second `::`. The percent sign comes first; otherwise it would be escaped twice. */
 const escapeData = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 
 const escapeProperty = (text: string): string => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 
-/** What of a sprint is worth an annotation: refusals, failures, questions, and how it ended. */
+/** Maps an event to an annotation: refusals, failures, questions, and the final status. */
 export function annotationOf(event: SprintEvent): string | undefined {
   if (event.type === 'sprint-rested') return endOf(event.status, event.reason)
   if (event.type === 'question-asked')
@@ -33,7 +33,7 @@ export function annotationOf(event: SprintEvent): string | undefined {
   return trouble && annotation('warning', trouble.text, { title: `Iteration ${trouble.iteration}: ${trouble.what}` })
 }
 
-/** What went wrong on the way; the sprint goes on. */
+/** A failure along the way; the sprint continues. */
 function troubleIn(event: SprintEvent) {
   if (event.type === 'claim-refused') {
     const { iteration, by, reason } = event
@@ -63,7 +63,7 @@ const questionText = ({ details, options = [] }: Extract<SprintEvent, { type: 'q
     .filter((line) => line !== '')
     .join('\n') || 'see the job summary'
 
-/** The question has an annotation of its own already. */
+/** The question already has its own annotation. */
 const ends: Readonly<Record<SprintStatus, readonly [Level, string] | undefined>> = {
   completed: ['notice', 'The goal is reached'],
   paused: ['notice', 'The sprint is paused'],
@@ -84,7 +84,7 @@ function endOf(status: SprintStatus, reason: string | undefined): string | undef
   return annotation(level, oneLine(reason ?? '') || status, { title })
 }
 
-/** At the line of the file that it is about. */
+/** Points to the line of the file that the error names. */
 export const annotationOfDiagnostic = ({ severity, code, message, hint, place }: Diagnostic): string =>
   annotation(severity === 'error' ? 'error' : 'warning', hint === undefined ? message : `${message} (${hint})`, {
     title: code,
@@ -96,5 +96,5 @@ export const annotationOfError = ({ code, message, hint, place }: RalphError): s
     title: code,
   })
 
-/** A line of somebody else's text that GitHub Actions must not take for a command of ours. */
+/** Neutralizes a line of foreign text so that GitHub Actions does not read it as a workflow command. */
 export const harmless = (text: string): string => text.replaceAll(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '# #[')

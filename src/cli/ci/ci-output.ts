@@ -7,15 +7,15 @@ import type { View } from '../view/view.ts'
 import { annotationOf, annotationOfDiagnostic, annotationOfError, harmless } from './annotation.ts'
 import { jobSummary } from './job-summary.ts'
 
-/** How a run is told to GitHub Actions: plain lines, annotations, and the summary of the job. */
+/** How a run reports to GitHub Actions: plain lines, annotations, and a job summary. */
 export interface CiOutput {
-  /** For everything but annotations: without colour, and nothing in it can be taken for a command of a workflow. */
+  /** For everything except annotations: no colour, and no line that could be read as a workflow command. */
   readonly io: Io
-  /** The same view, and annotations with it. */
+  /** The same view plus annotations. */
   readonly annotated: (view: View) => View
   readonly showDiagnostics: (diagnostics: readonly Diagnostic[]) => void
   readonly showError: (error: unknown) => void
-  /** Written where GITHUB_STEP_SUMMARY says. One that cannot be written is a warning: the sprint is what matters. */
+  /** Writes to GITHUB_STEP_SUMMARY. A failed write is only a warning, because the result of the sprint matters more. */
   readonly summarize: (progress: Progress, folder: string) => Promise<void>
 }
 

@@ -16,7 +16,7 @@ const anIteration = (given: Partial<IterationRecord>): IterationRecord => ({
   ...given,
 })
 
-it('shows how it ended, what it took, and every iteration', () => {
+it('shows the final status, the totals, and every iteration', () => {
   const progress = aProgress({
     status: 'completed',
     goal: 'Ship it',
@@ -35,7 +35,7 @@ it('shows how it ended, what it took, and every iteration', () => {
 |  |  |
 | --- | --- |
 | Sprint | \`2026-01-18_sprint\` in \`.claude/sprints/s\` |
-| Iterations | 2, 1 with a claim that was refused |
+| Iterations | 2, 1 with a refused claim |
 | Steps | 1 of 3 completed |
 | Checks | ✅ \`npm test\` |
 | Cost | $1.00 |
@@ -50,7 +50,7 @@ it('shows how it ended, what it took, and every iteration', () => {
 `)
 })
 
-it('asks the open question with its options, and says how to answer', () => {
+it('shows the open question with its options and how to answer', () => {
   const humanNeeded = { reason: 'Which database?', details: 'Two fit.', options: ['pg', 'sqlite'], askedAt: noon }
 
   expect(jobSummary(aProgress({ status: 'needs-human', humanNeeded }), 's')).toContain(`### A human is needed
@@ -66,7 +66,7 @@ Answer with \`ralph answer s "…"\`, then \`ralph run s\`.
 `)
 })
 
-it('lets no text of an agent break out of its cell', () => {
+it("does not let an agent's text break out of its table cell", () => {
   const summary = 'a | b\n# <img src=x> [link](x) @everyone `code`'
   const shown = jobSummary(aProgress({ iterations: [anIteration({ summary })] }), 's')
 

@@ -3,7 +3,7 @@ import { clip, humanDuration, oneLine } from '../io/paint.ts'
 import { money } from '../view/receipt.ts'
 import { endings } from '../view/run-report.ts'
 
-/** The job summary of a sprint in Markdown: how it ended, what it took, and every iteration. */
+/** The job summary of a sprint in Markdown: final status, totals, and every iteration. */
 export function jobSummary(progress: Progress, folder: string): string {
   const { status, reason, goal, sprintId, iterations } = progress
   const mark = status === 'completed' ? '✅' : status === 'failed' || status === 'blocked' ? '❌' : '⏸️'
@@ -22,7 +22,7 @@ export function jobSummary(progress: Progress, folder: string): string {
 
 function overview({ stats, iterations, ...progress }: Progress, sprintId: string, folder: string): string[][] {
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
-  const again = refused === 0 ? '' : `, ${refused} with a claim that was refused`
+  const again = refused === 0 ? '' : `, ${refused} with a refused claim`
   return [
     ['Sprint', `${code(sprintId)} in ${code(folder)}`],
     ['Iterations', `${stats.currentIteration}${again}`],
@@ -33,12 +33,12 @@ function overview({ stats, iterations, ...progress }: Progress, sprintId: string
   ]
 }
 
-/** As they were when they were last run. */
+/** The results of the last run of each check. */
 function checksOf({ doneWhen = [] }: Pick<Progress, 'doneWhen'>, iterations: readonly IterationRecord[]): string {
   const last = iterations.findLast(({ checks }) => checks !== undefined)?.checks ?? []
   const marks = new Map(last.map(({ name, passed }) => [name, passed ? '✅' : '❌']))
   const names = doneWhen.length > 0 ? doneWhen.map(({ name, run }) => name ?? run) : [...marks.keys()]
-  return names.map((name) => `${marks.get(name) ?? '·'} ${code(name)}`).join('<br>') || 'none: unchecked'
+  return names.map((name) => `${marks.get(name) ?? '·'} ${code(name)}`).join('<br>') || 'none (unchecked)'
 }
 
 function questionOf({ humanNeeded }: Progress, folder: string): string[] {
@@ -86,7 +86,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   ...rows.map((cells) => `| ${cells.join(' | ')} |`),
 ]
 
-/** Somebody else's text: one line, and none of it Markdown, HTML or a mention. */
+/** Foreign text on one line, with Markdown, HTML and mentions escaped. */
 const text = (said: string, most: number): string =>
   clip(oneLine(said), most)
     .replaceAll('&', '&amp;')
@@ -94,5 +94,5 @@ const text = (said: string, most: number): string =>
     .replaceAll(/[\\`*_{}[\]|#~]/g, (sign) => `\\${sign}`)
     .replaceAll('@', '@\u200b')
 
-/** Backticks would end it, and a bar is the end of a cell also in code. */
+/** A backtick would end the code span, and a bar ends a table cell even inside code. */
 const code = (said: string): string => `\`${oneLine(said).replaceAll('`', "'").replaceAll('|', '\\|')}\``

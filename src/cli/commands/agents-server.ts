@@ -10,27 +10,29 @@ import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 
 const options = {
-  backend: { type: 'string', value: 'HOST:PORT', description: 'join: where the backend listens for machines' },
-  name: { type: 'string', value: 'NAME', description: 'join: how the machine is called (default: its host name)' },
-  labels: { type: 'string', value: 'A,B', description: 'join: labels, for placing work' },
+  backend: { type: 'string', value: 'HOST:PORT', description: 'join: address where the backend listens for machines' },
+  name: { type: 'string', value: 'NAME', description: 'join: name of the machine (default: its host name)' },
+  labels: { type: 'string', value: 'A,B', description: 'join: labels used to place work' },
   roots: {
     type: 'string',
     value: 'DIR:DIR',
-    description: 'join: folders that workspaces may lie in (default: your home)',
+    description: 'join: folders that workspaces may be in (default: your home)',
   },
-  slots: { type: 'string', value: 'N', description: 'join: prompts that may run at once (default 4)' },
+  slots: { type: 'string', value: 'N', description: 'join: maximum number of prompts at once (default 4)' },
   notes: {
     type: 'string',
     value: 'DIR',
-    description: 'join: where agents keep notes, {agent} is the agent (default ~/.ralph/notes/{agent})',
+    description:
+      "join: where agents keep notes; {agent} is replaced by the agent's name (default ~/.ralph/notes/{agent})",
   },
   update: {
     type: 'string',
     value: 'COMMAND',
-    description: 'join: installs {version} of ralph when an admin of the backend asks for it (default: nobody can)',
+    description:
+      'join: command that installs {version} of ralph when an admin of the backend asks for it (default: updates are refused)',
   },
-  systemd: { type: 'boolean', description: 'print a systemd unit that runs the agents-server, and end' },
-  json: { type: 'boolean', description: 'the log as JSON lines' },
+  systemd: { type: 'boolean', description: 'print a systemd unit that runs the agents-server, and exit' },
+  json: { type: 'boolean', description: 'print the log as JSON lines' },
 } as const
 
 type Values = {
@@ -39,13 +41,13 @@ type Values = {
 
 export const agentsServer = command({
   name: 'agents-server',
-  summary: 'Make this computer a machine of a fleet: join a backend, then take work from it',
+  summary: 'Connect this computer to a backend and run its work',
   arguments: ['[join]', '[token]'],
   options,
-  details: `The token comes from \`ralph machine token\` on the backend; it is good once and for 15 minutes, and names the backend that
-is trusted. The key of this machine is made here and stays here. Without arguments the agents-server runs in the foreground:
-it calls the backend, nothing has to be open to the network here. Agents that are at work survive its end and are found
-again at its next start.`,
+  details: `Get a token with \`ralph machine token\` on the backend. It works once, expires after 15 minutes, and pins the backend's
+identity. The private key of this machine is created here and never leaves it. Without arguments, the agents-server runs in
+the foreground and connects to the backend; no port has to be open on this machine. Running agents survive a stop of the
+agents-server, and its next start reattaches to them.`,
   examples: [
     'ralph agents-server join ralph1.… --backend ralph.example.com:7258',
     'ralph agents-server',
@@ -58,9 +60,9 @@ again at its next start.`,
     }
     if (verb === undefined) return serve(values, io)
     if (verb !== 'join')
-      throw new RalphError('USAGE', `agents-server: "${verb}" is unknown`, { hint: 'join, or nothing' })
+      throw new RalphError('USAGE', `agents-server: unknown argument "${verb}"`, { hint: 'use "join", or no argument' })
     if (token === undefined)
-      throw new RalphError('USAGE', 'agents-server join: the token is missing', { hint: 'ralph machine token' })
+      throw new RalphError('USAGE', 'agents-server join: missing token', { hint: 'ralph machine token' })
     return join(token, values, io)
   },
 })
@@ -74,11 +76,11 @@ async function join(token: string, values: Values, io: Io): Promise<number> {
     backend: addressOf(values.backend),
     settings,
     version: packageVersion(),
-    onPending: () => io.print('waiting until an admin approves this machine …'),
+    onPending: () => io.print('waiting for an admin to approve this machine …'),
   })
   const told = { machineId, name: settings.name, backend: `${backend.host}:${backend.port}` }
   io.print(
-    values.json === true ? JSON.stringify(told) : `joined as "${settings.name}"; take work with: ralph agents-server`,
+    values.json === true ? JSON.stringify(told) : `joined as "${settings.name}"; start with: ralph agents-server`,
   )
   return 0
 }
@@ -88,7 +90,7 @@ async function serve(values: Values, io: Io): Promise<number> {
   const log = logger(values.json === true, io)
   const program = { version: packageVersion(), installedVersion }
   const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...program, log })
-  log('the agents-server runs', { pid: process.pid })
+  log('agents-server started', { pid: process.pid })
   const ended = await Promise.race([
     untilSignal(),
     server.updated.then((version) => ({ version })),
@@ -96,8 +98,8 @@ async function serve(values: Values, io: Io): Promise<number> {
   ])
   await server.close()
   if ('why' in ended) throw new RalphError('MACHINE_REFUSED', ended.why, { hint: 'join again with a new token' })
-  if ('version' in ended) log('ralph was updated, and is to be started again', ended)
-  // Agents that are at work are watched to their end, which may be hours away; they do without us until the next start.
+  if ('version' in ended) log('ralph was updated and needs a restart', ended)
+  // Running agents may need hours, so do not wait for them: they survive until the next start.
   process.exit(0)
 }
 
@@ -137,7 +139,7 @@ function settingsOf(values: Values, io: Io): MachineSettings {
 
 function updateOf(given: string | undefined): string | undefined {
   if (given === undefined || given.includes('{version}')) return given
-  throw new RalphError('USAGE', '--update needs {version} in its command', {
+  throw new RalphError('USAGE', 'the command for --update must contain {version}', {
     hint: '--update "npm install --global ralph-mode@{version}"',
   })
 }
@@ -151,8 +153,8 @@ const list = (text: string | undefined, between: string): string[] | undefined =
 function addressOf(text: string | undefined) {
   const [, host, port] = /^(?:\[?([^\]]+?)\]?):(\d{1,5})$/.exec(text ?? '') ?? []
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) }
-  throw new RalphError('USAGE', '--backend takes HOST:PORT of the backend', {
-    hint: 'ralph machine token prints the whole command',
+  throw new RalphError('USAGE', '--backend expects HOST:PORT', {
+    hint: '"ralph machine token" prints the whole command',
   })
 }
 

@@ -14,23 +14,32 @@ import { tryAgent, type Trial } from '../agents/try-agent.ts'
 
 export const agents = command({
   name: 'agents',
-  summary: 'Show which agents are installed and tested, and try one',
+  summary: 'List installed agents and try one',
   arguments: ['[try]', '[name]'],
   options: {
-    model: { type: 'string', short: 'm', value: 'NAME', description: "with try: the model; default: the agent's own" },
-    json: { type: 'boolean', description: 'print the same as JSON' },
+    model: {
+      type: 'string',
+      short: 'm',
+      value: 'NAME',
+      description: "with try: the model; default: the agent's own default",
+    },
+    json: { type: 'boolean', description: 'print the result as JSON' },
   },
-  details: `"ralph agents" asks each program for its version and looks for a login; nothing of that costs anything.
-"ralph agents try <name>" starts the agent in an empty folder and asks it for one word, as a sprint would. Exit code 0 if it answers.`,
+  details: `"ralph agents" asks each program for its version and checks for a login; this is free.
+"ralph agents try <name>" starts the agent in an empty folder, as a sprint would, and asks for a one-word answer. Exit code 0 if the agent answers.`,
   examples: ['ralph agents', 'ralph agents try claude', 'ralph agents try "acp:my-agent --flag"'],
   async run({ values, positionals: [verb, name] }, io) {
     const json = values.json === true
     if (verb === undefined) return list(json, io)
     if (verb !== 'try' || name === undefined) {
       const hint = `did you mean "ralph agents try ${verb === 'try' ? '<name>' : verb}"?`
-      throw new RalphError('USAGE', verb === 'try' ? 'agents: try which agent?' : `agents: what is "${verb}"?`, {
-        hint,
-      })
+      throw new RalphError(
+        'USAGE',
+        verb === 'try' ? 'agents: missing name of the agent to try' : `agents: unknown argument "${verb}"`,
+        {
+          hint,
+        },
+      )
     }
     const trial = await tryAgent(driverOf(name, io), values.model, io)
     if (json) io.print(JSON.stringify(trialJson(name, trial)))
@@ -80,8 +89,8 @@ function table(found: readonly Found[], io: Io): string[] {
     ...rows.map((row, index) => (found[index]?.inspection.path === undefined ? dim(line(row)) : line(row))),
     '',
     first
-      ? `see whether one works: ralph agents try ${first.driver.name}`
-      : 'none is installed; "ralph demo" shows a sprint without one',
+      ? `try one: ralph agents try ${first.driver.name}`
+      : 'no agent is installed; "ralph demo" runs a sprint without one',
   ]
 }
 
@@ -93,7 +102,7 @@ function cells({ driver, inspection }: Found): string[] {
 
 function testedCell(tested: boolean | undefined, { about }: Driver): string {
   if (tested === undefined) return 'unknown'
-  return tested || !about ? 'yes' : `no: ${about.tested[0]} up to ${about.tested[1]}`
+  return tested || !about ? 'yes' : `no: tested with ${about.tested[0]} to ${about.tested[1]}`
 }
 
 const trialJson = (agent: string, { outcome, answered, durationMs }: Trial) => ({
@@ -106,14 +115,14 @@ const trialJson = (agent: string, { outcome, answered, durationMs }: Trial) => (
 
 function trialLines(name: string, { outcome, answered, durationMs, folder }: Trial, io: Io): string[] {
   const { green, red, dim } = paintFor(io.color)
-  const { usage, costUsd, reason = 'it gave no answer', class: failure } = outcome
+  const { usage, costUsd, reason = 'no answer', class: failure } = outcome
   const cost = costUsd === undefined ? 'unpriced' : `$${costUsd.toFixed(4)}`
   const spent = `${humanDuration(durationMs)}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${cost}`
   if (answered) return [`${green('✓')} ${name} answers: ${clip(oneLine(outcome.text), 200)}`, dim(`  ${spent}`)]
   const what = [outcome.status, ...(failure ? [failure] : [])].join(', ')
   return [
-    `${red('✗')} ${name} does not answer: ${what}: ${oneLine(reason)}`,
+    `${red('✗')} ${name} did not answer: ${what}: ${oneLine(reason)}`,
     dim(`  ${spent}`),
-    dim(`  all that it printed: ${join(folder, 'transcripts', 'try.jsonl')}`),
+    dim(`  full output: ${join(folder, 'transcripts', 'try.jsonl')}`),
   ]
 }

@@ -6,10 +6,10 @@ import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const answer = command({
   name: 'answer',
-  summary: 'Answer the question a sprint waits for',
+  summary: 'Answer the open question of a sprint',
   arguments: ['<sprint-dir>', '<answer>'],
   options: { json: { type: 'boolean', description: 'print {question, answer} as JSON' } },
-  details: 'The answer is in the next prompt. Go on with: ralph run <sprint-dir>',
+  details: 'Ralph puts the answer into the next prompt. Resume with: ralph run <sprint-dir>',
   examples: ['ralph answer .claude/sprints/2026-11-15_auth "Use the staging database"'],
   async run({ values, positionals: [given = '', text = ''] }, io) {
     const sprintDir = openSprintFolder(given)
@@ -19,7 +19,7 @@ export const answer = command({
     const { reason: question } = humanNeeded
     await recordFact(sprintDir, { type: 'answered', at: io.now(), answer: text }, io)
     io.print(
-      values.json === true ? JSON.stringify({ question, answer: text }) : `answered; go on with: ralph run ${given}`,
+      values.json === true ? JSON.stringify({ question, answer: text }) : `answered; resume with: ralph run ${given}`,
     )
     return 0
   },

@@ -12,22 +12,22 @@ import { fold } from '../sprint/sprint-state.ts'
 
 export const compileCommand = command({
   name: 'compile',
-  summary: 'Check SPRINT.yaml and its workflow, write PROGRESS.yaml',
+  summary: 'Check SPRINT.yaml and its workflow, and write PROGRESS.yaml',
   arguments: ['<sprint-dir>'],
   options: {
     workflows: {
       type: 'string',
       short: 'w',
       value: 'DIR',
-      description: 'where workflows are; default .claude/workflows of the project',
+      description: 'folder with workflows; default: .claude/workflows of the project',
     },
-    strict: { type: 'boolean', description: 'unknown template variables are errors' },
+    strict: { type: 'boolean', description: 'treat unknown template variables as errors' },
     'dry-run': { type: 'boolean', description: 'check only, write nothing' },
-    fresh: { type: 'boolean', description: 'start anew in a new folder beside this one, which stays as it is' },
+    fresh: { type: 'boolean', description: 'start over in a new folder beside this one, which is left unchanged' },
     json: { type: 'boolean', description: 'print {valid, diagnostics, …} as JSON; with --dry-run also the progress' },
   },
   details:
-    'A sprint that has run keeps its history: a changed SPRINT.yaml changes its configuration, and what is different is shown.',
+    'A sprint that has already run keeps its history: changes in SPRINT.yaml update its configuration, and the command lists them.',
   examples: [
     'ralph compile .claude/sprints/2026-11-15_auth',
     'ralph compile s --dry-run --json',
@@ -80,9 +80,10 @@ async function write(sprintDir: string, { progress, recompiled }: Ready, io: Io)
 function said(sprintDir: string, { progress, recompiled }: Ready, io: Io): string[] {
   const file = shownPath(progressPath(sprintDir), io)
   if (progress.status === 'not-started') return [`${file} written: ${progress.mode} mode, ${progress.sprintId}`]
-  if (!recompiled) return [`${file} is kept: the sprint has run (${progress.status}), and nothing has changed`]
+  if (!recompiled)
+    return [`${file} is unchanged: the sprint has already run (${progress.status}), and SPRINT.yaml has no changes`]
   return [
-    `${file} keeps its history (${progress.status}); changed:`,
+    `${file} keeps its history (${progress.status}); changes:`,
     ...recompiled.changes.map((change) => `  ${change}`),
   ]
 }

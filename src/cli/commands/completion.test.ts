@@ -34,7 +34,7 @@ async function scriptOf(shell: string): Promise<string> {
   return text()
 }
 
-/** What bash offers for a line whose last word is being typed. */
+/** Returns what bash offers for the last word of a line. */
 async function offered(...words: readonly string[]): Promise<string[]> {
   const cwd = aFolder()
   for (const folder of ['.claude/sprints/2026-11-15_auth', '.claude/sprints/2026 with blanks', 'docs'])
@@ -72,20 +72,20 @@ describe('ralph completion', () => {
   it.each([
     ['zsh', ["'run:Run a sprint'", String.raw`'--json[it'\''s JSON\: \[yes\]]'`, "'--agent=[agent]:NAME:("]],
     ['fish', ["-a run -d 'Run a sprint'", String.raw`-l json -d 'it\'s JSON: [yes]'`, '-l agent -s a -r -a']],
-  ])('writes commands and options for %s too, quoted as it wants', async (shell, parts) => {
+  ])("writes commands and options for %s, with that shell's quoting", async (shell, parts) => {
     const script = await scriptOf(shell)
 
     expect(parts.filter((part) => !script.includes(part))).toEqual([])
   })
 
-  it('gives the script as JSON', async () => {
+  it('prints the script as JSON', async () => {
     const { io, printed } = anIo()
     await completionFor(table).run(['bash', '--json'], io)
 
     expect(JSON.parse(printed[0] ?? '')).toEqual({ shell: 'bash', script: `${await scriptOf('bash')}\n` })
   })
 
-  it('refuses another shell', async () => {
+  it('refuses an unknown shell', async () => {
     await expect(completionFor(table).run(['bsh'], anIo().io)).rejects.toMatchObject({
       code: 'USAGE',
       hint: 'did you mean bash?',

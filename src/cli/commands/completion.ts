@@ -6,14 +6,14 @@ import { completionScript, shells } from '../io/shell-completion.ts'
 
 type Entry = { readonly load: () => Promise<Command> }
 
-/** For the commands of this table, itself included. Loads them all, which is only done here. */
+/** Takes the command table, which includes this command. Loads every command; no other command does that. */
 export const completionFor = (table: Readonly<Record<string, Entry>>): Command =>
   command({
     name: 'completion',
-    summary: 'Print the completion script of a shell',
+    summary: 'Print a shell completion script',
     arguments: ['<shell>'],
     options: { json: { type: 'boolean', description: 'print {shell, script} as JSON' } },
-    details: `For bash, zsh and fish: commands, options, sprint folders and agents. The script holds everything; Tab starts no program.`,
+    details: `Supports bash, zsh and fish, and completes commands, options, sprint folders and agents. The script is self-contained; Tab starts no program.`,
     examples: [
       'eval "$(ralph completion bash)"              # in ~/.bashrc',
       'eval "$(ralph completion zsh)"               # in ~/.zshrc, after compinit',
@@ -31,7 +31,7 @@ export const completionFor = (table: Readonly<Record<string, Entry>>): Command =
 
 function unknownShell(given: string): RalphError {
   const meant = nearest(given, shells)
-  return new RalphError('USAGE', `completion: there is no script for "${given}"`, {
+  return new RalphError('USAGE', `completion: unknown shell "${given}"`, {
     hint: meant ? `did you mean ${meant}?` : `shells: ${shells.join(', ')}`,
   })
 }

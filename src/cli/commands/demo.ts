@@ -11,22 +11,22 @@ import { shownPath } from '../io/display-path.ts'
 
 export const demo = command({
   name: 'demo',
-  summary: 'Watch a sprint on a sample project, offline, without an agent or a key',
+  summary: 'Watch a sprint on a sample project: offline, no agent, no API key',
   arguments: ['[folder]'],
   options: {
-    fast: { type: 'boolean', description: 'without the pauses that make it readable' },
-    json: { type: 'boolean', description: 'one JSON event per line' },
+    fast: { type: 'boolean', description: 'skip the pauses that make it readable' },
+    json: { type: 'boolean', description: 'print one JSON event per line' },
   },
-  details: `Copies a small project with failing tests into a new folder (a temporary one if none is given) and runs a sprint on it.
-The agent is a scripted program: it speaks Claude Code's protocol and really edits the files, from a scenario file.`,
+  details: `Copies a small project with failing tests into a new folder (temporary by default) and runs a sprint on it.
+A scripted program plays the agent: it speaks Claude Code's protocol and really edits the files, following a scenario file.`,
   examples: ['ralph demo', 'ralph demo ./pancakes --fast'],
   async run({ values, positionals: [given] }, io) {
     const project =
       given === undefined ? join(await makeTemporaryFolder('ralph-demo'), 'pancakes') : resolve(io.cwd, given)
     if (exists(project)) {
-      throw new RalphError('SPRINT_EXISTS', 'the folder is there already', {
+      throw new RalphError('SPRINT_EXISTS', 'the folder already exists', {
         place: { file: given ?? project },
-        hint: 'give the name of a new one',
+        hint: 'choose the name of a new folder',
       })
     }
     const sprintDir = await layOut(project)
@@ -42,7 +42,7 @@ The agent is a scripted program: it speaks Claude Code's protocol and really edi
 
 const noLimits = { iterations: undefined, usd: undefined, durationMs: undefined }
 
-/** The sample project in a repository of its own, with a sprint in it. */
+/** Creates the sample project in its own repository, with a sprint in it. */
 async function layOut(project: string): Promise<string> {
   const sprintDir = join(project, '.claude', 'sprints', 'pancakes')
   await copyFolder(assetPath('demo/project'), project)
@@ -59,13 +59,10 @@ function closing(project: string, io: Io): string[] {
   const [agent] = installedAgents(io)
   const folder = shownPath(project, io)
   if (!agent)
-    return [
-      '',
-      'With Claude Code, Codex or another agent installed, the same runs on your own project: ralph run --goal "…"',
-    ]
+    return ['', 'Install Claude Code, Codex or another agent to run this on your own project: ralph run --goal "…"']
   return [
     '',
-    `${agent.name} is installed. The same with it:`,
+    `${agent.name} is installed. Run the same sprint with it:`,
     `  cd ${folder} && git checkout . && ralph run --goal "Make all tests pass without changing them" --agent ${agent.name}`,
   ]
 }

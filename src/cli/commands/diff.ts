@@ -9,13 +9,13 @@ import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const diff = command({
   name: 'diff',
-  summary: 'Show what an iteration, or the whole sprint, has changed',
+  summary: 'Show the changes of an iteration or of the whole sprint',
   arguments: ['<sprint-dir>', '[iteration]'],
   options: {
-    stat: { type: 'boolean', description: 'files and counts only' },
+    stat: { type: 'boolean', description: 'list files and counts only' },
     json: { type: 'boolean', description: 'print {from, to, diff} as JSON' },
   },
-  details: 'Compares checkpoints, so it shows committed and uncommitted work alike.',
+  details: 'Compares checkpoints, so it includes committed and uncommitted changes.',
   examples: ['ralph diff .claude/sprints/2026-11-15_auth', 'ralph diff s 3 --stat'],
   async run({ values, positionals: [given = '', iteration] }, io) {
     const sprintDir = openSprintFolder(given)
@@ -24,12 +24,12 @@ export const diff = command({
     const range = { from: number === undefined ? 0 : number - 1, to: number ?? progress.stats.currentIteration }
     const text = await diffOf(workspaceOf(sprintDir, progress, io), range, values.stat === true ? ['--stat'] : [])
     if (values.json === true) io.print(JSON.stringify({ ...range, diff: text }))
-    else io.print(text === '' ? 'nothing has changed' : text)
+    else io.print(text === '' ? 'no changes' : text)
     return 0
   },
 })
 
-/** The files that the sprint works on: in its worktree, as long as there is one. */
+/** The folder the sprint works in: its worktree while there is one, otherwise the project. */
 export function workspaceOf(sprintDir: string, { sprintId, worktree }: Progress, io: Io) {
   const project = projectOf(sprintDir, io.cwd)
   const tree = resolve(project, worktree?.path ?? '.')

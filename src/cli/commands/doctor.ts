@@ -13,17 +13,17 @@ import { shownPath } from '../io/display-path.ts'
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Examine this machine, and a sprint; repair what can be repaired safely',
+  summary: 'Check this machine or a sprint, and repair what is safe to repair',
   arguments: ['[sprint-dir]'],
   options: {
     repair: {
       type: 'boolean',
-      description: 'put right what can be put right without losing anything, and say what was done',
+      description: 'repair what can be repaired without data loss, and list the repairs',
     },
     json: { type: 'boolean', description: 'print {machine, sprint, repaired} as JSON' },
   },
   details:
-    'Exit code 1 only if a rule of the sprint is broken; what is missing on the machine is a warning. See docs/guide/doctor.md.',
+    'Exits with 1 only if the sprint breaks a rule; a program missing on the machine is a warning. See docs/guide/doctor.md.',
   examples: ['ralph doctor', 'ralph doctor .claude/sprints/2026-11-15_auth', 'ralph doctor s --repair'],
   async run({ values, positionals: [given] }, io) {
     const sprintDir = given === undefined ? undefined : openSprintFolder(given)
@@ -71,7 +71,7 @@ function lines(
     bold('machine'),
     ...seen,
     ...repaired.map((done) => `${green('repaired')}  ${shown(done, io)}`),
-    ...(sprint ? ['', ...sprintLines(sprint, io)] : ['', dim('a sprint is examined with: ralph doctor <sprint-dir>')]),
+    ...(sprint ? ['', ...sprintLines(sprint, io)] : ['', dim('to check a sprint: ralph doctor <sprint-dir>')]),
   ]
 }
 
@@ -81,19 +81,19 @@ function sprintLines({ sprintDir, examined: { owner, entries }, progress, findin
   const isBroken = findings.some(({ level }) => level === 'broken')
   const where = progress
     ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
-    : 'has no journal yet; it gets one with its first run'
+    : 'has no journal yet; the first run creates one'
   return [
     `${bold(shownPath(sprintDir, io))}  ${where}`,
-    ...(owner === undefined ? [] : [dim(`  it is run by ${owner}`)]),
+    ...(owner === undefined ? [] : [dim(`  running (${owner})`)]),
     ...findings.map(({ invariant, level, text }) => {
       const mark = level === 'broken' ? red(`✗ ${invariant}`) : yellow(`! ${invariant}`)
       return `  ${mark}  ${shown(text, io)}`
     }),
     isBroken
-      ? `  ${red('a rule is broken')}; what can be repaired safely: ralph doctor ${shownPath(sprintDir, io)} --repair`
+      ? `  ${red('a rule is broken')}; repair what is safe to repair: ralph doctor ${shownPath(sprintDir, io)} --repair`
       : `  ${green('✓')} every rule holds`,
   ]
 }
 
-/** Paths as seen from here. */
+/** Shows absolute paths relative to the current folder. */
 const shown = (text: string, io: Io): string => oneLine(text.replaceAll(`${io.cwd}/`, ''))

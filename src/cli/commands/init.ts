@@ -18,40 +18,40 @@ import { newSprintYaml, slug, type GivenLimits } from '../sprint/sprint-files.ts
 
 export const init = command({
   name: 'init',
-  summary: 'Make a sprint folder with a commented SPRINT.yaml',
+  summary: 'Create a sprint folder with a commented SPRINT.yaml',
   arguments: ['[name]'],
   options: {
-    goal: { type: 'string', short: 'g', value: 'TEXT', description: 'what is to be reached' },
+    goal: { type: 'string', short: 'g', value: 'TEXT', description: 'what the agent should achieve' },
     template: {
       type: 'string',
       short: 't',
       value: 'NAME',
       description: 'feature, bug, refactor, tests, docs, migration or research',
     },
-    'list-templates': { type: 'boolean', description: 'show the templates and what each is for' },
+    'list-templates': { type: 'boolean', description: 'list the templates' },
     from: {
       type: 'string',
       value: 'FILE',
-      description: 'take goal and steps from prd.json, a plan with checkboxes, or a prompt',
+      description: 'import goal and steps from prd.json, a plan with checkboxes, or a prompt',
     },
     check: {
       type: 'string',
       value: 'COMMAND',
-      description: 'what must pass before the goal counts as reached; "none" for no check',
+      description: 'command that must pass before the goal counts as reached; "none" for no check',
     },
     agent: { type: 'string', short: 'a', value: 'NAME', description: 'agent program, e.g. claude' },
     'max-iterations': { type: 'string', short: 'n', value: 'N', description: 'stop after this many iterations' },
     'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much' },
-    'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h' },
-    yes: { type: 'boolean', short: 'y', description: 'ask nothing: what is not given keeps its default' },
+    'max-duration': { type: 'string', value: 'D', description: 'stop after this much working time, e.g. 30m or 2h' },
+    yes: { type: 'boolean', short: 'y', description: 'do not ask; use defaults for everything that is not given' },
     'write-workflow': {
       type: 'boolean',
-      description: 'also write the bundled ralph workflow to .claude/workflows, to change it',
+      description: 'also write the bundled ralph workflow to .claude/workflows, for editing',
     },
-    json: { type: 'boolean', description: 'print {folder} as JSON; asks nothing' },
+    json: { type: 'boolean', description: 'print {folder} as JSON; does not ask' },
   },
-  details: `The folder is .claude/sprints/<date>_<name>. Nothing that is there is overwritten.
-On a terminal it asks for what is not given: goal, check, agent, limits. Enter takes what stands in brackets; Ctrl-C leaves nothing behind.`,
+  details: `Creates .claude/sprints/<date>_<name>. Existing files are never overwritten.
+On a terminal, it asks for missing values: goal, check, agent, limits. Press Enter to accept the default; Ctrl-C cancels without writing anything.`,
   examples: [
     'ralph init',
     'ralph init auth --goal "Build JWT authentication" --template feature --yes',
@@ -61,7 +61,7 @@ On a terminal it asks for what is not given: goal, check, agent, limits. Enter t
   async run({ values, positionals: [name] }, io) {
     if (values['list-templates'] === true) return listTemplates(values.json === true, io)
     if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
-      throw new RalphError('USAGE', `init: "${name}" cannot be the name of a folder`, {
+      throw new RalphError('USAGE', `init: "${name}" is not a valid folder name`, {
         hint: 'use letters, digits, ".", "_" and "-"',
       })
     }
@@ -72,7 +72,7 @@ On a terminal it asks for what is not given: goal, check, agent, limits. Enter t
     const asks = values.yes !== true && values.json !== true && isConversation(io)
     const answers = asks ? await askOnTerminal(known) : known
     if (!answers) {
-      io.printError('\nleft; nothing was written')
+      io.printError('\ncancelled; nothing was written')
       return 130
     }
     const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
@@ -97,7 +97,7 @@ const isConversation = (io: Io): boolean => io.isTerminal && process.stdin.isTTY
 async function planOf(from: string | undefined, io: Io) {
   if (from === undefined) return undefined
   const text = await readTextIfThere(resolve(io.cwd, from))
-  if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place: { file: from } })
+  if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: from } })
   return { ...importPlan(from, text), name: basename(from, extname(from)) }
 }
 
@@ -125,11 +125,11 @@ function knownOf(flags: Flags, template: Template | undefined, io: Io): Known {
   }
 }
 
-/** Checked here, so that nothing is written that does not compile. */
+/** Validated here, so that init never writes a file that does not compile. */
 function limitsOf(flags: Flags): GivenLimits {
   const duration = flags['max-duration']
   if (duration !== undefined && !(parseDuration(duration) > 0)) {
-    throw new RalphError('USAGE', `--max-duration takes a duration such as 30m or 2h, not "${duration}"`)
+    throw new RalphError('USAGE', `--max-duration expects a duration such as 30m or 2h, not "${duration}"`)
   }
   return {
     iterations: positiveNumber(flags['max-iterations'], '--max-iterations')?.toString(),
@@ -156,22 +156,22 @@ const placeholder = 'Describe what is to be reached.\nSuccess criteria:\n- what 
 
 type Sprint = Answers & { readonly steps?: readonly string[] | undefined }
 
-/** A template is for this project from the start: the checks found are written into it. */
+/** Writes the checks found in this project into the template. */
 function sprintText(given: Sprint, template: Template | undefined, found: readonly string[]): string {
   if (!template) return newSprintYaml({ ...given, goal: given.goal ?? placeholder })
   return fillTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
 }
 
-/** Before anybody is asked anything. */
+/** Runs before the first question. */
 function refuseExisting(name: string, io: Io): void {
   const file = sprintPath(newSprintFolder(name, io))
   if (!exists(file)) return
-  throw new RalphError('SPRINT_EXISTS', 'there is a sprint already', { place: { file: shownPath(file, io) } })
+  throw new RalphError('SPRINT_EXISTS', 'the sprint already exists', { place: { file: shownPath(file, io) } })
 }
 
 function closing(folder: string, goal: string | undefined, io: Io): string[] {
   const shown = shownPath(folder, io)
-  const next = goal === undefined ? 'write the goal into it, then' : 'look it over, then'
+  const next = goal === undefined ? 'fill in the goal, then' : 'review it, then'
   return [`${shown}/SPRINT.yaml written`, `${next}: ralph run ${shown}`]
 }
 
@@ -179,7 +179,7 @@ async function writeWorkflow(io: Io): Promise<void> {
   const folder = join(io.cwd, '.claude', 'workflows')
   const file = join(folder, 'ralph.yaml')
   if (exists(file)) {
-    throw new RalphError('SPRINT_EXISTS', 'the workflow is there already', { place: { file: shownPath(file, io) } })
+    throw new RalphError('SPRINT_EXISTS', 'the workflow already exists', { place: { file: shownPath(file, io) } })
   }
   await makeFolder(folder)
   await writeNewFile(file, (await readTextIfThere(assetPath('workflows/ralph.yaml'))) ?? '')

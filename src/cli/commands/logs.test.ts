@@ -16,7 +16,7 @@ const said = (text: string, id = 'm') =>
   })
 const over = JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'x', session_id: 's' })
 
-/** A sprint with these transcripts, by the names of their attempts. */
+/** Creates a sprint with these transcripts, keyed by attempt. */
 async function aRecordedSprint(transcripts: Readonly<Record<string, readonly string[]>>) {
   const dir = aFolder()
   const first = aProgress({ agent: ['claude'] })
@@ -33,7 +33,7 @@ async function aRecordedSprint(transcripts: Readonly<Record<string, readonly str
 }
 
 describe('ralph logs', () => {
-  it('shows every attempt of the last iteration, but not its checks and hooks', async () => {
+  it('shows every attempt of the last iteration, without its checks and hooks', async () => {
     const { dir, close } = await aRecordedSprint({
       '9-1': [said('early'), over],
       '10-1': [said('first try')],
@@ -52,7 +52,7 @@ describe('ralph logs', () => {
     expect(text()).not.toMatch(/early|hook|check/)
   })
 
-  it('prints events of the asked iteration as JSON', async () => {
+  it('prints the events of the given iteration as JSON', async () => {
     const { dir, close } = await aRecordedSprint({ '1-1': [said('one')], '2-1': [said('two')] })
     await close()
     const { io, printed } = anIo()
@@ -68,14 +68,14 @@ describe('ralph logs', () => {
     expect(printed.join()).not.toContain('two')
   })
 
-  it('says so where the filter leaves nothing', async () => {
+  it('says so if the filter matches nothing', async () => {
     const { dir, close } = await aRecordedSprint({ '1-1': [said('one'), over] })
     await close()
     const { io, printed } = anIo()
 
     await logs.run([dir, '--tool', 'Bash'], io)
 
-    expect(printed).toEqual(['nothing of that kind in iteration 1'])
+    expect(printed).toEqual(['no matching events in iteration 1'])
   })
 
   it.each([
@@ -89,7 +89,7 @@ describe('ralph logs', () => {
     await expect(logs.run([dir, ...args], anIo().io)).rejects.toThrow(message)
   })
 
-  it('follows the next attempts while somebody runs the sprint, and ends with it', async () => {
+  it('follows the next attempts while the sprint runs, and ends with it', async () => {
     const { dir, write, close } = await aRecordedSprint({ '1-1': [said('one')] })
     const { io, text } = anIo()
     const following = logs.run([dir, '--follow'], io)
@@ -103,7 +103,7 @@ describe('ralph logs', () => {
     expect(text()).toMatch(/one[\s\S]*more[\s\S]*== iteration 2, attempt 1[\s\S]*two/)
   })
 
-  it('shows nothing that a terminal would obey', async () => {
+  it('prints nothing that a terminal would interpret', async () => {
     const { dir, close } = await aRecordedSprint({ '1-1': [said('\u001b[2J\u001b[31mred\u001b[0m\u0007')] })
     await close()
     const { io, text } = anIo()

@@ -23,17 +23,22 @@ type Options = Wanted & { readonly json?: boolean; readonly follow?: boolean }
 
 export const logs = command({
   name: 'logs',
-  summary: 'Show what the agent said and did, iteration by iteration',
+  summary: 'Show what the agent said and did in each iteration',
   arguments: ['<sprint-dir>'],
   options: {
-    iteration: { type: 'string', short: 'i', value: 'N', description: 'of this iteration; default: of the last one' },
-    follow: { type: 'boolean', short: 'f', description: 'go on as long as the sprint runs, or the given iteration' },
-    tool: { type: 'string', short: 't', value: 'NAME', description: 'only calls of this tool, such as Bash or Edit' },
-    errors: { type: 'boolean', short: 'e', description: 'only what failed: tools, retries, limits, turns' },
+    iteration: { type: 'string', short: 'i', value: 'N', description: 'show this iteration; default: the last one' },
+    follow: { type: 'boolean', short: 'f', description: 'keep following until the sprint or the given iteration ends' },
+    tool: {
+      type: 'string',
+      short: 't',
+      value: 'NAME',
+      description: 'show only calls of this tool, such as Bash or Edit',
+    },
+    errors: { type: 'boolean', short: 'e', description: 'show only failures: tools, retries, limits, turns' },
     json: { type: 'boolean', description: 'print one JSON event per line, as "ralph run --json" does' },
   },
   details:
-    'Every attempt of the iteration is shown, oldest first. --tool and --errors together: failed calls of that tool.',
+    'Shows every attempt of the iteration, oldest first. Combine --tool and --errors to see failed calls of that tool.',
   examples: [
     'ralph logs .claude/sprints/2026-11-15_auth',
     'ralph logs s --iteration 3 --errors',
@@ -50,28 +55,27 @@ export const logs = command({
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
     await show({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
-    if (printed === 0 && values.json !== true) io.print(`nothing of that kind in iteration ${chosen ?? 1}`)
+    if (printed === 0 && values.json !== true) io.print(`no matching events in iteration ${chosen ?? 1}`)
     return 0
   },
 })
 
 function noTranscript(found: readonly AttemptFolder[], iteration: number | undefined, file: string): RalphError {
   const numbers = found.map((one) => one.iteration)
-  const which =
-    iteration === undefined ? 'there is no transcript yet' : `there is no transcript of iteration ${iteration}`
+  const which = iteration === undefined ? 'no transcript yet' : `no transcript of iteration ${iteration}`
   return new RalphError('FILE_NOT_FOUND', which, {
     place: { file },
     hint:
       numbers.length === 0
-        ? 'no agent has worked on this sprint'
-        : `there are transcripts of iterations ${Math.min(...numbers)} to ${Math.max(...numbers)}`,
+        ? 'no agent has worked on this sprint yet'
+        : `transcripts exist for iterations ${Math.min(...numbers)} to ${Math.max(...numbers)}`,
   })
 }
 
 type Showing = {
   readonly sprintDir: string
   readonly progress: Progress
-  /** The only iteration to be shown; absent: the last one, and those that follow. */
+  /** The only iteration to show; absent: the last one and all that follow. */
   readonly given: number | undefined
   readonly first: number
   readonly options: Options
@@ -106,7 +110,7 @@ const isPast = async (sprintDir: string, iteration: number, io: Io): Promise<boo
 
 type Following = Options & { readonly isOver: () => Promise<boolean> }
 
-/** To the end of what it has printed; while it is followed, to its own end. */
+/** Reads to the end of the file; when following, until the attempt ends. */
 async function showAttempt(attempt: AttemptFolder, progress: Progress, options: Following, io: Io): Promise<void> {
   const agent = agentAt(progress, attempt.iteration)
   const printer = options.json === true ? jsonPrinter(attempt, io) : textPrinter(attempt, agent, io)
@@ -129,10 +133,10 @@ async function showAttempt(attempt: AttemptFolder, progress: Progress, options: 
   if (isAll || (options.errors === true && options.tool === undefined && outcome.status !== 'ok')) printer.end(outcome)
 }
 
-/** The heading stands only above something. */
+/** Print the heading only before the first event. */
 function textPrinter({ iteration, attempt, again }: AttemptFolder, agent: string, io: Io) {
   const paint = paintFor(io.color)
-  const twice = again > 1 ? `, started again (${again})` : ''
+  const twice = again > 1 ? `, restarted (${again})` : ''
   let isHeaded = false
   const print = (line: string) => {
     if (!isHeaded) io.print(paint.bold(`== iteration ${iteration}, attempt ${attempt}${twice}  ${oneLine(agent)}`))

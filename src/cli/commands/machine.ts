@@ -9,29 +9,32 @@ type Verb = (typeof verbs)[number]
 
 export const machine = command({
   name: 'machine',
-  summary: 'Let machines join the backend, and say what they may do',
+  summary: 'Connect, approve and manage machines',
   arguments: [`<${verbs.join('|')}>`, '[machine]'],
   options: {
-    name: { type: 'string', value: 'NAME', description: 'token: how the machine will be called' },
+    name: { type: 'string', value: 'NAME', description: 'token: name of the machine' },
     labels: { type: 'string', value: 'A,B', description: 'token: labels of the machine' },
-    approve: { type: 'boolean', description: 'token: an admin has to say yes before the machine is let in' },
-    version: { type: 'string', value: 'X.Y.Z', description: 'update: which one (default: that of the backend)' },
+    approve: { type: 'boolean', description: 'token: require an admin to approve the machine' },
+    version: { type: 'string', value: 'X.Y.Z', description: "update: version to install (default: the backend's)" },
     data: { type: 'string', value: 'DIR', description: 'data folder of the backend (default ~/.ralph/backend)' },
     json: { type: 'boolean', description: 'print JSON' },
   },
-  details: `token    prints the command that makes one machine join, within 15 minutes
-list     all machines, and when each was last heard from
-approve  lets a machine in that waits for it
-cordon   nothing new begins there; drain: and what runs is finished; free: takes both back
-update   installs another version of ralph there, if the machine lets you (agents-server join --update); agents go on meanwhile
-revoke   its certificate is worth nothing any more
+  details: `token    print the command that connects a machine; valid for 15 minutes
+list     list all machines and when each was last seen
+approve  approve a waiting machine
+cordon   start no new work there
+drain    start no new work there, and finish what is running
+free     undo cordon and drain
+update   install another version of ralph there, if the machine allows it (agents-server join --update); agents keep running
+revoke   revoke its certificate; it cannot reconnect
 
-A machine is named by its name or its id. The backend is the one that runs on this computer, or the one of RALPH_URL and
-RALPH_TOKEN.`,
+Name a machine by its name or id. The command talks to the backend on this computer, or to the one that RALPH_URL and
+RALPH_TOKEN name.`,
   examples: ['ralph machine token', 'ralph machine list', 'ralph machine drain build-1'],
   async run({ values, positionals: [given = '', which] }, io) {
     const verb = verbs.find((name) => name === given)
-    if (!verb) throw new RalphError('USAGE', `machine: "${given}" is unknown`, { hint: `one of ${verbs.join(', ')}` })
+    if (!verb)
+      throw new RalphError('USAGE', `machine: unknown command "${given}"`, { hint: `use one of ${verbs.join(', ')}` })
     const client = clientOf(values.data, io)
     const labels = values.labels?.split(',').map((label) => label.trim())
     const wanted = { name: values.name, labels, approve: values.approve }
@@ -56,28 +59,27 @@ type Done = { readonly json: unknown; readonly text: string }
 async function carryOut(verb: Verb, which: string | undefined, { client, wanted, version }: Asked): Promise<Done> {
   if (verb === 'token') {
     const token = await client.makeJoinToken(wanted)
-    return { json: token, text: `On the machine, within 15 minutes:\n\n  ${token.command}\n` }
+    return { json: token, text: `Run this on the machine within 15 minutes:\n\n  ${token.command}\n` }
   }
   const { items } = await client.listMachines({})
   if (verb === 'list') return { json: items, text: items.map(row).join('\n') || 'no machine has joined yet' }
   const { id: machineId, name } = found(items, which)
-  if (verb === 'revoke')
-    return { json: await client.revokeMachine({ machineId }), text: `${name} is not let in any more` }
+  if (verb === 'revoke') return { json: await client.revokeMachine({ machineId }), text: `${name} is revoked` }
   if (verb === 'update') {
     const json = await client.updateMachine({ machineId, version })
-    return { json, text: `${name} has it installed, and starts again if it ran another one` }
+    return { json, text: `${name} has installed it, and restarts if it ran another version` }
   }
   const status = ({ approve: 'active', free: 'active', cordon: 'cordoned', drain: 'draining' } as const)[verb]
   return { json: await client.changeMachine({ machineId, status }), text: `${name} is ${status}` }
 }
 
 function found(machines: readonly Machine[], which: string | undefined): Machine {
-  if (which === undefined) throw new RalphError('USAGE', 'machine: which one?', { hint: 'ralph machine list' })
+  if (which === undefined) throw new RalphError('USAGE', 'machine: missing name or id', { hint: 'ralph machine list' })
   const meant = machines.filter(({ id, name }) => id === which || name === which)
   const [only] = meant
   if (only && meant.length === 1) return only
   const why =
-    meant.length === 0 ? `there is no machine "${which}"` : `several machines are called "${which}"; use the id`
+    meant.length === 0 ? `unknown machine "${which}"` : `several machines have the name "${which}"; use the id`
   throw new RalphError('NO_MACHINE', why, { hint: 'ralph machine list' })
 }
 
@@ -85,12 +87,12 @@ function row({ id, name, status, local, reachable, lastSeenAt, running, slots, a
   const place = local ? 'this computer' : id
   const seen = reachable
     ? 'connected'
-    : `away${lastSeenAt === undefined ? '' : ` since ${new Date(lastSeenAt).toISOString()}`}`
+    : `offline${lastSeenAt === undefined ? '' : ` since ${new Date(lastSeenAt).toISOString()}`}`
   return [
     name,
     status,
     seen,
-    `${running} of ${slots} at work`,
+    `${running} of ${slots} running`,
     place,
     ...(version === undefined ? [] : [`ralph ${version}`]),
     ...(alarm === undefined ? [] : [`ALARM: ${alarm}`]),

@@ -6,13 +6,16 @@ import { personTools } from '../mcp/person-tools.ts'
 
 export const mcp = command({
   name: 'mcp',
-  summary: 'Offer sprints to an assistant as an MCP server, on stdin and stdout',
+  summary: 'Serve sprints to an assistant as an MCP server on stdin and stdout',
   options: {
-    attempt: { type: 'boolean', description: `tools for the agent of one attempt, which ${tokenVariable} names` },
-    json: { type: 'boolean', description: 'print the tools as JSON and end' },
+    attempt: {
+      type: 'boolean',
+      description: `serve the tools for the agent of one attempt, named by ${tokenVariable}`,
+    },
+    json: { type: 'boolean', description: 'print the tools as JSON and exit' },
   },
-  details: `For a person's own assistant: the sprints of the current folder. Inside a sprint there are only the tools of its attempt,
-with or without --attempt: an agent cannot touch other sprints.`,
+  details: `For your own assistant: it serves the sprints of the current folder. Inside a sprint it serves only the tools of the current
+attempt, with or without --attempt: an agent cannot reach other sprints.`,
   examples: ['claude mcp add ralph -- ralph mcp', 'ralph mcp --attempt'],
   async run({ values }, io) {
     const token = io.env[tokenVariable]
@@ -30,8 +33,8 @@ with or without --attempt: an agent cannot touch other sprints.`,
   },
 })
 
-const forPeople = `Ralph runs a coding agent again and again on a goal, until checks that it runs itself say that the goal is reached.
-A run takes minutes to hours: start it, then look at its status now and then.`
+const forPeople = `Ralph runs a coding agent in a loop until checks that Ralph runs itself confirm that the goal is reached.
+A run takes minutes to hours: start it, then check its status from time to time.`
 
-const forAgents = `You are the agent of one attempt of a sprint. Use one of these tools at the end of your turn instead of the JSON block:
-report_progress when there is more to do, ask_human when you cannot go on, finish when the goal is reached.`
+const forAgents = `You are the agent of one attempt of a sprint. At the end of your turn, call one of these tools instead of printing the JSON block:
+report_progress when there is more to do, ask_human when you are blocked, finish when the goal is reached.`

@@ -10,15 +10,19 @@ import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const prompt = command({
   name: 'prompt',
-  summary: 'Print the prompt that would be sent next',
+  summary: 'Print the next prompt',
   arguments: ['<sprint-dir>'],
   options: {
     mode: {
       type: 'string',
       value: 'MODE',
-      description: 'planning, executing or reflecting; default: the one that is due',
+      description: 'planning, executing or reflecting; default: the mode of the next iteration',
     },
-    iteration: { type: 'string', value: 'N', description: 'iteration number in the prompt; default: the next one' },
+    iteration: {
+      type: 'string',
+      value: 'N',
+      description: 'iteration number in the prompt; default: the next iteration',
+    },
     json: { type: 'boolean', description: 'print {iteration, mode, step, prompt} as JSON' },
   },
   examples: ['ralph prompt .claude/sprints/2026-11-15_auth', 'ralph prompt s --mode reflecting'],
@@ -34,14 +38,15 @@ export const prompt = command({
 
 type Values = { readonly mode?: string; readonly iteration?: string }
 
-/** With phases: the work that is under way, or that would begin next. */
+/** For phases: the current work item, or the next one. */
 function duePhase(progress: Progress, { mode, iteration }: Values) {
-  if (mode !== undefined) throw new RalphError('USAGE', '--mode is for goal-driven sprints; this one has phases')
+  if (mode !== undefined)
+    throw new RalphError('USAGE', '--mode works only for sprints with a goal; this sprint has phases')
   const number = positiveNumber(iteration, '--iteration')
   const { number: current, work = nextDue(reopenFailed(progress))?.ref } = progress.live[0] ?? {
     number: progress.stats.currentIteration + 1,
   }
-  if (!work) throw new RalphError('USAGE', 'there is nothing left to ask the agent')
+  if (!work) throw new RalphError('USAGE', 'the sprint has no next prompt')
   return { number: number ?? current, mode: 'executing' as const, step: work.step ?? work.phase, work }
 }
 
@@ -49,7 +54,7 @@ function dueIteration(progress: Progress, { mode, iteration }: Values) {
   const number = positiveNumber(iteration, '--iteration')
   const wanted = Mode.safeParse(mode)
   if (mode !== undefined && !wanted.success) {
-    throw new RalphError('USAGE', `--mode takes ${Mode.options.join(', ')}, not "${mode}"`)
+    throw new RalphError('USAGE', `--mode expects ${Mode.options.join(', ')}, not "${mode}"`)
   }
   const [live] = progress.live
   const chosen = chooseMode(progress)

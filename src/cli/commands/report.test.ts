@@ -16,7 +16,7 @@ const line = JSON.stringify({
   message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: 'I wrote <b>it</b>' }] },
 })
 
-/** A project whose sprint has made one iteration that changed a file. */
+/** Creates a project whose sprint has run one iteration that changed a file. */
 async function aFinishedSprint() {
   const project = aFolder()
   const dir = join(project, '.claude', 'sprints', 's')
@@ -42,7 +42,7 @@ async function aFinishedSprint() {
 }
 
 describe('ralph report', () => {
-  it('writes a page with the diff and the transcript of each iteration into the sprint folder', async () => {
+  it('writes a page with the diff and the transcript of each iteration to the sprint folder', async () => {
     const { project, dir, status } = await aFinishedSprint()
     const { io, printed } = anIo({ cwd: project })
 
@@ -54,7 +54,7 @@ describe('ralph report', () => {
     expect(page).toContain('I wrote &lt;b&gt;it&lt;/b&gt;')
   })
 
-  it('prints Markdown, or writes it where it is told to', async () => {
+  it('prints Markdown, or writes it to the given file', async () => {
     const { project, dir } = await aFinishedSprint()
     const { io, printed, text } = anIo({ cwd: project })
 
@@ -67,7 +67,7 @@ describe('ralph report', () => {
     expect(readFileSync(join(project, 'pr.md'), 'utf8')).toMatch(/^## ✅ /)
   })
 
-  it('tells programs where the report is, or what it says', async () => {
+  it('reports the file or the text as JSON', async () => {
     const { project, dir } = await aFinishedSprint()
     const { io, printed } = anIo({ cwd: project })
 
@@ -91,7 +91,7 @@ describe('ralph report', () => {
     expect(existsSync(join(dir, 'report.html'))).toBe(false)
   })
 
-  it('refuses a sprint that was never compiled', async () => {
+  it('refuses a sprint that has not been compiled', async () => {
     await expect(report.run([aFolder()], anIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
   })
 })

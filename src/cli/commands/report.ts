@@ -22,7 +22,7 @@ import { redactFor } from '../io/secrets.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { workspaceOf } from './diff.ts'
 
-/** So that the page of a sprint of a hundred iterations still opens at once. */
+/** Keeps the page of a hundred iterations fast to open. */
 const bounds = {
   diff: 60_000,
   allDiffs: 3_000_000,
@@ -34,23 +34,23 @@ const bounds = {
 
 export const report = command({
   name: 'report',
-  summary: 'Write what a sprint did as one HTML page, or as Markdown',
+  summary: 'Write a report of a sprint as one HTML page or as Markdown',
   arguments: ['<sprint-dir>'],
   options: {
-    markdown: { type: 'boolean', description: 'Markdown for a pull request instead of a page' },
+    markdown: { type: 'boolean', description: 'write Markdown for a pull request instead of a page' },
     output: {
       type: 'string',
       short: 'o',
       value: 'FILE',
-      description: 'where to write it, "-" for stdout; default: report.html in the sprint folder, Markdown to stdout',
+      description: 'file to write, "-" for stdout; default: report.html in the sprint folder, Markdown to stdout',
     },
     json: {
       type: 'boolean',
-      description: 'print {format, file} as JSON; with the text if it is not written to a file',
+      description: 'print {format, file} as JSON; includes the text if it is not written to a file',
     },
   },
-  details: `The page needs nothing else, has no scripts and loads nothing: timeline, cost and time, checks by iteration, receipts, steps,
-and diffs and transcripts to unfold. Long ones are cut; "ralph diff" and "ralph logs" have the rest. A file that is there is replaced.`,
+  details: `The page is self-contained, without scripts or external files: timeline, cost and time, checks by iteration, receipts, steps,
+and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "ralph logs" show all of it. An existing file is replaced.`,
   examples: ['ralph report .claude/sprints/2026-11-15_auth', 'ralph report s --markdown | gh pr edit --body-file -'],
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
@@ -74,7 +74,10 @@ function target(output: string, io: Io): string | undefined {
   if (output === '') throw new RalphError('USAGE', 'report: --output is empty')
   const file = resolve(io.cwd, output)
   if (!isFolder(file)) return file
-  throw new RalphError('USAGE', 'report: --output is a folder', { place: { file: output }, hint: 'name a file in it' })
+  throw new RalphError('USAGE', 'report: --output is a folder', {
+    place: { file: output },
+    hint: 'name a file in that folder',
+  })
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -108,7 +111,7 @@ async function gather(
   }
 }
 
-/** A project without git, or one whose checkpoints are gone, has no diffs; the report has the rest. */
+/** Without git, or without checkpoints, there are no diffs; the report shows everything else. */
 async function diffsOf(sprintDir: string, { progress, iterations }: History, io: Io): Promise<Map<number, string>> {
   const diffs = new Map<number, string>()
   const redact = redactFor(sprintDir, io)
@@ -125,7 +128,7 @@ async function diffsOf(sprintDir: string, { progress, iterations }: History, io:
   return diffs
 }
 
-/** The newest first: if there is too much for one page, the oldest are only named. */
+/** Newest first: when the page is full, older transcripts are only mentioned. */
 async function transcriptsOf(
   sprintDir: string,
   { progress, iterations }: History,
@@ -137,7 +140,7 @@ async function transcriptsOf(
   let room = bounds.allTranscripts
   for (const [index, number] of numbers.entries()) {
     if (room <= 0 || index >= bounds.iterations) {
-      transcripts.set(number, [`left out to keep this page small; see: ralph logs --iteration ${number}`])
+      transcripts.set(number, [`omitted to keep this page small; see: ralph logs --iteration ${number}`])
       continue
     }
     const agent = agentAt({ ...progress, iterations: [...iterations] }, number)
@@ -161,8 +164,5 @@ async function linesOf(
   const isAtWork = attemptState(attempt.folder) === 'running'
   const outcome = await reading.end()
   if (!isAtWork) printer.end(outcome)
-  return [
-    `== attempt ${attempt.attempt}${attempt.again > 1 ? `, started again (${attempt.again})` : ''}`,
-    ...kept.lines(),
-  ]
+  return [`== attempt ${attempt.attempt}${attempt.again > 1 ? `, restarted (${attempt.again})` : ''}`, ...kept.lines()]
 }

@@ -8,21 +8,21 @@ import { workspaceOf } from './diff.ts'
 
 export const restore = command({
   name: 'restore',
-  summary: 'Put the files back to what they were after an iteration',
+  summary: 'Restore the files to their state after an iteration',
   arguments: ['<sprint-dir>', '<iteration>'],
   options: { json: { type: 'boolean', description: 'print {restored, saved} as JSON' } },
-  details: `0 is the state before the first iteration. What is replaced is itself kept as a checkpoint first.
-Your commits, your index and your branch are not touched; only files are.`,
+  details: `0 is the state before the first iteration. Ralph saves the current files as a checkpoint first.
+Only files change; your commits, index and branch stay as they are.`,
   examples: ['ralph restore .claude/sprints/2026-11-15_auth 7'],
   async run({ values, positionals: [given = '', iteration = ''] }, io) {
     const sprintDir = openSprintFolder(given)
     const number = Number(iteration)
     if (!Number.isInteger(number) || number < 0) {
-      throw new RalphError('USAGE', `restore: "${iteration}" is not the number of an iteration`)
+      throw new RalphError('USAGE', `restore: "${iteration}" is not an iteration number`)
     }
     const owner = ownerOf(sprintDir)
     if (owner !== undefined) {
-      throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${owner}`, {
+      throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, {
         place: { file: given },
         hint: 'pause it first',
       })
@@ -32,7 +32,7 @@ Your commits, your index and your branch are not touched; only files are.`,
     const saved = await restoreFiles(workspace, number, io.now())
     const ref = `refs/ralph/${progress.sprintId}/${saved}`
     if (values.json === true) io.print(JSON.stringify({ restored: number, saved: ref }))
-    else io.print(`the files are as they were after iteration ${number}; what was there before is kept in ${ref}`)
+    else io.print(`restored the files to iteration ${number}; the previous files are saved in ${ref}`)
     return 0
   },
 })

@@ -17,52 +17,56 @@ const options = {
     type: 'string',
     short: 'g',
     value: 'TEXT',
-    description: 'make a sprint for this goal and run it; no YAML needed',
+    description: 'create a sprint for this goal and run it; no YAML needed',
   },
   agent: {
     type: 'string',
     short: 'a',
     value: 'NAME',
-    description: 'agent program; default: as in SPRINT.yaml, else the first installed one',
+    description: 'agent program; default: from SPRINT.yaml, else the first one installed',
   },
   model: {
     type: 'string',
     short: 'm',
     value: 'NAME',
-    description: "model; default: as in SPRINT.yaml, else the agent's own",
+    description: "model; default: from SPRINT.yaml, else the agent's default",
   },
   'max-iterations': {
     type: 'string',
     short: 'n',
     value: 'N',
-    description: 'stop after this many iterations of the whole sprint (exit 3)',
+    description: 'stop after this many iterations in total (exit 3)',
   },
   'budget-usd': { type: 'string', value: 'N', description: 'stop when the sprint has cost this much (exit 3)' },
-  'max-duration': { type: 'string', value: 'D', description: 'stop after this much work, e.g. 30m or 2h (exit 3)' },
+  'max-duration': {
+    type: 'string',
+    value: 'D',
+    description: 'stop after this much working time, e.g. 30m or 2h (exit 3)',
+  },
   workflows: {
     type: 'string',
     short: 'w',
     value: 'DIR',
-    description: 'where workflows are; default .claude/workflows of the project',
+    description: 'folder with workflows; default: .claude/workflows of the project',
   },
-  plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
+  plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
   ci: {
     type: 'boolean',
-    description: 'plain lines, annotations and a job summary; by itself in GitHub Actions',
+    description: 'print plain lines and annotations, and write a job summary; automatic in GitHub Actions',
   },
-  'no-keep-awake': { type: 'boolean', description: 'let the machine go to sleep while the sprint runs' },
-  json: { type: 'boolean', description: 'one JSON event per line' },
+  'no-keep-awake': { type: 'boolean', description: 'allow the machine to sleep while the sprint runs' },
+  json: { type: 'boolean', description: 'print one JSON event per line' },
 } as const
 
-/** One command under two names: a sprint that rests goes on the way it began. */
+/** One command under two names: running a stopped sprint resumes it. */
 const runner = (name: 'run' | 'resume', summary: string) =>
   command({
     name,
     summary,
     arguments: ['[sprint-dir]'],
     options,
-    details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the sprint can be resumed with the same command.
-Limits given here are for this run; a sprint goes on counting when it is resumed.`,
+    details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the same command resumes the sprint.
+Limits given here apply to this run; the counters of a resumed sprint continue.`,
     examples: [
       'ralph run --goal "Make all tests pass" --max-iterations 20',
       'ralph run .claude/sprints/2026-11-15_auth',
@@ -87,13 +91,13 @@ Limits given here are for this run; a sprint goes on counting when it is resumed
   })
 
 export const run = runner('run', 'Run a sprint until its goal is reached')
-export const resume = runner('resume', 'Go on with a sprint (the same as run)')
+export const resume = runner('resume', 'Resume a sprint (same as run)')
 
 function durationOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
   if (ms > 0) return ms
-  throw new RalphError('USAGE', `--max-duration takes a duration such as 30m or 2h, not "${text}"`)
+  throw new RalphError('USAGE', `--max-duration expects a duration such as 30m or 2h, not "${text}"`)
 }
 
 async function sprintFolder(
@@ -104,13 +108,13 @@ async function sprintFolder(
   const { goal, agent } = values
   if (goal === undefined) {
     if (given !== undefined) return openSprintFolder(given)
-    throw new RalphError('USAGE', 'run: give a sprint folder, or a goal with --goal "…"', {
+    throw new RalphError('USAGE', 'run: missing sprint folder or --goal "…"', {
       hint: 'see: ralph run --help',
     })
   }
   if (goal.trim() === '')
-    throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint: 'say what is to be reached' })
-  // Asked for again later: here so that no folder is left behind when there is no agent to work in it.
+    throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint: 'describe what the agent should achieve' })
+  // Checked again later. Checking here avoids creating a folder when no agent is installed.
   chooseAgents(agent === undefined ? undefined : [agent], io)
   if (given === undefined) {
     const folder = await newSprint(freeName(slug(goal), io), newSprintYaml({ goal, agent }), io)
@@ -119,8 +123,8 @@ async function sprintFolder(
   }
   const folder = resolve(io.cwd, given)
   if (exists(sprintPath(folder))) {
-    throw new RalphError('USAGE', `run: ${given} has a SPRINT.yaml with a goal of its own`, {
-      hint: 'leave --goal out, or give another folder',
+    throw new RalphError('USAGE', `run: ${given} already has a SPRINT.yaml with a goal`, {
+      hint: 'omit --goal, or choose another folder',
     })
   }
   await makeSprintFolder(folder, newSprintYaml({ goal, agent }))

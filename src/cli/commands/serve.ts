@@ -4,26 +4,34 @@ import { serveSettings } from '../serve/settings.ts'
 
 export const serve = command({
   name: 'serve',
-  summary: 'Run the backend: the page, the API, and a machine for agents on this computer',
+  summary: 'Run the backend: the page, the API, and agents on this computer',
   options: {
     port: {
       type: 'string',
       value: 'N',
-      description: 'port of the page and the API; 0 takes any free one (default 7257)',
+      description: 'port of the page and the API; 0 picks a free port (default 7257)',
     },
     host: { type: 'string', value: 'ADDRESS', description: 'address to listen on (default 127.0.0.1)' },
-    data: { type: 'string', value: 'DIR', description: 'where everything is kept (default ~/.ralph/backend)' },
-    origin: { type: 'string', value: 'URL', description: 'the address people use, behind a proxy or a name' },
-    'tls-cert': { type: 'string', value: 'FILE', description: 'certificate, needed beyond this machine' },
-    'tls-key': { type: 'string', value: 'FILE', description: 'its key' },
-    'machines-port': { type: 'string', value: 'N', description: 'let other machines join on this port' },
-    'machines-host': { type: 'string', value: 'ADDRESS', description: 'address for them (default all)' },
+    data: { type: 'string', value: 'DIR', description: 'data folder (default ~/.ralph/backend)' },
+    origin: { type: 'string', value: 'URL', description: 'public address, if it differs (proxy, host name)' },
+    'tls-cert': {
+      type: 'string',
+      value: 'FILE',
+      description: 'TLS certificate, required when listening beyond this machine',
+    },
+    'tls-key': { type: 'string', value: 'FILE', description: 'key of the TLS certificate' },
+    'machines-port': { type: 'string', value: 'N', description: 'accept connections of other machines on this port' },
+    'machines-host': {
+      type: 'string',
+      value: 'ADDRESS',
+      description: 'address for machine connections (default: all)',
+    },
     'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
-    ticket: { type: 'boolean', description: 'print a new address that signs in to the backend that runs already' },
+    ticket: { type: 'boolean', description: 'print a new sign-in address for the running backend' },
     json: { type: 'boolean', description: 'print {origin, address} and the log as JSON lines' },
   },
-  details: `Without DATABASE_URL everything is kept in an embedded database in the data folder; with it, any number of backends share a
-Postgres server. People sign in with the address that is printed, or with an identity provider (RALPH_OIDC_ISSUER,
+  details: `Without DATABASE_URL, the backend stores everything in an embedded database in the data folder; with it, any number of
+backends share a Postgres server. Users sign in with the printed address or with an identity provider (RALPH_OIDC_ISSUER,
 RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guide/fleet.md.`,
   examples: ['ralph serve', 'ralph serve --port 0', 'ralph serve --machines-port 7258', 'ralph serve --ticket'],
   async run({ values }, io) {

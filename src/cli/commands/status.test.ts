@@ -20,7 +20,7 @@ import { widthOf } from '../io/width.ts'
 import { fold } from '../sprint/sprint-state.ts'
 import { status } from './status.ts'
 
-/** Lets a sprint in this folder live through these facts, then leaves it. Returns what it came to. */
+/** Creates a sprint in this folder, applies these facts, and closes it. Returns its final progress. */
 async function lived(dir: string, first: Progress, ...plays: readonly Play[]): Promise<Progress> {
   mkdirSync(dir, { recursive: true })
   const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
@@ -42,7 +42,7 @@ const goesOn = (costUsd?: number): Play =>
   )
 
 describe('ralph status', () => {
-  it('shows all sprints as a table that fits', async () => {
+  it('shows all sprints as a table that fits the terminal', async () => {
     const cwd = aFolder()
     const dir = (name: string) => join(cwd, '.claude', 'sprints', name)
     await lived(dir('a'), aProgress({ goal: 'Build login '.repeat(20) }), started(), goesOn(0.5))
@@ -63,7 +63,7 @@ describe('ralph status', () => {
     ])
   })
 
-  it.each([30, 40, 60, 80, 200])('has no line wider than %i columns', async (columns) => {
+  it.each([30, 40, 60, 80, 200])('prints no line wider than %i columns', async (columns) => {
     const cwd = aFolder()
     const dir = join(cwd, '.claude', 'sprints', '2026-11-15_a')
     await lived(dir, aProgress({ goal: '認証 👩‍💻'.repeat(50) }), started(), goesOn(0.5), goesOn(1))
@@ -81,7 +81,7 @@ describe('ralph status', () => {
     expect(receipts.length).toBeGreaterThan(2)
   })
 
-  it('shows a receipt of each of the last iterations', async () => {
+  it('shows a receipt for each of the last iterations', async () => {
     const dir = aFolder()
     await lived(dir, aProgress(), started({ agents: ['claude'] }), goesOn(0.25), goesOn())
     const { io, printed } = anIo({ columns: () => 140 })
@@ -98,10 +98,10 @@ describe('ralph status', () => {
       '1  continue  planning   claude opus  1.2k   34   5.6M     $0.25  0.0 s          did something',
       '2  continue  executing  claude opus  1.2k   34   5.6M  unpriced  0.0 s          did something',
     ])
-    expect(printed.at(-1)).toMatch(/^run by nobody; go on with: ralph run /)
+    expect(printed.at(-1)).toMatch(/^owner: none; resume with: ralph run /)
   })
 
-  it('shows with --all what PROGRESS.yaml no longer does', async () => {
+  it('shows history with --all that PROGRESS.yaml has dropped', async () => {
     const dir = aFolder()
     const count = shown.iterations + 20
     const progress = await lived(dir, aProgress(), started(), ...Array.from({ length: count }, () => goesOn(0.01)))
@@ -117,7 +117,7 @@ describe('ralph status', () => {
     expect(history.steps).toHaveLength(count)
   })
 
-  it('wants to know which sprint for --all', async () => {
+  it('requires a sprint folder for --all', async () => {
     await expect(status.run(['--all'], anIo().io)).rejects.toThrow(/--all needs a sprint folder/)
   })
 })

@@ -20,13 +20,13 @@ import { loadProgress } from '../sprint/sprint-state.ts'
 
 export const status = command({
   name: 'status',
-  summary: 'Show where sprints stand',
+  summary: 'Show the status of sprints',
   arguments: ['[sprint-dir]'],
   options: {
-    all: { type: 'boolean', description: 'every step and iteration, from the whole journal' },
+    all: { type: 'boolean', description: 'show every step and iteration, from the whole journal' },
     json: { type: 'boolean', description: 'print the whole progress as JSON; with --all also the whole history' },
   },
-  details: 'Without a folder: all sprints of this project.',
+  details: 'Without a folder, lists all sprints of this project.',
   examples: ['ralph status', 'ralph status .claude/sprints/2026-11-15_auth --all', 'ralph status s --json'],
   async run({ values: { all, json }, positionals: [given] }, io) {
     if (given === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint folder')
@@ -39,7 +39,7 @@ export const status = command({
 type Found = {
   readonly dir: string
   readonly progress: Progress | undefined
-  /** Why it cannot be read; the others still can. */
+  /** The error, if this sprint cannot be read. The others are still listed. */
   readonly error?: RalphError
 }
 
@@ -47,7 +47,7 @@ async function showAll(json: boolean, io: Io): Promise<void> {
   const dirs = await sprintFolders(io)
   const sprints = await Promise.all(dirs.map(find))
   if (json) return io.print(JSON.stringify(sprints.map((sprint) => encoded(sprint, io))))
-  if (sprints.length === 0) return io.print('no sprint here yet; make one with: ralph init, or ralph run --goal "…"')
+  if (sprints.length === 0) return io.print('no sprints yet; create one with: ralph init, or ralph run --goal "…"')
   const rows = sprints.map((sprint) => overviewRow(sprint, io.now()))
   for (const line of tableLines(overview, rows, { width: io.columns(), paint: paintFor(io.color) })) io.print(line)
 }
@@ -101,7 +101,7 @@ function overviewRow({ dir, progress, error }: Found, now: number): string[] {
   ]
 }
 
-/** A sprint that says it is at work, but has no process, is not. */
+/** A sprint whose status says running but that has no process was cut off. */
 function stateText({ status: state, parked }: Progress, dir: string, now: number): string {
   if (state === 'in-progress') return ownerOf(dir) === undefined ? 'cut off' : 'running'
   if (state === 'parked' && parked && parked.until > now) return `parked, ${ageText(parked.until - now)} left`
@@ -120,7 +120,7 @@ async function showOne(dir: string, { all, json }: How, io: Io): Promise<void> {
   if (!progress) return io.print(`${shownPath(dir, io)}  not compiled`)
   for (const line of detailLines(progress, io, history)) io.print(line)
   if (progress.status !== 'in-progress') return
-  io.print(`run by ${ownerOf(dir) ?? `nobody; go on with: ralph run ${shownPath(dir, io)}`}`)
+  io.print(`owner: ${ownerOf(dir) ?? `none; resume with: ralph run ${shownPath(dir, io)}`}`)
 }
 
 const encodedHistory = ({ iterations, steps, hookTasks }: History) => ({
@@ -132,7 +132,7 @@ const encodedHistory = ({ iterations, steps, hookTasks }: History) => ({
 const shownSteps = 20
 const shownReceipts = 5
 
-/** Where one sprint stands, with its last steps and receipts, or with all of them. */
+/** The status of one sprint, with its last steps and receipts, or all of them. */
 export function detailLines(progress: Progress, io: Io, history?: History): string[] {
   const paint = paintFor(io.color)
   const { stats, live, humanNeeded, parked, reason } = progress
@@ -157,6 +157,6 @@ export function detailLines(progress: Progress, io: Io, history?: History): stri
 
 function parkedLine({ until, reason }: NonNullable<Progress['parked']>, io: Io): string {
   const left = until - io.now()
-  const when = left > 0 ? `goes on in ${humanDuration(left)}, at ${formatTimestamp(until)}` : 'can go on'
+  const when = left > 0 ? `resumes in ${humanDuration(left)}, at ${formatTimestamp(until)}` : 'can be resumed'
   return `${when}: ${oneLine(reason)}`
 }

@@ -5,33 +5,33 @@ import { ownerOf } from '../../storage/state/sprint-lock.ts'
 import { command } from '../io/command.ts'
 
 const options = {
-  'after-iteration': { type: 'boolean', description: 'when the iteration with its checks and hooks is over (default)' },
+  'after-iteration': { type: 'boolean', description: 'after the iteration with its checks and hooks (default)' },
   'after-turn': {
     type: 'boolean',
-    description: "when the agent's turn is over; checks and hooks are left to the next run",
+    description: "after the agent's turn; the next run does the checks and hooks",
   },
-  now: { type: 'boolean', description: 'end the attempt at once; the next run makes another one' },
+  now: { type: 'boolean', description: 'end the attempt immediately; the next run repeats it' },
   json: { type: 'boolean', description: 'print {requested, when} as JSON' },
 } as const
 
 type When = 'iteration' | 'turn' | 'now'
 type Values = { readonly 'after-iteration'?: boolean; readonly 'after-turn'?: boolean; readonly now?: boolean }
 
-/** Ways to end a run from another terminal; they differ in what the sprint is afterwards. */
+/** Commands that end a run from another terminal; they differ in the status they leave. */
 const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: string) =>
   command({
     name,
     summary,
     arguments: ['<sprint-dir>'],
     options,
-    details: 'The sprint goes on with: ralph run <sprint-dir>',
+    details: 'Resume the sprint with: ralph run <sprint-dir>',
     examples: [`ralph ${name} .claude/sprints/2026-11-15_auth`, `ralph ${name} s --now`],
     async run({ values, positionals: [given = ''] }, io) {
       const sprintDir = openSprintFolder(given)
       const when = whenOf(values)
       const owner = ownerOf(sprintDir)
       if (owner === undefined)
-        throw new RalphError('NOT_RUNNING', 'nobody runs this sprint', { place: { file: given } })
+        throw new RalphError('NOT_RUNNING', 'this sprint is not running', { place: { file: given } })
       if (!(await postRequest(sprintDir, { type: 'stop', as, when }, io.now()))) throw noAnswer(owner, given)
       io.print(
         values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
@@ -41,9 +41,9 @@ const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: 
   })
 
 export const noAnswer = (owner: string, given: string): RalphError =>
-  new RalphError('NOT_RUNNING', `${owner} runs this sprint but does not answer`, {
+  new RalphError('NOT_RUNNING', `${owner} runs this sprint but does not respond`, {
     place: { file: given },
-    hint: 'is it stopped or stuck? the request stays for it',
+    hint: 'it may be suspended or stuck; it will find the request when it continues',
   })
 
 const wording: Readonly<Record<When, string>> = {
@@ -58,7 +58,7 @@ function whenOf(values: Values): When {
     ...(values['after-turn'] === true ? ['turn' as const] : []),
     ...(values.now === true ? ['now' as const] : []),
   ]
-  if (given.length > 1) throw new RalphError('USAGE', 'give one of --after-iteration, --after-turn, --now')
+  if (given.length > 1) throw new RalphError('USAGE', 'use one of --after-iteration, --after-turn, --now')
   return given[0] ?? 'iteration'
 }
 

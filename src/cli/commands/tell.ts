@@ -8,16 +8,16 @@ import { noAnswer } from './stop.ts'
 
 export const tell = command({
   name: 'tell',
-  summary: 'Tell the agent something',
+  summary: 'Send the agent a message',
   arguments: ['<sprint-dir>', '<text>'],
   options: {
     now: {
       type: 'boolean',
-      description: 'interrupt the agent and tell it at once, in the same session if it can resume one',
+      description: 'interrupt the agent and send the message at once, in the same session if the agent can resume it',
     },
     json: { type: 'boolean', description: 'print {told, now} as JSON' },
   },
-  details: 'The message is in the prompt of the next iteration, also if nobody runs the sprint at the moment.',
+  details: 'Ralph puts the message into the next prompt. The sprint does not have to be running.',
   examples: [
     'ralph tell .claude/sprints/2026-11-15_auth "Use argon2, not bcrypt"',
     'ralph tell s "Stop touching the schema" --now',
@@ -31,7 +31,7 @@ export const tell = command({
     if (running) {
       if (!(await postRequest(sprintDir, { type: 'tell', text, now }, io.now()))) throw noAnswer(owner, given)
     } else await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
-    const when = running && now ? 'told now' : 'in the next prompt'
+    const when = running && now ? 'sent now' : 'sent with the next prompt'
     io.print(values.json === true ? JSON.stringify({ told: text, now: running && now }) : when)
     return 0
   },

@@ -14,23 +14,23 @@ import { redactorFor } from '../../storage/accounts/secrets.ts'
 
 export const transcript = command({
   name: 'transcript',
-  summary: 'Show what an agent said and did, from its recorded output',
+  summary: 'Show what an agent said and did, from a recorded transcript',
   arguments: ['<file>'],
   options: {
     agent: {
       type: 'string',
       short: 'a',
       value: 'NAME',
-      description: 'the agent that printed it; default: found out from what it says',
+      description: 'the agent that printed it; default: detected from the content',
     },
     exit: {
       type: 'string',
       value: 'CODE|SIGNAL',
-      description: 'how its process ended; default: as ralph has noted beside the file, else 0',
+      description: 'exit code or signal of the agent; default: as recorded beside the file, else 0',
     },
-    json: { type: 'boolean', description: 'print the outcome only, as one JSON object' },
+    json: { type: 'boolean', description: 'print only the outcome, as one JSON object' },
   },
-  details: `Shows text, tool calls with input and result, retries and limits as readable turns, then the outcome that ralph reads from them.`,
+  details: `Shows text, tool calls with input and result, retries and limits as readable turns, followed by the outcome that Ralph derives from them.`,
   examples: [
     'ralph transcript .claude/sprints/2026-11-15_auth/transcripts/iteration-3.jsonl',
     'ralph transcript recorded.jsonl --agent codex --exit SIGTERM --json',
@@ -53,12 +53,12 @@ const ignore = () => {}
 
 function openable(path: string, given: string): string {
   const place = { file: given }
-  if (!exists(path)) throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place })
+  if (!exists(path)) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place })
   if (isFolder(path)) throw new RalphError('FILE_UNREADABLE', 'this is a folder, not a file', { place })
   return realPath(path)
 }
 
-/** How it ended, as far as the folder of an attempt says so. */
+/** How the agent exited, if the attempt's folder has recorded it. */
 function noted(file: string): Exit {
   const folder = dirname(file)
   const at = writtenAt(file)
@@ -74,7 +74,7 @@ function parseExit(text: string): Pick<Exit, 'code' | 'signal'> {
   const signal = names.find((name) => name === text || name === `SIG${text}`)
   if (signal !== undefined) return { code: null, signal }
   const meant = nearest(text, names)
-  throw new RalphError('USAGE', `--exit takes an exit code from 0 to 255 or a signal, not "${text}"`, {
+  throw new RalphError('USAGE', `--exit expects an exit code from 0 to 255 or a signal, not "${text}"`, {
     hint: meant ? `did you mean ${meant}?` : 'such as 1 or SIGTERM',
   })
 }

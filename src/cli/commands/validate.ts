@@ -8,10 +8,10 @@ import { compileInputs, printDiagnostics } from '../sprint/compile-sprint.ts'
 
 export const validate = command({
   name: 'validate',
-  summary: 'Check a workflow file by itself',
+  summary: 'Check a workflow file',
   arguments: ['<workflow.yaml>'],
   options: {
-    strict: { type: 'boolean', description: 'unknown template variables are errors' },
+    strict: { type: 'boolean', description: 'treat unknown template variables as errors' },
     json: { type: 'boolean', description: 'print {valid, errors, warnings} as JSON' },
   },
   examples: ['ralph validate .claude/workflows/release.yaml'],
@@ -19,7 +19,7 @@ export const validate = command({
     const file = resolve(io.cwd, given)
     const text = await readTextIfThere(file)
     if (text === undefined) {
-      throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place: { file: given } })
+      throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: given } })
     }
     const { diagnostics } = validateWorkflow(
       { file: given, text },

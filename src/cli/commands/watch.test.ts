@@ -22,7 +22,7 @@ async function anOwnedSprint() {
   return { dir, play, close: async () => opened?.store.close() }
 }
 
-it('shows a sprint that nobody runs once, and says so', async () => {
+it('shows a sprint that is not running once, and says so', async () => {
   const { dir, play, close } = await anOwnedSprint()
   await play(started(), { type: 'stop-requested', at: noon, as: 'paused', when: 'now' })
   await close()
@@ -30,11 +30,11 @@ it('shows a sprint that nobody runs once, and says so', async () => {
 
   expect(await watch.run([dir], io)).toBe(0)
 
-  expect(text()).toMatch(/paused[\s\S]*Build login[\s\S]*nobody runs this sprint; start it with: ralph run /)
+  expect(text()).toMatch(/paused[\s\S]*Build login[\s\S]*this sprint is not running; start it with: ralph run /)
 })
 
 it.each([
-  ['completed', reports({ status: 'goal-complete' }), 0, /goal-complete\?[\s\S]*✓ goal reached/],
+  ['completed', reports({ status: 'goal-complete' }), 0, /agent claims done:[\s\S]*✓ goal reached/],
   ['needs-human', fails({ class: 'auth', reason: 'not logged in', retryable: false }), 2, /a human is needed/],
 ])('follows a sprint to its end: %s, with the exit code of the run', async (_, end, exitCode, shown) => {
   const { dir, play, close } = await anOwnedSprint()
@@ -49,7 +49,7 @@ it.each([
   expect(text()).toMatch(shown)
 })
 
-it('says that the process is gone if it has left the sprint at work', async () => {
+it('reports that the process is gone if it left the sprint in progress', async () => {
   const { dir, play, close } = await anOwnedSprint()
   await play(started())
   const { io, text } = anIo()
@@ -58,10 +58,10 @@ it('says that the process is gone if it has left the sprint at work', async () =
   await close()
 
   expect(await watching).toBe(1)
-  expect(text()).toMatch(/gone without having ended it[\s\S]*go on with: ralph run/)
+  expect(text()).toMatch(/gone and did not finish it[\s\S]*resume with: ralph run/)
 })
 
-it('leaves with Ctrl-C, and the sprint goes on', async () => {
+it('exits on Ctrl-C while the sprint continues', async () => {
   const { dir, play } = await anOwnedSprint()
   await play(started())
   const { io, text } = anIo()
@@ -71,7 +71,7 @@ it('leaves with Ctrl-C, and the sprint goes on', async () => {
   process.emit('SIGINT')
 
   expect(await watching).toBe(0)
-  expect(text()).toMatch(/the sprint goes on; come back with: ralph watch /)
+  expect(text()).toMatch(/the sprint continues; watch it again with: ralph watch /)
   expect(process.listenerCount('SIGINT')).toBe(before)
 })
 

@@ -24,12 +24,12 @@ export const watch = command({
   summary: 'Watch a sprint that runs in another terminal',
   arguments: ['<sprint-dir>'],
   options: {
-    plain: { type: 'boolean', description: 'plain lines, also on a terminal' },
+    plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
     json: { type: 'boolean', description: 'print one JSON event per line' },
   },
-  details: `Begins with the attempt under way and ends with the process that runs the sprint; the exit code is then that of "ralph run".
-On a terminal the keys of "ralph run" work here too. Ctrl-C leaves; the sprint goes on.
-A sprint that nobody runs is shown once.`,
+  details: `Starts with the current attempt and ends when the sprint's process ends, with the exit code of "ralph run".
+On a terminal, the keys of "ralph run" work here too. Ctrl-C exits; the sprint continues.
+A sprint that is not running is shown once.`,
   examples: ['ralph watch .claude/sprints/2026-11-15_auth', 'ralph watch s --json | jq .type'],
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
@@ -42,13 +42,13 @@ A sprint that nobody runs is shown once.`,
 function showAtRest(progress: Progress, sprintDir: string, { json }: Options, io: Io): number {
   const { status, reason } = progress
   if (json === true) {
-    jsonView(io).show({ type: 'note', level: 'info', text: 'nobody runs this sprint' })
+    jsonView(io).show({ type: 'note', level: 'info', text: 'this sprint is not running' })
     jsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
     return 0
   }
   for (const line of detailLines(progress, io)) io.print(line)
   const next = status === 'completed' ? '' : `; start it with: ralph run ${shownPath(sprintDir, io)}`
-  io.print(`\nnobody runs this sprint${next}`)
+  io.print(`\nthis sprint is not running${next}`)
   return 0
 }
 
@@ -103,7 +103,7 @@ async function attach({ sprintDir, json, plain, ...loaded }: Attached, io: Io): 
   }
 }
 
-/** Views take the time from their Io; what is watched may have happened before it is seen. */
+/** Views take the time from their Io, and watched events may be older than the moment they are read. */
 function settableClock(io: Io) {
   let set: number | undefined
   return {
@@ -119,10 +119,10 @@ function settableClock(io: Io) {
   }
 }
 
-/** Whoever watches only leaves with Ctrl-C; said first, since the end may not fit. */
+/** Ctrl-C only ends the watcher. This comes first because the end of the line may be cut off. */
 export function watcherHelp(text: string): string {
   const [keys, ofRun] = text.split(' · Ctrl-C ')
-  return ofRun === undefined ? text : `Ctrl-C leaves, the sprint goes on · ${keys}`
+  return ofRun === undefined ? text : `Ctrl-C exits, the sprint continues · ${keys}`
 }
 
 function headLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {
@@ -135,7 +135,7 @@ function headLines({ sprintId, goal, status, stats }: Progress, io: Io): string[
 
 function ended(progress: Progress, sprintDir: string, json: boolean, io: Io): number {
   const { status } = progress
-  const text = 'the process that ran the sprint is gone without having ended it'
+  const text = 'the process that ran the sprint is gone and did not finish it'
   const isCut = status === 'in-progress' || status === 'parked'
   const note: SprintEvent = { type: 'note', level: 'warning', text }
   if (json && isCut) jsonView(io).show(note)
@@ -145,7 +145,7 @@ function ended(progress: Progress, sprintDir: string, json: boolean, io: Io): nu
 }
 
 function left(sprintDir: string, json: boolean, io: Io): number {
-  if (!json) io.print(`\nthe sprint goes on; come back with: ralph watch ${shownPath(sprintDir, io)}`)
+  if (!json) io.print(`\nthe sprint continues; watch it again with: ralph watch ${shownPath(sprintDir, io)}`)
   return 0
 }
 

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../contract/time.ts'
 import type { GivenLimits } from '../sprint/sprint-files.ts'
 
-/** Puts a question to a person. Resolves with what was typed; undefined: the person has left. */
+/** Asks the user. Resolves with the typed text, or undefined if the user cancelled. */
 export type Ask = (question: string) => Promise<string | undefined>
 
 export interface Interview {
@@ -9,22 +9,24 @@ export interface Interview {
   readonly say: (text: string) => void
 }
 
-/** What is known already is not asked for. */
+/** Values that are already known are not asked for. */
 export type Known = {
   readonly goal?: string | undefined
   readonly checks?: readonly string[] | undefined
   readonly agent?: string | undefined
   readonly limits: GivenLimits
-  /** What the project obviously has. */
+  /** The checks detected in the project. */
   readonly foundChecks: readonly string[]
   readonly foundAgents: readonly string[]
-  /** Where it stops if nothing else is said. */
+  /** The default limits. */
   readonly usualLimits: GivenLimits
 }
 
 export type Answers = Pick<Known, 'goal' | 'checks' | 'agent' | 'limits'>
 
-/** Asks for what is missing, one question at a time; Enter takes what stands in brackets. Undefined: the person has left. */
+/**
+ * Asks for missing values, one question at a time; Enter accepts the default. Returns undefined if the user cancelled.
+ */
 export async function interview(known: Known, { ask, say }: Interview): Promise<Answers | undefined> {
   try {
     const to = { ask: orLeave(ask), say }
@@ -39,7 +41,7 @@ export async function interview(known: Known, { ask, say }: Interview): Promise<
   }
 }
 
-const left = new Error('the person has left')
+const left = new Error('the user cancelled')
 
 type Talk = { readonly ask: (question: string) => Promise<string>; readonly say: (text: string) => void }
 
@@ -50,13 +52,13 @@ const orLeave = (ask: Ask) => async (question: string) => {
 }
 
 async function askGoal({ ask }: Talk): Promise<string | undefined> {
-  const answer = await ask('What is to be reached? [to be written into SPRINT.yaml]\n> ')
+  const answer = await ask('What should the agent achieve? (Enter to fill in later)\n> ')
   return answer === '' ? undefined : answer
 }
 
 async function askChecks(found: readonly string[], { ask, say }: Talk): Promise<readonly string[] | undefined> {
-  say('\nRalph runs a check itself before it believes that the goal is reached.')
-  const shown = found.length > 0 ? found.join(', ') : 'looked for when the sprint starts'
+  say('\nRalph runs this check itself before it accepts that the goal is reached.')
+  const shown = found.length > 0 ? found.join(', ') : 'detected when the sprint starts'
   const answer = await ask(`Which command must pass? "none" for no check [${shown}]\n> `)
   if (answer === '') return found.length > 0 ? found : undefined
   return answer.toLowerCase() === 'none' ? [] : [answer]
@@ -74,20 +76,20 @@ async function askAgent(found: readonly string[], { ask, say }: Talk): Promise<s
     const answer = await ask(`${question} [${first}]\n> `)
     const chosen = answer === '' ? first : (found[Number(answer) - 1] ?? answer)
     if (found.includes(chosen) || /^(acp|command):./.test(chosen)) return chosen
-    say(`"${answer}" is not installed; there ${found.length === 1 ? 'is' : 'are'} ${found.join(', ')}`)
+    say(`"${answer}" is not installed; installed: ${found.join(', ')}`)
   }
 }
 
 const limitQuestions = [
   {
     name: 'iterations',
-    question: 'Stop after how many iterations?',
+    question: 'Maximum number of iterations',
     isValid: (text: string) => /^[1-9]\d*$/.test(text),
   },
-  { name: 'usd', question: 'Stop after how many dollars?', isValid: (text: string) => Number(text) > 0 },
+  { name: 'usd', question: 'Maximum cost in dollars', isValid: (text: string) => Number(text) > 0 },
   {
     name: 'duration',
-    question: 'Stop after how much work, such as 2h?',
+    question: 'Maximum working time, such as 2h',
     isValid: (text: string) => parseDuration(text) > 0,
   },
 ] as const
@@ -102,7 +104,7 @@ async function askLimits({ limits, usualLimits }: Known, { ask, say }: Talk): Pr
       isFirst = false
       const value = answer === '' ? usual : answer
       if (value === 'off' || isValid(value)) answers[name] = value
-      else say(`"${answer}" is not understood; "off" is no limit`)
+      else say(`"${answer}" is not a valid limit; use "off" for no limit`)
     }
   }
   return answers

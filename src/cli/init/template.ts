@@ -6,12 +6,12 @@ import { scalar, schemaLine, type GivenSprint } from '../sprint/sprint-files.ts'
 
 export type Template = {
   readonly name: string
-  /** Its second line: what it is for. */
+  /** The template's description, from its second line. */
   readonly summary: string
   readonly text: string
 }
 
-/** Commented SPRINT.yaml files for common jobs, by name. */
+/** Commented SPRINT.yaml files for common tasks, by name. */
 export async function templates(): Promise<Template[]> {
   const names = (await listFolder(assetPath('templates'))).map((file) => file.replace(/\.yaml$/, '')).toSorted()
   return Promise.all(
@@ -28,18 +28,18 @@ export async function templateNamed(name: string): Promise<Template> {
   if (found) return found
   const names = known.map((template) => template.name)
   const meant = nearest(name, names)
-  throw new RalphError('USAGE', `init: there is no template "${name}"`, {
+  throw new RalphError('USAGE', `init: unknown template "${name}"`, {
     hint:
-      meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}? There are ${names.join(', ')}`,
+      meant === undefined ? `templates: ${names.join(', ')}` : `did you mean ${meant}? Templates: ${names.join(', ')}`,
   })
 }
 
 type Given = Omit<GivenSprint, 'goal'> & {
-  /** Absent: the placeholder stays, to be written by hand. */
+  /** Absent: the placeholder stays for the user to replace. */
   readonly goal?: string | undefined
 }
 
-/** A template with what was given in its place. Works on lines, so that every comment stays where it is. */
+/** Fills a template with the given values. Works on lines, so that every comment stays in place. */
 export function fillTemplate(text: string, { goal, steps = [], agent, checks, limits = {} }: Given): string {
   const filled = [
     (yaml: string) => yaml.replace(/^.*\n/, () => `${schemaLine()}\n`),
@@ -64,7 +64,7 @@ const indented = (text: string): string =>
     .map((line) => `  ${line}`.trimEnd())
     .join('\n')
 
-/** Steps of a plan stand instead of those of the template. */
+/** Steps of an imported plan replace those of the template. */
 function withSteps(yaml: string, steps: readonly string[]): string {
   const list = `steps:\n${steps.map((step) => `  - ${scalar(step)}\n`).join('')}`
   const own = /^steps:\n(?: .*\n)+/m
@@ -72,8 +72,9 @@ function withSteps(yaml: string, steps: readonly string[]): string {
 }
 
 /**
- * Where a template says `npm test`, the tests of the project stand, with everything else that it says about them. Without
- * any, and with nothing else that must pass, they are detected when the sprint starts; unless none are wanted.
+ * Replaces `npm test` in a template by the project's test command and keeps its other fields. If the project has no
+ * test command and the template no other check, the checks are detected when the sprint starts, unless the user
+ * disabled them.
  */
 function withChecks(yaml: string, checks: readonly string[] | undefined): string {
   const replaced = yaml.replace(/^ {2}- run: npm test\n((?: {4}.*\n)*)/m, (_, more: string) =>

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Interview } from './questions.ts'
 
-/** Asks on the terminal that this process has. Ctrl-C and Ctrl-D mean that the person has left, and every later question too. */
+/** Asks on this process's terminal. Ctrl-C and Ctrl-D cancel this question and every later one. */
 export function terminalInterview(): Interview & { readonly close: () => void } {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const gone = new AbortController()

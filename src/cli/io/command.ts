@@ -6,7 +6,7 @@ import type { Io } from './io.ts'
 export type Option = {
   readonly type: 'string' | 'boolean'
   readonly short?: string
-  /** Placeholder of the value in the help. */
+  /** Placeholder of the value, shown in the help. */
   readonly value?: string
   readonly description: string
 }
@@ -19,7 +19,7 @@ type Values<O extends Options> = {
 export type About = {
   readonly name: string
   readonly summary: string
-  /** What may follow the options, as shown in the help: `<sprint-dir>` is required, `[sprint-dir]` is not. */
+  /** Positional arguments as shown in the help: `<sprint-dir>` is required, `[sprint-dir]` is optional. */
   readonly arguments?: readonly string[]
   readonly details?: string
   readonly examples?: readonly string[]
@@ -35,7 +35,7 @@ type Declaration<O extends Options> = About & {
 }
 
 export interface Command {
-  /** What its help and the completion of shells are made from. */
+  /** The declaration that help and shell completion are generated from. */
   readonly about: About & { readonly options: Options }
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
@@ -44,7 +44,9 @@ const common = {
   help: { type: 'boolean', short: 'h', description: 'show this help' },
 } as const
 
-/** A command: typed from its options, strict about unknown ones, with help made from the same declaration. */
+/**
+ * Defines a command: typed by its options, strict about unknown ones, with help generated from the same declaration.
+ */
 export function command<const O extends Options>(declared: Declaration<O>): Command {
   const options: Options = { ...declared.options, ...common }
   return {
@@ -85,9 +87,9 @@ function checkCount(declared: About, positionals: readonly string[]): void {
   const names = declared.arguments ?? []
   const missing = names.find((argument, index) => argument.startsWith('<') && positionals[index] === undefined)
   const hint = `see: ralph ${declared.name} --help`
-  if (missing !== undefined) throw new RalphError('USAGE', `${declared.name}: ${missing} is missing`, { hint })
+  if (missing !== undefined) throw new RalphError('USAGE', `${declared.name}: missing ${missing}`, { hint })
   if (positionals.length > names.length) {
-    throw new RalphError('USAGE', `${declared.name}: "${positionals[names.length]}" is one argument too many`, { hint })
+    throw new RalphError('USAGE', `${declared.name}: unexpected argument "${positionals[names.length]}"`, { hint })
   }
 }
 
@@ -110,7 +112,7 @@ function help(declared: About, options: Options): string {
   ].join('\n')
 }
 
-/** A whole number above zero, or a clear error. */
+/** Parses a positive number, or throws a usage error. */
 export function positiveNumber(
   text: string | undefined,
   flag: string,
@@ -121,6 +123,6 @@ export function positiveNumber(
   if (number > 0 && Number.isFinite(number) && (kind === 'any' || Number.isInteger(number))) return number
   throw new RalphError(
     'USAGE',
-    `${flag} takes a ${kind === 'whole' ? 'whole number' : 'number'} above 0, not "${text}"`,
+    `${flag} expects a ${kind === 'whole' ? 'whole number' : 'number'} above 0, not "${text}"`,
   )
 }

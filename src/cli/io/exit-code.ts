@@ -1,6 +1,6 @@
 import type { SprintStatus } from '../../contract/progress.ts'
 
-/** The exit code of `ralph run`, by where the sprint came to rest. */
+/** The exit code of `ralph run` for the final status of the sprint. */
 export const exitCodes: Readonly<Record<SprintStatus, number>> = {
   completed: 0,
   paused: 0,

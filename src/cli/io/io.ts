@@ -1,9 +1,9 @@
 import { harmless } from './paint.ts'
 
-/** What a command may use of the terminal and the process it runs in. */
+/** What a command may use of its terminal and process. */
 export interface Io {
   readonly print: (text: string) => void
-  /** Without a newline, for what is overwritten again. */
+  /** Prints without a newline, for lines that are overwritten. */
   readonly write: (text: string) => void
   readonly printError: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
@@ -15,14 +15,14 @@ export interface Io {
   readonly rows: () => number
 }
 
-/** What is printed for a program stays as it is. */
+/** Output for programs is printed unchanged. */
 const shown = (text: string, { isTTY }: { readonly isTTY?: boolean }): string => (isTTY ? harmless(text) : text)
 
 export const processIo: Io = {
   print: (text) => void process.stdout.write(`${shown(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(`${shown(text, process.stderr)}\n`),
-  // A copy: each look at the variables of a process is a call of the system.
+  // A copy, because every read of process.env is a system call.
   env: { ...process.env },
   cwd: process.cwd(),
   now: () => Date.now(),

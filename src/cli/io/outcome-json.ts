@@ -1,7 +1,7 @@
 import type { Outcome } from '../../contract/outcome.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 
-/** An outcome for programs: every field is there, also those that have nothing to say. */
+/** An outcome as JSON for programs: every field is present, even if empty. */
 export const outcomeJson = ({
   status,
   class: failure,

@@ -20,7 +20,7 @@ export function paintFor(color: boolean): Paint {
 const colors = /\u001b\[[0-9;?]*[A-Za-z]/g
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
-/** One harmless line of somebody else's text. */
+/** Foreign text as one harmless line. */
 export const oneLine = (text: string): string =>
   text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()
 
@@ -28,7 +28,7 @@ const ourColors = /\u001b\[(?:0|1|2|3[1-6])m/
 const steering =
   /\u001b(?:\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\[[0-?]*[ -/]*[@-~]|[PX^_][^\u001b]{0,4096}(?:\u001b\\)?|[ -~])?|(?![\n\t])[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
-/** The same text with nothing in it that a terminal obeys, but for the colours above. The last line of defence: it is for whole lines. */
+/** Removes every control sequence except the colours above. The last line of defence, applied to whole lines. */
 export const harmless = (text: string): string =>
   text.replaceAll(steering, (found) => (ourColors.test(found) ? found : ''))
 

@@ -3,6 +3,6 @@ import { redactorFor } from '../../storage/accounts/secrets.ts'
 import { projectOf } from '../../storage/state/sprint-folder.ts'
 import type { Io } from './io.ts'
 
-/** What to leave out of a sprint, for those who look at it from outside. */
+/** The secrets to redact when showing a sprint. */
 export const redactFor = (sprintDir: string, { cwd, env }: Pick<Io, 'env' | 'cwd'>): Redact =>
   redactorFor(projectOf(sprintDir, cwd), env)()

@@ -7,10 +7,10 @@ export type Shell = (typeof shells)[number]
 
 type Table = { readonly commands: readonly Completed[]; readonly agents: readonly string[] }
 
-/** What follows the options or the name of a command. */
+/** Completes what follows the options or the command name. */
 type Kind = 'sprint' | 'folder' | 'file' | 'agent' | 'shell' | 'nothing'
 
-/** The completion script of a shell: everything is in it, so that pressing Tab starts no program of ours. */
+/** The completion script of a shell. It is self-contained, so that pressing Tab starts no Ralph process. */
 export function completionScript(shell: Shell, table: Table): string {
   return { bash, zsh, fish }[shell](table)
 }
@@ -82,7 +82,7 @@ complete -F _ralph ralph
 `
 }
 
-/** Within the brackets of an `_arguments` specification. */
+/** Escapes text inside the brackets of an `_arguments` specification. */
 const spec = (text: string): string => text.replaceAll(/[[\]:\\]/g, (character) => `\\${character}`)
 
 function zsh({ commands, agents }: Table): string {

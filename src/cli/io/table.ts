@@ -4,17 +4,17 @@ import { oneLine, type Paint } from './paint.ts'
 export type Column = {
   readonly title: string
   readonly align?: 'right'
-  /** Left out on a narrow terminal; the highest goes first. */
+  /** Dropped on a narrow terminal; the highest number goes first. */
   readonly drop?: number
 }
 
 type Look = { readonly width: number; readonly paint: Paint }
 
 const gap = '  '
-/** What the last column needs to say anything. */
+/** The minimum width of the last column. */
 const leastRest = 12
 
-/** Rows under their titles, none wider than the terminal. The last column takes what is left. */
+/** Formats rows under their titles, none wider than the terminal. The last column takes the remaining width. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], look: Look): string[] {
   const cells = rows.map((row) => row.map((cell) => oneLine(cell)))
   const kept = columnsFor(columns, cells, look.width)
@@ -37,7 +37,7 @@ const widthAt = (columns: readonly Column[], cells: readonly (readonly string[])
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((so, number) => so + number, 0)
 
-/** The columns that fit. */
+/** Selects the columns that fit. */
 function columnsFor(columns: readonly Column[], cells: readonly (readonly string[])[], width: number): number[] {
   const order = columns
     .map(({ drop = 0 }, index) => ({ drop, index }))

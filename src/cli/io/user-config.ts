@@ -7,7 +7,7 @@ import { readTextSyncIfThere } from '../../platform/files/files.ts'
 import { ralphHome } from './ralph-home.ts'
 import type { Io } from './io.ts'
 
-/** `~/.ralph/config.yaml`, for what is done without a sprint. */
+/** `~/.ralph/config.yaml`, for commands that run without a sprint. */
 export function readUserConfig(io: Io): Settings {
   const file = join(ralphHome(io), 'config.yaml')
   const text = readTextSyncIfThere(file)
@@ -20,6 +20,6 @@ function valueOf(text: string): unknown {
   try {
     return parse(text)
   } catch {
-    return 'no YAML'
+    return 'invalid YAML'
   }
 }

@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
 import { fit, widthOf } from './width.ts'
 
-it('counts as a terminal does, also where it need not look closely', () => {
+it('counts like a terminal does, including on the fast path', () => {
   const characters = Array.from({ length: 0x3000 - 0x20 }, (_, at) => String.fromCodePoint(at + 0x20))
   const other = characters.filter((character) => widthOf(character) !== stringWidth(character))
 
@@ -15,6 +15,6 @@ it.each([
   ['👩‍👩‍👧 family', 4, '👩‍👩‍👧 …'],
   ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
   ['fits', 4, 'fits'],
-])('cuts "%s" to %i columns between characters', (text, width, cut) => {
+])('truncates "%s" to %i columns between characters', (text, width, cut) => {
   expect(fit(text, width)).toBe(cut)
 })

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import type * as Exact from 'string-width'
 
-/** Latin letters, dashes, quotes, frames and the marks of ours: one column each, and one character of the string. */
+/** Latin letters, dashes, quotes, box drawing and our own marks: one column and one UTF-16 unit each. */
 const simple = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u259f○●✓✗]*$/
 
-/** Columns that a text takes on a terminal: two for CJK and emoji, none for colours. */
+/** The width of a text on a terminal in columns: two for CJK and emoji, none for colours. */
 export const widthOf = (text: string): number => (simple.test(text) ? text.length : exactWidthOf(text))
 
-// What knows every script takes longer to load than `ralph status` needs for all its work, and is rarely needed.
+// Loading the Unicode tables takes longer than all the work of `ralph status`, and few texts need them.
 let loaded: typeof Exact | undefined
 let segmenter: Intl.Segmenter | undefined
 
@@ -19,7 +19,7 @@ function exactWidthOf(text: string): number {
 const characters = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text)
 
-/** As much of a plain text as fits, with an ellipsis if something is left out. Never cuts a character in two. */
+/** Truncates a plain text with an ellipsis. Never splits a character. */
 export function fit(text: string, width: number): string {
   if (width <= 0) return ''
   if (widthOf(text) <= width) return text
@@ -35,16 +35,16 @@ export function fit(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** Filled up with blanks to a width; longer texts stay as they are. */
+/** Pads with blanks to a width; longer texts stay as they are. */
 export const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 
-/** Two texts at the two ends of a line; the right one goes first if there is no room. */
+/** Puts two texts at the two ends of a line; drops the right one if there is no room. */
 export function ends(left: string, right: string, width: number): string {
   const room = width - widthOf(left) - widthOf(right)
   return room >= 2 ? left + ' '.repeat(room) + right : left
 }
 
-/** Without its last character, as a person sees characters. */
+/** Removes the last grapheme. */
 export const withoutLast = (text: string): string =>
   Array.from(characters(text), ({ segment }) => segment)
     .slice(0, -1)
@@ -53,7 +53,7 @@ export const withoutLast = (text: string): string =>
 // oxlint-disable-next-line no-control-regex -- the colours of paint.ts
 const painted = /(\u001b\[\d+m)/
 
-/** Like `fit`, for a text with colours: they are kept whole, and end where the text ends. */
+/** Like `fit`, for a text with colours: escape sequences stay whole, and colours end with the text. */
 export function fitPainted(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let left = width
@@ -66,7 +66,7 @@ export function fitPainted(text: string, width: number): string {
   return parts.join('')
 }
 
-/** A plain text on several lines, broken between words where there are any; what is left over ends with an ellipsis. */
+/** Wraps a plain text, between words where possible, and ends the last line with an ellipsis if the text is longer. */
 export function wrap(text: string, width: number, mostLines: number): string[] {
   const lines: string[] = []
   let rest = text

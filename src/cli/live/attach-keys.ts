@@ -14,7 +14,7 @@ type Attached = {
   readonly progress: () => Progress
 }
 
-/** Lets the keys act on a run. Returns what gives the terminal back. */
+/** Connects the keys to a run. Returns a function that restores the terminal. */
 export function attachKeys({ view, run, sprintDir, progress }: Attached, io: Io): () => void {
   const stop = (as: 'paused' | 'interrupted', when: 'iteration' | 'turn' | 'now') =>
     run.send({ type: 'stop-requested', at: io.now(), as, when })
@@ -30,7 +30,7 @@ export function attachKeys({ view, run, sprintDir, progress }: Attached, io: Io)
       diff: () => {
         const range = { from: 0, to: progress().stats.currentIteration }
         diffOf(workspaceOf(sprintDir, progress(), io), range, ['--shortstat']).then(
-          (text) => view.footer(text.trim() === '' ? 'nothing has changed yet' : `since the start:${text}`),
+          (text) => view.footer(text.trim() === '' ? 'no changes yet' : `since the start:${text}`),
           (error: unknown) => view.footer(error instanceof Error ? error.message : 'no diff'),
         )
       },

@@ -2,10 +2,10 @@ import type { Paint } from '../io/paint.ts'
 
 export type Size = { readonly columns: number; readonly rows: number }
 
-/** What every part of the live view is drawn with. */
+/** What every part of the live view needs for drawing. */
 export type Draw = { readonly paint: Paint; readonly size: Size; readonly now: number; readonly project: string }
 
-/** How much room a part has. */
+/** The room of a part. */
 export type Box = { readonly rows: number; readonly width: number }
 
 export const clock = (ms: number): string => {

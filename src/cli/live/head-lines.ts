@@ -9,7 +9,7 @@ import { clock, humanAge, type Draw } from './draw.ts'
 import type { LiveState } from './live-state.ts'
 import { ends, fit, widthOf } from '../io/width.ts'
 
-/** Which sprint, its state and the age of it, the goal, the counters, and the strip of iterations. */
+/** The head of the view: sprint, state with its age, goal, counters, and the strip of iterations. */
 export function headLines(state: LiveState, draw: Draw): string[] {
   return [title(state, draw), goalLine(state, draw), '', counters(state, draw), strip(state, draw)]
 }
@@ -22,7 +22,7 @@ function title({ progress, lastEventAt }: LiveState, { paint, size, now }: Draw)
   return ends(`${paint.bold('ralph')}  ${name}`, state, size.columns)
 }
 
-/** Its first paragraph: what follows are mostly criteria. */
+/** The first paragraph; the rest is mostly criteria. */
 const goalLine = ({ progress: { goal } }: LiveState, { size }: Draw): string =>
   fit(oneLine(goal.trim().split(/\n\s*\n/)[0] ?? ''), size.columns)
 
@@ -46,14 +46,14 @@ function counters({ progress, agent, waitingUntil = 0 }: LiveState, { paint, siz
   const since = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
   const parts = [
     `iteration ${stats.currentIteration}${limit}${first ? ` ${paint.cyan(first.mode)} ${lasting(first, iterations, now)}` : ''}`,
-    `at work ${clock(stats.activeMs + since)}`,
+    `working ${clock(stats.activeMs + since)}`,
     money(progress, paint),
     [...new Set([agent, first?.model ?? model])].filter((part) => part !== undefined).join(' '),
   ]
   return fitParts(parts, size.columns)
 }
 
-/** How long it has been going, and how long such iterations took until now. */
+/** The duration of the current iteration, and the median of the earlier ones. */
 function lasting({ startedAt, mode }: LiveIteration, iterations: readonly IterationRecord[], now: number): string {
   const before = iterations.filter((record) => record.mode === mode).map((record) => record.endedAt - record.startedAt)
   const usual = before.toSorted((a, b) => a - b)[Math.floor(before.length / 2)]
@@ -69,7 +69,7 @@ function money({ stats, limits, runLimits }: Progress, paint: Paint): string {
   return `${spent} of $${limit} ▕${color('█'.repeat(filled))}${paint.dim('░'.repeat(10 - filled))}▏`
 }
 
-/** Whole parts only: half a number would be a wrong one. */
+/** Drops whole parts only: a truncated number would be wrong. */
 export function fitParts(parts: readonly string[], width: number): string {
   return parts.reduce((line, part) => {
     const longer = line === '' ? part : `${line}   ${part}`
@@ -93,7 +93,7 @@ const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof
 function strip({ progress, notice = '' }: LiveState, { paint, size }: Draw): string {
   const room = Math.max(10, Math.floor(size.columns * (notice === '' ? 1 : 0.5)))
   const marked = [
-    // The narrowest takes three columns; painting more would be for nothing.
+    // Each cell takes at least three columns; painting more would be wasted.
     ...progress.iterations.slice(-Math.ceil(room / 3)).map(({ number, verdict }) => {
       const [mark, color] = marks[verdict]
       return { width: String(number).length + 2, text: `${number}${paint[color](mark)}` }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { keyboard, keysIn } from './keys.ts'
 
-/** Types keys one after the other; returns what was done. */
+/** Types keys one after the other; returns the resulting actions. */
 function typed(...keys: readonly string[]): string[] {
   const done: string[] = []
   const press = keyboard({
@@ -32,7 +32,7 @@ it.each([
   expect(typed(...keys)).toEqual(done)
 })
 
-it('takes what is pasted or typed fast key by key, and an arrow as one key', () => {
+it('handles pasted or quickly typed text key by key, and an arrow as one key', () => {
   expect(keysIn('tä👩\u001b[A\u001bOP\u001b[1;5C\r\u0003')).toEqual([
     't',
     'ä',

@@ -1,6 +1,6 @@
 import { withoutLast } from '../io/width.ts'
 
-/** What the keys of the live view do. */
+/** The actions of the live view's keys. */
 export interface KeyActions {
   readonly pause: () => void
   readonly stop: (when: 'iteration' | 'turn' | 'now') => void
@@ -12,12 +12,12 @@ export interface KeyActions {
 }
 
 const help =
-  'p pause after this iteration · s stop … · t tell the agent · l transcript · d what has changed · Ctrl-C pause, twice: stop now'
-const stopMenu = 'stop: i after the iteration · t after the turn · n now · Esc not at all'
+  'p pause after this iteration · s stop … · t message the agent · l transcript · d changes · Ctrl-C pause, twice: stop now'
+const stopMenu = 'stop: i after the iteration · t after the turn · n now · Esc cancel'
 
 type Typing = { readonly kind: 'keys' } | { readonly kind: 'stop' } | { readonly kind: 'tell'; readonly text: string }
 
-/** Turns keystrokes into actions: single keys, the stop menu, and a line of text for the agent. */
+/** Turns key presses into actions: single keys, the stop menu, and a line of text for the agent. */
 export function keyboard(actions: KeyActions): (input: string) => void {
   let typing: Typing = { kind: 'keys' }
   const back = (said: string) => {
@@ -51,7 +51,7 @@ export function keyboard(actions: KeyActions): (input: string) => void {
     if (input === '\u001b') return back('')
     if (input === '\r' || input === '\n') {
       if (text.trim() !== '') actions.tell(text.trim(), 'next')
-      return back(text.trim() === '' ? '' : 'told; it is in the next prompt')
+      return back(text.trim() === '' ? '' : 'sent with the next prompt')
     }
     const next = input === '\u007f' || input === '\b' ? withoutLast(text) : text + printable(input)
     typing = { kind: 'tell', text: next }
@@ -64,7 +64,7 @@ export function keyboard(actions: KeyActions): (input: string) => void {
   }
 }
 
-const tellLine = (text: string): string => `tell the agent (Enter sends, Esc cancels): ${text}▏`
+const tellLine = (text: string): string => `message to the agent (Enter sends, Esc cancels): ${text}▏`
 
 // oxlint-disable-next-line no-control-regex -- arrows and the like are no text
 const printable = (input: string): string => (/[\u0000-\u001f]/.test(input) ? '' : input)
@@ -72,10 +72,10 @@ const printable = (input: string): string => (/[\u0000-\u001f]/.test(input) ? ''
 // oxlint-disable-next-line no-control-regex -- arrows and the like are several characters
 const oneKey = /\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[\s\S]/gu
 
-/** What was typed fast, or pasted, arrives in one piece. */
+/** Pasted or quickly typed keys arrive in one chunk. */
 export const keysIn = (input: string): string[] => input.match(oneKey) ?? []
 
-/** Reads keys one by one; Ctrl-C stays a signal. Gives the terminal back as it was. */
+/** Reads keys one by one; Ctrl-C stays a signal. Restores the terminal on close. */
 export function readKeys(onKey: (input: string) => void): () => void {
   const { stdin } = process
   if (!stdin.isTTY) return () => {}

@@ -2,21 +2,21 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { oneLine } from '../io/paint.ts'
 
-/** What the live view shows, besides the progress itself: what is going on right now. */
+/** The state of the live view beyond the progress itself: what is happening right now. */
 export type LiveState = {
   readonly progress: Progress
   readonly agent: string
   readonly lastEventAt: number
-  /** What is being done, and since when. */
+  /** The current activity and its start. */
   readonly doing?: { readonly text: string; readonly since: number }
-  /** The last thing that the agent said. */
+  /** The agent's last message. */
   readonly said?: string
   readonly checks: ReadonlyMap<string, 'running' | 'passed' | 'failed'>
-  /** The last thing worth reading: a refusal, a warning, a failure. */
+  /** The last notice: a refusal, a warning, a failure. */
   readonly notice?: string
-  /** The last things that have happened, oldest first; bounded. */
+  /** Recent events, oldest first; bounded. */
   readonly log: readonly SprintEvent[]
-  /** A usage limit or a pause before the next attempt is waited for until then. */
+  /** When the current wait ends: a usage limit or a pause before the next attempt. */
   readonly waitingUntil?: number
 }
 
@@ -28,7 +28,7 @@ export const liveState = (progress: Progress, agent: string, at: number): LiveSt
   log: [],
 })
 
-/** What an event changes; `doing` and `waitingUntil` as undefined end what was going on. */
+/** The changes an event makes; an explicit undefined `doing` or `waitingUntil` clears it. */
 type Change = { readonly [K in keyof LiveState]?: LiveState[K] | undefined }
 type Changes = {
   readonly [K in SprintEvent['type']]?: (
@@ -64,7 +64,7 @@ const changes: Changes = {
   'iteration-ended': () => ({ doing: undefined }),
 }
 
-/** The state after an event. */
+/** Applies an event to the state. */
 export function after<T extends SprintEvent['type']>(
   state: LiveState,
   event: Extract<SprintEvent, { type: T }>,
@@ -85,7 +85,7 @@ export function after<T extends SprintEvent['type']>(
 /** More than the tallest terminal can show. */
 const mostLogged = 120
 
-/** What has no line of its own is not kept. */
+/** Events that have no line of their own are dropped. */
 function logged(log: readonly SprintEvent[], event: SprintEvent): readonly SprintEvent[] {
   const isSilent =
     event.type === 'agent' &&

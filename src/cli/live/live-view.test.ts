@@ -3,20 +3,20 @@ import { anIo } from '../../../test/support/an-io.ts'
 import { aProgress, noon } from '../../../test/support/builders.ts'
 import { liveView, repaint } from './live-view.ts'
 
-describe('what is sent to the terminal', () => {
-  it('is everything at first, and then only the lines that are different', () => {
+describe('repaint', () => {
+  it('sends everything at first, then only the changed lines', () => {
     expect(repaint([], ['a', 'b'])).toBe('\r\u001b[2Ka\n\u001b[2Kb')
     expect(repaint(['a', 'b', 'c'], ['a', 'x', 'c'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[2Kx\u001b[1B\r')
     expect(repaint(['a'], ['a', 'b'])).toBe('\r\n\u001b[2Kb')
   })
 
-  it('takes away what is left of a longer picture', () => {
+  it('clears the rest of a longer picture', () => {
     expect(repaint(['a', 'b', 'c'], ['a'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[J\u001b[1A')
   })
 })
 
 describe('the live view on a terminal', () => {
-  it('begins anew on an empty screen when the size changes, and gives the cursor back at the end', () => {
+  it('redraws on an empty screen when the size changes, and restores the cursor at the end', () => {
     let columns = 100
     const { io, printed } = anIo({ columns: () => columns })
     const view = liveView(io, { progress: () => aProgress({ status: 'in-progress' }), agent: 'claude', project: '/p' })
@@ -31,7 +31,7 @@ describe('the live view on a terminal', () => {
     expect(printed.filter((text) => text === '\n\u001b[?25h')).toHaveLength(1)
   })
 
-  it('leaves no question on the screen that is told below', () => {
+  it('leaves no question on the screen that is printed below', () => {
     const asked = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
     const { io, printed } = anIo()
     const progress = () => aProgress({ status: 'needs-human', humanNeeded: asked })

@@ -15,11 +15,11 @@ const clearScreen = '\u001b[2J\u001b[H'
 export type LiveOptions = { readonly progress: () => Progress; readonly agent: string; readonly project: string }
 
 export interface LiveView extends View {
-  /** A line below the view: help, an input, an answer to a key. */
+  /** The line below the view: help, an input, or the reply to a key. */
   readonly footer: (text: string) => void
 }
 
-/** Draws the live view in place and keeps it moving. Everything it changes on the terminal it puts back when it is closed. */
+/** Draws the live view in place and keeps it up to date. Closing it restores everything it changed on the terminal. */
 export function liveView(io: Io, { progress, agent, project }: LiveOptions): LiveView {
   const paint = paintFor(io.color)
   let state = liveState(progress(), agent, io.now())
@@ -35,13 +35,13 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
     const current = { ...state, progress: progress() }
     const lines = screen(which === 'last' ? still(current) : current, { paint, size, now: io.now(), project })
     const shown = below === '' ? lines : [...lines.slice(0, size.rows - 2), fit(below, size.columns)]
-    // A terminal that becomes narrower breaks the lines that are on it, and nobody knows where they are then.
+    // A terminal that gets narrower rewraps the lines on it, so their positions are unknown.
     const isResized = drawn.length > 0 && (size.columns !== drawnIn.columns || size.rows !== drawnIn.rows)
     io.write(isResized ? `${clearScreen}${repaint([], shown)}` : repaint(drawn, shown))
     drawn = shown
     drawnIn = size
   }
-  // Clocks show seconds: as long as nothing happens, more than one picture in each would be the same.
+  // Clocks show seconds, so without events one picture per second is enough.
   const timer = setInterval(() => {
     const second = Math.floor(io.now() / 1000)
     if (hasNews || second !== drawnSecond) draw()
@@ -70,20 +70,20 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
   }
 }
 
-/** What stays on the terminal: how it ended, with the question if there is one, is told below. */
+/** What stays on the terminal: the summary and the question are printed below it. */
 function still(state: LiveState): LiveState {
   const { humanNeeded, ...progress } = state.progress
   return { ...state, log: [], progress: humanNeeded ? progress : state.progress }
 }
 
-/** What brings the old lines to the new ones, from the end of the old ones on; lines that stay the same are not sent. */
+/** Turns the old lines into the new ones, starting at the end of the old ones; unchanged lines are not sent. */
 export function repaint(before: readonly string[], now: readonly string[]): string {
   const up = before.length > 1 ? `\u001b[${before.length - 1}A` : ''
   const lines = now.map((line, index) => {
     const next = index === 0 ? '' : index < before.length ? '\u001b[1B\r' : '\n'
     return before[index] === line ? next : `${next}\u001b[2K${line}`
   })
-  // Below a shorter picture something of the longer one is left.
+  // Clear what a longer picture left below.
   const rest = before.length > now.length ? '\u001b[1B\r\u001b[J\u001b[1A' : ''
   return `\r${up}${lines.join('')}${rest}`
 }

@@ -4,7 +4,7 @@ import type { Box, Draw } from './draw.ts'
 import type { LiveState } from './live-state.ts'
 import { fitPainted } from '../io/width.ts'
 
-/** The last things that have happened, in the words of the plain view; the newest at the bottom. */
+/** Recent events in the words of the plain view, newest at the bottom. */
 export function logLines({ log, progress }: LiveState, { paint, project }: Draw, { rows, width }: Box): string[] {
   const steps = (id: string) => progress.dynamicSteps.find((step) => step.id === id)?.prompt
   const look = { paint, project, steps, width }
@@ -18,6 +18,6 @@ export function logLines({ log, progress }: LiveState, { paint, project }: Draw,
   return lines.slice(-rows)
 }
 
-/** Where iterations run side by side, each line says to which one it belongs. */
+/** When iterations run in parallel, each line names its iteration. */
 const sideOf = (event: LiveState['log'][number], { live }: Progress): string =>
   live.length > 1 && 'iteration' in event && event.type !== 'iteration-started' ? `${event.iteration} │` : ''

@@ -7,7 +7,7 @@ import { ends, fit, padTo, wrap } from '../io/width.ts'
 
 const labelWidth = 11
 
-/** What is going on now: the question, the tool, what the agent says, what is waited for, the checks, the hooks. */
+/** What is happening now: the question, the tool, the agent's message, the wait, the checks, the hooks. */
 export function nowLines(state: LiveState, { paint, now, project }: Draw, width: number): string[] {
   const { progress, doing, said, waitingUntil } = state
   const room = width - labelWidth

@@ -55,13 +55,13 @@ const shown = (state: LiveState, columns: number, rows = 24) =>
   screen(state, { paint, size: { columns, rows }, now: noon + 5000, project: '/p' })
 
 describe('the live view', () => {
-  it('shows goal, state, counters, verdicts, steps and what the agent does', () => {
+  it("shows goal, state, counters, verdicts, steps and the agent's activity", () => {
     expect(shown(busy(), 120).join('\n')).toBe(
       [
         'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
         'Build JWT authentication: registration, login, refresh, logout',
         '',
-        'iteration 3/40 executing 0:05 (usually 0:40)   at work 41:04   $3.18 of $10 ▕███░░░░░░░▏   claude',
+        'iteration 3/40 executing 0:05 (usually 0:40)   working 41:04   $3.18 of $10 ▕███░░░░░░░▏   claude',
         '1✓ 2✗ 3●',
         '',
         '✓ Login with JWT                                      now        Edit src/auth.ts                                   0:04',
@@ -71,7 +71,7 @@ describe('the live view', () => {
         '─'.repeat(120),
         '  → Edit src/auth.ts',
         '',
-        'p pause   s stop   t tell   l transcript   d diff   ? help',
+        'p pause   s stop   t message   l transcript   d diff   ? help',
       ].join('\n'),
     )
   })
@@ -118,7 +118,7 @@ describe('the live view', () => {
 
     expect(shown(failed, 100).join('\n')).toContain('✗ npm test')
   })
-  it('fills what is left of a terminal with what has happened, the newest at the bottom', () => {
+  it('fills the rest of a terminal with recent events, the newest at the bottom', () => {
     const told = Array.from({ length: 200 }, (_, n) => n).reduce(
       (state, n) => after(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
       busy(),
@@ -131,11 +131,11 @@ describe('the live view', () => {
       'note 198',
       'note 199',
       '',
-      'p pause   s stop   t tell   l transcript   d diff   ? help',
+      'p pause   s stop   t message   l transcript   d diff   ? help',
     ])
   })
 
-  it('says of no key that it does something once the sprint rests', () => {
+  it('offers no keys once the sprint has stopped', () => {
     expect(shown(busy({ status: 'completed', live: [] }), 100).join('\n')).not.toContain('p pause')
   })
 
@@ -184,7 +184,7 @@ describe('texts', () => {
     expect(wrap(text, width, most)).toEqual(lines)
   })
 
-  it('with colours are cut without cutting a colour', () => {
+  it('are truncated without breaking a colour sequence', () => {
     const { red } = paintFor(true)
     expect(fitPainted(`${red('abcdef')}ghi`, 4)).toBe(red('abc…'))
     expect(fitPainted(`${red('ab')}cdef`, 4)).toBe(`${red('ab')}c…`)

@@ -6,14 +6,14 @@ import { nowLines } from './now-lines.ts'
 import { fit, padTo } from '../io/width.ts'
 import { workLines } from './work-lines.ts'
 
-/** From this width on the steps stand beside what is going on, else below it. */
+/** From this width on, the steps are beside the current activity instead of below it. */
 const twoColumns = 90
-/** On a terminal as tall as this the log has what the agent says. */
+/** On a terminal this tall, the log shows the agent's messages. */
 const tall = 20
-/** Fewer lines of what has happened say nothing. */
+/** Fewer log lines are not useful. */
 const fewestLogLines = 3
 
-/** The whole live view as lines, none wider than the terminal and never more than fit on it. Pure: the same state looks the same. */
+/** Renders the whole live view as lines that fit the terminal. Pure: the same state gives the same lines. */
 export function screen(state: LiveState, draw: Draw): string[] {
   const { rows } = draw.size
   const head = headLines(state, draw)
@@ -25,10 +25,10 @@ export function screen(state: LiveState, draw: Draw): string[] {
   return [...head, '', ...body, ...logPart(state, draw, room - body.length), ...keys]
 }
 
-/** Keys do nothing any more once the sprint rests. */
+/** Keys have no effect once the sprint has stopped. */
 function keyLines({ progress }: LiveState, { paint, size }: Draw): string[] {
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return []
-  return ['', paint.dim(fit('p pause   s stop   t tell   l transcript   d diff   ? help', size.columns))]
+  return ['', paint.dim(fit('p pause   s stop   t message   l transcript   d diff   ? help', size.columns))]
 }
 
 function bodyLines(state: LiveState, draw: Draw, room: number): string[] {
@@ -47,7 +47,7 @@ function bodyLines(state: LiveState, draw: Draw, room: number): string[] {
   )
 }
 
-/** What is left of the screen shows what has happened. */
+/** The rest of the screen shows recent events. */
 function logPart(state: LiveState, draw: Draw, room: number): string[] {
   const { columns } = draw.size
   if (room - 2 < fewestLogLines) return []

@@ -7,12 +7,12 @@ import type { JournalRecord } from '../../storage/state/journal-record.ts'
 
 export type Seen = {
   readonly progress: Progress
-  /** What the process that runs the sprint has told its own observers, but for what the agent was seen doing. */
+  /** The events that the owning process emitted to its observers, except those of the agent. */
   readonly events: readonly SprintEvent[]
   readonly at: number
 }
 
-/** What one record of the journal makes of the progress; undefined if it changes nothing. */
+/** Applies one journal record to the progress; undefined if it changes nothing. */
 export function seeRecord(progress: Progress | undefined, { kind, data, at }: JournalRecord): Seen | undefined {
   if (kind === 'snapshot') return { progress: Progress.parse(data), events: [], at: Date.parse(at) }
   if (kind !== 'fact' || !progress) return undefined
@@ -42,7 +42,7 @@ function toldBy(order: Order, progress: Progress): SprintEvent[] {
   return order.names.map((name) => ({ type: 'check-started', iteration: order.iteration, name }))
 }
 
-/** Who works, or has worked, on an iteration. */
+/** The agent of an iteration, current or past. */
 export function agentAt({ live, iterations, runAgents, agent }: Progress, iteration: number): string {
   const own = [...live, ...iterations].find(({ number }) => number === iteration)?.agent
   return own ?? runAgents?.[0] ?? agent?.[0] ?? 'command'

@@ -5,21 +5,24 @@ import { journalFolder } from '../../storage/state/journal.ts'
 
 const segmentPattern = /^\d{8}\.log$/
 
-/** Reads the journal of a sprint that somebody else may be writing, from its first record or from the last snapshots on. */
+/**
+ * Reads the journal of a sprint that another process may be writing, from its first record or from the last snapshots
+ * on.
+ */
 export function journalReader(sprintDir: string, from: 'first' | 'last') {
   const folder = journalFolder(sprintDir)
   let seen = 0
   let segment: string | undefined
   let signature: string | undefined
 
-  /** The records since the last look. Where nothing was written since then, nothing is read. */
+  /** Returns the records since the last read. Reads nothing if the files have not changed. */
   const look = async (): Promise<readonly JournalRecord[]> => {
     const names = (await listFolder(folder)).filter((name) => segmentPattern.test(name)).toSorted()
     const last = names.at(-1)
     if (last === undefined) return []
     const found = `${last} ${fileSignature(join(folder, last))}`
     if (found === signature) return []
-    // The newest segment may have lost its snapshot with the disk's cache; then the one before still counts.
+    // A power loss may have dropped the snapshot of the newest segment; then the segment before it is used.
     const start = segment ?? (from === 'first' ? undefined : names.at(-2)) ?? names[0] ?? last
     const fresh: JournalRecord[] = []
     for (const name of names.filter((other) => other >= start)) {

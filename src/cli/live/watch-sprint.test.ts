@@ -33,7 +33,7 @@ const lines = [
   },
 ].map((line) => `${JSON.stringify(line)}\n`)
 
-/** A sprint that this process owns, as another one would; what it would tell its own observers is kept. */
+/** Creates a sprint that this process owns, like another process would, and keeps the events it would emit. */
 async function aRunningSprint(given: Partial<Progress> = {}) {
   const dir = aFolder()
   const first = aProgress({ doneWhen: [aCheck()], ...given })
@@ -80,7 +80,7 @@ function watching(sprint: Awaited<ReturnType<typeof aRunningSprint>>) {
   return { seen, saw, done, leave: () => leaving.abort() }
 }
 
-it('shows what is told from then on as the owner tells it, and what the agent says, until the owner is gone', async () => {
+it("shows later events as the owner emits them, and the agent's messages, until the owner is gone", async () => {
   const sprint = await aRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   sprint.transcript(lines.join(''))
@@ -105,7 +105,7 @@ it('shows what is told from then on as the owner tells it, and what the agent sa
   )
 })
 
-it('shows what an agent said whose attempt began and ended between two looks', async () => {
+it('shows the messages of an agent whose attempt began and ended between two polls', async () => {
   const sprint = await aRunningSprint({ checkpoint: true })
   const before = sprint.progress()
   await sprint.play(started({ agents: ['claude'] }))
@@ -120,7 +120,7 @@ it('shows what an agent said whose attempt began and ended between two looks', a
   await watcher.done
 })
 
-it('says when things happened, not when they were seen', async () => {
+it('reports when events happened, not when they were read', async () => {
   const sprint = await aRunningSprint()
   const watcher = watching(sprint)
   await sprint.play(started({ agents: ['claude'] }))
@@ -131,7 +131,7 @@ it('says when things happened, not when they were seen', async () => {
   expect(watcher.seen.map(({ at }) => at)).toEqual(watcher.seen.map(() => noon))
 })
 
-it('reads a line of the agent only when it is whole, and goes on where a new segment begins', async () => {
+it('reads a line of the agent only when it is complete, and continues in a new segment', async () => {
   const sprint = await aRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   const whole = lines.join('')
@@ -153,7 +153,7 @@ it('reads a line of the agent only when it is whole, and goes on where a new seg
   expect((await watcher.done).progress).toEqual(sprint.progress())
 })
 
-it('lets several watch at once, and changes nothing in the folder', async () => {
+it('supports several watchers, and changes nothing in the folder', async () => {
   const sprint = await aRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   sprint.transcript(lines.join(''))
@@ -170,7 +170,7 @@ it('lets several watch at once, and changes nothing in the folder', async () => 
   expect(files()).toEqual(before)
 })
 
-it('does not take a sprint for over whose lock an agent has cleaned away', async () => {
+it("does not end when an agent deletes the sprint's lock", async () => {
   const sprint = await aRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   const watcher = watching(sprint)
@@ -183,7 +183,7 @@ it('does not take a sprint for over whose lock an agent has cleaned away', async
   expect(await watcher.done).toMatchObject({ owner: 'running' })
 })
 
-it('asks the owner to stop, pause and tell the agent', async () => {
+it('asks the owner to stop, to pause and to message the agent', async () => {
   const dir = aFolder()
   const got: Request[] = []
   const said: string[] = []
@@ -205,16 +205,16 @@ it('asks the owner to stop, pause and tell the agent', async () => {
   expect(said).toEqual([])
 })
 
-it('says in the help of the keys that Ctrl-C only leaves', () => {
+it('says in the key help that Ctrl-C only exits the watcher', () => {
   const said: string[] = []
   const nothing = () => {}
   const say = (text: string) => said.push(watcherHelp(text))
   keyboard({ pause: nothing, stop: nothing, tell: nothing, transcript: nothing, diff: nothing, say })('?')
 
-  expect(said.join()).toMatch(/^Ctrl-C leaves, the sprint goes on · p pause(?!.*twice)/)
+  expect(said.join()).toMatch(/^Ctrl-C exits, the sprint continues · p pause(?!.*twice)/)
 })
 
-it('does not take a damaged line at the end for more than it is', async () => {
+it('ignores a damaged line at the end', async () => {
   const sprint = await aRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   const [segment = ''] = readdirSync(join(sprint.dir, 'journal'))

@@ -13,24 +13,24 @@ import { seeRecord } from './watch-events.ts'
 import { atWork, transcriptWatch } from './watch-transcript.ts'
 
 const lookEveryMs = 250
-/** Looks at the files for each look at the lock. */
+/** Polls of the files per poll of the lock. */
 const looksPerOwner = 4
 
 export type Watching = {
   readonly sprintDir: string
   readonly progress: Progress
-  /** `at`: when it happened, which may be long ago. */
+  /** `at`: when the event happened, possibly long ago. */
   readonly show: (event: SprintEvent, at: number) => void
   readonly onProgress: (progress: Progress) => void
-  /** What to leave out of what the agent says; keys that have a known form if nothing is said. */
+  /** Secrets to redact from the agent's messages; keys of a known form by default. */
   readonly redact?: Redact
-  /** Ends the watching, never the sprint. */
+  /** Ends the watcher, never the sprint. */
   readonly signal: AbortSignal
 }
 
 export type Watched = { readonly progress: Progress; readonly owner: 'gone' | 'running' }
 
-/** Shows a sprint that another process runs until that process is gone, or until the watcher leaves. Only ever reads. */
+/** Shows a sprint that another process runs until that process is gone or the watcher exits. Only reads. */
 export async function watchSprint(watching: Watching): Promise<Watched> {
   const { sprintDir, show, onProgress, signal, redact = redactor() } = watching
   const journal = journalReader(sprintDir, 'last')
@@ -41,7 +41,7 @@ export async function watchSprint(watching: Watching): Promise<Watched> {
       const seen = seeRecord(progress, record)
       if (!seen) continue
       const tell = seen.progress.rev > watching.progress.rev
-      // What an agent still said belongs before what came of it; afterwards nobody looks for it any more.
+      // The agent's last messages precede the result of the attempt, and no later poll reads them.
       if (tell && (seen.events.length > 0 || isOver(progress, seen.progress))) await transcripts.look(progress)
       progress = seen.progress
       onProgress(progress)
@@ -62,19 +62,22 @@ export async function watchSprint(watching: Watching): Promise<Watched> {
   }
 }
 
-/** An attempt that is at work in the one and not in the other. */
+/** Attempts that run in the first progress and not in the second. */
 function isOver(before: Progress, after: Progress): boolean {
   const still = new Set(atWork(after).map(({ number, attempt }) => `${number}-${attempt}`))
   return atWork(before).some(({ number, attempt }) => !still.has(`${number}-${attempt}`))
 }
 
-/** An agent may have cleaned the lock away with everything else: a sprint at work without one is still at work. */
+/**
+ * An agent may have deleted the lock with other files, so a sprint in progress without a lock still counts as running.
+ */
 const isOwnerGone = (sprintDir: string, { status }: Progress): boolean =>
   ownerOf(sprintDir) === undefined && (status !== 'in-progress' || exists(join(sprintDir, '.lock')))
 
-/** A run in another process, as far as it can be spoken to from here. */
+/** Controls a run in another process through its request files. */
 export function remoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {
-  const unheard = () => say('the process that runs the sprint does not answer; the request stays for it')
+  const unheard = () =>
+    say('the process that runs the sprint does not respond; it will find the request when it continues')
   return {
     send: (fact) => {
       const request = requestOf(fact)

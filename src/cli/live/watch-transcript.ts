@@ -12,7 +12,7 @@ import { agentAt } from './watch-events.ts'
 
 type Following = { readonly file: string; readonly read: () => Promise<void>; readonly close: () => Promise<void> }
 
-/** Follows what the agents of a sprint print while they work. Reads only; the files belong to somebody else. */
+/** Follows the output of a sprint's agents while they work. Reads only; another process owns the files. */
 export function transcriptWatch(sprintDir: string, redact: Redact, show: (event: SprintEvent, at: number) => void) {
   const open = new Map<number, Following>()
   const close = async (iteration: number) => {
@@ -43,11 +43,11 @@ export function transcriptWatch(sprintDir: string, redact: Redact, show: (event:
   }
 }
 
-/** Attempts whose agent works now. */
+/** Attempts whose agent is running. */
 export const atWork = ({ live }: Progress): Progress['live'] =>
   live.filter(({ stage, attempt }) => stage === 'agent' && attempt > 0)
 
-/** The transcript of an attempt, once it has begun; until then the link still leads to the attempt before. */
+/** The transcript of an attempt, once it has started; before that, the link still points to the previous attempt. */
 function transcriptOf(sprintDir: string, iteration: number, attempt: number): string | undefined {
   const link = join(sprintDir, 'transcripts', `iteration-${iteration}.jsonl`)
   if (!exists(link)) return undefined

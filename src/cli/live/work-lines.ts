@@ -4,11 +4,11 @@ import { oneLine } from '../io/paint.ts'
 import type { Box, Draw } from './draw.ts'
 import { fit, wrap } from '../io/width.ts'
 
-/** What there is to do: the steps of a goal, or the phases of a workflow with the items of those that are not over. */
+/** The work of a sprint: the steps of a goal, or the phases of a workflow with the items of the open ones. */
 export const workLines = (progress: Progress, draw: Draw, box: Box): string[] =>
   progress.mode === 'standard' ? phaseLines(progress, draw, box) : stepLines(progress, draw, box)
 
-/** The last completed steps, the current one in full, the next ones; what does not fit is counted. */
+/** The last completed steps, the current one in full, and the next ones; the rest is counted. */
 function stepLines({ dynamicSteps, live, stats }: Progress, { paint }: Draw, { rows, width }: Box): string[] {
   if (dynamicSteps.length === 0) return [paint.dim('no steps yet')]
   const current = live[0]?.step
@@ -34,7 +34,7 @@ function stepLines({ dynamicSteps, live, stats }: Progress, { paint }: Draw, { r
   ].slice(0, rows)
 }
 
-/** Phases in their order; if they do not all fit, those around the one at work. */
+/** Phases in order; if they do not fit, those around the current one. */
 function phaseLines({ phases = [] }: Progress, draw: Draw, { rows, width }: Box): string[] {
   const lines = phases.flatMap((phase) => {
     const { steps = [] } = phase

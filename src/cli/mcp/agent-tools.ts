@@ -8,29 +8,29 @@ import type { Io } from '../io/io.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 import { tool, type Tool } from './tool.ts'
 
-const summary = z.string().trim().min(1).describe('what was done in this iteration')
+const summary = z.string().trim().min(1).describe('what you did in this iteration')
 const steps = {
   completedStepIds: z.array(z.string()).optional().describe('ids of the steps that are done'),
   pendingSteps: z
     .array(z.object({ id: z.string().nullable(), prompt: z.string().trim().min(1) }))
     .optional()
-    .describe('steps that are still to be done; id null for a new one'),
+    .describe('remaining steps; id null for a new one'),
 }
 
 /**
- * For the agent of one attempt: other ways to give its report. The token is looked at with every call, so that nothing is
- * said any more once the attempt is over.
+ * Report tools for the agent of one attempt. Every call checks the token, so that reports stop counting when the
+ * attempt is over.
  */
 export const agentTools = (token: string | undefined, env: Io['env']): Tool[] => [
   tool({
     name: 'report_progress',
-    description: 'Reports what this iteration has done. The sprint continues with the next iteration.',
+    description: 'Reports the work of this iteration. The sprint continues with the next iteration.',
     input: z.object({ summary, ...steps }),
     run: (given) => report({ token, env }, { goal: { status: 'continue', ...given } }),
   }),
   tool({
     name: 'ask_human',
-    description: 'Asks a person. The sprint waits for the answer, which will be in the next prompt.',
+    description: 'Asks the user. The sprint waits for the answer, which will be in the next prompt.',
     input: z.object({
       reason: z.string().trim().min(1).describe('the question, in one sentence'),
       details: z.string().default(''),
@@ -45,10 +45,11 @@ export const agentTools = (token: string | undefined, env: Io['env']): Tool[] =>
   }),
   tool({
     name: 'finish',
-    description: 'Claims that the goal, or the phase, is reached. Ralph runs its own checks before it believes it.',
+    description:
+      'Claims that the goal, or the phase, is reached. Ralph runs its own checks before it accepts the claim.',
     input: z.object({
       summary,
-      evidence: z.string().trim().min(1).describe('what shows it: commands that were run and what they printed'),
+      evidence: z.string().trim().min(1).describe('the evidence: commands you ran and their output'),
       ...steps,
     }),
     run: ({ evidence, ...said }) => {
@@ -64,7 +65,7 @@ export const agentTools = (token: string | undefined, env: Io['env']): Tool[] =>
   }),
 ]
 
-/** What a report looks like in a sprint with a goal, and in one with phases. */
+/** The report format for sprints with a goal and for sprints with phases. */
 type Reports = {
   readonly goal: Readonly<Record<string, unknown>>
   readonly phase?: Readonly<Record<string, unknown>>
@@ -72,16 +73,16 @@ type Reports = {
 
 type Caller = { readonly token: string | undefined; readonly env: Io['env'] }
 
-/** What is kept of it has no secret of the agent's own environment. */
+/** Redacts the secrets of the agent's environment from the stored report. */
 async function report({ token, env }: Caller, { goal, phase }: Reports) {
   const folder = attemptOf(token)
   const progress = await loadProgress(dirname(dirname(folder)))
   const told = progress?.mode === 'standard' ? phase : goal
   if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
   await tellReport(folder, redactDeep(told, redactor(secretsIn(env))))
-  return { recorded: told['status'], next: 'end your turn now; a report in your final message would count instead' }
+  return { recorded: told['status'], next: 'end your turn now; a report in your final message would replace this one' }
 }
 
-/** Without the fields that have no value. */
+/** Removes fields without a value. */
 const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -19,18 +19,17 @@ import { tool, type Tool } from './tool.ts'
 
 const sprint = z.string().min(1).describe('the folder of the sprint, or its name in .claude/sprints')
 
-/** For a person's own assistant: the sprints of the project that the server was started in. */
+/** Tools for the user's own assistant: the sprints of the project that the server was started in. */
 export const personTools = (io: Io): Tool[] => [
   tool({
     name: 'list_sprints',
-    description: 'Lists the sprints of this project with their state.',
+    description: 'Lists the sprints of this project with their status.',
     input: z.object({}),
     run: () => listSprints(io),
   }),
   tool({
     name: 'status',
-    description:
-      'Shows where a sprint stands: state, steps, last iterations with their checks, cost, the open question.',
+    description: 'Shows the status of a sprint: steps, last iterations with their checks, cost, the open question.',
     input: z.object({ sprint }),
     async run(given) {
       const dir = folderOf(given.sprint, io)
@@ -40,13 +39,13 @@ export const personTools = (io: Io): Tool[] => [
   startTool(io),
   tool({
     name: 'answer',
-    description: 'Answers the open question of a sprint. The sprint goes on when it is started again.',
+    description: 'Answers the open question of a sprint. Start the sprint again to resume it.',
     input: z.object({ sprint, answer: z.string().min(1) }),
     run: (given) => json(answer, ['--', folderOf(given.sprint, io), given.answer], io),
   }),
   tool({
     name: 'tell',
-    description: 'Tells the agent of a sprint something, in the prompt of the next iteration, or at once.',
+    description: 'Sends the agent of a sprint a message, with the prompt of the next iteration or at once.',
     input: z.object({ sprint, text: z.string().min(1), now: z.boolean().default(false) }),
     run: ({ text, now, ...given }) =>
       json(tell, [...(now ? ['--now'] : []), '--', folderOf(given.sprint, io), text], io),
@@ -57,7 +56,7 @@ export const personTools = (io: Io): Tool[] => [
     input: z.object({
       sprint,
       when: z.enum(['after-iteration', 'after-turn', 'now']).default('after-iteration'),
-      pause: z.boolean().default(false).describe('paused, as a person would, instead of interrupted'),
+      pause: z.boolean().default(false).describe('leave the sprint paused instead of interrupted'),
     }),
     run: ({ when, pause: isPause, ...given }) =>
       json(isPause ? pause : stop, [`--${when}`, '--', folderOf(given.sprint, io)], io),
@@ -66,7 +65,7 @@ export const personTools = (io: Io): Tool[] => [
 
 const startInput = z.object({
   sprint: sprint.optional(),
-  goal: z.string().min(1).optional().describe('makes a new sprint for this goal'),
+  goal: z.string().min(1).optional().describe('creates a new sprint for this goal'),
   agent: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
   maxIterations: z.int().positive().optional(),
@@ -77,19 +76,18 @@ const startInput = z.object({
 const startTool = (io: Io): Tool =>
   tool({
     name: 'start',
-    description:
-      'Starts a sprint, or goes on with one that rests, in the background. Give a goal for a new one, or an existing sprint.',
+    description: 'Starts or resumes a sprint in the background. Give a goal for a new sprint, or an existing sprint.',
     input: startInput,
     run: (given) => start(given, io),
   })
 
 const patienceMs = 10_000
 
-/** Returns as soon as the sprint is under way, or has ended already. */
+/** Returns as soon as the sprint is running or has already ended. */
 async function start(given: z.output<typeof startInput>, io: Io) {
   const dir = await sprintToStart(given, io)
   const owner = ownerOf(dir)
-  if (owner !== undefined) throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${owner}`)
+  if (owner !== undefined) throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`)
   const log = join(dir, 'run.log')
   const options = { agent: given.agent, model: given.model, 'max-duration': given.maxDuration }
   const limits = { 'max-iterations': given.maxIterations, 'budget-usd': given.budgetUsd }
@@ -112,7 +110,7 @@ async function underWay(run: DetachedProcess, dir: string): Promise<void> {
 }
 
 async function sprintToStart({ sprint: name, goal, agent }: z.output<typeof startInput>, io: Io): Promise<string> {
-  if ((name === undefined) === (goal === undefined)) throw new RalphError('USAGE', 'start: give a sprint or a goal')
+  if ((name === undefined) === (goal === undefined)) throw new RalphError('USAGE', 'start: missing sprint or goal')
   if (name !== undefined) return folderOf(name, io)
   const made = await json(init, [`--goal=${goal}`, ...(agent === undefined ? [] : [`--agent=${agent}`])], io)
   return resolve(io.cwd, z.object({ folder: z.string() }).parse(made).folder)
@@ -136,7 +134,7 @@ function folderOf(given: string, io: Io): string {
   return openSprintFolder(isFolder(named) ? named : resolve(io.cwd, given))
 }
 
-/** What a command answers to a program. */
+/** The JSON output of a command. */
 async function json(command: Command, args: readonly string[], io: Io): Promise<unknown> {
   const printed: string[] = []
   const note = (text: string) => void printed.push(text)

@@ -5,7 +5,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { RalphError } from '../../contract/errors.ts'
 import type { Tool } from './tool.ts'
 
-/** Offers tools on stdin and stdout until the client goes away. */
+/** Serves tools on stdin and stdout until the client disconnects. */
 export async function serve(
   tools: readonly Tool[],
   about: { readonly version: string; readonly instructions: string },
@@ -23,10 +23,10 @@ export async function serve(
   }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const found = tools.find(({ name }) => name === params.name)
-    if (!found) return refusal(new RalphError('USAGE', `there is no tool "${params.name}"`))
+    if (!found) return refusal(new RalphError('USAGE', `unknown tool "${params.name}"`))
     return found.call(params.arguments).then(answer, refusal)
   })
-  // A file ends and stays open; a pipe that breaks closes without an end.
+  // A file reaches its end but stays open; a broken pipe closes without an end event.
   const gone = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close')])
   await server.connect(new StdioServerTransport())
   await gone
@@ -35,7 +35,7 @@ export async function serve(
 
 const answer = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value, undefined, 2) }] })
 
-/** An error for the model to read, not a breakdown of the connection. */
+/** An error result for the model, not a protocol error. */
 function refusal(error: unknown) {
   const { code, message, place, hint } =
     error instanceof RalphError

@@ -5,7 +5,7 @@ import { clip, oneLine } from '../io/paint.ts'
 const lastIterations = 5
 const mostSteps = 20
 
-/** Where a sprint stands, short enough for a model to read. */
+/** The status of a sprint, short enough for a model to read. */
 export function sprintSummary(progress: Progress, { folder, owner }: { folder: string; owner: string | undefined }) {
   const { stats, live, parked, humanNeeded, dynamicSteps, iterations } = progress
   const pending = dynamicSteps.filter(({ status }) => status === 'pending')

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 
-/** Something that a client of `ralph mcp` can call. */
+/** A tool that a client of `ralph mcp` can call. */
 export interface Tool {
   readonly name: string
   readonly description: string
   readonly inputSchema: Readonly<Record<string, unknown>>
-  /** Resolves with what the client is told. Rejects with a RalphError. */
+  /** Resolves with the result for the client. Rejects with a RalphError. */
   readonly call: (input: unknown) => Promise<unknown>
 }
 

@@ -11,7 +11,7 @@ import { lineSplitter } from '../../platform/files/line-splitter.ts'
 import { writtenAt } from '../../platform/files/recorded-file.ts'
 import { openTail } from '../../platform/files/tail.ts'
 
-/** One process of the agent, as it is on the disk. `again`: the same attempt was started this often. */
+/** One process of an agent, as recorded on the disk. `again`: how often this attempt was started. */
 export type AttemptFolder = {
   readonly iteration: number
   readonly attempt: number
@@ -21,7 +21,7 @@ export type AttemptFolder = {
 
 const namePattern = /^([1-9]\d*)-(\d+)(?:\.(\d+))?$/
 
-/** The attempts that have printed something, in the order in which they were made. Checks and hooks are none. */
+/** Lists the attempts that have output, in the order they started. Excludes checks and hooks. */
 export async function attemptsOf(sprintDir: string): Promise<AttemptFolder[]> {
   const names = await listFolder(join(sprintDir, 'attempts'))
   return names
@@ -35,13 +35,13 @@ export async function attemptsOf(sprintDir: string): Promise<AttemptFolder[]> {
 }
 
 export interface AttemptReading {
-  /** What has been printed since the last call. */
+  /** Returns the output since the last call. */
   readonly read: () => Promise<void>
-  /** How it ended, as far as it has. */
+  /** How the process exited, if it has. */
   readonly end: () => Promise<Outcome>
 }
 
-/** Reads what an attempt has printed, without its secrets, also while it is still at work. */
+/** Reads the redacted output of an attempt, even while the attempt is running. */
 export async function openAttempt(
   { folder }: AttemptFolder,
   { agent, redact }: { readonly agent: string; readonly redact: Redact },

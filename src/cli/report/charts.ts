@@ -3,9 +3,9 @@ import { html, type Html } from './html.ts'
 export type Bar = {
   readonly label: string
   readonly value: number
-  /** What a person reads when pointing at it. */
+  /** The tooltip of a bar. */
   readonly title: string
-  /** A class of the style sheet. */
+  /** A CSS class. */
   readonly kind: string
 }
 
@@ -13,7 +13,7 @@ const height = 120
 const widest = 44
 const chartWidth = 480
 
-/** Bars side by side, as tall as their values; none higher than the frame, and a nothing is a line. */
+/** Draws bars side by side, scaled to the frame; zero is a line. */
 export function barChart(name: string, bars: readonly Bar[], most: string): Html {
   const highest = Math.max(...bars.map(({ value }) => value), Number.EPSILON)
   const step = Math.min(widest, chartWidth / Math.max(1, bars.length))

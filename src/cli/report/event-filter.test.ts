@@ -27,19 +27,19 @@ const passed = (wanted: Wanted): AgentEvent[] => {
   return shown
 }
 
-it('lets everything through if nothing is asked for', () => {
+it('passes everything without a filter', () => {
   expect(passed({})).toEqual(all)
 })
 
-it('shows the calls of one tool in any spelling, each with its result', () => {
+it('shows the calls of one tool, ignoring case, each with its result', () => {
   expect(passed({ tool: 'bash' })).toEqual([start('1', 'Bash'), end('1', false), start('3', 'Bash'), end('3', true)])
 })
 
-it('shows failed calls with what was called, retries and failed turns', () => {
+it('shows failed calls with their input, retries and failed turns', () => {
   expect(passed({ errors: true })).toEqual([start('1', 'Bash'), end('1', false), retry, turn(false)])
 })
 
-it('shows the failed calls of one tool, and nothing of others', () => {
+it('shows the failed calls of one tool and no others', () => {
   expect(passed({ tool: 'Bash', errors: true })).toEqual([start('1', 'Bash'), end('1', false)])
   expect(passed({ tool: 'Edit', errors: true })).toEqual([])
 })

@@ -1,15 +1,15 @@
 import type { AgentEvent } from '../../contract/events.ts'
 
 export type Wanted = {
-  /** Only calls of this tool, in any spelling. */
+  /** Only calls of this tool, ignoring case. */
   readonly tool?: string | undefined
-  /** Only what went wrong. */
+  /** Only failures. */
   readonly errors?: boolean | undefined
 }
 
 type Tool = Extract<AgentEvent, { kind: 'tool' }>
 
-/** Lets through what is wanted. The call of a tool is held back until it is known to have failed, if only that is wanted. */
+/** Filters events. With `errors`, a tool call is held back until its result shows that it failed. */
 export function eventFilter({ tool, errors = false }: Wanted, show: (event: AgentEvent) => void) {
   if (tool === undefined && !errors) return show
   const begun = new Map<string, Tool>()

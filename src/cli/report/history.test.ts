@@ -15,7 +15,7 @@ import { Progress } from '../../contract/progress.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
 import { historyOf } from './history.ts'
 
-/** The journal of a sprint that lived through these facts, one minute apart. */
+/** Creates the journal of a sprint with these facts, one minute apart. */
 function journalOf(first: Progress, ...plays: readonly Play[]): { records: JournalRecord[]; last: Progress } {
   const record = (kind: JournalRecord['kind'], data: unknown, seq: number): JournalRecord => ({
     v: 1,
@@ -35,7 +35,7 @@ function journalOf(first: Progress, ...plays: readonly Play[]): { records: Journ
   return { records, last }
 }
 
-it('remembers steps, iterations and waits', () => {
+it('keeps steps, iterations and waits', () => {
   const resetsAt = noon + 3_600_000
   const { records, last } = journalOf(
     aProgress(),
@@ -56,7 +56,7 @@ it('remembers steps, iterations and waits', () => {
   expect(history?.waits).toEqual([{ from: noon, until: resetsAt, reason: expect.any(String) }])
 })
 
-it('takes a progress without a journal as it is, and nothing for nothing', () => {
+it('uses a progress without a journal as it is, and returns undefined for neither', () => {
   const progress = aProgress()
 
   expect(historyOf([], progress)).toEqual({ progress, iterations: [], steps: [], hookTasks: [], waits: [] })

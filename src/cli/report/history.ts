@@ -2,10 +2,10 @@ import type { HookTask, IterationRecord, Progress, Step } from '../../contract/p
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
 import { seeRecord } from '../live/watch-events.ts'
 
-/** A time in which a usage limit was waited for. */
+/** A wait for a usage limit. */
 export type Wait = { readonly from: number; readonly until: number; readonly reason: string }
 
-/** All that ever was in the progress of a sprint, also what PROGRESS.yaml no longer shows. */
+/** Everything that was ever in the progress of a sprint, including what PROGRESS.yaml has dropped. */
 export type History = {
   readonly progress: Progress
   readonly iterations: readonly IterationRecord[]
@@ -14,7 +14,7 @@ export type History = {
   readonly waits: readonly Wait[]
 }
 
-/** Folds a journal from its beginning; undefined if it holds no state. `known`: what is there without a journal. */
+/** Folds a journal from its beginning; undefined if it holds no state. `known`: the progress if there is no journal. */
 export function historyOf(records: readonly JournalRecord[], known?: Progress): History | undefined {
   const iterations = new Map<number, IterationRecord>()
   const steps = new Map<string, Step>()

@@ -59,7 +59,7 @@ export function receipts({ history: { iterations } }: ReportData): Html {
           </tbody>
         </table>
       </div>
-      ${isEstimated ? html`<p class="dim">≈ estimated by Ralph's own price list</p>` : html``}`,
+      ${isEstimated ? html`<p class="dim">≈ estimated with Ralph's price list</p>` : html``}`,
   )
 }
 
@@ -104,7 +104,7 @@ const folded = (name: string, about: Html, lines: readonly Html[]): Html =>
         <pre>${onLines(lines)}</pre>
       </details>`
 
-/** Lines that were added and removed, and in how many files. */
+/** Counts the added and removed lines and the files. */
 function sizeOf(diff: string): Html {
   const lines = diff.split('\n')
   const count = (sign: string) =>

@@ -9,7 +9,7 @@ import { iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 import { style } from './style.ts'
 
-/** One page that needs nothing else: no script, no font, no picture from anywhere. */
+/** Renders a self-contained page: no scripts, no fonts, no external images. */
 export function htmlReport(data: ReportData): string {
   const { progress } = data.history
   const page = html`<!doctype html>
@@ -43,7 +43,7 @@ function headOf({ history: { progress, iterations } }: ReportData): Html {
   const facts: readonly (readonly [string, string])[] = [
     ['iterations', iterationText(progress)],
     ['steps', `${stats.completedSteps} of ${stats.totalSteps}`],
-    ['time at work', humanDuration(stats.activeMs)],
+    ['working time', humanDuration(stats.activeMs)],
     ['cost', `${money(stats)}${estimated}`],
     ['tokens', tokens(stats.usage)],
     ['began', stats.startedAt === null ? 'not yet' : moment(stats.startedAt)],
@@ -75,7 +75,7 @@ function kindOf(status: ReportData['history']['progress']['status']): string {
   return status === 'failed' || status === 'blocked' ? 'bad' : 'so-so'
 }
 
-/** Its first paragraph is the title, if it is short enough for one; the rest is mostly criteria. */
+/** The first paragraph is the title if it is short enough; the rest is mostly criteria. */
 function goalOf(goal: string): Html {
   const [first = '', ...rest] = goal.trim().split(/\n\s*\n/)
   if (first.length > 240) return html`<p class="goal">${goal.trim()}</p>`
@@ -93,9 +93,9 @@ function questionOf({ humanNeeded }: ReportData['history']['progress']): Html {
   </div>`
 }
 
-/** Cells of equal width: the shortest iteration can be pointed at as well as the longest. Waits stand between them. */
+/** Cells have equal width, so that a short iteration is as easy to hit as a long one. Waits are between them. */
 function timeline({ history: { iterations, waits } }: ReportData): Html {
-  if (iterations.length === 0) return html`<p class="dim">No iteration is over yet.</p>`
+  if (iterations.length === 0) return html`<p class="dim">No finished iterations yet.</p>`
   const cells = iterations.map((record, index) => {
     const [mark, kind] = marks[record.verdict]
     const before = iterations[index - 1]?.endedAt ?? 0
@@ -143,14 +143,14 @@ function charts({ history: { iterations } }: ReportData): Html {
   )
 }
 
-/** When each check first turned green, and whether it stayed so. */
+/** A grid of checks by iteration: when each turned green, and whether it stayed green. */
 function checksGrid({ history: { iterations, progress } }: ReportData): Html {
   const columns = [
     ...(progress.baseline && progress.baseline.length > 0 ? [{ name: 'before', checks: progress.baseline }] : []),
     ...iterations.flatMap(({ number, checks }) => (checks ? [{ name: String(number), checks }] : [])),
   ]
   const names = [...new Set(columns.flatMap(({ checks }) => checks.map(({ name }) => name)))]
-  if (names.length === 0) return section('Checks', html`<p class="dim">No check was run.</p>`)
+  if (names.length === 0) return section('Checks', html`<p class="dim">No checks were run.</p>`)
   return section(
     'Checks by iteration',
     html`<div class="scroll">

@@ -1,14 +1,17 @@
-/** Markup that is as it should be; everything else is text. */
+/** Trusted markup; everything else is escaped as text. */
 export type Html = { readonly html: string }
 
 type Part = Html | string | number | readonly Html[]
 
-/** Markup with holes: what goes in is text, unless it was made by this function itself. Attributes must be in double quotes. */
+/**
+ * Builds markup from a template: every value is escaped unless it is markup made by this function. Attributes need
+ * double quotes.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: strings.map((text, index) => text + markupOf(parts[index] ?? '')).join('') }
 }
 
-/** Each on a line of its own, for `<pre>`. Not written as a template: formatters take line ends in markup for blanks. */
+/** Joins lines for `<pre>`. Not a template, because formatters turn line ends in markup into blanks. */
 export const onLines = (parts: readonly Html[]): Html => ({ html: parts.map((part) => `${part.html}\n`).join('') })
 
 function markupOf(part: Part): string {
@@ -29,6 +32,6 @@ const entities: Readonly<Record<string, string>> = {
 const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g
 // oxlint-enable no-control-regex
 
-/** Text as text: no markup, no control characters, nothing that turns the direction of what follows. */
+/** Escapes text: no markup, no control characters, no bidirectional overrides. */
 export const escape = (text: string): string =>
   text.replaceAll(invisible, '\ufffd').replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')

@@ -2,7 +2,7 @@ import type { IterationRecord, Verdict } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { html, type Html } from './html.ts'
 
-/** How a verdict looks: its mark, and a class of the style sheet. */
+/** The mark and the CSS class of a verdict. */
 export const marks: Readonly<Record<Verdict, readonly [mark: string, kind: string]>> = {
   accepted: ['✓', 'good'],
   completed: ['✓', 'good'],
@@ -17,7 +17,7 @@ export const marks: Readonly<Record<Verdict, readonly [mark: string, kind: strin
 
 export const lengthOf = ({ startedAt, endedAt }: IterationRecord): number => Math.max(0, endedAt - startedAt)
 
-/** To the minute, and it says which time that is. */
+/** A time to the minute, with its zone. */
 export const moment = (at: number): string =>
   formatTimestamp(at)
     .replace('T', ' ')
@@ -29,7 +29,7 @@ export const section = (title: string, body: Html): Html =>
     ${body}
   </section>`
 
-/** Names of checks with how they ended, as far as they were run. */
+/** The names of the checks that ran, with their results. */
 export const checkPills = ({ checks = [], review }: IterationRecord): Html[] => [
   ...checks.map(({ name, passed }) => pill(name, passed)),
   ...(review ? [pill('review', review.passed)] : []),

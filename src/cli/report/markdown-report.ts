@@ -5,7 +5,7 @@ import { money, tokens } from '../view/receipt.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 
-/** What a pull request can hold without being all report. */
+/** Keeps the report short enough for a pull request. */
 const mostRows = 50
 const mostSteps = 100
 
@@ -14,14 +14,14 @@ export function markdownReport({ history: { progress, iterations, steps }, madeA
   const { stats, status, reason, ralphExit } = progress
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => textOf(name ?? run)).join(', ')
   const isDone = status === 'completed'
-  const judged = ralphExit.unchecked === true ? 'unchecked: there was no check' : checks || 'none'
+  const judged = ralphExit.unchecked === true ? 'unchecked: the sprint has no check' : checks || 'none'
   return [
     `## ${isDone ? '✅' : '⏸'} ${textOf(progress.sprintId)}: ${status}${reason === undefined ? '' : `, ${textOf(reason)}`}`,
     '',
     textOf(progress.goal),
     ...(ralphExit.finalSummary === null ? [] : ['', `**${textOf(ralphExit.finalSummary)}**`]),
     '',
-    '| iterations | steps | checks | time at work | cost | tokens |',
+    '| iterations | steps | checks | working time | cost | tokens |',
     '| --- | --- | --- | --- | --- | --- |',
     rowOf([
       iterationText(progress),
@@ -67,7 +67,7 @@ function iterationRows(iterations: readonly IterationRecord[]): string[] {
   ]
 }
 
-const leftOut = (count: number): string[] => (count > 0 ? ['', `${count} earlier ones are left out.`] : [])
+const leftOut = (count: number): string[] => (count > 0 ? ['', `${count} earlier iterations are omitted.`] : [])
 
 const rowOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
@@ -83,6 +83,6 @@ const entities: Readonly<Record<string, string>> = {
   '://': '&#58;//',
 }
 
-/** Somebody else's text on one line: no markup, no table, no link, no mention of people or issues. */
+/** Foreign text on one line: no markup, table, link, or mention of people or issues. */
 export const textOf = (text: string): string =>
   oneLine(text).replaceAll(/:\/\/|[&<>@#\\`*_{}[\]|!~$]/g, (found) => entities[found] ?? `\\${found}`)

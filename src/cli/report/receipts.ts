@@ -19,12 +19,12 @@ const columns: readonly Column[] = [
   { title: 'summary' },
 ]
 
-/** One row for each iteration: who, what it took, what came of it. */
+/** One row per iteration: agent, totals, and result. */
 export function receiptTable(iterations: readonly IterationRecord[], look: Look): string[] {
   if (iterations.length === 0) return []
   const lines = tableLines(columns, iterations.map(receiptCells), look)
   const isEstimated = iterations.some(({ costEstimated }) => costEstimated === true)
-  return isEstimated ? [...lines, look.paint.dim("≈ estimated by ralph's own price list")] : lines
+  return isEstimated ? [...lines, look.paint.dim("≈ estimated with Ralph's price list")] : lines
 }
 
 const receiptCells = (record: IterationRecord): string[] => [
@@ -53,7 +53,7 @@ export function checksText({ checks = [], review }: IterationRecord): string {
   return parts.join(' ')
 }
 
-/** A count of tokens. */
+/** A token count. */
 export function short(count: number): string {
   if (count < 1000) return String(count)
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
@@ -65,7 +65,7 @@ export const iterationText = ({ stats }: Progress): string =>
     ? `${stats.currentIteration}/${stats.maxIterations}`
     : String(stats.currentIteration)
 
-/** How long ago, in one unit. */
+/** An age in one unit. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`

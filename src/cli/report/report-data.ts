@@ -1,6 +1,6 @@
 import type { History } from './history.ts'
 
-/** Everything that a report is made of. */
+/** The data of a report. */
 export type ReportData = {
   readonly history: History
   readonly madeAt: number
@@ -10,7 +10,7 @@ export type ReportData = {
   readonly transcripts: ReadonlyMap<number, readonly string[]>
 }
 
-/** The beginning and the end of what may be endless. */
+/** Keeps the first and the last lines of a text of any length. */
 export function boundedLines(head: number, tail: number) {
   const first: string[] = []
   let last: string[] = []
@@ -23,7 +23,7 @@ export function boundedLines(head: number, tail: number) {
         return
       }
       last.push(shown)
-      // Not one by one: shifting a long list for each line would be slow.
+      // Drop lines in bulk: shifting a long list for each line would be slow.
       if (last.length < tail * 2) return
       left += last.length - tail
       last = last.slice(-tail)
@@ -31,14 +31,14 @@ export function boundedLines(head: number, tail: number) {
     lines(): string[] {
       const kept = last.slice(-tail)
       const gone = left + last.length - kept.length
-      return [...first, ...(gone > 0 ? [`… ${gone} lines left out …`] : []), ...kept]
+      return [...first, ...(gone > 0 ? [`… ${gone} lines omitted …`] : []), ...kept]
     },
   }
 }
 
 const longestLine = 500
 
-/** As much of a patch as a page can carry. */
+/** Truncates a patch to what a page can hold. */
 export function boundedText(text: string, most: number): string {
   if (text.length <= most) return text
   const cut = text.lastIndexOf('\n', most)

@@ -31,7 +31,7 @@ function aReportData(given: Partial<ReportData['history']> & { readonly progress
 
 const hostile = `</pre></details><script>alert(1)</script><img src=x onerror="alert(1)"> ' " & \u202e\u0000`
 
-/** Everything somebody else could have written, hostile. */
+/** Hostile text for every field that a foreign author controls. */
 const hostileData = (): ReportData => ({
   ...aReportData({
     progress: aProgress({
@@ -60,7 +60,7 @@ const hostileData = (): ReportData => ({
   transcripts: new Map([[1, [hostile, hostile]]]),
 })
 
-/** Names of the tags in a page; fails where one is not closed where it should be. */
+/** Returns the tag names of a page; fails on unbalanced tags. */
 function tagsIn(page: string): string[] {
   const open: string[] = []
   const wrong: string[] = []
@@ -76,7 +76,7 @@ function tagsIn(page: string): string[] {
 }
 
 describe('markup', () => {
-  it('takes what it is given for text, unless it is markup itself', () => {
+  it('escapes its values unless they are markup', () => {
     expect(html`<p title="${'"x"'}">${'<b>'}${html`<i>${1}</i>`}${[html`<u></u>`]}</p>`.html).toBe(
       '<p title="&quot;x&quot;">&lt;b&gt;<i>1</i><u></u></p>',
     )
@@ -88,7 +88,7 @@ describe('markup', () => {
 })
 
 describe('the page', () => {
-  it('keeps hostile text text, wherever it comes from', () => {
+  it('escapes hostile text from every source', () => {
     const page = htmlReport(hostileData())
 
     expect(new Set(tagsIn(page))).not.toContain('script')
@@ -96,7 +96,7 @@ describe('the page', () => {
     expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThan(12)
   })
 
-  it('needs nothing from anywhere', () => {
+  it('loads nothing external', () => {
     const page = htmlReport(hostileData())
 
     expect(page).not.toMatch(/\s(?:src|srcset|action|data|xlink:href)="|url\(|@import|<link|<script/i)
@@ -122,7 +122,7 @@ describe('the page', () => {
     expect(htmlReport(data)).toContain('<pre>one\n  two\n</pre>')
   })
 
-  it('is a page for a sprint without an iteration, and for one of thousands', () => {
+  it('renders a sprint without iterations, and one with thousands', () => {
     const many = Array.from({ length: 3000 }, (_, index) => anIteration({ number: index + 1 }))
 
     expect(tagsIn(htmlReport(aReportData()))).toContain('main')
@@ -133,7 +133,7 @@ describe('the page', () => {
 })
 
 describe('Markdown', () => {
-  it('tells how it ended, what it took and what was done', () => {
+  it('shows the final status, the totals and the completed work', () => {
     const progress = aProgress({
       status: 'completed',
       stats: { currentIteration: 1, totalSteps: 1, completedSteps: 1, costUsd: 0.5, activeMs: 60_000 },
@@ -152,7 +152,7 @@ Ship it
 
 **all done**
 
-| iterations | steps | checks | time at work | cost | tokens |
+| iterations | steps | checks | working time | cost | tokens |
 | --- | --- | --- | --- | --- | --- |
 | 1 | 1 of 1 | npm test | 1 min 0 s | $0.50 | 0 in, 0 out |
 
@@ -178,20 +178,20 @@ Ship it
     ['@everyone closes #12', '&#64;everyone closes &#35;12'],
     ['a\n| b | <img src=x>', 'a \\| b \\| &lt;img src=x&gt;'],
     ['[x](https://e.x) `code`', '\\[x\\](https&#58;//e.x) \\`code\\`'],
-  ])('makes %j harmless', (text, shown) => {
+  ])('neutralizes %j', (text, shown) => {
     expect(textOf(text)).toBe(shown)
   })
 })
 
-describe('what is too long', () => {
+describe('bounded text', () => {
   it('keeps the first and the last lines, and counts the rest', () => {
     const kept = boundedLines(2, 3)
     for (let line = 1; line <= 100; line++) kept.add(String(line))
 
-    expect(kept.lines()).toEqual(['1', '2', '… 95 lines left out …', '98', '99', '100'])
+    expect(kept.lines()).toEqual(['1', '2', '… 95 lines omitted …', '98', '99', '100'])
   })
 
-  it('keeps all of what is short enough', () => {
+  it('keeps short text complete', () => {
     const kept = boundedLines(2, 3)
     for (const line of ['a', 'b', 'c', 'd', 'e']) kept.add(line)
 
@@ -199,7 +199,7 @@ describe('what is too long', () => {
     expect(boundedText('abc', 3)).toBe('abc')
   })
 
-  it('cuts a patch at a line', () => {
+  it('truncates a patch at a line end', () => {
     expect(boundedText('one\ntwo\nthree', 9)).toBe('one\ntwo\n… 6 more characters; see: ralph diff')
   })
 })

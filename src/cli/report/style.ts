@@ -1,6 +1,6 @@
 import type { Html } from './html.ts'
 
-/** The whole look of the report, in both colour schemes. */
+/** The style sheet of the report, in both colour schemes. */
 export const style: Html = {
   html: `
 :root { color-scheme: light dark; --ink: #1c2024; --dim: #5f6873; --paper: #f6f7f9; --card: #fff; --line: #dfe3e8; --soft: #f0f2f5; --link: #0b62c4;

@@ -4,19 +4,19 @@ import type { Io } from '../io/io.ts'
 const commandTimeoutMs = 30_000
 let told = 0
 
-/** Tells people: on the desktop, by a command, or by a signed webhook. */
+/** Notifies people: on the desktop, with a command, or with a signed webhook. */
 export const notifier =
   (shell: ShellRunner, io: Io): Ports['notify'] =>
   async (target, message) => {
     if (target === 'desktop') return runCommand(desktopCommand(process.platform), message, shell)
     if ('run' in target) return runCommand(target.run, message, shell)
     const body = JSON.stringify({ ...message, at: new Date(io.now()).toISOString() })
-    // HTTPS alone would take 20 ms of every start, and memory of every run.
+    // Importing HTTPS would add 20 ms to every start, and memory to every run.
     const { postWebhook } = await import('../../platform/net/webhook.ts')
     return postWebhook(target.webhook, body, { secret: io.env['RALPH_WEBHOOK_SECRET'] })
   }
 
-/** What to say is in variables, so that no text of an agent is ever read by the shell. */
+/** The text is passed in variables, so that the shell never interprets an agent's text. */
 const desktopCommand = (platform: NodeJS.Platform): string =>
   platform === 'darwin'
     ? `osascript -e 'display notification (system attribute "RALPH_TEXT") with title "Ralph"'`
@@ -28,7 +28,7 @@ async function runCommand(command: string, message: Notification, shell: ShellRu
     ? { RALPH_DETAILS: question.details, RALPH_OPTIONS: (question.options ?? []).join('\n') }
     : {}
   const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text, ...details }
-  // Several people can be told at the same moment, each in a folder of their own.
+  // Notifications can be sent at the same moment, so each has its own folder.
   const attempt = `notify-${++told}`
   const { exitCode, error, output } = await shell.run(
     { attempt, command, timeoutMs: commandTimeoutMs, env },

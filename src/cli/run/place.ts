@@ -9,9 +9,9 @@ import { driverOf } from '../agents/choose-agent.ts'
 import type { Io } from '../io/io.ts'
 
 export type RunPlace = {
-  /** Where agents, checks, gates and hooks work: the project, or its place in the worktree of the sprint. */
+  /** Where agents, checks, gates and hooks run: the project, or the same folder in the sprint's worktree. */
   readonly folder: string
-  /** What a person should know about it. */
+  /** Notices for the user. */
   readonly notes: readonly { readonly level: 'info' | 'warning'; readonly text: string }[]
   readonly worktree: Progress['worktreeState']
   readonly choice: Progress['runChoice']
@@ -20,26 +20,26 @@ export type RunPlace = {
 
 type Given = { readonly project: string; readonly agent?: string; readonly model?: string }
 
-/** Where a run works, with whom, and what judges it, as far as that has to be known before it begins. */
+/** What must be known before a run begins: folder, agents and checks. */
 export async function placeOf(progress: Progress, given: Given, io: Io): Promise<RunPlace> {
   const choice = choiceOf(progress, given, { ...io, cwd: given.project })
   const { folder, notes, worktree } = await folderOf(progress, given.project, io)
-  const missing = choice?.missing?.map((name) => warning(`fallback ${name} is not installed and left out`)) ?? []
+  const missing = choice?.missing?.map((name) => warning(`fallback ${name} is not installed; skipping it`)) ?? []
   return { folder, notes: [...notes, ...missing], worktree, choice, detectedChecks: checksIn(folder, progress) }
 }
 
-/** A goal needs a check; phases have their gates, and are judged only by what they name. */
+/** A goal needs a check; phases have gates and use only the checks they name. */
 const checksIn = (folder: string, { doneWhen, mode }: Progress): Progress['doneWhen'] =>
   doneWhen || mode === 'standard' ? undefined : detectChecks((name) => readTextSyncIfThere(join(folder, name)))
 
 const warning = (text: string) => ({ level: 'warning' as const, text })
 
-/** A sprint that is completed gets no new worktree. */
+/** A completed sprint gets no new worktree. */
 async function folderOf({ worktree, worktreeState, status }: Progress, project: string, io: Io) {
   const isGone = status === 'completed' && worktree !== undefined && !exists(resolve(project, worktree.path))
   if (!worktree || isGone) return { folder: project, notes: [], worktree: worktreeState }
   const { folder, isNew, left } = await openWorktree({ project, worktree })
-  const made = `works in the worktree ${worktree.path}, on branch ${worktree.branch}`
+  const made = `working in the worktree ${worktree.path}, on branch ${worktree.branch}`
   return {
     folder,
     notes: isNew ? [{ level: 'info' as const, text: made }, ...left.map(warning)] : [],
@@ -47,7 +47,7 @@ async function folderOf({ worktree, worktreeState, status }: Progress, project: 
   }
 }
 
-/** What the command line says about agent and model, and which fallbacks of phases are not installed. */
+/** Applies agent and model of the command line, and lists fallbacks of phases that are not installed. */
 function choiceOf({ phases = [] }: Progress, { agent, model }: Given, io: Io): Progress['runChoice'] {
   const works = phases.flatMap((phase) => [phase, ...(phase.steps ?? []).flatMap((step) => step.phases)])
   const lists = agent === undefined ? works.flatMap((work) => (work.agent ? [work.agent] : [])) : []

@@ -14,7 +14,7 @@ type Listening = {
   readonly view: View
 }
 
-/** Everything that can be said to a running sprint: by signals, by commands in other terminals, by edits of PROGRESS.yaml. */
+/** Accepts every request to a running sprint: signals, commands in other terminals, edits of PROGRESS.yaml. */
 export async function listen({ sprintDir, run, store, view }: Listening, io: Io): Promise<() => void> {
   const stopSignals = obeySignals(run, view, io)
   const stopRequests = await watchRequests(sprintDir, (request) => run.send(factOf(request, io.now())))
@@ -36,7 +36,7 @@ function factOf(request: Request, at: number): Fact {
   }
 }
 
-/** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt now. */
+/** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt immediately. */
 function obeySignals(run: SprintRun, view: View, io: Io): () => void {
   let asked = 0
   const onSignal = (name: NodeJS.Signals) => {

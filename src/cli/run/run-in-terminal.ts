@@ -37,7 +37,7 @@ export type RunOptions = {
   readonly keepAwake?: boolean
 }
 
-/** Runs a sprint in front of a person or a program, and says how it ended by the exit code. */
+/** Runs a sprint for a user or a program, and reports the result as the exit code. */
 export async function runInTerminal(options: RunOptions, io: Io): Promise<number> {
   const { sprintDir } = options
   const { diagnostics, ready } = await readySprint(options, io)
@@ -54,7 +54,7 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   const inProject = { ...io, cwd: projectOf(sprintDir, io.cwd) }
   const agents = chooseAgents(options.agent === undefined ? asked : [options.agent], inProject)
   const protection = await protectionFor(sandbox, io)
-  // Better now than after the work is done.
+  // Fail now rather than after the work is done.
   if (review) driverOf(review.agent, inProject)
   await hideState(sprintDir)
   const redact = redactFor(sprintDir, io)
@@ -76,7 +76,7 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
 
 const thisMachine = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
 
-/** A changed SPRINT.yaml changes the sprint before it goes on, and that is said. */
+/** Applies a changed SPRINT.yaml before the sprint resumes, and lists the changes. */
 async function takeOver(
   opened: { readonly store: SprintStore; readonly progress: Progress },
   ready: Ready,
@@ -145,14 +145,12 @@ async function runOpened(options: RunOptions, opened: Opened, io: Io): Promise<P
   return ended
 }
 
-/** What a person should know before it starts. */
+/** Notices printed before the start. */
 function warnings({ drivers, missing, tornBytes, protection }: Opened, io: Io): string[] {
   const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
   return [
-    ...(tornBytes > 0
-      ? [`the last run was cut off while writing; ${tornBytes} bytes that were never acknowledged are dropped`]
-      : []),
-    ...missing.map((name) => `fallback ${name} is not installed and left out`),
+    ...(tornBytes > 0 ? [`the last run was cut off while writing; dropped ${tornBytes} unacknowledged bytes`] : []),
+    ...missing.map((name) => `fallback ${name} is not installed; skipping it`),
     ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
   ]
 }

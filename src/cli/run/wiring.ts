@@ -24,25 +24,25 @@ import { ralphHome } from '../io/ralph-home.ts'
 import type { Io } from '../io/io.ts'
 import { notifier } from './notifier.ts'
 
-/** Hooks that may run at the same time. */
+/** Maximum number of hooks at once. */
 const hookSlots = 4
 
 export type Wiring = {
   readonly sprintDir: string
   readonly project: string
-  /** Where the agent works: the project, or its place in the worktree of the sprint. */
+  /** Where the agent works: the project, or the same folder in the sprint's worktree. */
   readonly folder: string
   readonly progress: Progress
-  /** First choice, then fallbacks; all of them installed. */
+  /** First choice, then fallbacks; all of them are installed. */
   readonly drivers: readonly [Driver, ...Driver[]]
   readonly model: string | undefined
-  /** Around every agent; checks and commands of hooks are the user's own and run without. */
+  /** Wraps every agent. Checks and hook commands are the user's own and run without it. */
   readonly sandbox?: Sandbox | undefined
   readonly store: ProgressStore
   readonly observe: (event: SprintEvent) => void
 }
 
-/** The runtime's ports, on this machine. */
+/** Creates the runtime's ports on this machine. */
 export async function wire(wiring: Wiring, io: Io): Promise<Ports> {
   const { sprintDir, project, folder, progress, drivers, store, observe, sandbox } = wiring
   const { worktree } = progress

@@ -11,8 +11,8 @@ const says = (iteration: number, text: string) =>
   happened({ type: 'agent', iteration, attempt: 1, event: { kind: 'text', text } })
 const note = happened({ type: 'note', level: 'info', text: 'so' })
 
-describe('what is shown of a sprint', () => {
-  it('is what it says, while somebody runs it or once it rests', () => {
+describe('the shown progress', () => {
+  it('is unchanged while the sprint runs or once it has stopped', () => {
     const running = aProgress({ status: 'in-progress' })
     const done = aProgress({ status: 'completed' })
 
@@ -20,18 +20,16 @@ describe('what is shown of a sprint', () => {
     expect(shownProgress(done, 'gone')).toBe(done)
   })
 
-  it.each(['in-progress', 'parked'] as const)('is never %s when nobody runs it', (status) => {
+  it.each(['in-progress', 'parked'] as const)('is never %s when no process runs it', (status) => {
     expect(shownProgress(aProgress({ status }), 'gone')).toEqual(
-      aProgress({ status: 'interrupted', reason: 'the process that ran it is gone without having ended it' }),
+      aProgress({ status: 'interrupted', reason: 'the process that ran the sprint is gone and did not finish it' }),
     )
   })
 
-  it('asks nothing any more when its folder is gone', () => {
+  it('has no open question once its folder is gone', () => {
     const asking = aProgress({ status: 'needs-human', humanNeeded: { reason: 'r', details: 'd', askedAt: noon } })
 
-    expect(withoutFolder(asking)).toEqual(
-      aProgress({ status: 'interrupted', reason: 'its folder is not there any more' }),
-    )
+    expect(withoutFolder(asking)).toEqual(aProgress({ status: 'interrupted', reason: 'its folder no longer exists' }))
   })
 })
 
@@ -58,7 +56,7 @@ it.each([
   expect(firstUnknown(known, aProgress({ stats: { currentIteration: 100 } }), 20)).toBe(expected)
 })
 
-it('puts what agents said behind the beginning of their attempts', () => {
+it('inserts agent events after the start of their attempt', () => {
   const attempts = [
     { iteration: 1, attempt: 1, said: [says(1, 'old')] },
     { iteration: 2, attempt: 1, said: [says(2, 'a')] },
@@ -91,7 +89,7 @@ it('keeps whole attempts, the newest ones, and at least one', () => {
   expect(kept(attempt(1, 1), attempt(2, 9))).toEqual([2])
 })
 
-it('gives a folder of an agent the same id every time, and no other folder', () => {
+it('derives a stable id from the agent and the folder, and a different one for any other folder', () => {
   expect(rowId('agent', 'auth')).toBe(rowId('agent', 'auth'))
   expect(new Set([rowId('agent', 'auth'), rowId('agent', 'auth2'), rowId('other', 'auth')]).size).toBe(3)
   expect(Uuid.safeParse(rowId('agent', 'auth')).success).toBe(true)

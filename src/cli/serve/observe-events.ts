@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 
-/** Something that happened in a sprint, and when. */
+/** An event of a sprint and its time. */
 export type Happened = { readonly event: SprintEvent; readonly at: number }
 
-/** A process of an agent and what it was seen doing. */
+/** A process of an agent and its events. */
 export type Attempt = { readonly iteration: number; readonly attempt: number; readonly said: readonly Happened[] }
 
-/** The id of a sprint's row: the same for the same folder of the same agent, whoever asks. */
+/** The id of a sprint's row: stable for the same folder of the same agent, on every replica. */
 export function rowId(agentId: string, folderName: string): string {
   const bytes = createHash('sha256').update(`${agentId}/${folderName}`).digest().subarray(0, 16)
   bytes[6] = 0x80 | (bytes.readUInt8(6) & 0x0f)
@@ -17,28 +17,28 @@ export function rowId(agentId: string, folderName: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** What is shown of a progress. One that says it is at work while nobody works on it does not say so. */
+/** The progress to show. A progress that claims to be running without a process is shown as interrupted. */
 export function shownProgress(progress: Progress, owner: 'running' | 'gone'): Progress {
   const saysAtWork = progress.status === 'in-progress' || progress.status === 'parked'
   if (owner === 'running' || !saysAtWork) return progress
-  return { ...progress, status: 'interrupted', reason: 'the process that ran it is gone without having ended it' }
+  return { ...progress, status: 'interrupted', reason: 'the process that ran the sprint is gone and did not finish it' }
 }
 
-/** What is shown of a sprint whose folder is not there any more: nobody works on it, and nobody can be answered. */
+/** The progress to show for a sprint whose folder is gone: it neither runs nor accepts an answer. */
 export const withoutFolder = ({ humanNeeded: _asked, parked: _parked, ...progress }: Progress): Progress => ({
   ...progress,
   status: 'interrupted',
-  reason: 'its folder is not there any more',
+  reason: 'its folder no longer exists',
 })
 
-/** Whether another sprint is in the folder than the one that is known: its folder was emptied, or it was begun anew. */
+/** Whether the folder now holds a different sprint than the known one: it was emptied, or the sprint started over. */
 export function isAnew(known: Progress, progress: Progress): boolean {
   const before = known.stats.startedAt
   if (known.sprintId !== progress.sprintId || progress.rev < known.rev) return true
   return before !== null && progress.stats.startedAt !== before
 }
 
-/** The first iteration of which something may not be known yet; no more than the last `most` of them. */
+/** The first iteration that may have unknown events; limited to the last `most` iterations. */
 export function firstUnknown(known: Progress | undefined, { stats }: Progress, most: number): number {
   const oldest = Math.max(1, stats.currentIteration - most + 1)
   if (!known) return oldest
@@ -46,7 +46,7 @@ export function firstUnknown(known: Progress | undefined, { stats }: Progress, m
   return Math.max(oldest, unknown)
 }
 
-/** What agents were seen doing, put behind the beginning of their attempts; before everything if that is not known. */
+/** Inserts agent events after the start of their attempt, or before everything if that start is unknown. */
 export function inOrder(told: readonly Happened[], attempts: readonly Attempt[]): Happened[] {
   const left = new Map<string, Happened[]>()
   for (const { iteration, attempt, said } of attempts) {
@@ -64,7 +64,7 @@ export function inOrder(told: readonly Happened[], attempts: readonly Attempt[])
   return [...[...left.values()].flat(), ...behind]
 }
 
-/** Whole attempts from the newest back, until there are enough events. */
+/** Keeps whole attempts from the newest back, until there are enough events. */
 export function newest(attempts: readonly Attempt[], mostEvents: number): Attempt[] {
   let events = 0
   return attempts

@@ -1,4 +1,4 @@
-/** Does something soon after it was asked for, never twice at once, and not more often than every so many milliseconds. */
+/** Debounces an action: it runs soon after a request, never concurrently, and at most once per interval. */
 export function paced(everyMs: number, act: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
@@ -13,7 +13,7 @@ export function paced(everyMs: number, act: () => Promise<void>) {
     soon: (): void => {
       timer ??= setTimeout(() => void run(), Math.max(0, last + everyMs - performance.now()))
     },
-    /** Does nothing any more; resolves when what is under way is done. */
+    /** Stops the action; resolves when a running one is done. */
     end: async (): Promise<void> => {
       clearTimeout(timer)
       await running

@@ -14,23 +14,26 @@ import { loadProgress } from '../sprint/sprint-state.ts'
 import { firstUnknown, inOrder, isAnew, newest, shownProgress, type Attempt, type Happened } from './observe-events.ts'
 
 export type Reading = {
-  /** As the journal says. */
+  /** The progress in the journal. */
   readonly progress: Progress
-  /** As it is shown. */
+  /** The progress to show. */
   readonly shown: Progress
   readonly owner: 'running' | 'gone'
   readonly anew: boolean
   readonly events: readonly Happened[]
-  /** Events that are stored already of attempts that are still at work, by iteration and attempt: `3-1`. */
+  /** Counts of events already stored for running attempts, by iteration and attempt: `3-1`. */
   readonly stored: ReadonlyMap<string, number>
 }
 
 const mostIterations = 20
 const mostEvents = 5000
 
-/** What has happened in a sprint since it was last stored. Undefined if it was never compiled; rejects if it is damaged. */
+/**
+ * Reads what happened in a sprint since it was last stored. Undefined if it was never compiled; rejects if it is
+ * damaged.
+ */
 export async function readSprint(sprintDir: string, stored: Stored | undefined, io: Io): Promise<Reading | undefined> {
-  // Before the journal: what its owner writes last is read then.
+  // Before the journal, so that the owner's last write is still read.
   const owner = ownerOf(sprintDir) === undefined ? 'gone' : 'running'
   const base = await loadProgress(sprintDir)
   if (!base) return undefined
@@ -69,7 +72,7 @@ type Wanted = {
   readonly sprintDir: string
   readonly progress: Progress
   readonly from: number
-  /** Iterations whose agent is at work: their last attempt is left to whoever follows it. */
+  /** Iterations whose agent is running: the follower reads their last attempt. */
   readonly live: Progress['live']
   readonly said: ReadonlyMap<string, number>
 }

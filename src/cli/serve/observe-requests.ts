@@ -13,12 +13,12 @@ import { shownPath } from '../io/display-path.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import type { Observer } from './observe-sprints.ts'
 
-/** What can be asked of sprints that `ralph run` runs: what the commands of another terminal can. */
+/** Requests to sprints that `ralph run` owns: the same ones that commands in another terminal can make. */
 export function observedSprints(observer: () => Observer | undefined, io: Io): Observed {
   const folderOf = (sprintId: string): string => {
     const folder = observer()?.folderOf(sprintId)
     if (folder !== undefined) return folder
-    throw new RalphError('SPRINT_NOT_FOUND', 'the folder of the sprint is not there, or not in this project')
+    throw new RalphError('SPRINT_NOT_FOUND', 'the folder of the sprint does not exist, or is not in this project')
   }
   return {
     request: async (sprintId, request) => {
@@ -33,7 +33,7 @@ export function observedSprints(observer: () => Observer | undefined, io: Io): O
       const folder = folderOf(sprintId)
       const owner = ownerOf(folder)
       if (owner !== undefined) {
-        throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${owner}`, { hint: 'pause it first' })
+        throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })
       }
       const progress = await requireProgress(folder, io)
       const saved = await restore(workspaceOf(folder, progress, io), iteration, io.now())
@@ -48,11 +48,11 @@ async function ask(folder: string, request: ObservedRequest, io: Io): Promise<vo
   switch (request.type) {
     case 'resume':
       if (owner !== undefined) return
-      throw new RalphError('NOT_RUNNING', 'nobody runs this sprint', {
-        hint: `go on in a terminal: ralph run ${shown}`,
+      throw new RalphError('NOT_RUNNING', 'this sprint is not running', {
+        hint: `resume it in a terminal: ralph run ${shown}`,
       })
     case 'stop':
-      if (owner === undefined) throw new RalphError('NOT_RUNNING', 'nobody runs this sprint')
+      if (owner === undefined) throw new RalphError('NOT_RUNNING', 'this sprint is not running')
       return post(folder, request, owner, io)
     case 'tell':
       if (owner !== undefined) return post(folder, request, owner, io)
@@ -74,7 +74,7 @@ async function post(folder: string, request: Posted, owner: string, io: Io): Pro
 const patienceMs = 5000
 const againMs = 100
 
-/** Whoever asked a question has yet to end; a person can be faster than that. */
+/** The process that asked the question may still be exiting; a user can answer faster than that. */
 async function record(folder: string, fact: Fact, io: Io): Promise<void> {
   const deadline = performance.now() + patienceMs
   for (;;) {

@@ -19,27 +19,27 @@ import { paced } from './observe-pace.ts'
 export type Observing = {
   readonly fleet: Fleet
   readonly agentId: string
-  /** The folder that holds the folders of sprints. */
+  /** The folder that holds the sprint folders. */
   readonly sprints: string
   readonly io: Io
   readonly log: (text: string, about: Readonly<Record<string, unknown>>) => void
 }
 
 export interface Observer {
-  /** The folder of a sprint; undefined if it is not there, or not any more. */
+  /** The folder of a sprint; undefined if it does not exist. */
   readonly folderOf: (sprintId: string) => string | undefined
-  /** Looks at a sprint now; resolves when its rows show what was found. */
+  /** Reads a sprint now; resolves when its rows are up to date. */
   readonly look: (sprintId: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** How often folders are looked at in which nobody works: two calls of stat for each. */
+/** The poll interval for folders of sprints that are not running: two stat calls each. */
 const lookEveryMs = 1000
 const writeEveryMs = 500
-/** Of one sprint, if the database cannot be written to for a while. */
+/** The retry delay per sprint while the database cannot be written. */
 const mostWaiting = 20_000
 
-/** Keeps the rows of all sprints of a project in step with their folders. Only ever reads there, and takes no lock. */
+/** Keeps the rows of all sprints of a project in step with their folders. Only reads there, and takes no lock. */
 export function observeSprints(observing: Observing): Observer {
   const { agentId, sprints } = observing
   const known = new Map<string, Known>()
@@ -61,7 +61,7 @@ export function observeSprints(observing: Observing): Observer {
   }
   const going = (async () => {
     while (!leaving.signal.aborted) {
-      await round().catch((error: unknown) => observing.log(messageOf(error), { doing: 'looking at sprints' }))
+      await round().catch((error: unknown) => observing.log(messageOf(error), { doing: 'observing sprints' }))
       await sleep(lookEveryMs, undefined, { signal: leaving.signal }).catch(() => {})
     }
   })()
@@ -70,7 +70,7 @@ export function observeSprints(observing: Observing): Observer {
     look: async (sprintId) => {
       const sprint = known.get(sprintId)
       if (!sprint) return
-      // Whoever ran it is gone, and that is about to be noticed.
+      // Its process is gone, and the next poll will notice.
       if (ownerOf(sprint.folder) === undefined) await sprint.following
       if (!sprint.following) await look(sprint)
     },
@@ -85,13 +85,13 @@ export function observeSprints(observing: Observing): Observer {
 type Known = {
   readonly id: string
   readonly folder: string
-  /** Of the files as they were when they were last looked at. */
+  /** Signature of the files at the last read. */
   signature?: string
-  /** What was last wrong with it: said once. */
+  /** The last error: logged once. */
   trouble?: string
   turn: Promise<void>
   readonly leaving: AbortController
-  /** Somebody runs it, and it is followed until that ends. */
+  /** The sprint is running and is followed to its end. */
   following?: Promise<void> | undefined
 }
 
@@ -107,7 +107,7 @@ async function leave(sprint: Known): Promise<void> {
   await sprint.following
 }
 
-/** Folders that are gone, now or since the last start: their rows stay, but do not say that anybody works there. */
+/** Folders that are gone, now or since the last start: their rows stay but do not claim to be running. */
 async function forget(known: Map<string, Known>, names: ReadonlySet<string>, { fleet, agentId }: Observing) {
   for (const sprint of [...known.values()].filter(({ folder }) => !names.has(basename(folder)))) {
     await leave(sprint)
@@ -119,13 +119,13 @@ async function forget(known: Map<string, Known>, names: ReadonlySet<string>, { f
   }
 }
 
-/** Changes with every progress that is shown, and with every segment of the journal that comes or goes. */
+/** Changes with every shown progress, and whenever a journal segment is added or removed. */
 const signatureOf = (folder: string): string =>
   `${fileSignature(progressPath(folder))} ${fileSignature(journalFolder(folder))}`
 
 const byNewest = (a: Known, b: Known): number => (a.folder < b.folder ? 1 : -1)
 
-/** Never rejects: one that is damaged must not keep the others from being shown. It is looked at again when it has changed. */
+/** Never rejects: a damaged sprint must not hide the others. It is read again when its files change. */
 async function lookAt(sprint: Known, observing: Observing): Promise<void> {
   const { fleet, agentId, io, log } = observing
   const { id: sprintId, folder } = sprint
@@ -141,7 +141,7 @@ async function lookAt(sprint: Known, observing: Observing): Promise<void> {
   }
 }
 
-/** Until whoever runs it is gone. */
+/** Until the process that runs it is gone. */
 async function follow(sprint: Known, reading: Reading, observing: Observing): Promise<void> {
   const { fleet, agentId, io, log } = observing
   const { signal } = sprint.leaving
@@ -181,16 +181,16 @@ async function follow(sprint: Known, reading: Reading, observing: Observing): Pr
   await writing.end()
   await write(shownProgress(progress, signal.aborted ? 'running' : 'gone'))
   sprint.following = undefined
-  // Whatever came after the last look is found by the next round.
+  // The next poll finds whatever came after the last read.
   delete sprint.signature
 }
 
 function complain(sprint: Known, text: string, log: Observing['log']): void {
-  if (sprint.trouble !== text) log(text, { doing: 'looking at sprints' })
+  if (sprint.trouble !== text) log(text, { doing: 'observing sprints' })
   sprint.trouble = text
 }
 
-/** What an agent at work has said is read from its beginning; what is stored of it is not new. */
+/** A running agent's output is read from its beginning, so skip the events that are already stored. */
 function unseen(stored: ReadonlyMap<string, number>): (event: SprintEvent) => boolean {
   const left = new Map(stored)
   return (event) => {

@@ -11,21 +11,21 @@ it.each([
   ['a repository', '.git', true],
   ['a folder with sprints', '.claude/sprints', true],
   ['any other folder', 'src', false],
-])('takes %s for a project: %#', (_, name, expected) => {
+])('accepts %s as a project: %#', (_, name, expected) => {
   const folder = aFolder()
   mkdirSync(join(folder, name), { recursive: true })
 
   expect(isProject(inFolder(folder))).toBe(expected)
 })
 
-it('takes neither a home nor the root of the disk for a project', () => {
+it('accepts neither a home folder nor the root of the disk as a project', () => {
   const home = aFolder()
   mkdirSync(join(home, '.git'))
 
   expect([isProject(inFolder(home, { HOME: home })), isProject(inFolder('/'))]).toEqual([false, false])
 })
 
-it('chooses the first agent program that is installed, and says so if there is none', () => {
+it('chooses the first installed agent program, and says so if there is none', () => {
   const folder = aFolder()
   const named = { folder, name: basename(folder) }
   expect(projectIn(inFolder(folder, { PATH: folder }))).toEqual({

@@ -10,14 +10,14 @@ import { observeSprints, type Observer } from './observe-sprints.ts'
 type Log = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
 
 export type ProjectView = {
-  /** For the backend, which is opened before there is an agent. */
+  /** For the backend, which is opened before the agent exists. */
   readonly observed: Observed
-  /** Makes the agent of the folder and shows its sprints; returns at once. */
+  /** Creates the agent of the folder and observes its sprints; returns immediately. */
   readonly show: (fleet: Fleet, machineId: string, userName: string) => void
   readonly close: () => Promise<void>
 }
 
-/** The project that `ralph serve` was started in: its agent, and the sprints that people run in it themselves. */
+/** The project that `ralph serve` was started in: its agent, and the sprints that users run there themselves. */
 export function projectView(io: Io, log: Log): ProjectView {
   const own: { observer?: Observer; closed?: true } = {}
   const begin = async (fleet: Fleet, machineId: string, userName: string) => {
@@ -47,14 +47,14 @@ export function projectView(io: Io, log: Log): ProjectView {
   }
 }
 
-/** A folder that is worked on: not a home, and not everything there is. */
+/** Whether a folder is a project: not a home folder, and not the root of the disk. */
 export function isProject({ cwd, env }: Pick<Io, 'cwd' | 'env'>): boolean {
   const home = env['HOME']
   if (cwd === '/' || (home !== undefined && exists(home) && realPath(home) === realPath(cwd))) return false
   return exists(join(cwd, '.git')) || isFolder(join(cwd, '.claude', 'sprints'))
 }
 
-/** The same program as `ralph run` would choose there. */
+/** The program that `ralph run` would choose there. */
 export function projectIn(io: Io) {
   const folder = realPath(io.cwd)
   const [found] = installedAgents(io)

@@ -17,7 +17,7 @@ import type { ServeSettings } from './settings.ts'
 
 export type ServeOptions = { readonly withMachine: boolean; readonly json: boolean }
 
-/** Runs a backend until it is told to stop. */
+/** Runs a backend until it receives a stop signal. */
 export async function runBackend(settings: ServeSettings, options: ServeOptions, io: Io): Promise<number> {
   const log = logger(options, io)
   await makeFolder(settings.dataFolder)
@@ -49,21 +49,21 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   await project.close()
   await machine?.server.close()
   await backend.close()
-  // Agents that are at work are watched until they end; they go on without us.
+  // Running agents continue without this process and are supervised by the next start.
   setImmediate(() => process.exit())
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
 }
 
 const welcome = ({ origin, machinePort }: Backend, address: string, { place }: ServeSettings): string =>
   [
-    `Ralph is at ${origin}`,
+    `Ralph runs at ${origin}`,
     '',
     `  open        ${address}`,
     '              (works once, within a minute; `ralph serve --ticket` prints another one)',
     `  database    ${'url' in place ? 'the Postgres server of DATABASE_URL' : place.dataFolder}`,
     `  machines    ${machinePort === undefined ? 'only this one; --machines-port lets others join' : `join on port ${machinePort}: ralph machine token`}`,
     '',
-    'Ctrl-C stops it; agents that are at work go on and are found again.',
+    'Press Ctrl-C to stop; running agents continue, and the next start reattaches to them.',
   ].join('\n')
 
 async function localMachine(
@@ -81,7 +81,7 @@ async function localMachine(
     connect,
     version: packageVersion(),
     limitsHome: ralphHome(io),
-    // The database and the token of the page are in it.
+    // The folder holds the database and the page's token.
     alsoHidden: [dataFolder],
     settings: {
       ...usual,
@@ -93,7 +93,7 @@ async function localMachine(
   return { machineId, server }
 }
 
-/** One line per event: for people short, for machines JSON; never with a secret. */
+/** One line per event: short for people, JSON for programs; never with a secret. */
 function logger({ json }: ServeOptions, io: Io) {
   const redact = redactor(secretsIn(io.env))
   return (level: 'info' | 'warn', text: string, about: Readonly<Record<string, unknown>> = {}): void => {

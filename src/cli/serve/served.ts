@@ -6,20 +6,20 @@ import { readTextSyncIfThere } from '../../platform/files/files.ts'
 import type { Io } from '../io/io.ts'
 import { dataFolderOf } from './settings.ts'
 
-/** What a running `ralph serve` leaves for the other commands of the same user. */
+/** The file a running `ralph serve` leaves for other commands of the same user. */
 export const Served = z.object({ origin: z.string(), token: z.string(), pid: z.int(), startedAt: z.string() })
 export type Served = z.output<typeof Served>
 
 export const servedFile = (dataFolder: string): string => join(dataFolder, 'serve.json')
 
-/** The API of the backend that runs on this machine, or of the one that RALPH_URL and RALPH_TOKEN name. */
+/** The API of the backend on this machine, or of the one that RALPH_URL and RALPH_TOKEN name. */
 export function clientOf(data: string | undefined, io: Io): Client {
   const { RALPH_URL: url, RALPH_TOKEN: token } = io.env
   if (url && token) return createClient({ baseUrl: url, token })
   const text = readTextSyncIfThere(servedFile(dataFolderOf(data, io)))
   const served = text === undefined ? undefined : Served.safeParse(JSON.parse(text))
   if (!served?.success) {
-    throw new RalphError('BACKEND_NOT_FOUND', 'no backend runs on this machine', {
+    throw new RalphError('BACKEND_NOT_FOUND', 'no backend is running on this machine', {
       hint: 'start one with `ralph serve`, or set RALPH_URL and RALPH_TOKEN',
     })
   }

@@ -26,7 +26,7 @@ export type ServeSettings = Pick<
 
 const usualPort = 7257
 
-/** What flags and environment say, checked. */
+/** Validates flags and environment variables. */
 export function serveSettings(flags: ServeFlags, io: Io): ServeSettings {
   const dataFolder = dataFolderOf(flags.data, io)
   const url = io.env['DATABASE_URL']
@@ -59,28 +59,29 @@ function portOf(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
-  throw new RalphError('USAGE', `${flag} takes a port from 0 to 65535, not "${text}"`)
+  throw new RalphError('USAGE', `${flag} expects a port from 0 to 65535, not "${text}"`)
 }
 
 function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && (url.protocol === 'https:' || url.protocol === 'http:') && url.pathname === '/') return url.origin
-  throw new RalphError('USAGE', `--origin takes an address like https://ralph.example.com, not "${text}"`)
+  throw new RalphError('USAGE', `--origin expects an address like https://ralph.example.com, not "${text}"`)
 }
 
 function tlsOf({ 'tls-cert': cert, 'tls-key': key }: ServeFlags): ServeSettings['tls'] {
   if (cert === undefined && key === undefined) return undefined
-  if (cert === undefined || key === undefined) throw new RalphError('USAGE', '--tls-cert and --tls-key go together')
+  if (cert === undefined || key === undefined)
+    throw new RalphError('USAGE', '--tls-cert and --tls-key must be used together')
   return { certificate: textOf(cert), key: textOf(key) }
 }
 
 function textOf(path: string): string {
   const text = readTextSyncIfThere(path)
-  if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'there is no such file', { place: { file: path } })
+  if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: path } })
   return text
 }
 
-/** Secrets come from the environment, where they do not stand in the list of processes. */
+/** Secrets come from the environment, where the process list does not show them. */
 function oidcOf({ env }: Io, origin: string | undefined): ServeSettings['oidc'] {
   const issuer = env['RALPH_OIDC_ISSUER']
   if (!issuer) return undefined
@@ -89,7 +90,7 @@ function oidcOf({ env }: Io, origin: string | undefined): ServeSettings['oidc'] 
     if (value) return value
     throw new RalphError('USAGE', `RALPH_OIDC_ISSUER is set, but ${name} is not`, { hint: 'see docs/guide/fleet.md' })
   }
-  if (origin === undefined) throw new RalphError('USAGE', 'signing in with an identity provider needs --origin')
+  if (origin === undefined) throw new RalphError('USAGE', 'sign-in with an identity provider requires --origin')
   const allow = need('RALPH_OIDC_ALLOW')
     .split(',')
     .map((entry) => entry.trim())

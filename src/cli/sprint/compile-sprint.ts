@@ -17,7 +17,7 @@ export type Compiled = { readonly progress?: Progress; readonly diagnostics: rea
 
 type CompileOptions = { readonly workflows?: string | undefined; readonly strict?: boolean | undefined }
 
-/** Compiles the SPRINT.yaml of a folder with the workflows of its project; the bundled ones are found last. */
+/** Compiles the SPRINT.yaml of a folder with the workflows of its project; bundled workflows come last. */
 export async function compileSprint(sprintDir: string, options: CompileOptions, io: Io): Promise<Compiled> {
   const shown = shownPath(sprintDir, io)
   const text = await readSprint(sprintDir, shown)
@@ -33,7 +33,7 @@ export async function compileSprint(sprintDir: string, options: CompileOptions, 
   })
 }
 
-/** Where workflows come from, and which agents there are. */
+/** Where workflows come from, and the known agents. */
 export const compileInputs = (
   workflows: string,
   io: Io,
@@ -45,7 +45,7 @@ export const compileInputs = (
   agents: knownAgents,
 })
 
-/** Prints what the compiler found, one line each; a terminal shows the source too. True if none of it is an error. */
+/** Prints the diagnostics, one line each; on a terminal with the source. True if none is an error. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): boolean {
   for (const diagnostic of diagnostics)
     io.printError(io.isTerminal ? formatDiagnostic(diagnostic, { color: io.color }) : diagnosticLine(diagnostic))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { importPlan } from './import-plan.ts'
 
 describe('a prd.json', () => {
-  it('becomes a goal with all stories and a step for each one that does not pass yet, by priority', () => {
+  it('becomes a goal with all stories, and a step for each story that does not pass yet, by priority', () => {
     const prd = {
       project: 'Shop',
       description: 'A small shop',
@@ -31,7 +31,7 @@ describe('a prd.json', () => {
 })
 
 describe('a plan with checkboxes', () => {
-  it('becomes a goal and a step for each open box, with what is indented below it', () => {
+  it('becomes a goal, and a step for each open box with the lines indented below it', () => {
     const plan =
       '# Plan\n\nBuild a parser.\n\n- [x] Lexer\n- [ ] Parser\n  - [ ] expressions\n  with errors\n* [ ] Docs\n\nThat is all.\n'
 

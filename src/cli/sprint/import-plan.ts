@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 
-/** A plan of another tool, as a sprint: what is to be reached, and the steps that are left. */
+/** An imported plan as a sprint: the goal and the remaining steps. */
 export type Imported = { readonly goal: string; readonly steps: readonly string[] }
 
 /** `prd.json` of snarktank/ralph and ralph-tui: stories with criteria, done when they pass. */
@@ -21,7 +21,10 @@ const Prd = z.looseObject({
   ),
 })
 
-/** Reads a file of another tool by its name: `*.json` is a PRD, Markdown with checkboxes a plan, any other text a prompt. */
+/**
+ * Imports a file of another tool by its name: `*.json` is a PRD, Markdown with checkboxes a plan, any other text a
+ * prompt.
+ */
 export function importPlan(file: string, text: string): Imported {
   if (text.trim() === '') throw cannotRead(file, 'it is empty')
   if (file.toLowerCase().endsWith('.json')) return importPrd(file, text)
@@ -58,7 +61,7 @@ function importPrd(file: string, text: string): Imported {
 
 const checkbox = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/
 
-/** Open checkboxes are steps, with the indented lines that belong to them; everything else is the goal. */
+/** Open checkboxes become steps, with their indented lines; everything else is the goal. */
 function importPlanText(text: string): Imported | undefined {
   const lines = text.split(/\r?\n/)
   if (!lines.some((line) => checkbox.test(line))) return undefined

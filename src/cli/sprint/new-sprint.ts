@@ -6,14 +6,14 @@ import type { Io } from '../io/io.ts'
 export const newSprintFolder = (name: string, io: Io): string =>
   resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
 
-/** Makes `.claude/sprints/<date>_<name>` in the current project. */
+/** Creates `.claude/sprints/<date>_<name>` in the current project. */
 export async function newSprint(name: string, text: string, io: Io): Promise<string> {
   const folder = newSprintFolder(name, io)
   await makeSprintFolder(folder, text)
   return folder
 }
 
-/** The same goal can be worked on twice a day. */
+/** The same goal may be used twice a day. */
 export function freeName(name: string, io: Io): string {
   for (let n = 1; ; n++) {
     const candidate = n === 1 ? name : `${name}-${n}`

@@ -13,9 +13,9 @@ import type { Io } from '../io/io.ts'
 import { fold } from './sprint-state.ts'
 
 export type Ready = {
-  /** The state that a store is to be opened with. */
+  /** The state to open the store with. */
   readonly progress: Progress
-  /** For a sprint that has run and whose SPRINT.yaml was changed since: what to record, and what is different. */
+  /** For a sprint that has run and whose SPRINT.yaml has changed: the fact to record, and the changes. */
   readonly recompiled?: { readonly fact: Fact; readonly changes: readonly string[] }
 }
 
@@ -25,16 +25,16 @@ type Options = {
   readonly strict?: boolean | undefined
 }
 
-/** `ready` is absent if one of the diagnostics is an error. */
+/** `ready` is absent if a diagnostic is an error. */
 type Readied = { readonly diagnostics: readonly Diagnostic[]; readonly ready?: Ready }
 
-/** Compiles SPRINT.yaml and brings it together with what has happened so far. */
+/** Compiles SPRINT.yaml and merges it with the recorded progress. */
 export async function readySprint(options: Options, io: Io): Promise<Readied> {
   const { sprintDir } = options
-  // As the store will read it, so that it need not be read anew.
+  // In the form the store reads, so that the store does not read it again.
   const before = await readProgress({ sprintDir, fold, shownRev: await shownRev(sprintDir) })
   const hasRun = before !== undefined && before.status !== 'not-started'
-  // A PROGRESS.yaml that came from elsewhere can be run without the file it was made from.
+  // A PROGRESS.yaml from elsewhere can run without its SPRINT.yaml.
   if (hasRun && !exists(sprintPath(sprintDir))) return { diagnostics: [], ready: { progress: before } }
   const { progress: compiled, diagnostics } = await compileSprint(sprintDir, options, io)
   if (!compiled) return { diagnostics }
@@ -49,21 +49,21 @@ export async function readySprint(options: Options, io: Io): Promise<Readied> {
   }
 }
 
-/** The agent can be told something before it has ever been started. */
+/** A message can arrive before the agent has ever started. */
 const withMessages = (compiled: Progress, before: Progress | undefined): Progress =>
   before?.messages ? { ...compiled, messages: before.messages } : compiled
 
 const otherMode = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>
   new RalphError(
     'NOT_SUPPORTED',
-    `the sprint has run in ${before.mode} mode and cannot go on in ${compiled.mode} mode`,
+    `the sprint has run in ${before.mode} mode and cannot continue in ${compiled.mode} mode`,
     {
       place: { file: sprintPath(sprintDir) },
       hint: 'start over with: ralph compile <sprint-dir> --fresh',
     },
   )
 
-/** A new folder beside the old one, with what a person wrote in it and none of its history. */
+/** Creates a folder beside the old one with the user's files and none of the history. */
 export async function freshFolder(sprintDir: string): Promise<string> {
   const folder = freeFolder(sprintDir)
   await makeFolder(folder)

@@ -4,7 +4,7 @@ import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import type { Io } from '../io/io.ts'
 import { fold, requireProgress } from './sprint-state.ts'
 
-/** Tells a sprint that nobody runs what has happened. */
+/** Records a fact in a sprint that is not running. */
 export async function recordFact(sprintDir: string, fact: Fact, io: Io): Promise<Progress> {
   const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) => known)
   if (!opened) return requireProgress(sprintDir, io)

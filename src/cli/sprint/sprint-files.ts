@@ -11,32 +11,32 @@ export type GivenSprint = {
   readonly goal: string
   readonly steps?: readonly string[] | undefined
   readonly agent?: string | undefined
-  /** Commands; an empty list switches the detection off. */
+  /** Commands; an empty list disables detection. */
   readonly checks?: readonly string[] | undefined
-  /** As they are written; a value may be "off". */
+  /** As written by the user; a value may be "off". */
   readonly limits?: GivenLimits | undefined
 }
 
-/** Lets editors complete and check the file. */
+/** Lets editors complete and validate the file. */
 export const schemaLine = (): string => `# yaml-language-server: $schema=${schemaPath('sprint.schema.json')}`
 
-/** A new SPRINT.yaml: what was given, and what could be given, in comments. */
+/** A new SPRINT.yaml: the given values, and the other options as comments. */
 export function newSprintYaml({ goal, steps = [], agent, checks, limits }: GivenSprint): string {
   const fields = { workflow: 'ralph', goal, ...(steps.length > 0 && { steps }) }
   return `${schemaLine()}
 ${stringify(fields, { lineWidth: 0 }).trimEnd()}
 
-# Checks that Ralph runs itself before it believes that the goal is reached. Left out: they are detected (npm test, pytest …).
+# Checks that Ralph runs itself before it accepts that the goal is reached. Omit to detect them (npm test, pytest …).
 ${checks ? doneWhen(checks) : '# done-when:\n#   - run: npm test\n#     name: unit tests'}
 
-# Which agent program works on it, and with which model. Left out: the first one that is installed.
+# Agent program and model. Omit to use the first one installed.
 ${agent === undefined ? '# agent: claude' : `agent: ${scalar(agent)}`}
 # model: opus
 
-# Where it stops.
+# Limits of the whole sprint.
 ${limitLines(limits) ?? '# limits: { iterations: 40, usd: 10, duration: 2h }'}
 
-# When it reflects, and how long it must think.
+# Reflection threshold and minimum number of iterations.
 # ralph: { idle-threshold: 3, min-iterations: 0 }
 
 # Tasks after every iteration, in the background (parallel: true) or before the next one.
@@ -45,7 +45,7 @@ ${limitLines(limits) ?? '# limits: { iterations: 40, usd: 10, duration: 2h }'}
 `
 }
 
-/** A text as it can stand behind a field's name. */
+/** Formats a text as a YAML scalar. */
 export const scalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd()
 
 const doneWhen = (checks: readonly string[]): string =>
@@ -56,7 +56,7 @@ function limitLines(limits: GivenLimits = {}): string | undefined {
   return given.length === 0 ? undefined : ['limits:', ...given.map(([name, value]) => `  ${name}: ${value}`)].join('\n')
 }
 
-/** A folder name from a goal: its first words. */
+/** Derives a folder name from the first words of a goal. */
 export function slug(goal: string): string {
   const words = goal
     .toLowerCase()

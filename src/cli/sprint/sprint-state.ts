@@ -9,15 +9,15 @@ import { shownPath } from '../io/display-path.ts'
 
 export const fold = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
 
-/** Where the sprint stands; undefined if it was never compiled. */
+/** The progress of the sprint; undefined if it was never compiled. */
 export const loadProgress = (sprintDir: string): Promise<Progress | undefined> => readProgress({ sprintDir, fold })
 
-/** Where the sprint stands, or an error that says how to get there. */
+/** The progress of the sprint, or an error that says how to create it. */
 export async function requireProgress(sprintDir: string, io: Io): Promise<Progress> {
   const progress = await loadProgress(sprintDir)
   if (progress) return progress
   throw new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
     place: { file: shownPath(progressPath(sprintDir), io) },
-    hint: `write it with: ralph compile ${shownPath(sprintDir, io)}`,
+    hint: `create it with: ralph compile ${shownPath(sprintDir, io)}`,
   })
 }

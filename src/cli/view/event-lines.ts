@@ -7,13 +7,13 @@ export type Look = {
   /** The text of a step, by its id. */
   readonly steps: (id: string) => string | undefined
   readonly width: number
-  /** The project's folder, which every path would begin with. */
+  /** The project's folder, removed from the start of paths. */
   readonly project: string
 }
 
 type Lines = { readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent, { type: K }>, look: Look) => string[] }
 
-/** What a person reads about each event, as lines that stay. */
+/** The permanent lines that describe an event. */
 const lines: Lines = {
   'sprint-started': ({ resumed }, { paint }) => (resumed ? [paint.dim('resumed')] : []),
   note: ({ level, text }, { paint }) => [level === 'warning' ? paint.yellow(`! ${text}`) : paint.dim(text)],
@@ -36,7 +36,7 @@ const lines: Lines = {
   ],
   'report-rejected': ({ reasons }, { paint }) => reasons.map((reason) => paint.yellow(`  ! ${oneLine(reason)}`)),
   'claim-made': ({ summary }, { paint, width }) => [
-    `  ${paint.magenta('goal-complete?')} ${clip(oneLine(summary), width - 18)}`,
+    `  ${paint.magenta('agent claims done:')} ${clip(oneLine(summary), width - 22)}`,
   ],
   'check-started': () => [],
   'check-ended': ({ iteration, result }, look) => {
@@ -52,7 +52,7 @@ const lines: Lines = {
     `  ${paint.red(`refused by ${by.join(', ')}`)}${paint.dim(`  ${clip(oneLine(reason), width - 40)}`)}`,
   ],
   'claim-accepted': ({ by }, { paint }) => [
-    paint.green(by.length > 0 ? `  accepted by ${by.join(', ')}` : '  accepted, unchecked: there is no check'),
+    paint.green(by.length > 0 ? `  accepted by ${by.join(', ')}` : '  accepted, unchecked: the sprint has no check'),
   ],
   'gate-started': () => [],
   'gate-ended': ({ work, passed, attempts, of, exitCode, error, output }, { paint, width }) => {
@@ -114,7 +114,7 @@ function agentLines(event: AgentEvent, { paint, width, project }: Look): string[
   }
 }
 
-/** A tool and what it works on; paths as seen from the project. */
+/** A tool and its argument; paths are relative to the project. */
 export function toolText(
   { name = 'tool', argument = '' }: Extract<AgentEvent, { kind: 'tool' }>,
   project: string,

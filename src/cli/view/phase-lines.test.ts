@@ -6,7 +6,7 @@ import { phaseLines } from './phase-lines.ts'
 
 const look = { paint: paintFor(false), width: 80 }
 
-it('shows each phase, and the items of those that are not over', () => {
+it('shows each phase, and the items of the open ones', () => {
   const steps = [anItem('x'), anItem('y'), anItem('z', { dependsOn: ['y'] })]
   const progress = aStandard([aPhase('a'), forEach('work', steps, { parallel: true }), aPhase('c')])
   const now = after(progress, started(), completes('a'), completes('work/x'), fails('work/y', 'no parser')).progress

@@ -2,10 +2,10 @@ import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { clip, oneLine, type Paint } from '../io/paint.ts'
 
-/** Items of a phase that are shown one by one. */
+/** Maximum number of listed items per phase. */
 const shownItems = 20
 
-/** Where the phases of a sprint stand, one line each; the items of those that are not over follow. */
+/** One line per phase; the items of open phases follow. */
 export function phaseLines(
   { phases = [] }: Progress,
   look: { readonly paint: Paint; readonly width: number },

@@ -8,7 +8,7 @@ type Cost = {
   readonly costEstimated?: boolean | undefined
 }
 
-/** `$0.12`; `≈$0.12` by our own price list; without a price for everything: what is known to be spent, or `unpriced`. */
+/** `$0.12`; `≈$0.12` from our price list; if some prices are unknown, the known part or `unpriced`. */
 export function money({ costUsd, spentUsd, costEstimated }: Cost): string {
   if (costUsd !== null) return `${costEstimated ? '≈' : ''}$${costUsd.toFixed(2)}`
   return spentUsd ? `$${spentUsd.toFixed(2)} and an unpriced part` : 'unpriced'
@@ -28,11 +28,11 @@ export type Best = {
   readonly number: number
   readonly passed: number
   readonly of: number
-  /** Nothing was changed after it. */
+  /** No later iteration changed files. */
   readonly isNow: boolean
 }
 
-/** The iteration after which most checks passed, the last of those; undefined if none was checked. */
+/** The iteration after which most checks passed, the latest of those; undefined if none was checked. */
 export function bestIteration({ iterations }: Progress): Best | undefined {
   let best: Omit<Best, 'isNow'> | undefined
   for (const { number, checks } of iterations) {
@@ -45,7 +45,7 @@ export function bestIteration({ iterations }: Progress): Best | undefined {
   )
 }
 
-/** The open question with all that was said about it. */
+/** The open question with all its details. */
 export function questionLines({
   reason,
   details,

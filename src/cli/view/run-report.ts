@@ -7,7 +7,7 @@ import { clip, humanDuration, oneLine, paintFor } from '../io/paint.ts'
 import { bestIteration, money, questionLines } from './receipt.ts'
 import { shownPath } from '../io/display-path.ts'
 
-/** What is going to happen, before it does. */
+/** The plan of a run, printed before it starts. */
 export function printHead(
   progress: Progress,
   { driver, found }: { driver: Driver; found: Progress['doneWhen'] },
@@ -16,8 +16,9 @@ export function printHead(
   const paint = paintFor(io.color)
   const checks = progress.doneWhen ?? found ?? []
   const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
-  const how = progress.doneWhen ? '' : '  detected; "done-when: []" in SPRINT.yaml switches this off'
-  const none = 'no check found: goal-complete will be accepted unchecked; name one with "done-when:" in SPRINT.yaml'
+  const how = progress.doneWhen ? '' : '  detected; disable with "done-when: []" in SPRINT.yaml'
+  const none =
+    'no check found: Ralph will accept the agent\'s claim unchecked; add one with "done-when:" in SPRINT.yaml'
   io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
   const isGoal = progress.mode === 'ralph'
   const phases = (progress.phases ?? [])
@@ -31,7 +32,7 @@ export function printHead(
     io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
 }
 
-/** How it ended, where everything is, and what to do next. */
+/** The result, where the files are, and what to do next. */
 export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
   const more = { ...bestOf(progress, shownPath(sprintDir, io)), ...placesOf(sprintDir, io) }
   for (const line of summaryLines(progress, more, io)) io.print(line)
@@ -61,7 +62,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
   const rows: [string, string][] = [
     [
       'iterations',
-      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${mode === 'ralph' ? 'with a claim that was refused' : 'refused by a gate'}` : ''}`,
+      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${mode === 'ralph' ? 'with a refused claim' : 'refused by a gate'}` : ''}`,
     ],
     ...counts(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
@@ -82,13 +83,13 @@ function counts({ mode, stats, phases = [] }: Progress): [string, string][] {
 
 const unfinished: ReadonlySet<SprintStatus> = new Set(['limit-reached', 'needs-human', 'failed', 'blocked'])
 
-/** Where it did not get to the end, the best state on the way may be worth more than the last. */
+/** For a sprint that did not finish, the best state on the way may be better than the last. */
 function bestOf(progress: Progress, folder: string): { readonly best?: string } {
   const best = bestIteration(progress)
   if (!best || !unfinished.has(progress.status)) return {}
   const { number, passed, of, isNow } = best
-  const back = isNow || progress.checkpoint === false ? '' : `; go back to it with: ralph restore ${folder} ${number}`
-  return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ', as the files are now' : back}` }
+  const back = isNow || progress.checkpoint === false ? '' : `; restore it with: ralph restore ${folder} ${number}`
+  return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ' (the current files)' : back}` }
 }
 
 const placesOf = (sprintDir: string, io: Io): Record<string, string> => ({
@@ -104,5 +105,5 @@ function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io)
     return ['', ...questionLines(humanNeeded), '', how]
   }
   if (status === 'completed') return []
-  return ['', `go on with: ralph run ${folder}`]
+  return ['', `resume with: ralph run ${folder}`]
 }

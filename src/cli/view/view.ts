@@ -15,7 +15,7 @@ export const jsonView = (io: Io): View => ({
   close: () => {},
 })
 
-/** Lines as things happen; on a terminal also one line that moves while something is going on. */
+/** Prints lines as events happen; on a terminal also a moving line for the current activity. */
 export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'project'>): View {
   const paint = paintFor(io.color)
   const status = statusLine(io)
@@ -34,7 +34,7 @@ export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'proj
   }
 }
 
-/** Where iterations run side by side, each line says to which one it belongs. */
+/** When iterations run in parallel, each line names its iteration. */
 function sideOf(event: SprintEvent, live: Set<number>): string {
   if (!('iteration' in event)) return ''
   if (event.type === 'iteration-started') {
@@ -48,7 +48,7 @@ function sideOf(event: SprintEvent, live: Set<number>): string {
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** The moving line: what is going on, and for how long, or how long it still takes. Empty text hides it. */
+/** The moving line: the current activity with its elapsed or remaining time. An empty text hides it. */
 function statusLine(io: Io) {
   const { dim } = paintFor(io.color)
   let doing = ''
@@ -84,7 +84,7 @@ function statusLine(io: Io) {
   }
 }
 
-/** What is going on after this event; empty: nothing; undefined: what was going on before. */
+/** The activity after this event; empty: none; undefined: unchanged. */
 function doingAfter(event: SprintEvent, { project, width }: Look): string | undefined {
   if (event.type === 'attempt-started') return `${event.agent} is working`
   if (event.type === 'check-started') return `checking ${event.name}`

@@ -4,7 +4,7 @@ import { errorCodes, RalphError } from '../../contract/errors.ts'
 
 export const api = createClient()
 
-/** What was asked once is kept right by the live changes, so nothing is asked again only because time went by. */
+/** Live changes keep cached answers up to date, so nothing is refetched because of its age. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -23,18 +23,18 @@ const mayTryAgain = (error: unknown): boolean => error instanceof RalphError && 
 
 export const isSignedOut = (error: unknown): boolean => error instanceof RalphError && error.code === 'UNAUTHENTICATED'
 
-/** Unknown and forbidden are one thing to those who may not know the difference. */
+/** Unknown and forbidden look the same to users without access. */
 export const isUnknown = (error: unknown): boolean =>
   error instanceof RalphError && [404, 403].includes(errorCodes[error.code].status)
 
 export type Told = { readonly title: string; readonly detail?: string; readonly code?: string }
 
-/** An error in the words for a person. */
+/** Describes an error for the user. */
 export function told(error: unknown): Told {
   if (!(error instanceof RalphError))
-    return { title: 'The page met something it does not understand', detail: String(error) }
+    return { title: 'The page received something it does not understand', detail: String(error) }
   if (error.code === 'BACKEND_UNREACHABLE')
-    return { title: 'The backend cannot be reached', detail: 'It may be restarting. This page tries again by itself.' }
+    return { title: 'Cannot reach the backend', detail: 'It may be restarting. This page retries automatically.' }
   const { message, hint, code } = error
   return { title: capitalised(message), ...(hint !== undefined && { detail: hint }), code }
 }

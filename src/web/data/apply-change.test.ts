@@ -7,7 +7,7 @@ import { keys } from './queries.ts'
 const row = anAgentRow('api', aMachine('vm-1'), { sprint: aGlance('Build') })
 const sprint = aSprint('Build', row.agent.id)
 
-it('puts rows where pages look for them, and nothing where no page has looked', () => {
+it('updates rows that pages have loaded, and adds none that no page has loaded', () => {
   const cache = new QueryClient()
   cache.setQueryData(keys.agents, [row])
   cache.setQueryData(keys.questions, [])
@@ -27,7 +27,7 @@ it('puts rows where pages look for them, and nothing where no page has looked', 
   expect(cache.getQueryData(keys.agents)).toEqual([])
 })
 
-it('adds events to the transcript they belong to and tells how fresh the sprint is', () => {
+it("appends events to their transcript and updates the sprint's freshness", () => {
   const cache = new QueryClient()
   const event = { type: 'note', level: 'info', text: 'hi' } as const
   const stored = { id: '7', agentId: row.agent.id, sprintId: sprint.id, seq: 1, at: 77, event }
@@ -41,7 +41,7 @@ it('adds events to the transcript they belong to and tells how fresh the sprint 
   expect(cache.getQueryData(keys.sprint(sprint.id))).toEqual({ ...sprint, lastEventAt: 77 })
 })
 
-it('asks for a sprint again only if it has a newer revision', () => {
+it('refetches a sprint only for a newer revision', () => {
   const cache = new QueryClient()
   cache.setQueryData(keys.sprint(sprint.id), { ...sprint, rev: 5 })
   const stale = () => cache.getQueryState(keys.sprint(sprint.id))?.isInvalidated
@@ -51,7 +51,7 @@ it('asks for a sprint again only if it has a newer revision', () => {
   expect(stale()).toBe(true)
 })
 
-it('asks for everything again when too much was missed', () => {
+it('refetches everything when too much was missed', () => {
   const cache = new QueryClient()
   cache.setQueryData(keys.agents, [row])
   applyChanges(cache, [{ type: 'start-over' }])

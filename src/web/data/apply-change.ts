@@ -9,7 +9,7 @@ import { askAgain } from './ask-again.ts'
 import { keys } from './queries.ts'
 import { appended, type Scope, type TranscriptWindow } from './transcript-window.ts'
 
-/** Puts what changed where the pages look for it. What no page has asked for yet is left alone: it will come whole. */
+/** Writes a change into the query cache. Data that no page has loaded is skipped: it will be fetched complete. */
 export function applyChanges(cache: QueryClient, changes: readonly Change[]): void {
   if (changes.some(({ type }) => type === 'start-over')) {
     askAgain(cache, () => true)

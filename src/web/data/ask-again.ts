@@ -1,8 +1,8 @@
 import type { Query, QueryClient } from '@tanstack/react-query'
 
 /**
- * Asks again for what is shown, and forgets what is not shown. An answer that is still on its way may be older than this
- * moment too, but it is better than nothing: it is shown, and asked for once more when it is there.
+ * Refetches what is shown, and drops what is not. An answer in flight may be older than this moment, but it is better
+ * than nothing: show it, then refetch once more.
  */
 export function askAgain(cache: QueryClient, wanted: (query: Query) => boolean): void {
   for (const query of cache.getQueryCache().findAll({ predicate: wanted })) {

@@ -8,13 +8,13 @@ import { keys } from './queries.ts'
 
 export type LiveState = {
   readonly state: 'connecting' | 'live' | 'lost'
-  /** When the page last knew that it was up to date; nothing if it never was. */
+  /** When the page was last up to date; undefined if it never was. */
   readonly at?: number | undefined
 }
 
-/** Changes are put into the cache at most this often: a page that shows a hundred changes a second shows nothing. */
+/** Changes are written to the cache at most this often: no user can read a hundred updates a second. */
 const everyMs = 120
-/** A connection that comes back within this time was never worth a word. */
+/** A connection that returns within this time is not reported as lost. */
 const graceMs = 2000
 
 let current: LiveState = { state: 'connecting' }
@@ -23,7 +23,7 @@ let inside: Inside = {}
 const watchers = new Set<() => void>()
 const onChanges = new Set<(changes: readonly Change[]) => void>()
 
-/** The one subscription of the page. Components only see the cache that it feeds. */
+/** The page's only subscription. Components read the cache it feeds. */
 function startLive(): () => void {
   let waiting: Change[] = []
   let flushing: number | undefined
@@ -40,12 +40,12 @@ function startLive(): () => void {
     if (losing === undefined) return
     window.clearTimeout(losing)
     losing = undefined
-    // Changes tell of what has changed, not of what could not be answered meanwhile. And it may be a new version by now.
+    // Changes do not cover requests that failed during the outage, and the backend may have a new version by now.
     askAgain(queryClient, ({ queryKey, state }) => isOf(queryKey, keys.me) || state.error !== null)
   }
   const lost = (): void => {
     losing ??= window.setTimeout(() => say({ state: 'lost', at: current.at }), graceMs)
-    // The connection does not say why it was refused. This answer does: who is not let in any more has to sign in.
+    // A refused event stream does not say why; this request does. A user without access has to sign in.
     askAgain(queryClient, ({ queryKey }) => isOf(queryKey, keys.me))
   }
   const onChange = (change: Change): void => {
@@ -67,14 +67,14 @@ function startLive(): () => void {
   }
 }
 
-/** Somebody looks, or the network is back: no reason to wait any longer. */
+/** The page is visible or the network is back, so reconnect immediately. */
 const hurry = (): void => {
   if (!document.hidden) following?.hurry()
 }
 
 /**
- * What happens inside a sprint is sent only to those who look at it, so what is known of it is asked for again. Before there
- * is a connection that is not needed: it begins by asking for everything again.
+ * The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. Not needed
+ * before the first connection, which starts with a full refetch.
  */
 function lookInside(next: Inside): void {
   inside = next
@@ -86,7 +86,7 @@ function lookInside(next: Inside): void {
 
 const isOf = (key: readonly unknown[], of: readonly string[]): boolean => of.every((part, at) => key[at] === part)
 
-/** Keeps the page up to date as long as it is shown, with what happens inside the sprint that it shows. */
+/** Keeps the page up to date while it is shown, including the events of the sprint it shows. */
 export function useLiveUpdates(sprintId: string | undefined): void {
   useEffect(() => lookInside({ sprintId }), [sprintId])
   useEffect(startLive, [])

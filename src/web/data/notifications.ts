@@ -20,7 +20,7 @@ export async function askForNotifications(): Promise<boolean> {
 
 export const dropNotifications = (): void => localStorage.setItem(key, 'off')
 
-/** Tells of new questions what the person does not see anyway, and records what became of it. */
+/** Notifies about new questions that the user does not already see, and reports the result to the backend. */
 export function useNotifications(): void {
   useEffect(
     () =>
@@ -40,7 +40,7 @@ const newQuestions = (changes: readonly Change[]): Question[] =>
 function notify(question: Question): void {
   const { sprintId } = question
   if (document.hasFocus() && location.pathname.includes(sprintId)) {
-    record({ sprintId, status: 'suppressed', error: 'its page is in front of you' })
+    record({ sprintId, status: 'suppressed', error: 'its page is visible' })
     return
   }
   try {

@@ -3,7 +3,7 @@ import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
 import { opened, type Scope, type TranscriptWindow } from './transcript-window.ts'
 
-/** Keys under which answers are kept. `live.ts` writes to the same ones. */
+/** Query cache keys. `live.ts` writes to the same ones. */
 export const keys = {
   me: ['me'],
   agents: ['agents'],
@@ -20,7 +20,7 @@ export const keys = {
 
 export const meQuery = queryOptions({ queryKey: keys.me, queryFn: ({ signal }) => api.me({}, { signal }) })
 
-/** The whole fleet: a table can only be sorted by who needs me when it is whole. */
+/** Loads the whole fleet: sorting by "needs you" requires every row. */
 export const agentsQuery = queryOptions({
   queryKey: keys.agents,
   queryFn: ({ signal }) => everyPage((cursor) => api.listAgents({ cursor, limit: 200 }, { signal })),
@@ -101,7 +101,7 @@ export const iterationsQuery = (sprintId: string) =>
 
 export const eventsAtOnce = 200
 
-/** The newest part of what happened, as much of it as is asked for. */
+/** The newest part of a transcript, as much as requested. */
 export const transcriptQuery = (sprintId: string, scope: Scope) =>
   queryOptions({
     queryKey: [...keys.events(sprintId), scope],

@@ -15,24 +15,24 @@ const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_,
 const seqs = ({ events }: { readonly events: readonly StoredEvent[] }) => events.map(({ seq }) => seq)
 const start = opened({ items: [text(3), text(2)], next: 'c' })
 
-describe('the part of a transcript that is in memory', () => {
-  it('is oldest first, though it comes newest first', () => {
+describe('the loaded part of a transcript', () => {
+  it('is oldest first, although pages arrive newest first', () => {
     expect([seqs(start), seqs(prepended(start, { items: [text(1), text(0)] }))]).toEqual([
       [2, 3],
       [0, 1, 2, 3],
     ])
   })
 
-  it('takes what a new connection repeats only once', () => {
+  it('ignores events that a new connection repeats', () => {
     expect(seqs(appended(start, [text(3), text(4)], {}))).toEqual([2, 3, 4])
   })
 
-  it('takes only what it is about', () => {
+  it('accepts only events in its scope', () => {
     const scope = { iteration: 2, search: 'THOUGHT 5' }
     expect(seqs(appended(start, [text(4, 2), text(5, 2), text(5, 1)], scope))).toEqual([2, 3, 5])
   })
 
-  it('lets the oldest go when it grows for days, and says so', () => {
+  it('drops the oldest events when it grows for days, and says so', () => {
     const grown = appended(start, upTo(4, windowSize * 1.3), {})
     expect({ count: grown.events.length, cut: grown.cut, older: grown.older }).toEqual({
       count: windowSize,
@@ -41,7 +41,7 @@ describe('the part of a transcript that is in memory', () => {
     })
   })
 
-  it('lets the newest go when somebody reads far back, and then takes no new ones', () => {
+  it('drops the newest events when the user reads far back, and then accepts no new ones', () => {
     const full = prepended(opened({ items: upTo(windowSize, windowSize * 2).toReversed() }), {
       items: upTo(0, 200).toReversed(),
       next: 'd',

@@ -1,26 +1,26 @@
 import type { StoredEvent } from '../../contract/fleet/event.ts'
 
-/** Which part of what happened is asked for. */
+/** The requested part of a transcript. */
 export type Scope = {
   readonly iteration?: number | undefined
   readonly search?: string | undefined
   readonly kind?: 'text' | 'tool' | 'other' | undefined
 }
 
-/** The part of a transcript that is in memory, oldest first. */
+/** The loaded part of a transcript, oldest first. */
 export type TranscriptWindow = {
   readonly events: readonly StoredEvent[]
-  /** Where older ones begin; absent at the beginning of everything. */
+  /** Cursor to older events; absent at the beginning. */
   readonly older?: string | undefined
-  /** The newest ones were let go to make room for old ones; new ones are not added until they are asked for again. */
+  /** The newest events were dropped to make room for older ones; new ones are ignored until a refetch. */
   readonly detached: boolean
-  /** The oldest ones were let go to make room for new ones. */
+  /** The oldest events were dropped to make room for new ones. */
   readonly cut: boolean
 }
 
 type Page = { readonly items: readonly StoredEvent[]; readonly next?: string | undefined }
 
-/** As many events as may be in memory at once: about 30 MB of the longest ones that the backend sends along. */
+/** Maximum number of events in memory: about 30 MB of the longest ones that the backend sends. */
 export const windowSize = 20_000
 
 export const opened = ({ items, next }: Page): TranscriptWindow => ({
@@ -41,7 +41,7 @@ export function prepended(shown: TranscriptWindow, { items, next }: Page): Trans
   }
 }
 
-/** What was there already is not added again: a connection that is made anew repeats what it is not sure of. */
+/** Skips known events: a new connection repeats what may have been lost. */
 export function appended(shown: TranscriptWindow, events: readonly StoredEvent[], scope: Scope): TranscriptWindow {
   if (shown.detached) return shown
   const last = shown.events.at(-1)?.seq ?? -1

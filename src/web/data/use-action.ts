@@ -4,7 +4,7 @@ import { toast } from '../ui/toast.tsx'
 import { told } from './api.ts'
 
 type Options<G, A> = {
-  /** What to tell when it is done; nothing if the page shows it anyway. */
+  /** The success message; undefined if the page shows the result anyway. */
   readonly said?: string | ((answer: A) => string)
   readonly onDone?: (answer: A, given: G) => void
 }
@@ -14,7 +14,7 @@ export type Action<G> = {
   readonly busy: boolean
 }
 
-/** Something a person does, carried out once however often the wire repeats it. What goes wrong is said in a toast. */
+/** A user's action with an idempotency key, so that network retries have no second effect. Errors appear in a toast. */
 export function useAction<G, A>(
   call: (given: G, options?: CallOptions) => Promise<A>,
   { said, onDone }: Options<G, A> = {},

@@ -20,7 +20,7 @@ import { NotesCard } from './notes-card.tsx'
 
 const route = getRouteApi('/agents/$agentId')
 
-/** One agent: what it is told, what it was told, and Ralph Mode. */
+/** The page of one agent: prompts, past conversations, and Ralph Mode. */
 export function AgentPage() {
   const { agentId } = route.useParams()
   const agent = useQuery(agentQuery(agentId))
@@ -79,10 +79,10 @@ function Queue({ row, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
   return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={whyItWaits(row)} Transcript={PromptTranscript} />
 }
 
-/** A prompt that waits says for what. */
+/** What a waiting prompt is waiting for. */
 function whyItWaits({ agent, machine }: AgentRow): string | undefined {
-  if (!machine.reachable) return `${machine.name} does not answer; prompts are kept`
-  if (agent.state === 'running') return 'after the one that runs'
+  if (!machine.reachable) return `${machine.name} is not responding; prompts are kept`
+  if (agent.state === 'running') return 'after the running prompt'
   return undefined
 }
 

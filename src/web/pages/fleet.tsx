@@ -17,7 +17,7 @@ import { byNeed, type Group, situationOf } from '../words/situation.ts'
 
 const route = getRouteApi('/')
 
-/** Who needs me, who works, what it costs. */
+/** The fleet: who needs you, who is working, and the cost. */
 export function FleetPage() {
   useTitle('Fleet')
   const now = useNow()
@@ -85,7 +85,7 @@ function NothingFound({ show }: { show: Group | undefined }) {
   }
   return (
     <Card>
-      <Empty title={show === undefined ? 'No agent by that name' : `Nobody ${words[show]} now`}>
+      <Empty title={show === undefined ? 'No agent with that name' : `No agent ${words[show]} now`}>
         <Link to="/" className="underline underline-offset-2">
           Show all agents
         </Link>
@@ -94,7 +94,7 @@ function NothingFound({ show }: { show: Group | undefined }) {
   )
 }
 
-/** The first screen ever: one sentence, and the way on. */
+/** The first screen for new users: one sentence, and the next step. */
 function NoAgents() {
   const machines = useQuery(machinesQuery)
   const me = useQuery(meQuery)
@@ -107,17 +107,17 @@ function NoAgents() {
         <Empty title="No agent yet">
           <p className="mb-4">
             {me.data?.project === undefined
-              ? `An agent is a folder on a machine in which an agent program works. ${reachable.map(({ name }) => name).join(', ')} can take one.`
-              : `Start Ralph Mode in ${me.data.project}, or a sprint with “ralph run” in a terminal: it appears here.`}
+              ? `An agent is a folder on a machine where an agent program works. ${reachable.map(({ name }) => name).join(', ')} can run one.`
+              : `Start Ralph Mode in ${me.data.project}, or run a sprint with “ralph run” in a terminal: it appears here.`}
           </p>
           <Button kind="primary" onClick={() => void navigate({ search: { start: 'any' } })}>
             Start Ralph Mode
           </Button>
         </Empty>
       ) : (
-        <Empty title="Connect a machine to begin">
+        <Empty title="Connect a machine to get started">
           <p className="mb-4">
-            Agents work on machines of yours. A machine dials out to this page; it needs no open port.
+            Agents run on your machines. A machine connects to this backend; it needs no open port.
           </p>
           <ConnectMachine machines={machines.data?.length ?? 0} />
         </Empty>

@@ -13,7 +13,7 @@ import { Empty, Problem, Skeleton } from '../ui/states.tsx'
 
 const route = getRouteApi('/needs-you')
 
-/** Only what a person must decide, answerable from here. */
+/** Only decisions for the user, answerable from here. */
 export function InboxPage() {
   useTitle('Needs you')
   const questions = useQuery(questionsQuery)
@@ -35,7 +35,7 @@ export function InboxPage() {
       </div>
       {open.length === 0 && (
         <Card className="mb-3.5">
-          <Empty title="Nobody waits for you">Questions of agents appear here the moment they are asked.</Empty>
+          <Empty title="You're all caught up">Questions from agents appear here as soon as they are asked.</Empty>
         </Card>
       )}
       {open.map((question) => (
@@ -54,7 +54,7 @@ export function InboxPage() {
 function OpenQuestion({ question, focused }: { question: Question; focused: boolean }) {
   const { data: rows = [] } = useQuery(agentsQuery)
   const row = rows.find(({ agent }) => agent.id === question.agentId)
-  const dismiss = useAction(api.dismissQuestion, { said: 'Taken off the list; the sprint stays where it is' })
+  const dismiss = useAction(api.dismissQuestion, { said: 'Dismissed; the sprint does not change' })
   const mayAnswer = row === undefined || row.access !== 'read'
   return (
     <QuestionCard

@@ -10,7 +10,7 @@ import { Card } from '../ui/card.tsx'
 import { Dialog, DialogBody } from '../ui/dialog.tsx'
 import { Empty, Problem, Skeleton } from '../ui/states.tsx'
 
-/** The computers that do the work. */
+/** The computers that run agents. */
 export function MachinesPage() {
   useTitle('Machines')
   const machines = useQuery(machinesQuery)
@@ -36,7 +36,7 @@ export function MachinesPage() {
       </div>
       {machines.data.length === 0 && (
         <Card>
-          <Empty title="No machine yet">{admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}</Empty>
+          <Empty title="No machines yet">{admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}</Empty>
         </Card>
       )}
       <div className="grid grid-cols-2 gap-3.5 max-md:grid-cols-1">
@@ -48,7 +48,7 @@ export function MachinesPage() {
         open={connecting}
         onClose={() => setConnecting(false)}
         title="Connect a machine"
-        description="It dials out to this backend; it needs no open port."
+        description="It connects to this backend and needs no open port."
       >
         <DialogBody>
           <ConnectMachine machines={machines.data.length} />

@@ -5,7 +5,7 @@ import { MarkdownText } from '../ui/markdown.tsx'
 import { Ago } from '../ui/moment.tsx'
 import { Skeleton } from '../ui/states.tsx'
 
-/** What the agent has written down for its next self. The lock says that it is not done. */
+/** The notes that the agent keeps between iterations. The lock shows that it is not done. */
 export function NotesCard({ agentId }: { agentId: string }) {
   const { data, isPending, isLoadingError } = useQuery({ ...notesQuery(agentId), staleTime: 15_000 })
   return (
@@ -13,15 +13,15 @@ export function NotesCard({ agentId }: { agentId: string }) {
       <CardHead
         aside={
           data?.lock !== undefined && (
-            <span className="text-sm text-faint">{data.lock ? 'lock is there' : 'lock is gone'}</span>
+            <span className="text-sm text-faint">{data.lock ? 'Working' : 'Agent says it is finished'}</span>
           )
         }
       >
         Notes
       </CardHead>
       {isPending && <Skeleton className="m-3.5 h-16" />}
-      {isLoadingError && <p className="px-3.5 py-3 text-dim">The notes cannot be read now.</p>}
-      {data?.notes.length === 0 && <p className="px-3.5 py-3 text-dim">Nothing is written down yet.</p>}
+      {isLoadingError && <p className="px-3.5 py-3 text-dim">Cannot read the notes right now.</p>}
+      {data?.notes.length === 0 && <p className="px-3.5 py-3 text-dim">No notes yet.</p>}
       {data?.notes.map((note, index) => (
         <details key={note.name} open={index === 0} className="border-b border-line last:border-0">
           <summary className="flex items-center gap-2 px-3.5 py-1.5 font-mono text-sm -outline-offset-2 hover:bg-sunken">

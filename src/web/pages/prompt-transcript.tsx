@@ -8,7 +8,9 @@ import { callIn, rowsOf } from '../features/transcript/rows.ts'
 import { TranscriptRow } from '../features/transcript/transcript-row.tsx'
 import { Problem, SkeletonRows } from '../ui/states.tsx'
 
-/** The newest 200 events of a prompt. What happens inside one is not sent along, so it is asked for while it runs. */
+/**
+ * The newest 200 events of a prompt. They are not part of the event stream, so the page polls while the prompt runs.
+ */
 export function PromptTranscript({ prompt }: { prompt: AgentPrompt }) {
   const running = prompt.status === 'running'
   const { data, isPending, isLoadingError, error, refetch } = useQuery({
@@ -21,11 +23,11 @@ export function PromptTranscript({ prompt }: { prompt: AgentPrompt }) {
   const call = selected === undefined ? undefined : callIn(rows, selected)
   if (isPending) return <SkeletonRows rows={2} height="h-9" />
   if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
-  if (rows.length === 0) return <p className="mt-1 text-sm text-faint">Nothing was reported.</p>
+  if (rows.length === 0) return <p className="mt-1 text-sm text-faint">No events.</p>
   return (
     <div className="mt-1 max-h-[60vh] overflow-y-auto rounded-md border border-line" tabIndex={0} role="log">
       {data.next !== undefined && (
-        <p className="border-b border-line px-3.5 py-1.5 text-sm text-faint">Only the newest events are shown.</p>
+        <p className="border-b border-line px-3.5 py-1.5 text-sm text-faint">Showing only the newest events.</p>
       )}
       {rows.map((row) => (
         <Fragment key={row.key}>

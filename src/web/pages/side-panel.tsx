@@ -21,7 +21,7 @@ type Props = {
   readonly set: SetSearch
 }
 
-/** The right: what is selected, else what the iteration (or the last one) came to. */
+/** The right column: the selected call, or the receipt of the selected or last iteration. */
 export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: Props) {
   const record = chosen === undefined ? iterations.at(-1) : iterations.find(({ number }) => number === chosen)
   return (
@@ -71,7 +71,7 @@ function Files({ sprint, number, scoped, set }: FilesProps) {
         {scoped ? `Changed in iteration ${number}` : 'Changed so far'}
       </CardHead>
       {diff.isPending && <Skeleton className="m-3.5 h-12" />}
-      {diff.data && files.length === 0 && <p className="px-3.5 py-3 text-dim">No file.</p>}
+      {diff.data && files.length === 0 && <p className="px-3.5 py-3 text-dim">No files.</p>}
       <ul className="divide-y divide-line">
         {files.slice(0, mostFiles).map((file) => (
           <li key={file.path}>

@@ -7,7 +7,7 @@ import { useTitle } from '../shell/title.ts'
 import { Input } from '../ui/field.tsx'
 import { Button } from '../ui/button.tsx'
 
-/** A ticket comes in the fragment of the address, which no server and no log ever sees, and is worth something once. */
+/** The ticket is in the URL fragment, which no server and no log ever sees, and works once. */
 export function SignInPage() {
   useTitle('Sign in')
   const [problem, setProblem] = useState<Told>()
@@ -59,7 +59,7 @@ export function SignInPage() {
   )
 }
 
-/** Also when an address with a new ticket is opened in the same tab. */
+/** Also when the same tab opens an address with a new ticket. */
 function useTicketInAddress(signIn: (ticket: string) => void): void {
   const latest = useRef(signIn)
   useEffect(() => {
@@ -78,7 +78,7 @@ function useTicketInAddress(signIn: (ticket: string) => void): void {
   }, [])
 }
 
-/** People paste the whole address. */
+/** Users paste the whole address. */
 const ticketIn = (text: string): string => text.trim().split('#').at(-1) ?? ''
 
 function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void {

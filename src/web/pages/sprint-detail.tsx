@@ -35,7 +35,7 @@ const tabs = [
   { key: 'hooks', label: 'Hooks' },
 ] as const
 
-/** The middle and the right: evidence, all of it scoped to the chosen iteration. */
+/** The middle and the right column: evidence, scoped to the selected iteration. */
 export function SprintDetail({ sprint, iterations, mayWrite, tall }: Props) {
   const { tab = 'transcript', i: chosen, q, kind, event } = route.useSearch()
   const navigate = route.useNavigate()
@@ -132,13 +132,13 @@ function IterationHead({ number, record }: { number: number; record: IterationRe
           </span>
         </>
       ) : (
-        <span className="text-info">under way</span>
+        <span className="text-info">running</span>
       )}
     </div>
   )
 }
 
-/** When each iteration began, also those whose beginning is not loaded. */
+/** When each iteration started, including those whose first event is not loaded. */
 function useStarts(sprint: Sprint, iterations: readonly IterationRecord[]): (iteration: number) => number | undefined {
   return useMemo(() => {
     const starts = new Map([...iterations, ...sprint.progress.live].map(({ number, startedAt }) => [number, startedAt]))

@@ -24,7 +24,7 @@ import { SprintDetail } from './sprint-detail.tsx'
 
 const route = getRouteApi('/sprints/$sprintId')
 
-/** The heart: one loop, from what happened over what it produced down to the evidence. */
+/** The page of one sprint: what happened, what it produced, and the evidence. */
 export function SprintPage() {
   const { sprintId } = route.useParams()
   const sprint = useQuery(sprintQuery(sprintId))
@@ -89,7 +89,7 @@ function Whole({ sprint, iterations }: { sprint: Sprint; iterations: readonly It
   )
 }
 
-/** `j` and `k` go through the iterations, Escape shows all. */
+/** `j` and `k` move through the iterations, Escape shows all. */
 function useIterationKeys(
   numbers: readonly number[],
   chosen: number | undefined,

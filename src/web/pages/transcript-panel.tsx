@@ -130,15 +130,15 @@ const Nothing = ({ scope, sprint }: { scope: Scope; sprint: Sprint }) =>
   scope.search !== undefined || scope.kind !== undefined ? (
     <Empty title="Nothing matches">Try other words, or show everything.</Empty>
   ) : (
-    <Empty title={sprint.progress.status === 'not-started' ? 'Waiting for its turn' : 'Nothing has happened here yet'}>
-      What the agent says and does appears here as it happens.
+    <Empty title={sprint.progress.status === 'not-started' ? 'Waiting for its turn' : 'No events yet'}>
+      The agent's messages and tool calls appear here as they happen.
     </Empty>
   )
 
-/** Queue for the next iteration, or steer now. */
+/** Queues a message for the next iteration, or steers now. */
 function Composer({ sprint }: { sprint: Sprint }) {
   const [text, setText] = useState('')
-  const tell = useAction(api.tellSprint, { said: 'Told; the next prompt says it', onDone: () => setText('') })
+  const tell = useAction(api.tellSprint, { said: 'Queued for the next iteration', onDone: () => setText('') })
   const ready = text.trim() !== '' && !tell.busy
   const send = (now: boolean): void => {
     if (ready) tell.run({ sprintId: sprint.id, text, now })
@@ -148,7 +148,7 @@ function Composer({ sprint }: { sprint: Sprint }) {
     <div className="flex items-center gap-2 border-t border-line px-2.5 py-2">
       <input
         aria-label="Message to the agent"
-        placeholder={`Tell the agent something for iteration ${sprint.progress.stats.currentIteration + 1}…`}
+        placeholder={`Message for iteration ${sprint.progress.stats.currentIteration + 1}…`}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
@@ -160,7 +160,11 @@ function Composer({ sprint }: { sprint: Sprint }) {
         Queue
       </Button>
       {running && (
-        <Button disabled={!ready} title="Interrupts the agent; it goes on with your message" onClick={() => send(true)}>
+        <Button
+          disabled={!ready}
+          title="Interrupts the agent, which continues with your message"
+          onClick={() => send(true)}
+        >
           Steer now
         </Button>
       )}

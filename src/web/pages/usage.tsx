@@ -9,7 +9,7 @@ import { ColumnChart } from '../ui/column-chart.tsx'
 import { Empty, Problem, Skeleton } from '../ui/states.tsx'
 import { count, money, plural } from '../words/numbers.ts'
 
-/** Money and tokens of the last 30 days. */
+/** Cost and tokens of the last 30 days. */
 export function UsagePage() {
   useTitle('Spend')
   const usage = useQuery(usageQuery)
@@ -28,7 +28,7 @@ export function UsagePage() {
       </h1>
       {items.length === 0 ? (
         <Card>
-          <Empty title="Nothing was spent in the last 30 days" />
+          <Empty title="No spend in the last 30 days" />
         </Card>
       ) : (
         <Tables items={items} />

@@ -2,6 +2,6 @@ import { isUnknown, told } from '../data/api.ts'
 import { NotFoundPage } from './not-found.tsx'
 import { Problem } from '../ui/states.tsx'
 
-/** What a page could not show. Unknown and forbidden look the same. */
+/** The error page. Unknown and forbidden look the same. */
 export const Crashed = ({ error, reset }: { error: unknown; reset?: () => void }) =>
   isUnknown(error) ? <NotFoundPage /> : <Problem {...told(error)} {...(reset && { onRetry: reset })} />

@@ -10,7 +10,7 @@ const names: Readonly<Record<string, string>> = {
   '/settings': 'Settings',
 }
 
-/** Fleet / agent / sprint: where one is, and the way back. */
+/** Fleet / agent / sprint: the current place, and the way back. */
 export function Crumbs() {
   const { pathname } = useLocation()
   const { agentId, sprintId } = useParams({ strict: false })

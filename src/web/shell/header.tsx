@@ -20,7 +20,7 @@ export function Header({ onSearch }: { onSearch: () => void }) {
         <span className="max-sm:sr-only">Ralph</span>
       </Link>
       <Crumbs />
-      <nav aria-label="Places" className="flex items-center gap-1 max-lg:hidden">
+      <nav aria-label="Navigation" className="flex items-center gap-1 max-lg:hidden">
         <Place to="/machines">Machines</Place>
         <Place to="/usage">Spend</Place>
         <Place to="/settings">Settings</Place>
@@ -50,13 +50,13 @@ const Place = ({ to, children }: { to: '/machines' | '/usage' | '/settings'; chi
   </Link>
 )
 
-/** The same places where there is no room for their names. */
+/** The same links for narrow screens. */
 function PlacesMenu({ onSearch }: { onSearch: () => void }) {
   const navigate = useNavigate()
   return (
     <span className="lg:hidden">
       <Menu
-        label="Places"
+        label="Navigation"
         kind="ghost"
         size="icon"
         entries={[
@@ -99,7 +99,7 @@ function ThemeMenu() {
       kind="ghost"
       size="icon"
       entries={[
-        { label: 'As the system', icon: <Monitor className="size-3.5" />, onChoose: () => choose('system') },
+        { label: 'System theme', icon: <Monitor className="size-3.5" />, onChoose: () => choose('system') },
         { label: 'Light', icon: <Sun className="size-3.5" />, onChoose: () => choose('light') },
         { label: 'Dark', icon: <Moon className="size-3.5" />, onChoose: () => choose('dark') },
       ]}

@@ -1,10 +1,10 @@
 const key = 'ralph.reloaded'
-/** A part that is still missing so soon after the page was loaded anew is missing for good. */
+/** A chunk that is still missing this soon after a reload is missing for good. */
 const soonMs = 60_000
 
 /**
- * A part of the page that is loaded when it is needed. A page that stayed open over an upgrade asks for parts that are gone:
- * it is loaded anew, but only once the backend answers, or what is on the screen would be lost for an error of the browser.
+ * Loads a part of the page on demand. A page that stayed open during an upgrade requests chunks that no longer exist
+ * and has to reload, but only once the backend responds; otherwise the browser's error page would replace the content.
  */
 export async function part<T>(load: () => Promise<T>): Promise<T> {
   try {

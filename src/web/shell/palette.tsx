@@ -18,7 +18,7 @@ import { agentsQuery, questionsQuery } from '../data/queries.ts'
 
 type Props = { readonly onClose: () => void; readonly onHelp: () => void }
 
-/** Everything one can go to or begin, by typing. */
+/** Everything a user can open or start, by typing. */
 export function Palette({ onClose, onHelp }: Props) {
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -29,11 +29,11 @@ export function Palette({ onClose, onHelp }: Props) {
           <Command label="Search and commands" loop>
             <Command.Input
               autoFocus
-              placeholder="Go to an agent, a sprint, a question, or begin something…"
+              placeholder="Go to an agent, a sprint or a question, or run a command…"
               className="h-12 w-full border-b border-line bg-transparent px-4 text-lg outline-none"
             />
             <Command.List className="max-h-[50vh] overflow-y-auto p-1.5">
-              <Command.Empty className="px-3 py-6 text-center text-dim">Nothing by that name</Command.Empty>
+              <Command.Empty className="px-3 py-6 text-center text-dim">No results</Command.Empty>
               <Places onClose={onClose} onHelp={onHelp} />
               <Questions onClose={onClose} />
               <Agents onClose={onClose} />

@@ -19,14 +19,14 @@ const StartDialog = lazy(async () => ({
 }))
 const Help = lazy(async () => ({ default: (await part(() => import('./help.tsx'))).Help }))
 
-/** What surrounds every page. */
+/** The frame around every page. */
 export function Shell() {
   const { pathname } = useLocation()
   const signingIn = pathname === '/sign-in'
   return (
     <>
       <a href="#content" className="sr-only focus:not-sr-only focus:fixed focus:z-50 focus:bg-panel focus:p-2">
-        Skip to the content
+        Skip to content
       </a>
       {signingIn ? <Outlet /> : <SignedIn />}
       <Toaster />
@@ -59,7 +59,7 @@ function SignedIn() {
   )
 }
 
-/** Once it was open it stays in the page, so that closing it can be seen. */
+/** Once opened it stays mounted, so that the closing animation is visible. */
 function Start() {
   const { start } = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -89,7 +89,7 @@ function useGlobalKeys(open: (what: 'palette' | 'help') => void): void {
   useKeys(handlers)
 }
 
-/** Also when access is taken away from somebody who has a page open. */
+/** Also when the backend revokes the access of a user with an open page. */
 function useSignInWhenNeeded(error: unknown): void {
   const navigate = useNavigate()
   const cache = useQueryClient()

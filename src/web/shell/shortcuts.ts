@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { commandKey } from '../words/command-key.ts'
 
-/** Keys of the whole page, as people see them in the list of shortcuts. */
+/** Keys of the whole page, as shown in the list of shortcuts. */
 export const shortcuts = [
   { keys: `${commandKey}K`, what: 'Search and commands' },
   { keys: 'g f', what: 'Go to the fleet' },
@@ -12,14 +12,12 @@ export const shortcuts = [
   { keys: '/', what: 'Search on this page' },
   { keys: 'j  k', what: 'Next or previous row or iteration' },
   { keys: 'f', what: 'Follow the transcript' },
-  { keys: '?', what: 'These shortcuts' },
+  { keys: '?', what: 'Keyboard shortcuts' },
 ] as const
 
 export type KeyHandlers = Readonly<Record<string, () => void>>
 
-/**
- * Single keys and two in a row (`g f`), never while somebody types. `mod+k` works everywhere.
- */
+/** Single keys and sequences (`g f`), ignored while the user types. `mod+k` works everywhere. */
 export function useKeys(handlers: KeyHandlers): void {
   useEffect(() => {
     let before = ''
@@ -54,5 +52,5 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || inOverlay(target)
 }
 
-/** A dialog or menu has keys of its own. */
+/** Dialogs and menus have their own keys. */
 const inOverlay = (target: HTMLElement): boolean => target.closest('[role=dialog],[role=menu],[role=listbox]') !== null

@@ -11,7 +11,7 @@ function chosen(): Theme {
   return isTheme(kept) ? kept : 'system'
 }
 
-/** Chosen by the person, else by the system; `public/begin.js` applies it before the first paint. */
+/** Chosen by the user, else by the system; `public/begin.js` applies it before the first paint. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(chosen)
   const choose = (next: Theme): void => {

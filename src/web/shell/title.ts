@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { questionsQuery } from '../data/queries.ts'
 
-/** `(2) Fleet · Ralph`: a tab in the background tells how many questions wait. */
+/** `(2) Fleet · Ralph`: a background tab shows the number of open questions. */
 export function useTitle(title: string): void {
   const open = useOpenQuestions()
   useEffect(() => {

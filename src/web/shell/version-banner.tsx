@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { meQuery } from '../data/queries.ts'
 
-/** This page was made for the version that it met first. Nobody's typing is thrown away to load the next one. */
+/**
+ * The page matches the version it was loaded from. It never reloads on its own, because that would discard typed text.
+ */
 export function VersionBanner() {
   const version = useQuery(meQuery).data?.version
   const [first, setFirst] = useState(version)
@@ -10,9 +12,9 @@ export function VersionBanner() {
   if (version === undefined || first === undefined || version === first) return null
   return (
     <p role="status" className="border-b border-line bg-sunken px-5 py-1.5 text-center">
-      Ralph is {version} now, this page is of {first}.{' '}
+      Ralph is {version} now, this page is from {first}.{' '}
       <button type="button" className="font-medium underline underline-offset-2" onClick={() => location.reload()}>
-        Load the new one
+        Reload
       </button>
     </p>
   )

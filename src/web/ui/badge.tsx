@@ -13,7 +13,7 @@ export const Badge = ({ tone = 'quiet', children }: { tone?: Tone; children: Rea
   </span>
 )
 
-/** A word of the machine's, not of ours: the name of a tool, a ref, a key. */
+/** Text from a machine, not from us: a tool name, a ref, a key. */
 export const Tag = ({ children, className }: { children: ReactNode; className?: string }) => (
   <span
     className={classes(

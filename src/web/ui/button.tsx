@@ -30,7 +30,7 @@ export const Button = ({ kind, size, submit = false, className, ...rest }: Props
   <button type={submit ? 'submit' : 'button'} className={classes(buttonLook(kind, size), className)} {...rest} />
 )
 
-/** A button that is only a picture says in words what it does. */
+/** An icon-only button has an accessible name. */
 export const IconButton = ({
   label,
   children,

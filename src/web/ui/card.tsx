@@ -10,7 +10,7 @@ export const Card = ({ children, className, label }: { children: ReactNode; clas
   </section>
 )
 
-/** `aside` stands at the right end. */
+/** `aside` is at the right end. */
 export const CardHead = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) => (
   <div className="flex min-h-10 items-center gap-2.5 border-b border-line px-3.5 py-1.5">
     <h2 className="flex min-w-0 flex-1 items-center gap-2.5 text-sm font-semibold text-dim">{children}</h2>

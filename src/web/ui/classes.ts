@@ -1,3 +1,3 @@
-/** Joins class names; whatever is false, null or undefined is left out. */
+/** Joins class names; drops false, null and undefined. */
 export const classes = (...names: readonly (string | false | null | undefined)[]): string =>
   names.filter((name) => typeof name === 'string' && name !== '').join(' ')

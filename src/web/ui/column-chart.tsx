@@ -15,7 +15,7 @@ type Props = {
   readonly legend?: readonly { readonly name: string; readonly fill: string }[]
 }
 
-/** Columns next to each other, drawn with boxes: no library, readable by everybody. */
+/** A column chart drawn with boxes: no library, and accessible. */
 export function ColumnChart({ title, total, columns, legend = [] }: Props) {
   const most = Math.max(Number.EPSILON, ...columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)))
   return (

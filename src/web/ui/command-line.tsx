@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { IconButton } from './button.tsx'
 
-/** A command to take along. */
+/** A command to copy. */
 export function CommandLine({ label, command }: { label: string; command: string }) {
   const [copied, setCopied] = useState(false)
   const copy = async (): Promise<void> => {

@@ -13,7 +13,7 @@ type Props = {
   readonly children: ReactNode
 }
 
-/** On a phone it is the whole screen. */
+/** Full screen on a phone. */
 export const Dialog = ({ open, onClose, title, description, width = 'sm:max-w-lg', children }: Props) => (
   <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
     <Base.Portal>

@@ -11,7 +11,7 @@ const looks = {
 } as const
 const signs = { same: ' ', add: '+', del: '−', hunk: '' } as const
 
-/** As many lines as are made at once; more on demand. */
+/** Maximum number of lines rendered at once; more on demand. */
 const atOnce = 400
 
 export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {

@@ -1,6 +1,6 @@
 import { count } from '../words/numbers.ts'
 
-/** +412 −96; what is zero is not said. */
+/** +412 −96; omits zeros. */
 export const DiffSize = ({ added, removed }: { added: number; removed: number }) => (
   <span className="whitespace-nowrap">
     {added > 0 && <span className="text-ok">+{count(added).replace(' ', '')}</span>}

@@ -1,7 +1,7 @@
 import { classes } from './classes.ts'
 import { fillOf, type Tone } from '../words/tone.ts'
 
-/** Says its meaning in words to those who do not see its colour. */
+/** Has a text label for users who do not see its colour. */
 export const Dot = ({ tone, label, live = false }: { tone: Tone; label?: string; live?: boolean }) => (
   <span
     className={classes('inline-block size-2 shrink-0 rounded-full', fillOf[tone], live && 'pulse')}

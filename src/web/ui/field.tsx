@@ -24,7 +24,7 @@ type SelectProps = Omit<ComponentProps<'select'>, 'onChange'> &
     readonly onChoose: (value: string) => void
   }
 
-/** The system's own list: it works with every keyboard and on every phone. */
+/** The native select: works with every keyboard and phone. */
 export const Select = ({ label, hint, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
   <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => (

@@ -8,7 +8,7 @@ type Kind = Parameters<typeof buttonLook>[0]
 
 export type MenuEntry = {
   readonly label: string
-  /** What happens then, in a sentence. */
+  /** What happens on click, in a sentence. */
   readonly hint?: string
   readonly icon?: ReactNode
   readonly danger?: boolean

@@ -3,7 +3,7 @@ import { fillOf, type Tone } from '../words/tone.ts'
 
 export type Mark = { readonly key: number; readonly tone: Tone; readonly live?: boolean }
 
-/** The last iterations of a row, too small to be clicked. */
+/** The last iterations of a row, too small to click. */
 export const MiniStrip = ({ marks, label }: { marks: readonly Mark[]; label: string }) => (
   <span role="img" aria-label={label} title={label} className="inline-flex gap-0.5 align-middle">
     {marks.map(({ key, tone, live }) => (

@@ -1,7 +1,7 @@
 import { useNow } from './now.ts'
 import { ago, fullTime } from '../words/numbers.ts'
 
-/** How long ago, always right; the exact time with its zone on hover. */
+/** A relative time that stays current; the exact time with its zone on hover. */
 export const Ago = ({ at }: { at: number }) => {
   const now = useNow()
   return (

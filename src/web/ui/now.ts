@@ -18,5 +18,5 @@ function watch(changed: () => void): () => void {
   }
 }
 
-/** The time, once a second, by one clock for the whole page. */
+/** The time, once a second, from one clock for the whole page. */
 export const useNow = (): number => useSyncExternalStore(watch, () => now)

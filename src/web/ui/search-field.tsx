@@ -8,7 +8,7 @@ type Props = {
   readonly className?: string
 }
 
-/** The key `/` goes here. */
+/** The key `/` focuses this field. */
 export const SearchField = ({ label, value, onChange, className }: Props) => (
   <div className={classes('relative', className)}>
     <Search

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
 
-/** Bars where the content will be, at its final height, so that nothing jumps. */
+/** Placeholders at the content's final height, so that the layout does not shift. */
 export const Skeleton = ({ className }: { className?: string }) => (
   <span aria-hidden className={classes('shimmer block rounded', className ?? 'h-3.5 w-full')} />
 )
@@ -29,7 +29,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 
 type ProblemProps = { title: string; detail?: string; code?: string; onRetry?: () => void; children?: ReactNode }
 
-/** What went wrong, by name, and what can be done about it. */
+/** The error, and what the user can do about it. */
 export const Problem = ({ title, detail, code, onRetry, children }: ProblemProps) => (
   <div role="alert" className="mx-auto flex max-w-xl flex-col items-center gap-2 px-6 py-10 text-center">
     <CircleAlert aria-hidden className="size-5 text-bad" />
@@ -37,7 +37,7 @@ export const Problem = ({ title, detail, code, onRetry, children }: ProblemProps
     {detail !== undefined && <p className="text-dim">{detail}</p>}
     {code !== undefined && <code className="font-mono text-xs text-faint">{code}</code>}
     <div className="mt-1 flex gap-2">
-      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry && <Button onClick={onRetry}>Retry</Button>}
       {children}
     </div>
   </div>

@@ -12,7 +12,7 @@ type Props<K extends string> = {
   readonly aside?: ReactNode
 }
 
-/** The panel belongs to the tab that is chosen; which one that is lies in the URL, so it is given. */
+/** The panel of the selected tab; the URL holds the selection, so it is a prop. */
 export function Tabs<K extends string>({ tabs, value, onChange, label, children, aside }: Props<K>) {
   return (
     <Base.Root value={value} onValueChange={(key: K) => onChange(key)} className="flex min-h-0 min-w-0 flex-1 flex-col">

@@ -4,7 +4,7 @@ import { classes } from './classes.ts'
 
 const manager = Toast.createToastManager()
 
-/** A word about something that was done, or why it could not be. Bad news stays until it is put away. */
+/** The result of an action, or why it failed. Errors stay until dismissed. */
 export const toast = ({ title, detail, bad = false }: { title: string; detail?: string; bad?: boolean }): void => {
   manager.add({
     title,
@@ -38,7 +38,7 @@ function Toasts() {
           <Toast.Title className={classes('font-medium', each.type === 'bad' && 'text-bad')} />
           <Toast.Description className="text-sm text-dim" />
         </span>
-        <Toast.Close aria-label="Put away" className="rounded p-1 text-faint hover:bg-sunken">
+        <Toast.Close aria-label="Dismiss" className="rounded p-1 text-faint hover:bg-sunken">
           <X aria-hidden className="size-3.5" />
         </Toast.Close>
       </Toast.Content>

@@ -1,7 +1,7 @@
 import { Tooltip as Base } from '@base-ui/react/tooltip'
 import type { ReactElement, ReactNode } from 'react'
 
-/** More about something that can be focused; never the only place of a fact. */
+/** More about a focusable element; never the only place of a fact. */
 export const Tooltip = ({ content, children }: { content: ReactNode; children: ReactElement }) => (
   <Base.Root>
     <Base.Trigger render={children} delay={250} />

@@ -1,2 +1,2 @@
-/** The key that makes commands of letters: as it is written on this keyboard. */
+/** The modifier key for shortcuts, as labelled on this keyboard. */
 export const commandKey = /mac|iphone|ipad/i.test(navigator.platform) ? '⌘' : 'Ctrl '

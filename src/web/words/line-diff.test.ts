@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { diffOf, linesOfPatch, sizeOf } from './line-diff.ts'
 
 describe('a diff of two texts', () => {
-  it('keeps what is the same and marks what went and came', () => {
+  it('keeps equal lines and marks removed and added ones', () => {
     expect(diffOf('a\nb\nc', 'a\nx\ny\nc')).toEqual([
       { kind: 'same', text: 'a' },
       { kind: 'del', text: 'b' },
@@ -12,20 +12,20 @@ describe('a diff of two texts', () => {
     ])
   })
 
-  it('is all additions for a new file and nothing for no change', () => {
+  it('is all additions for a new file and empty for no change', () => {
     expect([sizeOf(diffOf('', 'one\ntwo\n')), sizeOf(diffOf('same', 'same'))]).toEqual([
       { added: 2, removed: 0 },
       { added: 0, removed: 0 },
     ])
   })
 
-  it('does not compare texts line by line that are too long for it', () => {
+  it('does not compare very long texts line by line', () => {
     const long = (word: string) => Array.from({ length: 3000 }, (_, n) => `${word} ${n}`).join('\n')
     expect(sizeOf(diffOf(long('old'), long('new')))).toEqual({ added: 3000, removed: 3000 })
   })
 })
 
-it('reads a unified patch without the names of its files', () => {
+it('parses a unified patch without its file names', () => {
   const patch =
     'diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n ctx\n-old\n+new\n\\ No newline at end of file\n'
   expect(linesOfPatch(patch)).toEqual([

@@ -1,9 +1,9 @@
 export type DiffLine = { readonly kind: 'same' | 'add' | 'del' | 'hunk'; readonly text: string }
 
-/** Above this many lines on both sides together, lines are not compared one by one: everything old goes, everything new comes. */
+/** Above this many lines in total, lines are not compared one by one: all old ones are removed, all new ones added. */
 const mostLines = 2000
 
-/** What an edit did, from the text before and after. */
+/** The diff of an edit, from the text before and after. */
 export function diffOf(before: string, after: string): DiffLine[] {
   const old = linesOf(before)
   const fresh = linesOf(after)
@@ -15,7 +15,7 @@ const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n
 
 const marked = (kind: 'add' | 'del', lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind, text }))
 
-/** `table[i][j]`: how many lines the rests from i and j on have in common. */
+/** `table[i][j]`: the length of the longest common subsequence from i and j on. */
 function longestCommon(old: readonly string[], fresh: readonly string[]): Uint16Array[] {
   const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1))
   for (let i = old.length - 1; i >= 0; i -= 1)
@@ -51,7 +51,7 @@ function walk(old: readonly string[], fresh: readonly string[], table: readonly 
   return lines
 }
 
-/** The lines of a unified patch, without the names of the files. */
+/** The lines of a unified patch, without the file names. */
 export const linesOfPatch = (patch: string): DiffLine[] =>
   patch
     .replace(/\n$/, '')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ago, bytes, cap, count, duration, money, roughly, stopwatch } from './numbers.ts'
 
-describe('numbers in words', () => {
+describe('number formats', () => {
   it.each([
     [4000, '4 s'],
     [41 * 60_000, '41 min'],
@@ -9,11 +9,11 @@ describe('numbers in words', () => {
     [2 * 3_600_000 + 10 * 60_000, '2 h 10 min'],
     [3 * 86_400_000, '3 d'],
     [-5, '0 s'],
-  ])('says %d ms as %s', (ms, words) => {
+  ])('formats %d ms as %s', (ms, words) => {
     expect(duration(ms)).toBe(words)
   })
 
-  it('says how long ago something was, and never that it is still to come', () => {
+  it('formats an age, and never a time in the future', () => {
     expect([ago(1000, 1500), ago(0, 90_000), ago(5000, 0), roughly(50 * 3_600_000)]).toEqual([
       'just now',
       '2 min ago',
@@ -22,7 +22,7 @@ describe('numbers in words', () => {
     ])
   })
 
-  it('tells money that is not known from money that was not spent', () => {
+  it('distinguishes unknown cost from zero cost', () => {
     expect([money(null), money(0), money(0.001), money(1234.5), cap(10), cap(2.5)]).toEqual([
       'unpriced',
       '$0.00',

@@ -1,4 +1,4 @@
-/** `4 s`, `41 min`, `2 h 10 min`, `3 d`: the two largest units, as people say it. */
+/** `4 s`, `41 min`, `2 h 10 min`, `3 d`: at most two units. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`
@@ -19,7 +19,7 @@ export const roughly = (ms: number): string => {
   return `${Math.round(seconds / 86_400)} d`
 }
 
-/** `00:31`, `1:02:05`: since the iteration began. */
+/** `00:31`, `1:02:05`: since the start of the iteration. */
 export function stopwatch(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   const hours = Math.floor(seconds / 3600)
@@ -31,13 +31,13 @@ const two = (value: number): string => String(value).padStart(2, '0')
 const twoDigits = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const noDigits = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
 
-/** Nothing known is not nothing spent. */
+/** Unknown cost is not zero cost. */
 export function money(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return 'unpriced'
   return usd > 0 && usd < 0.005 ? '<$0.01' : twoDigits.format(usd)
 }
 
-/** `$10`, `$2.50`: a limit is said without digits that mean nothing. */
+/** `$10`, `$2.50`: a limit without trailing zeros. */
 export const cap = (usd: number): string => (Number.isInteger(usd) ? noDigits.format(usd) : twoDigits.format(usd))
 
 /** `212`, `4.1 k`, `1.9 M`. */
@@ -61,7 +61,7 @@ const clockWithSeconds = new Intl.DateTimeFormat(undefined, { ...clockParts, sec
 const dayAndClock = new Intl.DateTimeFormat(undefined, { ...clockParts, month: 'short', day: 'numeric' })
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
-/** `20:49`, or with its day if that could be another one. */
+/** `20:49`, with the date if it is another day. */
 export const timeOfDay = (at: number, now: number): string =>
   Math.abs(at - now) < 18 * 3_600_000 ? clock.format(at) : dayAndClock.format(at)
 

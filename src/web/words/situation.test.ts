@@ -6,13 +6,13 @@ const now = Date.now()
 const machine = aMachine('vm-1')
 const lost = aMachine('vm-2', { reachable: false })
 
-describe('how an agent stands', () => {
-  it('is unknown, not dead, when its machine does not answer while it worked', () => {
+describe('the situation of an agent', () => {
+  it('is unknown, not failed, when its machine stops responding while it works', () => {
     const row = anAgentRow('infra', lost, { sprint: aGlance('Upgrade') })
     expect(situationOf(row, now)).toEqual({
       group: 'resting',
       tone: 'bad',
-      label: 'Unknown: vm-2 does not answer',
+      label: 'Unknown: vm-2 is not responding',
       unknown: true,
     })
   })
@@ -23,7 +23,7 @@ describe('how an agent stands', () => {
     expect(situationOf(row, now)).toMatchObject({ group: 'needs-you', label: 'asks: Postgres or Redis?', asks: true })
   })
 
-  it('is not failed for ever', () => {
+  it('stops being failed after a while', () => {
     const failed = (updatedAt: number) =>
       anAgentRow('a', machine, { sprint: aGlance('x', { status: 'failed', updatedAt }) })
     expect([situationOf(failed(now), now).label, situationOf(failed(now - 2 * 86_400_000), now).label]).toEqual([
@@ -32,14 +32,14 @@ describe('how an agent stands', () => {
     ])
   })
 
-  it("tells a person's own prompt from a sprint", () => {
+  it("distinguishes a user's own prompt from a sprint", () => {
     expect(situationOf(anAgentRow('a', machine, { agent: { state: 'running' } }), now).label).toBe(
       'Running · your prompt',
     )
   })
 })
 
-it('sorts by who needs a person: questions, failures, the unknown, the parked, the running, the rest', () => {
+it('sorts by urgency: questions, failures, unknown, parked, running, the rest', () => {
   const question = { id: machine.id, reason: 'Which?', askedAt: now - 1000 }
   const rows = [
     anAgentRow('idle', machine),

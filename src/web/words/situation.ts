@@ -2,31 +2,31 @@ import type { AgentRow } from '../../contract/fleet/agent.ts'
 import type { SprintStatus } from '../../contract/progress.ts'
 import type { Tone } from './tone.ts'
 
-/** The counters of the overview, which filter it. */
+/** The counters of the fleet page, which filter it. */
 export type Group = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'
 
 export type Situation = {
   readonly group: Group
   readonly tone: Tone
-  /** Bold on screen: what is so now. */
+  /** Bold: the current state. */
   readonly label: string
-  /** Shown as a chip: a person must decide. */
+  /** Shown as a chip: the user must decide. */
   readonly asks?: boolean
-  /** Nobody knows: the machine does not answer. */
+  /** The state is unknown: the machine is not responding. */
   readonly unknown?: boolean
   readonly live?: boolean
 }
 
 const dayMs = 86_400_000
 
-/** How an agent stands, from its sprint, its own state and whether its machine answers. Unknown is not dead. */
+/** The situation of an agent, from its sprint, its own state and its machine's connection. Unknown is not failed. */
 export function situationOf(row: AgentRow, now: number): Situation {
   const { agent, machine, sprint } = row
   if (sprint?.question)
     return { group: 'needs-you', tone: 'warn', label: `asks: ${sprint.question.reason}`, asks: true }
   const atWork = agent.state === 'running' || sprint?.status === 'in-progress'
   if (atWork && !machine.reachable)
-    return { group: 'resting', tone: 'bad', label: `Unknown: ${machine.name} does not answer`, unknown: true }
+    return { group: 'resting', tone: 'bad', label: `Unknown: ${machine.name} is not responding`, unknown: true }
   if (sprint && (agent.state !== 'running' || agent.inRalphMode || sprint.status === 'in-progress')) {
     const found = bySprint(sprint.status, now - sprint.updatedAt < dayMs)
     if (found) return found.label === 'Running' ? { ...found, label: withMode('Running', sprint.mode) } : found
@@ -63,7 +63,7 @@ function bySprint(status: SprintStatus, recent: boolean): Situation | undefined 
 
 function byAgent({ agent, machine }: AgentRow): Situation {
   if (agent.state === 'failed') return { group: 'failed', tone: 'bad', label: 'Failed' }
-  if (agent.state === 'creating') return { group: 'resting', tone: 'quiet', label: 'Being made', live: true }
+  if (agent.state === 'creating') return { group: 'resting', tone: 'quiet', label: 'Creating', live: true }
   if (agent.state === 'archived') return { group: 'resting', tone: 'quiet', label: 'Archived' }
   if (!machine.reachable) return { group: 'resting', tone: 'bad', label: 'Offline' }
   if (agent.state === 'running') return { group: 'running', tone: 'info', label: 'Running · your prompt', live: true }
@@ -100,7 +100,9 @@ export const statusTone: Readonly<Record<SprintStatus, Tone>> = {
 
 const rank: Readonly<Record<Group, number>> = { 'needs-you': 0, failed: 1, parked: 2, running: 3, resting: 4 }
 
-/** Who needs me first: the longest waiting question, failures, the parked, the running by how long they are silent. */
+/**
+ * Most urgent first: the longest-waiting question, failures, parked, then running by how long they have been silent.
+ */
 export function byNeed(rows: readonly AgentRow[], now: number): AgentRow[] {
   const weighed = rows.map((row) => {
     const { group, unknown } = situationOf(row, now)
@@ -112,7 +114,7 @@ export function byNeed(rows: readonly AgentRow[], now: number): AgentRow[] {
   return weighed.toSorted(order).map(({ row }) => row)
 }
 
-/** `claude`; of a command only what tells it from others: `node my-agent.mjs`. */
+/** `claude`; for a command only the distinguishing part: `node my-agent.mjs`. */
 export function programName(program: string): string {
   if (!program.startsWith('command:')) return program
   const words = program.slice('command:'.length).split(' ').slice(0, 2)

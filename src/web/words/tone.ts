@@ -1,4 +1,4 @@
-/** What a colour means here. Nothing else is coloured. */
+/** The meaning of each colour. Nothing else is coloured. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'accent' | 'quiet'
 
 export const fillOf: Readonly<Record<Tone, string>> = {

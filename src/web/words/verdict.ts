@@ -5,11 +5,11 @@ export type Sign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'go
 
 export type Seen = { readonly sign: Sign; readonly tone: Tone; readonly words: string }
 
-/** What the glyph of an iteration says, and in words. */
+/** The glyph of an iteration and its words. */
 export function seen({ verdict, changed }: { verdict?: Verdict | undefined; changed?: boolean | undefined }): Seen {
   switch (verdict) {
     case undefined:
-      return { sign: 'now', tone: 'accent', words: 'under way' }
+      return { sign: 'now', tone: 'accent', words: 'running' }
     case 'continue':
       return changed === false
         ? { sign: 'same', tone: 'quiet', words: 'changed nothing' }
@@ -23,7 +23,7 @@ export function seen({ verdict, changed }: { verdict?: Verdict | undefined; chan
     case 'premature':
       return { sign: 'same', tone: 'quiet', words: 'claimed goal-complete too early' }
     case 'needs-human':
-      return { sign: 'asks', tone: 'warn', words: 'asked a person' }
+      return { sign: 'asks', tone: 'warn', words: 'asked you' }
     case 'malformed':
       return { sign: 'no', tone: 'bad', words: 'gave no valid report' }
     case 'failed':

@@ -9,7 +9,7 @@ import { Problem, SkeletonRows } from '../../ui/states.tsx'
 const levels = [
   { value: 'none', label: 'no access' },
   { value: 'read', label: 'reads' },
-  { value: 'write', label: 'reads and steers' },
+  { value: 'write', label: 'view and steer' },
   { value: 'owner', label: 'owns' },
 ] as const
 
@@ -33,7 +33,7 @@ export function AccessList({ agentId }: { agentId: string }) {
           <span className="min-w-0 flex-1">
             <span className="block font-medium">{name}</span>
             <span className="block text-sm text-faint">
-              {[email, role === 'admin' ? 'admin: sees everything' : undefined].filter(Boolean).join(' · ')}
+              {[email, role === 'admin' ? 'admin: full access' : undefined].filter(Boolean).join(' · ')}
             </span>
           </span>
           <Select

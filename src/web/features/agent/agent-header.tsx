@@ -30,11 +30,11 @@ export function AgentHeader({ row, mayWrite, onRalphMode }: Props) {
         <p className="flex flex-wrap items-center gap-x-4 text-dim">
           <span>{[programName(agent.program), agent.model].filter(Boolean).join(' · ')}</span>
           <span className="flex items-center gap-1.5">
-            <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'does not answer'} />
+            <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'not responding'} />
             {machine.name}
             {!machine.reachable && machine.lastSeenAt !== undefined && (
               <span className="text-bad">
-                last heard <Ago at={machine.lastSeenAt} />
+                last seen <Ago at={machine.lastSeenAt} />
               </span>
             )}
           </span>
@@ -57,10 +57,10 @@ const placeOf = (workspace: AgentRow['agent']['workspace']): string => {
   }
 }
 
-/** The seed's modes dropdown. */
+/** The modes dropdown of the seed. */
 function Modes({ row: { agent, access }, onRalphMode }: { row: AgentRow; onRalphMode: () => void }) {
-  const reset = useAction(api.resetAgent, { said: 'The conversation is archived; the next prompt starts afresh' })
-  const archive = useAction(api.archiveAgent, { said: `${agent.name} is put away; its files stay` })
+  const reset = useAction(api.resetAgent, { said: 'Conversation archived; the next prompt starts a new one' })
+  const archive = useAction(api.archiveAgent, { said: `${agent.name} is archived; its files stay` })
   const agentId = agent.id
   return (
     <div className="flex gap-2">
@@ -68,7 +68,7 @@ function Modes({ row: { agent, access }, onRalphMode }: { row: AgentRow; onRalph
         entries={[
           {
             label: 'Ralph Mode',
-            hint: 'Works on a task by itself until its checks pass',
+            hint: 'Works on a task in a loop until its checks pass',
             disabled: agent.inRalphMode,
             onChoose: onRalphMode,
           },
@@ -84,8 +84,8 @@ function Modes({ row: { agent, access }, onRalphMode }: { row: AgentRow; onRalph
           ...(access === 'owner'
             ? [
                 {
-                  label: 'Put away',
-                  hint: 'Ends what it does; files stay on the machine',
+                  label: 'Archives the conversation',
+                  hint: 'Stops its work; files stay on the machine',
                   danger: true,
                   onChoose: () => archive.run({ agentId }),
                 },

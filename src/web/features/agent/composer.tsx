@@ -7,7 +7,7 @@ import { Kbd } from '../../ui/badge.tsx'
 import { commandKey } from '../../words/command-key.ts'
 import { Textarea } from '../../ui/field.tsx'
 
-/** Three verbs: queue behind the others, steer what runs now, or interrupt it. */
+/** Three actions: queue, steer the running prompt, or interrupt it. */
 export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
   const key = `ralph.prompt.${agent.id}`
   const [text, setText] = useState(() => localStorage.getItem(key) ?? '')
@@ -17,7 +17,7 @@ export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
   }
   const sent = { onDone: () => change('') }
   const queue = useAction(api.queuePrompt, sent)
-  const tell = useAction(api.tellSprint, { ...sent, said: 'The agent is told now' })
+  const tell = useAction(api.tellSprint, { ...sent, said: 'Sent to the agent' })
   const interrupt = useAction(api.interruptAgent, { said: 'Interrupted' })
   const running = agent.state === 'running'
   const ready = text.trim() !== '' && !queue.busy && !tell.busy
@@ -42,7 +42,7 @@ export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
           <Button
             kind="danger"
             disabled={interrupt.busy}
-            title="Ends the prompt that runs; a loop is paused"
+            title="Ends the running prompt; pauses a loop"
             onClick={() => interrupt.run({ agentId: agent.id })}
           >
             Interrupt
@@ -51,7 +51,7 @@ export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
         {running && agent.inRalphMode && sprint && (
           <Button
             disabled={!ready}
-            title="Interrupts the turn and goes on with this in the same context"
+            title="Interrupts the turn and continues with this message in the same context"
             onClick={() => tell.run({ sprintId: sprint.id, text, now: true })}
           >
             Steer now

@@ -6,7 +6,7 @@ import { conversationsQuery } from '../../data/queries.ts'
 import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
 import { duration, plural, timeOfDay } from '../../words/numbers.ts'
 
-/** What was said before each reset. Those of a sprint lead to its transcript. */
+/** Conversations before each reset. Those of a sprint link to its transcript. */
 export function Conversations({ agentId }: { agentId: string }) {
   const now = useNow()
   const { data, isPending, isLoadingError, error, refetch } = useQuery(conversationsQuery(agentId))
@@ -14,9 +14,7 @@ export function Conversations({ agentId }: { agentId: string }) {
   if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   if (data.length === 0)
     return (
-      <Empty title="No conversation was put away yet">
-        Each reset, and each iteration of Ralph Mode, starts a new one.
-      </Empty>
+      <Empty title="No past conversations yet">Each reset, and each iteration of Ralph Mode, starts a new one.</Empty>
     )
   return (
     <ul className="divide-y divide-line">

@@ -17,14 +17,14 @@ type Props = {
   readonly prompts: readonly AgentPrompt[]
   readonly mayWrite: boolean
   readonly why: string | undefined
-  /** What happened during a prompt that belongs to no sprint; it is asked for when somebody wants to see it. */
+  /** The events of a prompt outside a sprint, loaded when the user opens it. */
   readonly Transcript: React.ComponentType<{ readonly prompt: AgentPrompt }>
 }
 
 export function PromptQueue({ prompts, mayWrite, why, Transcript }: Props) {
   const { running, queued, ended } = ordered(prompts)
   if (prompts.length === 0)
-    return <Empty title="Nothing was asked yet">Send a prompt, or start Ralph Mode from the modes above.</Empty>
+    return <Empty title="No prompts yet">Send a prompt, or start Ralph Mode from the modes menu above.</Empty>
   return (
     <ul className="divide-y divide-line">
       {running.map((prompt) => (
@@ -82,7 +82,7 @@ function Item({
           {prompt.error !== undefined && <p className="text-sm text-bad">{prompt.error}</p>}
           {prompt.answer !== undefined && (
             <details className="mt-1">
-              <summary className="text-sm text-dim">What it said last</summary>
+              <summary className="text-sm text-dim">Last message</summary>
               <div className="mt-1 border-l-2 border-line pl-3">
                 <MarkdownText text={prompt.answer} />
               </div>

@@ -5,7 +5,7 @@ import { beforeWhich, ordered } from './queue-order.ts'
 const agent = idOf('agent')
 const queued = ['a', 'b', 'c'].map((text, position) => aPrompt(agent, text, { id: text, position }))
 
-it('shows what runs, then the queue in its order, then what is over, newest first', () => {
+it('shows the running prompt, then the queue in order, then finished prompts, newest first', () => {
   const all = [
     aPrompt(agent, 'old', { id: 'old', status: 'finished', endedAt: 1 }),
     ...queued.toReversed(),

@@ -6,7 +6,7 @@ export type Ordered = {
   readonly ended: readonly AgentPrompt[]
 }
 
-/** What runs, what waits in its order, and what is over, newest first. */
+/** The running prompt, waiting ones in order, and finished ones, newest first. */
 export function ordered(prompts: readonly AgentPrompt[]): Ordered {
   const by = (...statuses: readonly AgentPrompt['status'][]): AgentPrompt[] =>
     prompts.filter(({ status }) => statuses.includes(status))
@@ -19,7 +19,7 @@ export function ordered(prompts: readonly AgentPrompt[]): Ordered {
   }
 }
 
-/** In front of which prompt this one goes when it moves by one place; null: to the end, undefined: it cannot move. */
+/** The prompt to move this one in front of; null: to the end, undefined: it cannot move. */
 export function beforeWhich(
   queued: readonly AgentPrompt[],
   id: string,

@@ -7,9 +7,9 @@ import { buttonLook } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { cap, money } from '../../words/numbers.ts'
 
-/** While Ralph Mode runs: iteration, task, money, and how to stop it. */
+/** Shows a running Ralph Mode: iteration, task, cost, and the stop menu. */
 export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
-  const stop = useAction(api.stopRalphMode, { said: 'Ralph Mode ends' })
+  const stop = useAction(api.stopRalphMode, { said: 'Stopping Ralph Mode' })
   if (!agent.inRalphMode) return null
   const task = agent.ralphModeTaskDescription ?? sprint?.goal ?? ''
   const agentId = agent.id
@@ -46,17 +46,17 @@ export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: Agen
           entries={[
             {
               label: 'After this iteration',
-              hint: 'Nothing is lost',
+              hint: 'No work is lost',
               onChoose: () => stop.run({ agentId, when: 'iteration' }),
             },
             {
               label: 'After this turn',
-              hint: 'The agent finishes what it says',
+              hint: 'Lets the agent finish its turn',
               onChoose: () => stop.run({ agentId, when: 'turn' }),
             },
             {
               label: 'Now',
-              hint: 'Ends its process; files stay as they are',
+              hint: 'Ends the process; files stay as they are',
               danger: true,
               onChoose: () => stop.run({ agentId, when: 'now' }),
             },

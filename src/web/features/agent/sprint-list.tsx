@@ -14,7 +14,7 @@ export function SprintList({ agentId }: { agentId: string }) {
   const { data, isPending, isLoadingError, error, refetch } = useQuery(sprintsQuery(agentId))
   if (isPending) return <SkeletonRows rows={3} height="h-14" />
   if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
-  if (data.length === 0) return <Empty title="No sprint yet" />
+  if (data.length === 0) return <Empty title="No sprints yet" />
   return (
     <ul className="divide-y divide-line">
       {data.map(({ id, progress, createdAt, protocol }) => (

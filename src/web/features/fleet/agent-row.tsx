@@ -11,7 +11,7 @@ import { situationOf } from '../../words/situation.ts'
 import { seen } from '../../words/verdict.ts'
 import { RowActions } from './row-actions.tsx'
 
-/** The same columns in the head and in every row. */
+/** Shared by the head and every row. */
 export const columns =
   'grid items-center gap-x-3.5 px-3.5 py-2 grid-cols-[minmax(0,1fr)_auto] sm:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(110px,.95fr)_96px] md:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(120px,.95fr)_130px_96px] lg:grid-cols-[minmax(150px,1.3fr)_minmax(190px,1.8fr)_minmax(130px,1fr)_100px_130px_96px] xl:grid-cols-[minmax(160px,1.2fr)_minmax(220px,1.7fr)_minmax(150px,.9fr)_110px_150px_minmax(150px,.9fr)_96px]'
 
@@ -23,7 +23,7 @@ export const AgentRowCells = ({ row, now, name }: Props) => (
       <span className="flex items-center gap-1.5">
         <Dot
           tone={row.machine.reachable ? 'ok' : 'bad'}
-          label={`${row.machine.name} ${row.machine.reachable ? 'answers' : 'does not answer'}`}
+          label={`${row.machine.name} ${row.machine.reachable ? 'is connected' : 'is not responding'}`}
         />
         {name}
       </span>
@@ -73,17 +73,17 @@ function State({ row, now }: { row: AgentRow; now: number }) {
   )
 }
 
-/** What the second line says: how old the first one is, and what happens next by itself. */
+/** The second line: how old the state is, and what happens next. */
 function more({ agent, machine, sprint, lastEventAt, queued }: AgentRow, now: number): string {
-  if (sprint?.question) return `waits for you since ${roughly(now - sprint.question.askedAt)} · ${machine.name}`
+  if (sprint?.question) return `waiting for you for ${roughly(now - sprint.question.askedAt)} · ${machine.name}`
   if (sprint?.parked) {
     const { reason, until } = sprint.parked
     return `${reason} · resumes ${timeOfDay(until, now)}, in ${roughly(until - now)}`
   }
   if (!machine.reachable)
     return machine.lastSeenAt === undefined
-      ? `${machine.name} was never heard of`
-      : `last heard ${ago(machine.lastSeenAt, now)}`
+      ? `${machine.name} has never connected`
+      : `last seen ${ago(machine.lastSeenAt, now)}`
   const parts = [
     sprint?.reason ?? agent.reason,
     lastEventAt === undefined ? undefined : `last event ${ago(lastEventAt, now)}`,

@@ -8,7 +8,7 @@ import { AgentRowCells, columns } from './agent-row.tsx'
 
 type Props = { readonly rows: readonly AgentRow[]; readonly now: number; readonly stale: boolean }
 
-/** A table, not cards: a hundred agents are compared by running down a column. Only what is on screen is made. */
+/** A table, not cards: columns make a hundred agents comparable. Renders only the visible rows. */
 export function AgentTable({ rows, now, stale }: Props) {
   const list = useRef<HTMLDivElement>(null)
   const virtual = useWindowVirtualizer({
@@ -29,7 +29,7 @@ export function AgentTable({ rows, now, stale }: Props) {
               </span>
             ))}
             <span role="columnheader">
-              <span className="sr-only">What to do</span>
+              <span className="sr-only">Actions</span>
             </span>
           </div>
         </div>
@@ -64,7 +64,7 @@ const hidden: Readonly<Record<string, string>> = {
   Spend: 'max-md:hidden',
 }
 
-/** The whole row leads to the sprint; the name in it is the link that the keyboard finds. */
+/** The whole row links to the sprint; the name in it is the link for the keyboard. */
 function Row({ row, now }: { row: AgentRow; now: number }) {
   const navigate = useNavigate()
   const { agent, sprint } = row

@@ -14,7 +14,7 @@ type Props = {
   readonly todayUsd: number | undefined
 }
 
-/** Numbers that are also filters. */
+/** Counters that are also filters. */
 export function Counters({ rows, now, shown, todayUsd }: Props) {
   const groups = rows.map((row) => situationOf(row, now).group)
   const countOf = (group: Group): number => groups.filter((other) => other === group).length

@@ -6,7 +6,7 @@ import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Menu, type MenuEntry } from '../../ui/menu.tsx'
 
-/** The one thing that is most likely wanted, else a menu. */
+/** The most likely action, or a menu. */
 export function RowActions({ row }: { row: AgentRow }) {
   const navigate = useNavigate()
   const { agent, sprint, access } = row
@@ -21,15 +21,15 @@ export function RowActions({ row }: { row: AgentRow }) {
 
 function RowMenu({ row: { agent, sprint, access } }: { row: AgentRow }) {
   const navigate = useNavigate()
-  const pause = useAction(api.pauseSprint, { said: `${agent.name} pauses after this iteration` })
-  const resume = useAction(api.resumeSprint, { said: `${agent.name} goes on` })
-  const stop = useAction(api.stopSprint, { said: `${agent.name} stops` })
+  const pause = useAction(api.pauseSprint, { said: `${agent.name} will pause after this iteration` })
+  const resume = useAction(api.resumeSprint, { said: `${agent.name} resumed` })
+  const stop = useAction(api.stopSprint, { said: `Stopping ${agent.name}` })
   const sprintId = sprint?.id ?? ''
   const running = sprint?.status === 'in-progress'
   const resting = sprint !== undefined && ['paused', 'interrupted', 'limit-reached', 'failed'].includes(sprint.status)
   const entries: readonly (MenuEntry | false)[] = [
     {
-      label: 'Agent and its queue',
+      label: 'Agent and queue',
       onChoose: () => void navigate({ to: '/agents/$agentId', params: { agentId: agent.id } }),
     },
     access !== 'read' &&

@@ -18,11 +18,11 @@ export function byDay(rows: readonly UsageRow[]): DaySum[] {
   return [...days].map(([day, costUsd]) => ({ day, costUsd })).toSorted((a, b) => a.day.localeCompare(b.day))
 }
 
-/** The dearest first. */
+/** Most expensive first. */
 export function byAgent(rows: readonly UsageRow[]): AgentSum[] {
   const sums = new Map<string, AgentSum>()
   for (const row of rows) {
-    const model = row.model ?? 'its own choice'
+    const model = row.model ?? 'default model'
     const key = `${row.agentId} ${model}`
     const sum = sums.get(key)
     sums.set(key, {

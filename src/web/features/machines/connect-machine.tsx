@@ -7,7 +7,7 @@ import { CommandLine } from '../../ui/command-line.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { duration } from '../../words/numbers.ts'
 
-/** The two commands that connect a machine, and a wait that ends by itself when it is there. */
+/** Shows the commands that connect a machine, and waits until it is connected. */
 export function ConnectMachine({ machines }: { machines: number }) {
   const [before] = useState(machines)
   const [token, setToken] = useState<Awaited<ReturnType<typeof api.makeJoinToken>>>()
@@ -25,14 +25,14 @@ export function ConnectMachine({ machines }: { machines: number }) {
       <CommandLine label="1. On the machine, once" command="npm install --global ralph-mode" />
       {token ? (
         <>
-          <CommandLine label="2. Join; the token works once" command={token.command} />
+          <CommandLine label="2. Join (the token works once)" command={token.command} />
           <p role="status" className="flex items-center gap-2 text-dim">
-            <Dot tone="info" live /> Listening for the machine… the token ends in {duration(token.expiresAt - now)}.
+            <Dot tone="info" live /> Waiting for the machine… the token expires in {duration(token.expiresAt - now)}.
           </p>
         </>
       ) : (
         <Button kind="primary" disabled={make.busy} onClick={() => make.run({})}>
-          Make a join token
+          Create a join token
         </Button>
       )}
     </div>

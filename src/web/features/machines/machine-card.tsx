@@ -26,7 +26,7 @@ const tones: Readonly<Record<Machine['status'], Tone>> = {
 export const MachineCard = ({ machine, admin }: { machine: Machine; admin: boolean }) => (
   <Card label={machine.name}>
     <div className="flex items-center gap-2 border-b border-line px-3.5 py-2">
-      <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'does not answer'} />
+      <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'not responding'} />
       <h2 className="font-semibold">{machine.name}</h2>
       {machine.local && <Tag>this computer</Tag>}
       {machine.labels.map((label) => (
@@ -47,7 +47,9 @@ export const MachineCard = ({ machine, admin }: { machine: Machine; admin: boole
       {machine.programs.map((program) => (
         <ProgramRow key={program.name} program={program} />
       ))}
-      {machine.programs.length === 0 && <li className="px-3.5 py-2 text-dim">No agent program was found there.</li>}
+      {machine.programs.length === 0 && (
+        <li className="px-3.5 py-2 text-dim">No agent program found on this machine.</li>
+      )}
     </ul>
   </Card>
 )
@@ -57,8 +59,8 @@ function Facts({ machine }: { machine: Machine }) {
   const { certificate, diskFreeBytes, clockSkewMs } = machine
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-1 px-3.5 py-2.5">
-      <Fact name="last heard">{machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}</Fact>
-      <Fact name="at work">
+      <Fact name="last seen">{machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}</Fact>
+      <Fact name="running">
         {machine.running} of {machine.slots}{' '}
         <Bar
           part={machine.running / Math.max(1, machine.slots)}
@@ -99,7 +101,7 @@ const ProgramRow = ({ program }: { program: Program }) => (
     <span className="font-medium">{program.name}</span>
     <span className="text-faint">{program.version}</span>
     <span className="ml-auto truncate text-sm text-dim">
-      {program.problem ?? (program.loggedIn === 'yes' ? 'logged in' : 'login not known')}
+      {program.problem ?? (program.loggedIn === 'yes' ? 'logged in' : 'login unknown')}
     </span>
   </li>
 )
@@ -107,28 +109,38 @@ const ProgramRow = ({ program }: { program: Program }) => (
 function Actions({ machine }: { machine: Machine }) {
   const [asking, setAsking] = useState(false)
   const change = useAction(api.changeMachine)
-  const revoke = useAction(api.revokeMachine, { said: `${machine.name} is locked out`, onDone: () => setAsking(false) })
+  const revoke = useAction(api.revokeMachine, { said: `${machine.name} is revoked`, onDone: () => setAsking(false) })
   const machineId = machine.id
   const entries = [
     ...(machine.status === 'pending'
-      ? [{ label: 'Approve', hint: 'It may take work', onChoose: () => change.run({ machineId, status: 'active' }) }]
+      ? [
+          {
+            label: 'Approve',
+            hint: 'Allows it to take work',
+            onChoose: () => change.run({ machineId, status: 'active' }),
+          },
+        ]
       : []),
     ...(machine.status === 'active'
       ? [
-          { label: 'Cordon', hint: 'Takes nothing new', onChoose: () => change.run({ machineId, status: 'cordoned' }) },
+          {
+            label: 'Cordon',
+            hint: 'Starts no new work',
+            onChoose: () => change.run({ machineId, status: 'cordoned' }),
+          },
           {
             label: 'Drain',
-            hint: 'Finishes what runs, then takes nothing',
+            hint: 'Finishes running work and starts no new work',
             onChoose: () => change.run({ machineId, status: 'draining' }),
           },
         ]
       : []),
     ...(machine.status === 'cordoned' || machine.status === 'draining'
-      ? [{ label: 'Free', hint: 'Takes work again', onChoose: () => change.run({ machineId, status: 'active' }) }]
+      ? [{ label: 'Free', hint: 'Accepts work again', onChoose: () => change.run({ machineId, status: 'active' }) }]
       : []),
     {
       label: 'Revoke…',
-      hint: 'Its certificate is worth nothing any more',
+      hint: 'Revokes its certificate; it cannot reconnect',
       danger: true,
       onChoose: () => setAsking(true),
     },
@@ -139,15 +151,15 @@ function Actions({ machine }: { machine: Machine }) {
       <Menu size="icon" kind="ghost" label={`More about ${machine.name}`} entries={entries}>
         <Ellipsis aria-hidden className="size-4" />
       </Menu>
-      <Dialog open={asking} onClose={() => setAsking(false)} title={`Lock ${machine.name} out?`}>
+      <Dialog open={asking} onClose={() => setAsking(false)} title={`Revoke ${machine.name}?`}>
         <DialogBody>
           <p>
-            Its connection ends and its certificate is refused from now on. Work that runs there is not known any more.
-            To come back it has to join with a new token.
+            This closes its connection and revokes its certificate. The state of work running there becomes unknown. To
+            reconnect, it has to join with a new token.
           </p>
         </DialogBody>
         <DialogFoot>
-          <Button onClick={() => setAsking(false)}>Keep it</Button>
+          <Button onClick={() => setAsking(false)}>Cancel</Button>
           <Button kind="danger" disabled={revoke.busy} onClick={() => revoke.run({ machineId })}>
             Revoke
           </Button>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { askForNotifications, canNotify, dropNotifications, wantsNotifications } from '../../data/notifications.ts'
 import { Button } from '../../ui/button.tsx'
 
-/** Notifications of this browser, on request only. */
+/** Browser notifications, on request only. */
 export function NotifyMe() {
   const [on, setOn] = useState(wantsNotifications)
   if (!canNotify()) return null
@@ -14,7 +14,7 @@ export function NotifyMe() {
   const Icon = on ? Bell : BellOff
   return (
     <Button onClick={() => void toggle()} aria-pressed={on}>
-      <Icon aria-hidden className="size-3.5" /> {on ? 'This browser tells you' : 'Tell me in this browser'}
+      <Icon aria-hidden className="size-3.5" /> {on ? 'This browser notifies you' : 'Notify me in this browser'}
     </Button>
   )
 }

@@ -4,7 +4,7 @@ import { useNow } from '../../ui/now.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ago } from '../../words/numbers.ts'
 
-/** What was asked once, and what became of it. */
+/** Past questions with their answers. */
 export function PastQuestions({ questions }: { questions: readonly Question[] }) {
   const now = useNow()
   return (
@@ -17,7 +17,7 @@ export function PastQuestions({ questions }: { questions: readonly Question[] })
             </Link>
             <span className="block truncate text-sm text-faint">
               {agentName} · {ago(answeredAt ?? askedAt, now)}
-              {answer !== undefined && ` · ${answeredBy ?? 'somebody'}: ${answer}`}
+              {answer !== undefined && ` · ${answeredBy ?? 'unknown user'}: ${answer}`}
             </span>
           </span>
           <Badge tone={status === 'answered' ? 'ok' : 'quiet'}>{status}</Badge>

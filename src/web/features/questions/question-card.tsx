@@ -13,16 +13,16 @@ type Props = {
   readonly question: Question
   readonly mayAnswer: boolean
   readonly children?: ReactNode
-  /** Takes it off the list without an answer. */
+  /** Removes it from the list without an answer. */
   readonly onDismiss?: (() => void) | undefined
   readonly focused?: boolean
 }
 
-/** The ask in one sentence, and its answers as buttons. */
+/** The question in one sentence, and its answers as buttons. */
 export function QuestionCard({ question, mayAnswer, children, onDismiss, focused = false }: Props) {
   const now = useNow()
   const [other, setOther] = useState(question.options === undefined || question.options.length === 0)
-  const answer = useAction(api.answerSprint, { said: 'Answered; the sprint goes on' })
+  const answer = useAction(api.answerSprint, { said: 'Answered; the sprint resumes' })
   const give = (text: string): void => answer.run({ sprintId: question.sprintId, answer: text })
   return (
     <section
@@ -59,7 +59,7 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
             ))}
             {!other && <Button onClick={() => setOther(true)}>Other…</Button>}
             {onDismiss && (
-              <Button kind="ghost" onClick={onDismiss} title="Takes it off the list; the sprint stays where it is">
+              <Button kind="ghost" onClick={onDismiss} title="Removes it from the list; the sprint does not change">
                 Dismiss
               </Button>
             )}
@@ -82,7 +82,7 @@ function OwnWords({ busy, onGive }: { busy: boolean; onGive: (text: string) => v
       <Textarea
         label="Your answer"
         hideLabel
-        placeholder="Your answer, in your own words"
+        placeholder="Type your own answer"
         rows={2}
         value={text}
         className="flex-1"

@@ -5,14 +5,14 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
 import { fullTime } from '../../words/numbers.ts'
 
-/** Who did what, newest first. */
+/** The audit log, newest first. */
 export function Audit() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(auditQuery)
   if (isPending) return <SkeletonRows rows={6} height="h-9" />
   if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <Empty title="Nothing was done yet" />
+  if (items.length === 0) return <Empty title="No entries yet" />
   return (
     <div className="overflow-x-auto">
       <table className="w-full">
@@ -38,7 +38,7 @@ export function Audit() {
       </table>
       {hasNextPage && (
         <Button kind="ghost" className="m-2" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Older ones
+          Show older
         </Button>
       )}
     </div>

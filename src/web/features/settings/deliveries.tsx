@@ -17,14 +17,14 @@ const tones: Readonly<Record<Delivery['status'], Tone>> = {
   failed: 'bad',
 }
 
-/** What was told to whom, and whether it arrived. */
+/** Notifications with their delivery status. */
 export function Deliveries() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(deliveriesQuery)
   if (isPending) return <SkeletonRows rows={4} height="h-12" />
   if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
   const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <Empty title="Nothing was told to anybody yet" />
+  if (items.length === 0) return <Empty title="No deliveries yet" />
   return (
     <>
       <ul className="divide-y divide-line">
@@ -34,7 +34,7 @@ export function Deliveries() {
       </ul>
       {hasNextPage && (
         <Button kind="ghost" className="m-2" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Older ones
+          Show older
         </Button>
       )}
     </>
@@ -55,7 +55,7 @@ function Row({
     <li className="flex items-center gap-3 px-3.5 py-2">
       <span className="min-w-0 flex-1">
         <span className="font-medium">{event}</span>{' '}
-        <span className="truncate text-dim">to {via === 'browser' ? `the browser of ${to}` : to}</span>
+        <span className="truncate text-dim">to {via === 'browser' ? `${to}'s browser` : to}</span>
         <span className="block text-sm text-faint">
           {ago(createdAt, now)} · {plural(tries, 'try', 'tries')}
           {nextTryAt !== undefined && nextTryAt > now && ` · next in ${roughly(nextTryAt - now)}`}
@@ -64,7 +64,7 @@ function Row({
       </span>
       {status === 'failed' && via === 'webhook' && (
         <Button size="small" disabled={retry.busy} onClick={() => retry.run({ deliveryId })}>
-          Try again
+          Retry
         </Button>
       )}
       <Badge tone={tones[status]}>{status}</Badge>

@@ -12,7 +12,7 @@ const roles = [
   { value: 'admin', label: 'admin' },
 ] as const
 
-/** Who may sign in. What somebody may do with an agent is on the agent's page. */
+/** Users who may sign in. Access to an agent is on the agent's page. */
 export function People({ admin, myId }: { admin: boolean; myId: string }) {
   const cache = useQueryClient()
   const users = useQuery(usersQuery)
@@ -26,8 +26,7 @@ export function People({ admin, myId }: { admin: boolean; myId: string }) {
       {users.data.map(({ id: userId, name, email, role, disabledAt }) => (
         <li key={userId} className="flex items-center gap-3 px-3.5 py-2">
           <span className="min-w-0 flex-1">
-            <span className="font-medium">{name}</span>{' '}
-            {disabledAt !== undefined && <Badge tone="bad">locked out</Badge>}
+            <span className="font-medium">{name}</span> {disabledAt !== undefined && <Badge tone="bad">disabled</Badge>}
             <span className="block truncate text-sm text-faint">{email}</span>
           </span>
           {admin && userId !== myId ? (
@@ -41,7 +40,7 @@ export function People({ admin, myId }: { admin: boolean; myId: string }) {
                 onChoose={(value) => change.run({ userId, role: value === 'admin' ? 'admin' : 'member' })}
               />
               <Button disabled={change.busy} onClick={() => change.run({ userId, disabled: disabledAt === undefined })}>
-                {disabledAt === undefined ? 'Lock out' : 'Let in'}
+                {disabledAt === undefined ? 'Disable' : 'Enable'}
               </Button>
             </>
           ) : (

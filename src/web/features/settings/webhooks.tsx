@@ -11,7 +11,7 @@ import { CommandLine } from '../../ui/command-line.tsx'
 import { Input } from '../../ui/field.tsx'
 import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
 
-/** Addresses that are told, signed. */
+/** Addresses that receive signed notifications. */
 export function Webhooks() {
   const cache = useQueryClient()
   const webhooks = useQuery(webhooksQuery)
@@ -23,9 +23,7 @@ export function Webhooks() {
   return (
     <div className="divide-y divide-line">
       {webhooks.data.length === 0 && (
-        <Empty title="Nobody is told by a webhook">
-          Chat, pagers and CI can be told when a sprint asks, ends or fails.
-        </Empty>
+        <Empty title="No webhooks yet">Notify chat, pagers and CI when a sprint asks, ends or fails.</Empty>
       )}
       {webhooks.data.map(({ id: webhookId, url, events, enabled }) => (
         <div key={webhookId} className="flex items-center gap-3 px-3.5 py-2">
@@ -38,9 +36,9 @@ export function Webhooks() {
             </span>
           </span>
           <Button size="small" disabled={change.busy} onClick={() => change.run({ webhookId, enabled: !enabled })}>
-            {enabled ? 'Switch off' : 'Switch on'}
+            {enabled ? 'Disable' : 'Enable'}
           </Button>
-          <IconButton label={`Forget ${url}`} disabled={remove.busy} onClick={() => remove.run({ webhookId })}>
+          <IconButton label={`Delete ${url}`} disabled={remove.busy} onClick={() => remove.run({ webhookId })}>
             <X aria-hidden className="size-3.5" />
           </IconButton>
         </div>
@@ -94,7 +92,7 @@ function NewWebhook({ onMade }: { onMade: () => void }) {
           Add
         </Button>
       </div>
-      {secret !== undefined && <CommandLine label="What its signature is made with; shown only now" command={secret} />}
+      {secret !== undefined && <CommandLine label="Signing secret; shown only once" command={secret} />}
     </form>
   )
 }

@@ -15,8 +15,8 @@ import { ago, roughly } from '../../words/numbers.ts'
 
 const how = {
   local: 'the user of this computer, without an account',
-  oidc: 'signed in by your organisation',
-  token: 'signed in by a token',
+  oidc: 'signed in with your organisation',
+  token: 'signed in with a token',
 } as const
 
 export function You({ me }: { me: Me }) {
@@ -61,7 +61,7 @@ function Tokens() {
             <span className="min-w-0 flex-1">
               <span className="font-medium">{name}</span> <Tag>{scope}</Tag>
               <span className="block text-sm text-faint">
-                {expiresAt > now ? `ends in ${roughly(expiresAt - now)}` : 'ended'} ·{' '}
+                {expiresAt > now ? `expires in ${roughly(expiresAt - now)}` : 'ended'} ·{' '}
                 {lastUsedAt === undefined ? 'never used' : `used ${ago(lastUsedAt, now)}`}
               </span>
             </span>
@@ -73,7 +73,7 @@ function Tokens() {
       </ul>
       {shown !== undefined && (
         <div className="px-3.5 py-2">
-          <CommandLine label="Shown only now" command={shown} />
+          <CommandLine label="Shown only once" command={shown} />
         </div>
       )}
       <NewToken
@@ -88,7 +88,7 @@ function Tokens() {
 
 const scopes = [
   { value: 'read', label: 'reads' },
-  { value: 'write', label: 'reads and steers' },
+  { value: 'write', label: 'view and steer' },
   { value: 'admin', label: 'everything' },
 ] as const
 
@@ -110,21 +110,21 @@ function NewToken({ onMade }: { onMade: (token: string) => void }) {
       }}
     >
       <Input
-        label="New token for"
+        label="Token name"
         value={name}
         placeholder="ci"
         className="flex-1"
         onChange={(event) => setName(event.target.value)}
       />
       <Select
-        label="It"
+        label="Scope"
         value={scope}
         options={scopes}
         onChoose={(value) => setScope(scopes.find((option) => option.value === value)?.value ?? 'read')}
         className="w-40"
       />
       <Button submit disabled={name.trim() === '' || make.busy}>
-        Make a token for 90 days
+        Create a token for 90 days
       </Button>
     </form>
   )

@@ -22,7 +22,7 @@ type Props = {
   readonly onFile: (path: string | undefined) => void
 }
 
-/** What changed in an iteration, or between any two. */
+/** The changes of an iteration, or between any two. */
 export function Changes({ sprintId, range, iterations, file, onRange, onFile }: Props) {
   const diff = useQuery(diffQuery(sprintId, range))
   const options = iterations.map((number) => ({ value: String(number), label: `after iteration ${number}` }))
@@ -33,7 +33,7 @@ export function Changes({ sprintId, range, iterations, file, onRange, onFile }: 
           label="From"
           hideLabel
           value={String(range.from ?? 0)}
-          options={[{ value: '0', label: 'from the start' }, ...options]}
+          options={[{ value: '0', label: 'the start' }, ...options]}
           onChoose={(value) => onRange({ ...range, from: Number(value) })}
           className="w-44"
         />
@@ -42,7 +42,7 @@ export function Changes({ sprintId, range, iterations, file, onRange, onFile }: 
           label="To"
           hideLabel
           value={range.to === undefined ? 'now' : String(range.to)}
-          options={[...options, { value: 'now', label: 'until now' }]}
+          options={[...options, { value: 'now', label: 'now' }]}
           onChoose={(value) => onRange(value === 'now' ? withoutTo(range) : { ...range, to: Number(value) })}
           className="w-44"
         />
@@ -51,12 +51,12 @@ export function Changes({ sprintId, range, iterations, file, onRange, onFile }: 
       <div className="min-h-0 flex-1 overflow-y-auto">
         {diff.isPending && <SkeletonRows rows={4} height="h-9" />}
         {diff.isLoadingError && <Problem {...told(diff.error)} onRetry={() => void diff.refetch()} />}
-        {diff.data?.files.length === 0 && <Empty title="Nothing changed between these two" />}
+        {diff.data?.files.length === 0 && <Empty title="No changes between these two" />}
         {diff.data?.files.map((each) => (
           <File key={each.path} file={each} open={(file ?? diff.data.files[0]?.path) === each.path} onOpen={onFile} />
         ))}
         {diff.data?.truncated === true && (
-          <p className="px-3.5 py-2 text-sm text-faint">There are more files than are shown here.</p>
+          <p className="px-3.5 py-2 text-sm text-faint">More files have changed than are listed here.</p>
         )}
       </div>
     </div>

@@ -3,12 +3,12 @@ import { type Column, ColumnChart } from '../../ui/column-chart.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { count, duration, money } from '../../words/numbers.ts'
 
-/** As many columns as can be told apart. */
+/** Maximum number of distinguishable columns. */
 const mostColumns = 120
 
 /** Cost, tokens and time, by iteration. */
 export function Charts({ iterations }: { iterations: readonly IterationRecord[] }) {
-  if (iterations.length === 0) return <Empty title="No iteration is over yet" />
+  if (iterations.length === 0) return <Empty title="No finished iterations yet" />
   const shown = iterations.slice(-mostColumns)
   const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
   return (

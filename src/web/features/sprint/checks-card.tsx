@@ -16,7 +16,7 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: Props) {
     <Card label="Done when">
       <CardHead>Done when</CardHead>
       {rows.length === 0 ? (
-        <p className="px-3.5 py-3 text-dim">No check is known: a claim would be accepted unchecked.</p>
+        <p className="px-3.5 py-3 text-dim">No checks: Ralph accepts the agent's claim unchecked.</p>
       ) : (
         <div className="overflow-x-auto pb-2">
           <table className="w-full text-sm">

@@ -5,7 +5,7 @@ import { checkGrid } from './checks-grid.ts'
 
 const check = (name: string, passed: boolean) => ({ name, passed })
 
-it('says when each check turned green and what fell back', () => {
+it('shows when each check turned green and which ones regressed', () => {
   const iterations = [
     anIteration(1, { checks: [check('npm test', false), check('tsc', true)] }),
     anIteration(2),

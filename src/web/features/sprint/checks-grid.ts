@@ -13,7 +13,7 @@ export type CheckGrid = {
 
 const mostColumns = 10
 
-/** Checks by iterations: when each turned green, and what fell back. */
+/** Checks by iteration: when each turned green, and which ones regressed. */
 export function checkGrid(iterations: readonly IterationRecord[], progress: Progress): CheckGrid {
   const judged = iterations.filter(({ checks, review }) => (checks?.length ?? 0) > 0 || review !== undefined)
   const names = new Set([

@@ -5,7 +5,7 @@ import { api, told } from '../../data/api.ts'
 import { toast } from '../../ui/toast.tsx'
 import { exportHtml } from './export-html.ts'
 
-/** As many events as an exported page may have; the newest ones. */
+/** Maximum number of events in an exported page; the newest ones. */
 const mostEvents = 20_000
 
 export async function downloadSprint(sprint: Sprint, iterations: readonly IterationRecord[]): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { anIteration, aSprint, idOf } from '../../../../test/support/fake-fleet.ts'
 import { exportHtml } from './export-html.ts'
 
-it('writes everything from outside as text', () => {
+it('escapes all foreign text', () => {
   const hostile = `</pre><script>alert(1)</script><img src=x onerror='alert(2)'>"`
   const sprint = aSprint(hostile, idOf('agent'))
   const event = { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text: hostile } } as const

@@ -4,7 +4,7 @@ import type { IterationRecord } from '../../../contract/progress.ts'
 import { duration, fullTime, money } from '../../words/numbers.ts'
 import { verdictSentence } from '../../words/verdict.ts'
 
-/** One page without scripts that shows the sprint to somebody who has no access. Everything from outside is text in it. */
+/** A page without scripts that shows the sprint to people without access. All foreign text is escaped. */
 export function exportHtml(
   sprint: Sprint,
   iterations: readonly IterationRecord[],

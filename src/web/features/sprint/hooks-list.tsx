@@ -7,7 +7,7 @@ type Props = { readonly progress: Progress; readonly iteration: number | undefin
 
 const tones = { running: 'info', completed: 'ok', failed: 'bad' } as const
 
-/** What ran after the iterations, besides the agent. */
+/** The hooks that ran after the iterations. */
 export function HooksList({ progress, iteration }: Props) {
   const tasks = progress.hookTasks
     .filter((task) => iteration === undefined || task.iteration === iteration)
@@ -27,7 +27,7 @@ export function HooksList({ progress, iteration }: Props) {
           </Tag>
         ))}
       </div>
-      {tasks.length === 0 && <Empty title="None has run here" />}
+      {tasks.length === 0 && <Empty title="No hook has run here" />}
       <ul className="divide-y divide-line">
         {tasks.map((task) => (
           <TaskRow key={`${task.iteration} ${task.hookId}`} task={task} />

@@ -16,7 +16,7 @@ type Props = {
 
 const widthOf = (cell: Cell | undefined): number => (cell?.kind === 'gap' ? 98 : 51)
 
-/** One cell per iteration, all of the same width: a short one must be as easy to hit as a long one. */
+/** One cell per iteration, all of equal width: a short one must be as easy to hit as a long one. */
 export function IterationStrip({ cells, chosen, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -36,7 +36,7 @@ export function IterationStrip({ cells, chosen, onChoose }: Props) {
       <CardHead
         aside={
           chosen === undefined ? (
-            <span className="text-sm text-faint max-sm:hidden">click scopes everything below</span>
+            <span className="text-sm text-faint max-sm:hidden">Click an iteration to filter</span>
           ) : (
             <button
               type="button"
@@ -51,7 +51,7 @@ export function IterationStrip({ cells, chosen, onChoose }: Props) {
         Iterations
       </CardHead>
       {cells.length === 0 ? (
-        <p className="px-3.5 py-6 text-dim">The first iteration has not begun.</p>
+        <p className="px-3.5 py-6 text-dim">The first iteration has not started.</p>
       ) : (
         <div ref={scroller} className="overflow-x-auto">
           <div className="relative h-[92px]" style={{ width: virtual.getTotalSize() }}>

@@ -16,7 +16,7 @@ type Props = {
 const columns =
   'grid grid-cols-[28px_42px_minmax(0,1fr)_44px_92px_52px_62px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px]'
 
-/** A receipt per line, newest first. */
+/** One receipt per line, newest first. */
 export function IterationsTable({ iterations, chosen, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const rows = iterations.toReversed()
@@ -26,7 +26,7 @@ export function IterationsTable({ iterations, chosen, onChoose }: Props) {
     estimateSize: () => 48,
     overscan: 10,
   })
-  if (rows.length === 0) return <Empty title="No iteration is over yet" />
+  if (rows.length === 0) return <Empty title="No finished iterations yet" />
   return (
     <div ref={scroller} role="table" aria-label="Iterations" className="min-h-0 flex-1 overflow-y-auto">
       <div

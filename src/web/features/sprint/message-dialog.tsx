@@ -6,10 +6,10 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 import { Textarea } from '../../ui/field.tsx'
 
-/** Tells the agent something: for its next iteration, or by interrupting it. */
+/** Sends the agent a message: with its next iteration, or by interrupting it. */
 export function MessageDialog({ sprint, onClose }: { sprint: Sprint; onClose: () => void }) {
   const [text, setText] = useState('')
-  const tell = useAction(api.tellSprint, { said: 'Told; the next prompt says it', onDone: onClose })
+  const tell = useAction(api.tellSprint, { said: 'Queued for the next iteration', onDone: onClose })
   const send = (now: boolean): void => tell.run({ sprintId: sprint.id, text, now })
   const ready = text.trim() !== '' && !tell.busy
   const next = sprint.progress.stats.currentIteration + 1
@@ -31,7 +31,7 @@ export function MessageDialog({ sprint, onClose }: { sprint: Sprint; onClose: ()
         <Button
           disabled={!ready}
           onClick={() => send(true)}
-          title="Interrupts the agent; it goes on with your message in the same context"
+          title="Interrupts the agent, which continues with your message in the same context"
         >
           Steer now
         </Button>

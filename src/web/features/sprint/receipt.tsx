@@ -5,7 +5,7 @@ import { programName } from '../../words/situation.ts'
 
 type Props = { readonly record: IterationRecord; readonly hooks: readonly HookTask[] }
 
-/** What one iteration came to. */
+/** The result of one iteration. */
 export function Receipt({ record, hooks }: Props) {
   const { usage } = record
   return (
@@ -13,7 +13,7 @@ export function Receipt({ record, hooks }: Props) {
       <Line name="tokens in / out / cached">
         {count(usage.inputTokens)} / {count(usage.outputTokens)} / {count(usage.cacheReadTokens)}
       </Line>
-      <Line name={record.costEstimated === true ? 'cost, by our price list' : 'cost, reported by provider'}>
+      <Line name={record.costEstimated === true ? "cost (Ralph's price list)" : 'cost (reported by the provider)'}>
         {record.costEstimated === true && '≈ '}
         {money(record.costUsd)}
       </Line>
@@ -32,11 +32,11 @@ export function Receipt({ record, hooks }: Props) {
         </Line>
       )}
       {record.tampered && record.tampered.length > 0 && (
-        <Line name="changed what defines a check">
+        <Line name="changed files that define a check">
           <span className="text-bad">{record.tampered.join(', ')}</span>
         </Line>
       )}
-      {record.rejected && <Line name="dropped of its report">{record.rejected.length}</Line>}
+      {record.rejected && <Line name="ignored parts of its report">{record.rejected.length}</Line>}
     </dl>
   )
 }

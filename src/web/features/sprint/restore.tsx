@@ -9,12 +9,12 @@ import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 
 type Props = { readonly sprint: Sprint; readonly iteration: number }
 
-/** Files back to where they were after an iteration. Asks first, and says what is kept. */
+/** Restores the files to their state after an iteration. Asks first, and says what is kept. */
 export function RestoreButton({ sprint, iteration }: Props) {
   const [asking, setAsking] = useState(false)
   const restore = useAction(restoreFiles, {
     said: ({ saved }) =>
-      `The files are as after iteration ${iteration}${saved === undefined ? '' : `; what was there is in ${saved}`}`,
+      `Files restored to iteration ${iteration}${saved === undefined ? '' : `; the previous files are saved in ${saved}`}`,
     onDone: () => setAsking(false),
   })
   const running = sprint.progress.status === 'in-progress'
@@ -23,7 +23,7 @@ export function RestoreButton({ sprint, iteration }: Props) {
       <Button
         size="small"
         disabled={running}
-        title={running ? 'Pause the sprint first: its agent works in these files' : undefined}
+        title={running ? 'Pause the sprint first: its agent is working on these files' : undefined}
         onClick={() => setAsking(true)}
       >
         <RotateCcw aria-hidden className="size-3" /> Restore to {iteration}
@@ -31,13 +31,13 @@ export function RestoreButton({ sprint, iteration }: Props) {
       <Dialog open={asking} onClose={() => setAsking(false)} title={`Restore the files to iteration ${iteration}?`}>
         <DialogBody>
           <p>
-            The work tree on the machine becomes what it was after iteration {iteration}. What is there now is kept as a
-            checkpoint of its own, so nothing is lost. The sprint stays where it is; resuming goes on with the next
-            number.
+            The files on the machine go back to how they were after iteration {iteration}. The current files are saved
+            as a checkpoint first, so nothing is lost. The sprint keeps its state; resuming continues with the next
+            iteration number.
           </p>
         </DialogBody>
         <DialogFoot>
-          <Button onClick={() => setAsking(false)}>Keep as it is</Button>
+          <Button onClick={() => setAsking(false)}>Cancel</Button>
           <Button
             kind="primary"
             disabled={restore.busy}
@@ -51,19 +51,19 @@ export function RestoreButton({ sprint, iteration }: Props) {
   )
 }
 
-/** A program that was told to end may take this long, and its sprint is stopped already. */
+/** How long a stopped agent program may take to end; its sprint already counts as stopped. */
 const patienceMs = 45_000
 
 /**
- * The page may be a moment behind; what is asked for is right in any state in which nothing works in the files. So it is asked
- * for again while the agent of a stopped sprint ends, and when the sprint has moved between the question and the request.
+ * The page may lag behind the backend. Restoring is valid whenever no agent works on the files, so retry while the
+ * agent of a stopped sprint is ending, and when the revision changed between reading and requesting.
  */
 const restoreFiles: typeof api.restoreSprint = async (given, options) => {
   for (const until = Date.now() + patienceMs; ; await pause(500)) {
     const { agentId, progress, observed } = await api.getSprint(given)
     const ends = progress.status !== 'in-progress' && Date.now() < until
     if (ends && !observed && (await api.getAgent({ agentId })).agent.state === 'running') continue
-    // Only now: the end of its agent is a revision of its own.
+    // Only now: the end of its agent creates another revision.
     const { rev } = await api.getSprint(given)
     try {
       return await api.restoreSprint(given, { ...options, revision: rev })

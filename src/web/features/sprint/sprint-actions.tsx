@@ -16,7 +16,7 @@ type Props = {
   readonly onStartNew: () => void
 }
 
-/** Those that go on when a person says so. */
+/** Statuses from which a user can resume. */
 export const resumable = new Set<Sprint['progress']['status']>([
   'paused',
   'paused-at-breakpoint',
@@ -31,9 +31,9 @@ export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: Props)
   const { status } = sprint.progress
   const running = status === 'in-progress' || status === 'parked'
   const more = [
-    { label: 'Export as HTML', hint: 'One file with everything, to pass on', onChoose: onExport },
+    { label: 'Export as HTML', hint: 'One self-contained file to share', onChoose: onExport },
     ...(mayWrite && !running
-      ? [{ label: 'Start anew', hint: 'Ralph Mode on the same agent', onChoose: onStartNew }]
+      ? [{ label: 'Start a new run', hint: 'Ralph Mode on the same agent', onChoose: onStartNew }]
       : []),
   ]
   return (
@@ -63,7 +63,7 @@ function Resume({ sprint }: { sprint: Sprint }) {
   )
 }
 
-/** Three verbs each, with what they cost. */
+/** Three options each, with their cost. */
 function StopMenus({ sprint }: { sprint: Sprint }) {
   const cache = useQueryClient()
   const onDone = (next: Sprint): void => void cache.setQueryData(keys.sprint(next.id), next)
@@ -77,17 +77,17 @@ function StopMenus({ sprint }: { sprint: Sprint }) {
         entries={[
           {
             label: 'After this iteration',
-            hint: 'Nothing is lost',
+            hint: 'No work is lost',
             onChoose: () => pause.run({ sprintId, when: 'iteration' }),
           },
           {
             label: 'After this turn',
-            hint: 'The agent finishes what it says; no checks, no hooks',
+            hint: 'Lets the agent finish its turn; skips checks and hooks',
             onChoose: () => pause.run({ sprintId, when: 'turn' }),
           },
           {
             label: 'Now',
-            hint: 'The attempt is ended and repeated on resume',
+            hint: 'Ends the attempt; resuming repeats it',
             onChoose: () => pause.run({ sprintId, when: 'now' }),
           },
         ]}
@@ -99,12 +99,12 @@ function StopMenus({ sprint }: { sprint: Sprint }) {
         entries={[
           {
             label: 'After this iteration',
-            hint: 'Ends well; can be resumed',
+            hint: 'Finishes the iteration; can be resumed',
             onChoose: () => stop.run({ sprintId, when: 'iteration' }),
           },
           {
             label: 'After this turn',
-            hint: 'The agent finishes what it says',
+            hint: 'Lets the agent finish its turn',
             onChoose: () => stop.run({ sprintId, when: 'turn' }),
           },
           {

@@ -15,7 +15,7 @@ import { stageWords } from './strip.ts'
 
 type Props = { readonly sprint: Sprint; readonly row: AgentRow | undefined; readonly actions: ReactNode }
 
-/** What happened, at one glance: state with its age, the goal, who, where, how much. */
+/** The summary: state with its age, goal, agent, machine, cost. */
 export const SprintHeader = ({ sprint, row, actions }: Props) => (
   <div className="mb-3.5 flex items-start gap-6 max-md:flex-col max-md:gap-3">
     <div className="min-w-0 flex-1">
@@ -41,7 +41,7 @@ function StateLine({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined 
     <p className="flex flex-wrap items-center gap-x-1.5">
       <Dot tone={unknown ? 'bad' : statusTone[progress.status]} live={progress.status === 'in-progress' && !unknown} />
       <span className="font-semibold">
-        {unknown ? `Unknown: ${row.machine.name} does not answer` : statusWord[progress.status]}
+        {unknown ? `Unknown: ${row.machine.name} is not responding` : statusWord[progress.status]}
       </span>
       {progress.status === 'in-progress' && live && <span>· {live.mode}</span>}
       {progress.stats.currentIteration > 0 && (
@@ -61,7 +61,7 @@ function StateLine({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined 
   )
 }
 
-/** What happens next by itself, or what was asked for and is not done yet. */
+/** What happens next, or a request that is still pending. */
 function Next({ sprint: { progress, observed } }: { sprint: Sprint }) {
   const now = useNow()
   if (progress.stopRequested) {
@@ -82,7 +82,7 @@ function Next({ sprint: { progress, observed } }: { sprint: Sprint }) {
   if (observed && resumable.has(progress.status))
     return (
       <span className="text-dim">
-        · it was started in a terminal; go on there with <code className="font-mono text-sm">ralph resume</code>
+        · started in a terminal; resume it there with <code className="font-mono text-sm">ralph resume</code>
       </span>
     )
   if (progress.reason !== undefined && progress.status !== 'in-progress')
@@ -112,14 +112,14 @@ function Facts({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
         >
           <Dot
             tone={row.machine.reachable ? 'ok' : 'bad'}
-            label={row.machine.reachable ? 'answers' : 'does not answer'}
+            label={row.machine.reachable ? 'answers' : 'not responding'}
           />
           {row.machine.name}
         </Link>
       )}
       {branch !== undefined && <span className="font-mono text-sm">{branch}</span>}
       {diff && <DiffSize {...diff} />}
-      <span title="Time at work; waiting does not count">{duration(stats.activeMs)}</span>
+      <span title="Working time; excludes waiting">{duration(stats.activeMs)}</span>
       <span className="flex items-center gap-2">
         {money(spent)}
         {stats.costUsd === null && stats.spentUsd !== undefined && ' at least'}

@@ -10,7 +10,7 @@ type Props = {
   readonly onChoose: (iteration: number) => void
 }
 
-/** What the agent planned. A finished step leads to the iteration that finished it. */
+/** The agent's plan. A finished step links to the iteration that finished it. */
 export function Steps({ progress, iteration, onChoose }: Props) {
   const [all, setAll] = useState(false)
   const { dynamicSteps: steps, stats, live } = progress

@@ -9,7 +9,7 @@ const iteration = (number: number, from: number, given = {}) =>
 const brief = (...args: Parameters<typeof cellsOf>) =>
   cellsOf(...args).map((cell) => (cell.kind === 'gap' ? cell.label : `${cell.caption} ${cell.seen.sign}`))
 
-it('has a cell for every iteration, the live one last, and waits in between', () => {
+it('has a cell for every iteration, the running one last, with waits in between', () => {
   const iterations = [
     iteration(1, 0, { mode: 'planning' }),
     iteration(2, 5, { verdict: 'refused' }),
@@ -28,12 +28,12 @@ it('has a cell for every iteration, the live one last, and waits in between', ()
   ])
 })
 
-it('shows a usage limit that is waited for as a gap that ends', () => {
+it('shows a wait for a usage limit as a gap with an end', () => {
   const progress = aProgress({ status: 'parked', parked: { reason: 'usage limit', until: 38 * minute } })
   expect(brief([], { progress }, 0)).toEqual(['limit · 38 min'])
 })
 
-it('compares the cost with the dearest one', () => {
+it('scales the cost to the most expensive iteration', () => {
   const cells = cellsOf(
     [iteration(1, 0, { costUsd: 0.5 }), iteration(2, 5, { costUsd: 2 }), iteration(3, 10, { costUsd: null })],
     { progress: aProgress() },

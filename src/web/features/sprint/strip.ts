@@ -9,16 +9,16 @@ export type Cell =
       readonly number: number
       readonly seen: Seen
       readonly caption: string
-      /** Against the dearest iteration shown: 0 to 1. */
+      /** Relative to the most expensive iteration shown: 0 to 1. */
       readonly cost: number
       readonly record: IterationRecord | undefined
       readonly live: LiveIteration | undefined
       readonly sentence: string
     }
-  /** Time in which nothing was done: it must not look like work. */
+  /** Idle time, which must not look like work. */
   | { readonly kind: 'gap'; readonly key: string; readonly label: string; readonly waiting: boolean }
 
-/** A pause between two iterations that is worth showing. */
+/** A pause between two iterations that is long enough to show. */
 const worthShowingMs = 2 * 60_000
 
 /** All iterations in order, with the waits between them. */
@@ -69,7 +69,7 @@ const liveCell = (live: LiveIteration, dearest: number): Cell => ({
   cost: (live.costUsd ?? 0) / dearest,
   record: undefined,
   live,
-  sentence: `Iteration ${live.number} is under way: ${stageWords[live.stage]}`,
+  sentence: `Iteration ${live.number} is running: ${stageWords[live.stage]}`,
 })
 
 function gap(before: IterationRecord | undefined, startedAt: number): Cell[] {
@@ -80,11 +80,11 @@ function gap(before: IterationRecord | undefined, startedAt: number): Cell[] {
 }
 
 export const stageWords: Readonly<Record<LiveIteration['stage'], string>> = {
-  agent: 'the agent works',
-  waiting: 'waits before the next attempt',
-  checks: 'checks run',
-  gate: 'its gate runs',
-  review: 'a second agent reviews',
-  hooks: 'hooks run',
-  checkpoint: 'a checkpoint is made',
+  agent: 'agent working',
+  waiting: 'waiting to retry',
+  checks: 'running checks',
+  gate: 'running its gate',
+  review: 'second agent reviewing',
+  hooks: 'running hooks',
+  checkpoint: 'creating a checkpoint',
 }

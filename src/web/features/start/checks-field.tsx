@@ -9,7 +9,7 @@ type Props = {
   readonly change: (part: Partial<Draft>) => void
 }
 
-/** Commands that Ralph runs itself. Without one, a claim to be done is only believed. */
+/** Commands that Ralph runs itself. Without one, it accepts the agent's claim unchecked. */
 export function ChecksField({ draft, detected = [], change }: Props) {
   const toggle = (run: string): void =>
     change({
@@ -30,7 +30,7 @@ export function ChecksField({ draft, detected = [], change }: Props) {
               onChange={() => toggle(run)}
             />
             <code className="font-mono text-sm">{run}</code>
-            <span className="text-sm text-faint">found in the project</span>
+            <span className="text-sm text-faint">detected in the project</span>
           </label>
         ))}
         {draft.checks.map((run, index) => (
@@ -53,7 +53,7 @@ export function ChecksField({ draft, detected = [], change }: Props) {
           <Button size="small" onClick={() => change({ checks: [...draft.checks, ''] })}>
             <Plus aria-hidden className="size-3" /> Add a check
           </Button>
-          {none && <span className="text-sm text-warn">No check: the agent's word will have to do.</span>}
+          {none && <span className="text-sm text-warn">No checks: the agent decides when it is done.</span>}
         </div>
       </div>
     </fieldset>

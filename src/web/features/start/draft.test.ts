@@ -10,12 +10,12 @@ const detected = [
 describe('a draft', () => {
   it('needs only a task and an agent', () => {
     expect([problemsOf(draft()), problemsOf(draft({ task: 'x', agentId: 'a' }))]).toEqual([
-      { task: 'Say what is to be done', agentId: 'Choose an agent' },
+      { task: 'Describe the task', agentId: 'Choose an agent' },
       {},
     ])
   })
 
-  it('needs a place for a new agent, and numbers that are numbers', () => {
+  it('needs a place for a new agent, and valid numbers', () => {
     const wrong = draft({
       task: 'x',
       agentId: newAgent,
@@ -26,14 +26,14 @@ describe('a draft', () => {
       hours: 'soon',
     })
     expect(problemsOf(wrong)).toEqual({
-      branch: 'Which branch?',
-      iterations: 'A whole number, or nothing',
-      usd: 'A number above 0, or nothing',
-      hours: 'A number above 0, or nothing',
+      branch: 'Enter a branch',
+      iterations: 'Enter a whole number, or leave it empty',
+      usd: 'Enter a number above 0, or leave it empty',
+      hours: 'Enter a number above 0, or leave it empty',
     })
   })
 
-  it('means no limit by an empty field', () => {
+  it('treats an empty field as no limit', () => {
     expect(limitsOf(draft({ iterations: '', usd: ' ', hours: '1.5' }))).toEqual({
       iterations: undefined,
       usd: undefined,
@@ -42,35 +42,35 @@ describe('a draft', () => {
     })
   })
 
-  it('takes detected checks that were not switched off, then own ones', () => {
+  it("uses detected checks that are enabled, then the user's own", () => {
     expect(checksOf(draft({ skipped: ['npx tsc'], checks: [' ', ' make e2e '] }), detected)).toEqual([
       { name: 'npm test', run: 'npm test' },
       { run: 'make e2e' },
     ])
   })
 
-  it('leaves the search for checks to the machine when nothing is known', () => {
+  it('leaves detection to the machine when nothing is known', () => {
     expect(checksOf(draft(), undefined)).toBeUndefined()
   })
 
-  it('survives whatever was kept', () => {
+  it('survives any stored content', () => {
     expect(Draft.parse({ task: 'kept' })).toEqual(draft({ task: 'kept' }))
   })
 })
 
-it('says on the button what will happen', () => {
+it('describes the effect on the button', () => {
   expect([
     startLabel(draft(), false),
     startLabel(draft({ iterations: '', usd: '' }), true),
     startLabel(draft({ ifBusy: 'interrupt', iterations: '1' }), true),
   ]).toEqual([
     'Start — up to 40 iterations, $10 cap',
-    'Queue — no limit of iterations, no cap',
+    'Queue — no iteration limit, no cap',
     'Interrupt and start — up to 1 iteration, $10 cap',
   ])
 })
 
-it('estimates from history, and says nothing without one', () => {
+it('estimates from history, and gives no estimate without one', () => {
   const history = { iterations: 38, medianMs: 372_000, medianUsd: 0.42 }
   expect([estimateWords(history, draft()), estimateWords({ iterations: 0 }, draft())]).toEqual([
     'Median of 38 iterations here: 6 m 12 s, $0.42; 40 of them: about $16.80 and 4 h 8 min',

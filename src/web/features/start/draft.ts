@@ -4,12 +4,12 @@ import { cap, duration, money, plural } from '../../words/numbers.ts'
 
 const optionalText = z.string().default('')
 
-/** What a person has typed so far, as typed. It is kept, so that closing the dialog loses nothing. */
+/** What the user has typed so far, unparsed. Stored, so that closing the dialog loses nothing. */
 export const Draft = z.object({
   protocol: z.enum(['notes', 'report']).default('notes'),
   task: optionalText,
   agentId: optionalText,
-  /** Of an agent that is to be made. */
+  /** For a new agent. */
   name: optionalText,
   machineId: optionalText,
   workspace: z.enum(['worktree', 'folder', 'clone']).default('worktree'),
@@ -18,7 +18,7 @@ export const Draft = z.object({
   branch: optionalText,
   program: optionalText,
   model: optionalText,
-  /** Detected checks that were switched off, and own ones. */
+  /** Detected checks that are disabled, and the user's own. */
   skipped: z.array(z.string()).default([]),
   checks: z.array(z.string()).default([]),
   iterations: z.string().default('40'),
@@ -58,7 +58,7 @@ export function limitsOf({ iterations, usd, hours, noProgress }: Draft) {
   }
 }
 
-/** Detected ones that were not switched off, then own ones; undefined if nothing is known, so that the machine looks itself. */
+/** Enabled detected checks, then the user's own; undefined if nothing is known, so that the machine detects them. */
 export function checksOf(
   { skipped, checks }: Draft,
   detected: readonly { readonly run: string; readonly name: string }[] | undefined,
@@ -75,16 +75,16 @@ export type Problems = Partial<
   >
 >
 
-/** What stands in the way of a start, by field. */
+/** Validation errors by field. */
 export function problemsOf(draft: Draft): Problems {
   const making = draft.agentId === newAgent
   const found: { [K in keyof Problems]: string | undefined } = {
-    task: needed(draft.task, 'Say what is to be done'),
+    task: needed(draft.task, 'Describe the task'),
     agentId: needed(draft.agentId, 'Choose an agent'),
-    name: making ? needed(draft.name, 'Give it a name') : undefined,
-    path: making && draft.workspace !== 'clone' ? needed(draft.path, 'Which folder?') : undefined,
-    repository: making && draft.workspace === 'clone' ? needed(draft.repository, 'Which repository?') : undefined,
-    branch: making && draft.workspace === 'worktree' ? needed(draft.branch, 'Which branch?') : undefined,
+    name: making ? needed(draft.name, 'Enter a name') : undefined,
+    path: making && draft.workspace !== 'clone' ? needed(draft.path, 'Enter a folder') : undefined,
+    repository: making && draft.workspace === 'clone' ? needed(draft.repository, 'Enter a repository') : undefined,
+    branch: making && draft.workspace === 'worktree' ? needed(draft.branch, 'Enter a branch') : undefined,
     iterations: wholeProblem(draft.iterations),
     usd: positiveProblem(draft.usd),
     hours: positiveProblem(draft.hours),
@@ -97,19 +97,21 @@ const needed = (text: string, words: string): string | undefined => (text.trim()
 
 const positiveProblem = (text: string): string | undefined => {
   const value = numberIn(text)
-  return value === undefined || value > 0 ? undefined : 'A number above 0, or nothing'
+  return value === undefined || value > 0 ? undefined : 'Enter a number above 0, or leave it empty'
 }
 
 const wholeProblem = (text: string): string | undefined => {
   const value = numberIn(text)
-  return value === undefined || (Number.isInteger(value) && value > 0) ? undefined : 'A whole number, or nothing'
+  return value === undefined || (Number.isInteger(value) && value > 0)
+    ? undefined
+    : 'Enter a whole number, or leave it empty'
 }
 
-/** The button says what will happen. */
+/** The button describes its effect. */
 export function startLabel(draft: Draft, busy: boolean): string {
   const { iterations, usd } = limitsOf(draft)
   const limits = [
-    iterations === undefined ? 'no limit of iterations' : `up to ${plural(iterations, 'iteration')}`,
+    iterations === undefined ? 'no iteration limit' : `up to ${plural(iterations, 'iteration')}`,
     usd === undefined ? 'no cap' : `${cap(usd)} cap`,
   ].join(', ')
   const verb = busy ? (draft.ifBusy === 'queue' ? 'Queue' : 'Interrupt and start') : 'Start'

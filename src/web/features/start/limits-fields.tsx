@@ -6,11 +6,11 @@ type Props = { readonly draft: Draft; readonly change: (part: Partial<Draft>) =>
 const fields = [
   { name: 'iterations', label: 'Iterations', hint: 'at most' },
   { name: 'usd', label: 'US dollars', hint: 'at most' },
-  { name: 'hours', label: 'Hours', hint: 'of work' },
-  { name: 'noProgress', label: 'Without progress', hint: 'iterations, then it asks' },
+  { name: 'hours', label: 'Hours', hint: 'of working time' },
+  { name: 'noProgress', label: 'Ask me after', hint: 'iterations without progress' },
 ] as const
 
-/** Limits that bite before and during each attempt. A usage limit of the provider is waited out and costs nothing. */
+/** Limits, enforced before and during each attempt. Waiting for a provider's usage limit costs nothing. */
 export const LimitsFields = ({ draft, change, problems }: Props) => (
   <fieldset>
     <legend className="sr-only">Limits</legend>
@@ -29,7 +29,7 @@ export const LimitsFields = ({ draft, change, problems }: Props) => (
       ))}
     </div>
     <p className="mt-1 text-sm text-faint">
-      A usage limit of the provider is waited out: it costs no iteration and no money.
+      Ralph waits out the provider's usage limits: they cost no iteration and no money.
     </p>
   </fieldset>
 )

@@ -16,7 +16,7 @@ type Props = {
   readonly making: boolean
 }
 
-/** Which program works, whether it could start now, and what it may do, in words. */
+/** The agent program, whether it can start now, and what it may do. */
 export function ProgramFields({ draft, change, row, making }: Props) {
   const { data: machines = [] } = useQuery(machinesQuery)
   const machineId = making ? draft.machineId : row?.machine.id
@@ -44,15 +44,15 @@ export function ProgramFields({ draft, change, row, making }: Props) {
         <Input
           label="Model"
           value={draft.model}
-          placeholder={row?.agent.model ?? 'its own choice'}
+          placeholder={row?.agent.model ?? 'Default model'}
           onChange={(event) => change({ model: event.target.value })}
         />
       </div>
       {machine && !machine.reachable && (
-        <Line bad>{machine.name} does not answer now; the sprint starts when it is back.</Line>
+        <Line bad>{machine.name} is not responding; the sprint starts when it is back.</Line>
       )}
       {preflight.isLoadingError && (
-        <Line bad>Whether it could start there is not known: {told(preflight.error).title.toLowerCase()}.</Line>
+        <Line bad>Cannot tell whether it would start there: {told(preflight.error).title.toLowerCase()}.</Line>
       )}
       {preflight.data && <PreflightLines preflight={preflight.data} machine={machine?.name ?? ''} />}
     </div>
@@ -72,17 +72,17 @@ function PreflightLines({
     <>
       <Line bad={problem !== undefined}>
         {problem === undefined
-          ? `${program.name} ${program.version ?? ''} is there${program.loggedIn === 'yes' ? ' and logged in' : ''}${diskFreeBytes === undefined ? '' : `; ${bytes(diskFreeBytes)} free on the disk`}`
+          ? `${program.name} ${program.version ?? ''} installed${program.loggedIn === 'yes' ? ' and signed in' : ''}${diskFreeBytes === undefined ? '' : `; ${bytes(diskFreeBytes)} free on the disk`}`
           : `${program.name}: ${problem}`}
       </Line>
       {limitUntil !== undefined && (
         <Line bad>
-          Its account has reached its usage limit until {timeOfDay(limitUntil, now)}; the sprint waits for that.
+          Its account has reached its usage limit until {timeOfDay(limitUntil, now)}; the sprint waits until then.
         </Line>
       )}
       <p className="mt-1 text-sm text-dim">
-        Nobody will be asked: the agent can read, change and run anything
-        {runsAs === undefined ? '' : ` that the user “${runsAs}” may`} on {machine}
+        Runs unattended: the agent can read, change and run anything
+        {runsAs === undefined ? '' : ` that user “${runsAs}” can`} on {machine}
         {sandbox === undefined ? '' : `, inside ${sandbox}`}.
       </p>
     </>

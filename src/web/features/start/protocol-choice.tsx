@@ -11,11 +11,12 @@ const choices = [
   {
     value: 'report',
     name: 'Planned sprint',
-    about: 'The agent plans steps, does one per iteration, and reports how it stands. More to see, more to steer.',
+    about:
+      'The agent plans steps, does one per iteration, and reports its progress. Gives you more to see and to steer.',
   },
 ] as const
 
-/** How the loop is run: one switch, a sentence each. */
+/** How the loop works: one choice, a sentence each. */
 export const ProtocolChoice = ({
   value,
   onChange,

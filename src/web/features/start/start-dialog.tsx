@@ -33,7 +33,7 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
       open={agentId !== undefined}
       onClose={onClose}
       title="Start Ralph Mode"
-      description="The agent works on the task again and again, each time with a fresh context, until its checks pass."
+      description="The agent works on the task in a loop, each time with a fresh context, until its checks pass."
       width="sm:max-w-2xl"
     >
       <Content wanted={agentId ?? 'any'} onClose={onClose} />
@@ -41,13 +41,13 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
   )
 }
 
-/** Somebody who has nothing to do; with no agent at all, a new one. */
+/** An idle agent; if there are no agents, a new one. */
 function likelyAgent(rows: readonly AgentRow[]): string | undefined {
   const usable = rows.filter(({ access, machine }) => access !== 'read' && machine.reachable)
   return usable.find(({ agent }) => agent.state === 'idle')?.agent.id ?? usable[0]?.agent.id
 }
 
-/** What is typed is kept at once; closing loses nothing. */
+/** Drafts are stored on every change, so closing loses nothing. */
 function useDraft(wanted: string) {
   const [draft, setDraft] = useState(() => (wanted === 'any' ? keptDraft() : { ...keptDraft(), agentId: wanted }))
   useEffect(() => keepDraft(draft), [draft])

@@ -8,7 +8,7 @@ type Given = {
   readonly busy: boolean
 }
 
-/** Makes the agent if it has to, then starts. */
+/** Creates the agent if necessary, then starts. */
 export const useStart = (onStarted: (sprintId: string) => void) => useAction(start, { onDone: onStarted })
 
 async function start(

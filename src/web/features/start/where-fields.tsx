@@ -12,7 +12,7 @@ type Props = {
   readonly busy: boolean
 }
 
-/** On which agent, or on which machine and in which folder a new one. */
+/** The agent to use, or machine and folder of a new one. */
 export function WhereFields({ draft, change, problems, rows, busy }: Props) {
   const options = [
     { value: '', label: 'Choose…', disabled: true },
@@ -20,9 +20,9 @@ export function WhereFields({ draft, change, problems, rows, busy }: Props) {
       .filter(({ access, agent }) => access !== 'read' && agent.state !== 'archived')
       .map(({ agent, machine }) => ({
         value: agent.id,
-        label: `${agent.name} on ${machine.name}${machine.reachable ? '' : ' (does not answer)'}${agent.state === 'running' ? ' (at work)' : ''}`,
+        label: `${agent.name} on ${machine.name}${machine.reachable ? '' : ' (not responding)'}${agent.state === 'running' ? ' (running)' : ''}`,
       })),
-    { value: newAgent, label: 'A new agent…' },
+    { value: newAgent, label: 'New agent…' },
   ]
   return (
     <>
@@ -36,11 +36,11 @@ export function WhereFields({ draft, change, problems, rows, busy }: Props) {
         />
         {busy && (
           <Select
-            label="This agent is at work"
+            label="This agent is busy"
             value={draft.ifBusy}
             options={[
               { value: 'queue', label: 'Wait until it is done' },
-              { value: 'interrupt', label: 'Interrupt it; what it does is lost' },
+              { value: 'interrupt', label: 'Interrupt it; its current work is lost' },
             ]}
             onChoose={(ifBusy) => change({ ifBusy: ifBusy === 'interrupt' ? 'interrupt' : 'queue' })}
           />
@@ -70,7 +70,7 @@ function NewAgent({ draft, change, problems }: Pick<Props, 'draft' | 'change' | 
           { value: '', label: 'Any with a free slot' },
           ...usable.map(({ id, name, slots, running, reachable }) => ({
             value: id,
-            label: `${name} · ${reachable ? `${slots - running} of ${slots} free` : 'does not answer'}`,
+            label: `${name} · ${reachable ? `${slots - running} of ${slots} free` : 'not responding'}`,
           })),
         ]}
         onChoose={(machineId) => change({ machineId })}
@@ -79,9 +79,9 @@ function NewAgent({ draft, change, problems }: Pick<Props, 'draft' | 'change' | 
         label="Workspace"
         value={draft.workspace}
         options={[
-          { value: 'worktree', label: 'A new worktree of a repository there' },
-          { value: 'folder', label: 'A folder as it is' },
-          { value: 'clone', label: 'A fresh clone' },
+          { value: 'worktree', label: 'New worktree of a repository on the machine' },
+          { value: 'folder', label: 'Existing folder' },
+          { value: 'clone', label: 'Fresh clone' },
         ]}
         onChoose={(value) => change({ workspace: value === 'folder' || value === 'clone' ? value : 'worktree' })}
       />
@@ -115,7 +115,7 @@ const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
       <Input
         label="Branch"
         value={draft.branch}
-        placeholder={draft.workspace === 'clone' ? 'as it is' : 'ralph/my-task'}
+        placeholder={draft.workspace === 'clone' ? 'current branch' : 'ralph/my-task'}
         hint={problems.branch}
         onChange={(event) => change({ branch: event.target.value })}
       />

@@ -1,7 +1,7 @@
-/** Whether the list stays at its newest end. Only a person lets go of it; a layout that shifts does not. */
+/** Whether the list stays at its newest end. Only the user ends following; a layout shift does not. */
 export type Latch = {
   readonly following: boolean
-  /** Where the list was when the person began to move it, and until when scrolling is taken to be theirs. */
+  /** Where the list was when the user started to scroll, and until when scroll events count as the user's. */
   readonly hand?: { readonly from: number; readonly until: number; readonly pushed: number }
 }
 
@@ -9,7 +9,7 @@ const handMs = 1500
 const letGoPx = 120
 const edgePx = 24
 
-/** `pushed`: how far a wheel turned towards older ones; a busy browser may scroll much later. */
+/** `pushed`: how far the wheel turned towards older events; a busy browser may scroll much later. */
 export function touched(latch: Latch, { now, top, pushed = 0 }: { now: number; top: number; pushed?: number }): Latch {
   const before = latch.hand && latch.hand.until >= now ? latch.hand : { from: top, pushed: 0 }
   const hand = { from: before.from, until: now + handMs, pushed: Math.max(0, before.pushed + pushed) }

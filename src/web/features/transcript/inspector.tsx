@@ -11,10 +11,10 @@ import { bytes, duration } from '../../words/numbers.ts'
 import { X } from 'lucide-react'
 import { changesOf, commandOf, exitOf, isShell, type ToolCall } from './tool-call.ts'
 
-/** Without a sprint the rest of a clipped output stays where it is. */
+/** Without a sprint, the rest of a truncated output cannot be loaded. */
 type Props = { readonly sprintId: string | undefined; readonly call: ToolCall; readonly onClose: () => void }
 
-/** What went into a tool and what came out, each as what it is: a diff, a terminal, or data. */
+/** A tool's input and output in their own form: a diff, a terminal, or data. */
 export function Inspector({ sprintId, call, onClose }: Props) {
   const changes = changesOf(call)
   return (
@@ -47,7 +47,7 @@ const Input = ({ call }: { call: ToolCall }) =>
     </pre>
   )
 
-/** At most this much is made into text at once. */
+/** Maximum length rendered at once. */
 const atOnce = 60_000
 
 function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call: ToolCall; quiet: boolean }) {
@@ -73,8 +73,7 @@ function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call:
       </pre>
       {call.clippedIn !== undefined && whole.size === undefined && (
         <p className="px-3.5 pb-2 text-sm text-faint">
-          The middle was too long to be sent along. The machine has the transcript of this attempt as the program
-          printed it.
+          The middle was too long to send. The machine has the complete transcript of this attempt.
         </p>
       )}
       <div className="flex gap-2 px-3 pb-2">
@@ -93,7 +92,7 @@ function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call:
   )
 }
 
-/** A long output comes clipped; what the machine has is fetched part by part, on request. */
+/** Long output arrives truncated; the rest is loaded from the machine in parts, on request. */
 function useWholeOutput(sprintId: string | undefined, call: ToolCall) {
   const [parts, setParts] = useState<{ text: string; next: number | undefined; size: number } | undefined>()
   const [busy, setBusy] = useState(false)

@@ -2,7 +2,7 @@ import { classes } from '../../ui/classes.ts'
 import { duration } from '../../words/numbers.ts'
 import type { Lanes, Span } from './lanes.ts'
 
-/** Two lanes by the clock: where the time inside an iteration went. */
+/** Two lanes on a time axis: how the time of an iteration was spent. */
 export const LanesView = ({ lanes }: { lanes: Lanes }) => (
   <div className="space-y-1.5 border-b border-line px-3.5 py-2.5">
     <Lane name="Model" spans={lanes.model} whole={lanes} ms={lanes.modelMs} fill="bg-accent" />

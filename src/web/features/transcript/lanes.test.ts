@@ -19,7 +19,7 @@ const tool = (phase: 'start' | 'end', call: string): SprintEvent => ({
 const begin: SprintEvent = { type: 'attempt-started', iteration: 1, attempt: 1, agent: 'claude' }
 const terminal: SprintEvent = { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'terminal', ok: true } }
 
-it('gives to the model what no tool took; tools side by side are one stretch', () => {
+it('assigns the time between tools to the model; parallel tools are one stretch', () => {
   const events = [
     at(0, begin),
     at(10, tool('start', 'a')),
@@ -41,7 +41,7 @@ it('gives to the model what no tool took; tools side by side are one stretch', (
   })
 })
 
-it('lets what is under way end now', () => {
+it('ends running work at the current time', () => {
   expect(lanesOf([at(0, begin), at(10, tool('start', 'a'))], 15_000)).toMatchObject({
     to: 15_000,
     modelMs: 10_000,
@@ -49,6 +49,6 @@ it('lets what is under way end now', () => {
   })
 })
 
-it('has nothing to show without an attempt', () => {
+it('shows nothing without an attempt', () => {
   expect(lanesOf([], 0)).toBeUndefined()
 })

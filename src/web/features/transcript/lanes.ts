@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../../contract/fleet/event.ts'
 
 export type Span = { readonly from: number; readonly to: number }
 
-/** Where the time of an iteration went: the model thinks, or a tool runs. */
+/** How the time of an iteration was spent: the model thinks, or a tool runs. */
 export type Lanes = Span & {
   readonly model: readonly Span[]
   readonly tools: readonly Span[]
@@ -10,7 +10,7 @@ export type Lanes = Span & {
   readonly toolsMs: number
 }
 
-/** From the events of one iteration, oldest first. What is under way ends now. */
+/** From the events of one iteration, oldest first. Running work ends now. */
 export function lanesOf(events: readonly StoredEvent[], now: number): Lanes | undefined {
   const turns = turnsIn(events, now)
   const [first] = turns
@@ -21,7 +21,7 @@ export function lanesOf(events: readonly StoredEvent[], now: number): Lanes | un
   return { from: first.from, to: last.to, model, tools, modelMs: total(model), toolsMs: total(tools) }
 }
 
-/** A turn is an attempt, until the agent is done or what comes after it begins. */
+/** A turn is an attempt, until the agent is done or the next stage starts. */
 function turnsIn(events: readonly StoredEvent[], now: number): Span[] {
   const turns: Span[] = []
   let from: number | undefined
@@ -62,7 +62,7 @@ function callsIn(events: readonly StoredEvent[], now: number): Span[] {
   return spans.toSorted((a, b) => a.from - b.from)
 }
 
-/** Tools that run side by side are one stretch of time. */
+/** Merges tools that run in parallel into one stretch. */
 function merged(spans: readonly Span[]): Span[] {
   const all: Span[] = []
   for (const span of spans) {

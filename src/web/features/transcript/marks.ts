@@ -3,18 +3,18 @@ import type { Tone } from '../../words/tone.ts'
 import { duration, money, roughly } from '../../words/numbers.ts'
 import { seen } from '../../words/verdict.ts'
 
-/** Something that Ralph says between what the agent says. */
+/** A line of Ralph's own between the agent's messages. */
 export type Mark = {
   readonly tone: Tone
   readonly title: string
   readonly detail?: string | undefined
-  /** At the right end: an exit code, a price. */
+  /** At the right end: an exit code, a cost. */
   readonly aside?: string | undefined
-  /** Coloured over the whole width: nobody must miss it. */
+  /** Coloured over the whole width, because it must not be missed. */
   readonly loud?: boolean
 }
 
-/** undefined: of no interest between the lines. */
+/** undefined: not shown in the transcript. */
 export function markOf(event: SprintEvent): Mark | undefined {
   switch (event.type) {
     case 'agent':
@@ -29,12 +29,12 @@ export function markOf(event: SprintEvent): Mark | undefined {
       return {
         tone: event.class === 'usage_limit' ? 'warn' : 'bad',
         title: event.reason,
-        detail: event.retryInMs === undefined ? undefined : `tries again in ${roughly(event.retryInMs)}`,
+        detail: event.retryInMs === undefined ? undefined : `retries in ${roughly(event.retryInMs)}`,
         aside: event.class.replaceAll('_', ' '),
         loud: true,
       }
     case 'report-rejected':
-      return { tone: 'warn', title: 'A part of the report was dropped', detail: event.reasons.join('; ') }
+      return { tone: 'warn', title: 'Ignored a part of the report', detail: event.reasons.join('; ') }
     case 'question-asked':
       return { tone: 'warn', title: event.reason, detail: event.details, aside: 'asks you', loud: true }
     case 'sprint-rested':
@@ -97,7 +97,7 @@ function ofJudgement(event: Judgement): Mark | undefined {
     case 'work-ended':
       return { tone: event.status === 'completed' ? 'ok' : 'bad', title: `Phase ${event.status}`, detail: event.text }
     case 'breakpoint-reached':
-      return { tone: 'warn', title: 'Breakpoint', detail: 'Resume to go on', loud: true }
+      return { tone: 'warn', title: 'Breakpoint', detail: 'Resume to continue', loud: true }
     case 'hook-ended':
       return {
         tone: event.ok ? 'quiet' : 'bad',
@@ -140,7 +140,7 @@ function ofAgent(event: Extract<SprintEvent, { type: 'agent' }>['event']): Mark 
     case 'retry':
       return {
         tone: 'warn',
-        title: 'The provider was asked again',
+        title: 'Retrying the provider',
         detail: event.reason,
         aside: event.delayMs === undefined ? undefined : `after ${roughly(event.delayMs)}`,
       }

@@ -27,7 +27,7 @@ const rows = (...events: readonly SprintEvent[]) =>
   )
 
 describe('rows of a transcript', () => {
-  it('makes one line of a tool call, from its start to its end', () => {
+  it('merges the start and the end of a tool call into one line', () => {
     const [row] = rows(start('1', 'Bash', { command: 'npm test' }), end('1', false, 'Exit code 3\nred'))
     expect(row).toMatchObject({
       kind: 'call',
@@ -36,7 +36,7 @@ describe('rows of a transcript', () => {
     expect(row?.kind === 'call' && exitOf(row.call)).toBe('exit 3')
   })
 
-  it('folds three of the same tool in a row, never commands, never what failed', () => {
+  it('folds three calls of the same tool in a row, never commands, never failures', () => {
     const reads = ['a', 'b', 'c'].flatMap((call) => [start(call, 'Read'), end(call)])
     const shells = ['d', 'e', 'f'].flatMap((call) => [start(call, 'Bash'), end(call)])
     const failed = ['g', 'h', 'i'].flatMap((call) => [start(call, 'Grep'), end(call, false)])
@@ -51,7 +51,7 @@ describe('rows of a transcript', () => {
     ])
   })
 
-  it('leaves text open and leaves out what is of no interest', () => {
+  it('keeps text open and hides uninteresting events', () => {
     const found = rows(
       agent({ kind: 'text', text: 'Hello' }),
       agent({ kind: 'text', text: '  ' }),
@@ -64,7 +64,7 @@ describe('rows of a transcript', () => {
     ])
   })
 
-  it('counts the time from the beginning of the iteration, also if that is not loaded', () => {
+  it('counts the time from the start of the iteration, even if that is not loaded', () => {
     const events = [stored(5, agent({ kind: 'text', text: 'late' }, 7), 65_000)]
     expect(rowsOf(events, (iteration) => (iteration === 7 ? 60_000 : undefined))[0]?.since).toBe(5000)
   })
@@ -73,27 +73,27 @@ describe('rows of a transcript', () => {
     expect(rows(end('x'))).toMatchObject([{ kind: 'call', call: { key: 'e0', ok: true } }])
   })
 
-  it('finds a call that is folded', () => {
+  it('finds a folded call', () => {
     const reads = ['a', 'b', 'c'].flatMap((call) => [start(call, 'Read'), end(call)])
     expect(callIn(rows(...reads), 'e2')?.key).toBe('e2')
   })
 })
 
-describe('what a tool changed', () => {
+describe('the diff of a tool call', () => {
   const call = (name: string, input: unknown) => ({ key: 'e', name, input, startedAt: 0 })
 
   it.each([
     ['Edit', { old_string: 'a', new_string: 'b' }],
     ['edit', { oldString: 'a', newString: 'b' }],
     ['apply_patch', { patch: '@@\n-a\n+b' }],
-  ])('is a diff for %s', (name, input) => {
+  ])('exists for %s', (name, input) => {
     expect(changesOf(call(name, input))?.filter(({ kind }) => kind !== 'hunk')).toEqual([
       { kind: 'del', text: 'a' },
       { kind: 'add', text: 'b' },
     ])
   })
 
-  it('is nothing for tools that only look', () => {
+  it('does not exist for read-only tools', () => {
     expect([
       changesOf(call('Read', { file_path: 'x' })),
       changesOf(call('Grep', null)),

@@ -12,7 +12,7 @@ export type Row =
       readonly since: number
       readonly call: ToolCall
     }
-  /** Three or more uses of the same tool in a row. Never of a shell: each command is worth its line. */
+  /** Three or more calls of the same tool in a row. Never of a shell: each command deserves its line. */
   | {
       readonly kind: 'calls'
       readonly key: string
@@ -33,8 +33,8 @@ export type Row =
 const fewestToFold = 3
 
 /**
- * Events as a person reads them: text stays, a tool call is one line from start to end, runs of the same tool are folded.
- * `startOf` knows when iterations began whose beginning is not among the events.
+ * Turns events into rows: text stays open, a tool call is one line from start to end, and runs of the same tool are
+ * folded. `startOf` returns the start of iterations whose first event is not loaded.
  */
 export function rowsOf(events: readonly StoredEvent[], startOf: (iteration: number) => number | undefined): Row[] {
   const rows: Row[] = []
@@ -104,7 +104,7 @@ function folded(rows: readonly Row[]): Row[] {
   return all
 }
 
-/** The call that the URL names, also if it is folded. */
+/** Finds the call that the URL names, even if it is folded. */
 export function callIn(rows: readonly Row[], key: string | undefined): ToolCall | undefined {
   if (key === undefined) return undefined
   for (const row of rows) {

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import { type DiffLine, diffOf, linesOfPatch } from '../../words/line-diff.ts'
 
-/** One use of a tool, from its start to its end. */
+/** One tool call, from its start to its end. */
 export type ToolCall = {
-  /** Of the event that began it: what the URL names. */
+  /** The id of its first event, as named in the URL. */
   readonly key: string
   readonly name: string
   readonly argument?: string | undefined
@@ -12,7 +12,7 @@ export type ToolCall = {
   readonly endedAt?: number | undefined
   readonly ok?: boolean | undefined
   readonly output?: string | undefined
-  /** The event whose whole output can be asked for. */
+  /** The event whose complete output can be requested. */
   readonly clippedIn?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export const ended = (call: ToolCall | undefined, { stored, event }: ToolEvent):
 
 export const isShell = (name: string): boolean => /bash|shell|command|terminal|exec/i.test(name)
 
-/** `exit 1`: as the program says it; some only say whether it went well. */
+/** `exit 1`, as the program reports it; some report only success or failure. */
 export function exitOf({ ok, output }: ToolCall): string | undefined {
   if (ok === undefined) return undefined
   const code = /^(?:Exit code|exit code:?|Process exited with code) (\d{1,3})\b/i.exec(output ?? '')?.[1]

@@ -15,7 +15,7 @@ type Props = { readonly row: Row; readonly selected: string | undefined; readonl
 
 const frame = 'grid w-full grid-cols-[46px_minmax(0,1fr)_auto] gap-x-2.5 border-b border-line px-3.5 py-1.5 text-left'
 
-/** Prose is content and stays open; a tool call is evidence and takes one line. */
+/** Text is content and stays open; a tool call is evidence and takes one line. */
 export const TranscriptRow = memo(({ row, selected, onSelect }: Props) => {
   switch (row.kind) {
     case 'text':
@@ -87,7 +87,7 @@ function CallEnd({ call }: { call: ToolCall }) {
   if (call.ok === undefined)
     return (
       <span className="flex items-center gap-1.5 text-sm text-info">
-        <Dot tone="info" live /> runs
+        <Dot tone="info" live /> running
       </span>
     )
   const changes = changesOf(call)

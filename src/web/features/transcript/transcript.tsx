@@ -14,14 +14,14 @@ type Props = {
   readonly onSelect: (key: string) => void
   readonly onOlder: () => void
   readonly onReopen: () => void
-  /** It is over: it is read from its beginning, if that is here. */
+  /** The transcript is complete: show it from its beginning, if that is loaded. */
   readonly over: boolean
-  /** Grows each time the person asks to follow again. */
+  /** Increases each time the user asks to follow again. */
   readonly followAsked: number
   readonly onFollowing: (following: boolean) => void
 }
 
-/** Only the rows on screen exist. The newest end is held until a person moves away from it. */
+/** Renders only the visible rows. Stays at the newest end until the user scrolls away. */
 export function Transcript(props: Props) {
   const { shown, startOf, onOlder, onReopen, over, onFollowing } = props
   const rows = useMemo(() => rowsOf(shown.events, startOf), [shown.events, startOf])
@@ -117,14 +117,14 @@ function useOlder(wanted: boolean, have: number, onOlder: () => void): void {
 
 const Again = ({ onReopen }: { onReopen: () => void }) => (
   <p className="border-b border-line px-3.5 py-2 text-sm text-faint">
-    Older events were let go to save memory.{' '}
+    Older events were dropped to save memory.{' '}
     <button type="button" className="underline" onClick={onReopen}>
-      Open the transcript anew
+      Reload the transcript
     </button>
   </p>
 )
 
-/** Before a row is measured. Wrong guesses only show while scrolling fast. */
+/** Estimated height before a row is measured. Wrong estimates show only while scrolling fast. */
 function estimate(row: Row | undefined): number {
   if (row?.kind === 'text') return 34 + Math.min(20, Math.ceil(row.text.length / 80)) * 21
   return row?.kind === 'iteration' ? 44 : 33
@@ -135,7 +135,7 @@ function isSelecting(scroller: HTMLElement | null): boolean {
   return selection !== null && !selection.isCollapsed && scroller !== null && scroller.contains(selection.anchorNode)
 }
 
-/** The end stays in sight, whatever grows, is measured or is resized; not while somebody selects text. */
+/** Keeps the end in view when rows are added, measured or resized; not while the user selects text. */
 function usePinned(scroller: React.RefObject<HTMLDivElement | null>, pinned: boolean, size: string): void {
   useLayoutEffect(() => {
     const list = scroller.current

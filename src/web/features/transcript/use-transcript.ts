@@ -4,7 +4,7 @@ import { api } from '../../data/api.ts'
 import { eventsAtOnce, keys, transcriptQuery } from '../../data/queries.ts'
 import { prepended, type Scope, type TranscriptWindow } from '../../data/transcript-window.ts'
 
-/** The newest part at once, older parts when they are wanted, new events as they come. */
+/** Loads the newest part at once, older parts on demand, and new events as they arrive. */
 export function useTranscript(sprintId: string, scope: Scope) {
   const cache = useQueryClient()
   const query = useQuery(transcriptQuery(sprintId, scope))
