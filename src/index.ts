@@ -56,10 +56,10 @@ export type {
 export { runSprint, type SprintRun } from './runtime/run-sprint.ts'
 
 export type { Driver, Exit, Invocation, Reader, RunSpec } from './agents/drivers/driver.ts'
-export { driverNamed, drivers } from './agents/drivers/registry.ts'
+export { getDriver, drivers } from './agents/drivers/registry.ts'
 export { superviseShell, type ShellOptions } from './agents/supervise/shell.ts'
 export { superviseAgent, type AgentOptions } from './agents/supervise/supervisor.ts'
 
 export { systemClock } from './platform/clock.ts'
 export { readProgress } from './storage/state/read-progress.ts'
-export { openSprintStore, type SprintStore, type StoreOptions } from './storage/sprint/sprint-store.ts'
+export { openSprintStore, type SprintStore, type SprintStoreOptions } from './storage/sprint/sprint-store.ts'

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { ralphProgram, root } from './support/paths.ts'
-import { aSprint, type Setup } from './support/sprint.ts'
+import { createTestSprint, type Setup } from './support/sprint.ts'
 
 const Action = z.object({
   inputs: z.record(z.string(), z.object({ description: z.string(), default: z.string().optional() })),
@@ -50,7 +50,7 @@ it('keeps the report also when the run has failed, with an action that is pinned
 
 describe('its script', () => {
   it('runs a sprint, with annotations, a job summary and outputs', async () => {
-    const { exitCode, stdout, outputs, summary } = await act(refusedOnce, { 'sprint-dir': 's', 'max-iterations': '5' })
+    const { exitCode, stdout, outputs, summary } = await runAction(refusedOnce, { 'sprint-dir': 's', 'max-iterations': '5' })
 
     expect({ exitCode, outputs }).toEqual({
       exitCode: 0,
@@ -67,7 +67,7 @@ describe('its script', () => {
 
   it('creates a sprint for a goal with any text', async () => {
     const goal = 'Say "hi" $(touch evil) `touch evil`; touch evil\n::error::no'
-    const { exitCode, outputs, sprint } = await act({ answers: { 1: done } }, { goal, agent: 'claude' })
+    const { exitCode, outputs, sprint } = await runAction({ answers: { 1: done } }, { goal, agent: 'claude' })
 
     const [, folder = ''] = /^sprint-dir=(\.claude\/sprints\/\S+_run-77-1)$/m.exec(outputs) ?? []
     expect({ exitCode, evil: sprint.has('evil') }).toEqual({ exitCode: 0, evil: false })
@@ -78,7 +78,7 @@ describe('its script', () => {
     const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'
     const leaky: Setup = { answers: { 1: { ...done, summary: `used ${secret}` } } }
     const kept = async (inputs: Readonly<Record<string, string>>) => {
-      const { outputs, stdout, sprint } = await act(leaky, { 'sprint-dir': 's', ...inputs })
+      const { outputs, stdout, sprint } = await runAction(leaky, { 'sprint-dir': 's', ...inputs })
       const folder = /^artifact-path=(.*)$/m.exec(outputs)?.[1] ?? ''
       const path = folder.startsWith('/') ? folder : sprint.at(folder)
       return { stdout, files: (await readdir(path)).toSorted(), path }
@@ -94,7 +94,7 @@ describe('its script', () => {
   it('fails with the exit code of the run, and asks its question', async () => {
     const humanNeeded = { reason: 'Which?', details: 'a or b' }
     const asks = { answers: { 1: { status: 'needs-human', summary: 's', humanNeeded } } }
-    const { exitCode, stdout, outputs, summary } = await act(asks, { 'sprint-dir': 's' })
+    const { exitCode, stdout, outputs, summary } = await runAction(asks, { 'sprint-dir': 's' })
 
     expect({ exitCode, outputs }).toEqual({
       exitCode: 2,
@@ -106,21 +106,21 @@ describe('its script', () => {
 
   it('annotates the file with its error', async () => {
     const files = { 's/SPRINT.yaml': 'workflow: ralph\ngoal: g\nlimits: { iterations: many }\n' }
-    const { exitCode, stdout } = await act({ files }, { 'sprint-dir': 's' })
+    const { exitCode, stdout } = await runAction({ files }, { 'sprint-dir': 's' })
 
     expect(exitCode).toBe(1)
     expect(stdout).toMatch(/^::error file=s\/SPRINT\.yaml,line=3,col=\d+,title=INVALID_FIELD::/m)
   })
 
   it('reports a missing sprint', async () => {
-    const { exitCode, stdout } = await act({}, { 'sprint-dir': 'nowhere' })
+    const { exitCode, stdout } = await runAction({}, { 'sprint-dir': 'nowhere' })
 
     expect(exitCode).toBe(1)
     expect(stdout).toMatch(/^::error title=SPRINT_NOT_FOUND::nowhere: /m)
   })
 
   it('requires a goal or a sprint', async () => {
-    expect(await act({}, {})).toMatchObject({
+    expect(await runAction({}, {})).toMatchObject({
       exitCode: 1,
       stdout: expect.stringMatching(/^::error .*goal/),
       outputs: '',
@@ -129,7 +129,7 @@ describe('its script', () => {
 
   it('installs the package if there is no ralph', async () => {
     const inputs = { 'sprint-dir': 's', package: './ralph-mode-1.0.0.tgz', args: '--no-keep-awake   --model opus' }
-    const { stdout } = await act({}, inputs, 'npx')
+    const { stdout } = await runAction({}, inputs, 'npx')
 
     expect(stdout.split('\n')[0]).toBe(
       '--yes --package ./ralph-mode-1.0.0.tgz ralph run s --ci --no-keep-awake --model opus',
@@ -138,8 +138,8 @@ describe('its script', () => {
 })
 
 /** Runs the first step as GitHub does, with a `ralph` on PATH or only an `npx` that prints its arguments. */
-async function act(setup: Setup, inputs: Readonly<Record<string, string>>, program: 'ralph' | 'npx' = 'ralph') {
-  const sprint = await aSprint(setup)
+async function runAction(setup: Setup, inputs: Readonly<Record<string, string>>, program: 'ralph' | 'npx' = 'ralph') {
+  const sprint = await createTestSprint(setup)
   const bin = sprint.at('..', 'bin')
   const runs = program === 'ralph' ? `exec '${process.execPath}' '${ralphProgram}' "$@"` : 'echo "$@"'
   await writeFile(join(bin, program), `#!/bin/sh\n${runs}\n`, { mode: 0o755 })
@@ -158,7 +158,7 @@ async function act(setup: Setup, inputs: Readonly<Record<string, string>>, progr
       RUNNER_TEMP: sprint.at('..'),
       GITHUB_OUTPUT: outputFile,
       GITHUB_STEP_SUMMARY: summaryFile,
-      ...given(inputs),
+      ...actionVariables(inputs),
     },
   })
   const [outputs, summary] = [await readFile(outputFile, 'utf8'), await readFile(summaryFile, 'utf8')]
@@ -166,7 +166,7 @@ async function act(setup: Setup, inputs: Readonly<Record<string, string>>, progr
 }
 
 /** The variables of the step, with inputs and defaults filled in. */
-const given = (inputs: Readonly<Record<string, string>>): Record<string, string> =>
+const actionVariables = (inputs: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).map(([name, value]) => {
       const input = value.replaceAll(/^\$\{\{ inputs\.| \}\}$/g, '')

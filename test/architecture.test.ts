@@ -79,13 +79,13 @@ describe('the import table', () => {
   })
 
   it.each(layers)('matches the references in src/%s/tsconfig.json', (layer) => {
-    expect(referencesOf(`src/${layer}`)).toEqual(table[layer]?.map((other) => `src/${other}`))
+    expect(readReferences(`src/${layer}`)).toEqual(table[layer]?.map((other) => `src/${other}`))
   })
 
   it('is complete in the projects that build and test everything', () => {
     const all = layers.map((layer) => `src/${layer}`)
-    expect(referencesOf('.')).toEqual([...all, 'src', 'test'])
-    expect(referencesOf('test')).toEqual(all)
+    expect(readReferences('.')).toEqual([...all, 'src', 'test'])
+    expect(readReferences('test')).toEqual(all)
   })
 
   it('is in AGENTS.md', () => {
@@ -204,7 +204,7 @@ const lines = (count: number, line: (n: number) => string): string =>
 
 const moduleNames = ['node:fs', 'node:fs/promises', 'node:child_process']
 
-const importOf = (name: string): string => `export * as it from '${name}'\n`
+const importStatement = (name: string): string => `export * as it from '${name}'\n`
 
 const globals = [
   ['date', 'export const now = () => Date.now()'],
@@ -221,7 +221,7 @@ const violations: readonly Violation[] = [
       moduleNames.map((name, n) => ({
         rule: 'eslint(no-restricted-imports)',
         file: `src/${layer}/import-${n}.ts`,
-        text: importOf(name),
+        text: importStatement(name),
       })),
     ),
   ...pureLayers.flatMap((layer) =>
@@ -286,7 +286,7 @@ const violations: readonly Violation[] = [
 ]
 
 const allowed: readonly Probe[] = [
-  ...moduleNames.map((name, n) => ({ file: `src/platform/import-${n}.ts`, text: importOf(name) })),
+  ...moduleNames.map((name, n) => ({ file: `src/platform/import-${n}.ts`, text: importStatement(name) })),
   ...globals.map(([name, text]) => ({ file: `src/platform/use-${name}.ts`, text })),
   { file: 'src/cli/default.config.ts', text: 'export default 1' },
   { file: 'src/cli/just-long-enough.ts', text: lines(400, (n) => `export const a${n} = ${n}`) },
@@ -306,7 +306,7 @@ const reachable = (layer: string): string[] => [
   ...new Set((table[layer] ?? []).flatMap((other) => [other, ...reachable(other)])),
 ]
 
-function referencesOf(folder: string): string[] {
+function readReferences(folder: string): string[] {
   const Project = z.object({ references: z.array(z.object({ path: z.string() })) })
   const { references } = Project.parse(JSON.parse(read(`${folder}/tsconfig.json`)))
   return references.map(({ path }) => join(folder, path))
@@ -351,7 +351,7 @@ function wrongImports(root: string): Import[] {
     .map((file) => join('src', file))
     .toSorted()
   return sources.flatMap((file) =>
-    importsIn(readFileSync(join(root, file), 'utf8'))
+    listImports(readFileSync(join(root, file), 'utf8'))
       .filter(
         (name) =>
           !isAllowed(
@@ -364,7 +364,7 @@ function wrongImports(root: string): Import[] {
   )
 }
 
-const importsIn = (text: string): string[] =>
+const listImports = (text: string): string[] =>
   [...text.matchAll(/(?:^import |\bfrom |\bimport\()'([^'\n]+)'/gm)].map(([, name = '']) => name)
 
 function isAllowed(file: string, name: string, dependencies: readonly string[]): boolean {

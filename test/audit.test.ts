@@ -5,12 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { aFolder } from './support/folder.ts'
+import { createTestFolder } from './support/folder.ts'
 import { root } from './support/paths.ts'
 
 it('refuses a known vulnerability of high severity, and names the package', async () => {
   const advisory = { id: 1, url: 'https://example.org/1', title: 'a hole', severity: 'high', vulnerable_versions: '<2' }
-  const registry = await aRegistry(200, { leaky: [{ ...advisory, cwe: [], cvss: { score: 8, vectorString: null } }] })
+  const registry = await startRegistry(200, { leaky: [{ ...advisory, cwe: [], cvss: { score: 8, vectorString: null } }] })
 
   expect(await audit(registry)).toEqual({
     status: 1,
@@ -19,21 +19,21 @@ it('refuses a known vulnerability of high severity, and names the package', asyn
 })
 
 it('accepts packages without a known vulnerability', async () => {
-  expect(await audit(await aRegistry(200, {}))).toEqual({
+  expect(await audit(await startRegistry(200, {}))).toEqual({
     status: 0,
     stdout: 'npm audit: 0 known, 0 of them high or critical\n',
   })
 })
 
 it('says that nothing was checked if the registry does not support audits', async () => {
-  expect(await audit(await aRegistry(405, {}))).toEqual({
+  expect(await audit(await startRegistry(405, {}))).toEqual({
     status: 0,
     stdout: expect.stringMatching(/^npm audit: NOT CHECKED, the registry gave no answer \(405 Method Not Allowed/),
   })
 })
 
 /** A registry that knows advisories, and one version of `leaky`. */
-async function aRegistry(status: number, advisories: unknown): Promise<string> {
+async function startRegistry(status: number, advisories: unknown): Promise<string> {
   const leaky = { name: 'leaky', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': { version: '1.0.0' } } }
   const server = createServer((request, response) => {
     const isQuestion = request.method === 'POST'
@@ -47,7 +47,7 @@ async function aRegistry(status: number, advisories: unknown): Promise<string> {
 }
 
 async function audit(registry: string) {
-  const cwd = aFolder()
+  const cwd = createTestFolder()
   const one = { version: '1.0.0', resolved: `${registry}leaky.tgz` }
   const packages = { '': { name: 'p', dependencies: { leaky: '1.0.0' } }, 'node_modules/leaky': one }
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ name: 'p', dependencies: { leaky: '1.0.0' } }))

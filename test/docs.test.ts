@@ -46,7 +46,7 @@ describe('the examples', () => {
 describe('the pages', () => {
   it.each(pages)('%s has no broken link', (page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link)
-    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
+    expect(links.filter((link) => !linkResolves(page, link))).toEqual([])
   })
 
   it('AGENTS.md is short enough to read', () => {
@@ -59,7 +59,7 @@ describe('the pages', () => {
     { file: 'PROGRESS.yaml', page: 'docs/guide/progress-yaml.md', schema: Progress, groups: ['ralph'] },
   ])('$page names every field of $file', (of) => {
     const words = new Set(read(of.page).match(/[a-z]+(?:-[a-z]+)*/g))
-    expect(fieldsOf(of.schema, of.groups).filter((field) => !words.has(field))).toEqual([])
+    expect(listFields(of.schema, of.groups).filter((field) => !words.has(field))).toEqual([])
   })
 })
 
@@ -82,7 +82,7 @@ describe('the command line', () => {
 })
 
 /** The field names of a file, and of some of its groups. */
-function fieldsOf(schema: z.ZodType, within: readonly string[]): string[] {
+function listFields(schema: z.ZodType, within: readonly string[]): string[] {
   const Fields = z.object({ properties: z.record(z.string(), z.unknown()) })
   const fields = (value: unknown) => Object.entries(Fields.safeParse(value).data?.properties ?? {})
   return fields(z.toJSONSchema(schema, { io: 'input' })).flatMap(([name, field]) => [
@@ -91,15 +91,15 @@ function fieldsOf(schema: z.ZodType, within: readonly string[]): string[] {
   ])
 }
 
-function leadsSomewhere(page: string, link: string): boolean {
+function linkResolves(page: string, link: string): boolean {
   const [path = '', anchor] = link.split('#')
   const target = path === '' ? page : join(dirname(page), path)
   if (!existsSync(join(root, target))) return false
-  return anchor === undefined || headingsOf(target).includes(anchor)
+  return anchor === undefined || listHeadings(target).includes(anchor)
 }
 
 /** The anchor that GitHub creates for a heading. */
-const headingsOf = (page: string): string[] =>
+const listHeadings = (page: string): string[] =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()

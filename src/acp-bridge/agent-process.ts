@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
-import { type PipedProcess, startPiped } from '../platform/processes/piped-process.ts'
+import { type PipedProcess, startPipedProcess } from '../platform/processes/piped-process.ts'
 
 export type AgentProcess = Pick<PipedProcess, 'exited' | 'end'> & { readonly stream: Stream }
 
@@ -9,6 +9,6 @@ export async function startAgent(
   [program, ...args]: readonly [string, ...string[]],
   cwd: string,
 ): Promise<AgentProcess> {
-  const { stdin, stdout, exited, end } = await startPiped(program, args, cwd)
+  const { stdin, stdout, exited, end } = await startPipedProcess(program, args, cwd)
   return { stream: ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout)), exited, end }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { bridge } from './bridge.ts'
-import { parseOptions } from './options.ts'
-import { wireLog } from './wire-log.ts'
+import { parseBridgeOptions } from './options.ts'
+import { createWireLog } from './wire-log.ts'
 
 /** An agent of a few lines: answers each request with the result of the given functions. */
-const anAgent = (answers: string) => `
+const writeAgent = (answers: string) => `
   const answers = ${answers}
   const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
   const update = (update) => send({ method: 'session/update', params: { sessionId: 's-1', update } })
@@ -29,7 +29,7 @@ const greeting = `
 
 /** An agent that asks for a permission with these options, and reports which one it got. */
 const asking = (options: string) =>
-  anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
+  writeAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
     const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't', title: 'rm -rf', rawInput: { path: '/' } }, options: ${options} })
     say(outcome.optionId ?? outcome.outcome); return { result: { stopReason: outcome.optionId ? 'end_turn' : 'cancelled' } } },
     'session/cancel': () => ({}) }`)
@@ -43,11 +43,11 @@ async function run(script: string, { args = [], stopAt }: { args?: readonly stri
     if (stopAt !== undefined && line.includes(stopAt)) setImmediate(() => stop.abort())
   }
   const where = ['--cwd', process.cwd(), '--grace-ms', '200']
-  const options = parseOptions([...where, ...args, '--', process.execPath, '-e', script])
+  const options = parseBridgeOptions([...where, ...args, '--', process.execPath, '-e', script])
   const code = await bridge(
     options,
     'Hello',
-    wireLog(write, () => 0),
+    createWireLog(write, () => 0),
     stop.signal,
   )
   return { code, log: lines.map((line) => JSON.parse(line)) }
@@ -56,7 +56,7 @@ async function run(script: string, { args = [], stopAt }: { args?: readonly stri
 describe('a turn over the protocol', () => {
   it('is logged message by message', async () => {
     const { code, log } = await run(
-      anAgent(
+      writeAgent(
         `{ ${greeting} 'session/prompt': async ({ prompt }, { say }) => { say(prompt[0].text + '!'); return { result: { stopReason: 'end_turn' } } } }`,
       ),
     )
@@ -76,7 +76,7 @@ describe('a turn over the protocol', () => {
 
   it('allows what the agent asks for', async () => {
     const { log } = await run(
-      anAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
+      writeAgent(`{ ${greeting} 'session/prompt': async (_, { ask, say }) => {
         const { outcome } = await ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't' }, options: [
           { optionId: 'no', name: 'No', kind: 'reject_once' }, { optionId: 'always', name: 'Always', kind: 'allow_always' }, { optionId: 'yes', name: 'Yes', kind: 'allow_once' }] })
         say(outcome.optionId); return { result: { stopReason: 'end_turn' } } } }`),
@@ -135,7 +135,7 @@ describe('a turn over the protocol', () => {
     const impatient = `{ ${greeting} 'session/prompt': async (_, { ask }) => {
       void ask('session/request_permission', { sessionId: 's-1', toolCall: { toolCallId: 't' }, options: [] })
       return { result: { stopReason: 'end_turn' } } } }`
-    const { code, log } = await run(anAgent(impatient), { args: ['--ask-after-ms', '5000'] })
+    const { code, log } = await run(writeAgent(impatient), { args: ['--ask-after-ms', '5000'] })
 
     expect(code).toBe(0)
     expect(log.filter((entry) => 'bridge' in entry)).toEqual([])
@@ -143,7 +143,7 @@ describe('a turn over the protocol', () => {
 
   it('loads the session to resume', async () => {
     const { log } = await run(
-      anAgent(
+      writeAgent(
         `{ ${greeting} 'session/load': () => ({ result: {} }), 'session/prompt': () => ({ result: { stopReason: 'end_turn' } }) }`,
       ),
       { args: ['--resume', 's-7'] },
@@ -155,7 +155,7 @@ describe('a turn over the protocol', () => {
 
   it('refuses a model that the agent does not have', async () => {
     const { code, log } = await run(
-      anAgent(
+      writeAgent(
         `{ ${greeting} 'session/new': () => ({ result: { sessionId: 's-1', configOptions: [{ id: 'm', name: 'Model', category: 'model', type: 'select', currentValue: 'a', options: [{ value: 'a', name: 'A' }] }] } }) }`,
       ),
       { args: ['--model', 'b'] },
@@ -166,13 +166,13 @@ describe('a turn over the protocol', () => {
   })
 
   it('refuses another version of the protocol', async () => {
-    const { log } = await run(anAgent(`{ initialize: () => ({ result: { protocolVersion: 9 } }) }`))
+    const { log } = await run(writeAgent(`{ initialize: () => ({ result: { protocolVersion: 9 } }) }`))
 
     expect(log.at(-1)).toMatchObject({ bridge: 'refused' })
   })
 
   it('ends when the agent does', async () => {
-    const { code, log } = await run(anAgent(`{ ${greeting} 'session/prompt': () => process.exit(3) }`))
+    const { code, log } = await run(writeAgent(`{ ${greeting} 'session/prompt': () => process.exit(3) }`))
 
     expect(code).toBe(1)
     expect(log.at(-1)).toEqual({ t: 0, bridge: 'agent-exited', reason: 'the agent ended with exit code 3' })
@@ -180,11 +180,11 @@ describe('a turn over the protocol', () => {
 
   it('reports that the program cannot be started', async () => {
     const lines: string[] = []
-    const options = parseOptions(['--', '/no/such/agent'])
+    const options = parseBridgeOptions(['--', '/no/such/agent'])
     const code = await bridge(
       options,
       '',
-      wireLog(
+      createWireLog(
         (line) => void lines.push(line),
         () => 0,
       ),
@@ -197,7 +197,7 @@ describe('a turn over the protocol', () => {
 
   it('cancels the turn on a stop signal', async () => {
     const { log } = await run(
-      anAgent(
+      writeAgent(
         `{ ${greeting} 'session/prompt': () => new Promise((done) => (answers.stop = done)), 'session/cancel': () => answers.stop({ result: { stopReason: 'cancelled' } }) }`,
       ),
       { stopAt: 'session/prompt' },
@@ -208,7 +208,7 @@ describe('a turn over the protocol', () => {
 
   it('ends an agent that neither cancels nor exits', async () => {
     const { code } = await run(
-      `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); ${anAgent(`{ ${greeting} 'session/prompt': () => new Promise(() => {}) }`).replace("process.stdin.on('end', () => process.exit())", '')}`,
+      `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); ${writeAgent(`{ ${greeting} 'session/prompt': () => new Promise(() => {}) }`).replace("process.stdin.on('end', () => process.exit())", '')}`,
       { stopAt: 'session/prompt' },
     )
 

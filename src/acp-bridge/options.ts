@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-export type Options = {
+export type BridgeOptions = {
   readonly cwd: string
   readonly model: string | undefined
   readonly resume: string | undefined
@@ -15,7 +15,7 @@ export type Options = {
   readonly command: readonly [string, ...string[]]
 }
 
-export function parseOptions(args: readonly string[]): Options {
+export function parseBridgeOptions(args: readonly string[]): BridgeOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     options: {

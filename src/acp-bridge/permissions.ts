@@ -1,7 +1,7 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 
 /** A decision that only the user can make. */
-export type Question = { readonly reason: string; readonly details: string; readonly options?: readonly string[] }
+export type PermissionQuestion = { readonly reason: string; readonly details: string; readonly options?: readonly string[] }
 
 /**
  * No user is present during a turn, so choose the option that the user chose before, else one that allows the call, once.
@@ -11,17 +11,17 @@ export function answerPermission(
   { options }: RequestPermissionRequest,
   chosen: string | undefined,
 ): RequestPermissionResponse | undefined {
-  const wanted = chosen?.trim().toLowerCase()
+  const choice = chosen?.trim().toLowerCase()
   const option =
-    options.find(({ name }) => name.trim().toLowerCase() === wanted) ??
+    options.find(({ name }) => name.trim().toLowerCase() === choice) ??
     options.find(({ kind }) => kind === 'allow_once') ??
     options.find(({ kind }) => kind === 'allow_always')
   return option && { outcome: { outcome: 'selected', optionId: option.optionId } }
 }
 
-export function questionOf({ toolCall, options }: RequestPermissionRequest): Question {
+export function describePermission({ toolCall, options }: RequestPermissionRequest): PermissionQuestion {
   const { title, rawInput } = toolCall
-  const input = rawInput === undefined || rawInput === null ? '' : ` It would be called with ${clipped(rawInput)}.`
+  const input = rawInput === undefined || rawInput === null ? '' : ` It would be called with ${clipJson(rawInput)}.`
   return {
     reason: `The agent asks for a permission that Ralph cannot grant: ${title ?? 'a tool without a title'}`,
     details: `None of its options allows it.${input}`,
@@ -29,7 +29,7 @@ export function questionOf({ toolCall, options }: RequestPermissionRequest): Que
   }
 }
 
-const clipped = (value: unknown): string => {
+const clipJson = (value: unknown): string => {
   const text = JSON.stringify(value)
   return text.length <= 500 ? text : `${text.slice(0, 500)}…`
 }

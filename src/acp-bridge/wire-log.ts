@@ -1,15 +1,15 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
-import type { Question } from './permissions.ts'
+import type { PermissionQuestion } from './permissions.ts'
 
 /** Logs every message, one JSON object per line: `{t, dir, m}`, and our own notes as `{t, bridge, …}`. */
 export type WireLog = {
   readonly message: (dir: '->' | '<-', m: AnyMessage) => void
   readonly note: (bridge: 'not-found' | 'refused' | 'agent-exited', reason: string) => void
   /** Ends the turn, because the user has to decide something. */
-  readonly question: (question: Question) => void
+  readonly question: (question: PermissionQuestion) => void
 }
 
-export function wireLog(write: (line: string) => void, now: () => number): WireLog {
+export function createWireLog(write: (line: string) => void, now: () => number): WireLog {
   const started = now()
   const line = (fields: object) => write(`${JSON.stringify({ t: Math.round(now() - started), ...fields })}\n`)
   return {
@@ -20,7 +20,7 @@ export function wireLog(write: (line: string) => void, now: () => number): WireL
 }
 
 /** Wraps a stream so that it logs every message. */
-export function logged(stream: Stream, log: WireLog): Stream {
+export function logStream(stream: Stream, log: WireLog): Stream {
   const tap = (dir: '->' | '<-') =>
     new TransformStream<AnyMessage, AnyMessage>({
       transform(message, controller) {

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aBackend } from '../../test/fleet/machine-backend.ts'
-import { aLive, aProgress } from '../../test/support/builders.ts'
-import { aFolder } from '../../test/support/folder.ts'
+import { createTestMachineBackend } from '../../test/fleet/machine-backend.ts'
+import { buildLive, buildProgress } from '../../test/support/builders.ts'
+import { createTestFolder } from '../../test/support/folder.ts'
 import { root } from '../../test/support/paths.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import { startAgentsServer, type AgentsServerOptions } from './agents-server.ts'
 
-const patience = { timeout: 20_000, interval: 20 }
+const timeout = { timeout: 20_000, interval: 20 }
 const agentScript = join(root, 'test/fleet/machine-agent.sh')
 
 /** Starts a backend in memory and one machine in this process, connected by the same frames as on the wire. */
-async function aMachine(disk?: AgentsServerOptions['disk'], update?: string) {
-  const folder = aFolder()
+async function createMachine(disk?: AgentsServerOptions['disk'], update?: string) {
+  const folder = createTestFolder()
   const [home, project] = [join(folder, 'home'), join(folder, 'projects', 'one')]
   mkdirSync(project, { recursive: true })
-  const backend = await aBackend()
+  const backend = await createTestMachineBackend()
   const machineId = backend.memory.add('here')
   const log: string[] = []
   const start = () =>
@@ -59,7 +59,7 @@ async function aMachine(disk?: AgentsServerOptions['disk'], update?: string) {
     workspace: { kind: 'folder', path: project },
   })
   await expect
-    .poll(() => backend.reply(machineId, 'create-workspace', created), patience)
+    .poll(() => backend.reply(machineId, 'create-workspace', created), timeout)
     .toEqual({ success: true, folder: project })
   return {
     backend,
@@ -84,46 +84,46 @@ async function aMachine(disk?: AgentsServerOptions['disk'], update?: string) {
 
 describe('an agents-server', () => {
   it('runs a prompt, reports its events and its outcome, and runs it once however often it is sent', async () => {
-    const { backend, machineId, agentId, text, prompt, ended, effects } = await aMachine()
+    const { backend, machineId, agentId, text, prompt, ended, effects } = await createMachine()
     const body = text('effect one\nsay hello there')
     prompt(body)
     await expect
-      .poll(() => ended(body.promptId), patience)
+      .poll(() => ended(body.promptId), timeout)
       .toMatchObject({ kind: 'outcome', outcome: { status: 'ok', text: 'hello there' } })
     backend.send(machineId, 'prompt', body, 'the same prompt in another message')
     await expect
-      .poll(() => backend.events.get(agentId)?.map(({ event }) => event.type === 'agent' && event.event.kind), patience)
+      .poll(() => backend.events.get(agentId)?.map(({ event }) => event.type === 'agent' && event.event.kind), timeout)
       .toContain('terminal')
-    await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), patience).toEqual([])
+    await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), timeout).toEqual([])
     expect(effects()).toEqual(['one'])
     const state = () => backend.machines.call(machineId, 'claude-state', { agentId })
-    await expect.poll(state, patience).toMatchObject({ success: true, isReady: true })
+    await expect.poll(state, timeout).toMatchObject({ success: true, isReady: true })
   })
 
   it('starts nothing while its disk is full, says so, and continues when there is room', async () => {
     let shortage: string | undefined = '3 MB free on the disk'
-    const { backend, agentId, text, prompt, ended, effects } = await aMachine(() => ({
+    const { backend, agentId, text, prompt, ended, effects } = await createMachine(() => ({
       shortage: async () => shortage,
     }))
     const body = text('effect one\nsay hello there')
     prompt(body)
     const notes = () => backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
     const paused = 'paused: disk-full: 3 MB free on the disk; resumes when there is space again'
-    await expect.poll(notes, patience).toEqual([paused])
+    await expect.poll(notes, timeout).toEqual([paused])
     expect(ended(body.promptId)).toBeUndefined()
     shortage = undefined
-    await expect.poll(() => ended(body.promptId), patience).toMatchObject({ outcome: { status: 'ok' } })
+    await expect.poll(() => ended(body.promptId), timeout).toMatchObject({ outcome: { status: 'ok' } })
     expect(effects()).toEqual(['one'])
-    await expect.poll(notes, patience).toEqual([paused, 'disk space is available again; resuming'])
+    await expect.poll(notes, timeout).toEqual([paused, 'disk space is available again; resuming'])
   })
 
   it('runs the attempts and checks of a sprint with the runtime of `ralph run`', async () => {
-    const { backend, machineId, agentId, program, prompt, ended } = await aMachine()
+    const { backend, machineId, agentId, program, prompt, ended } = await createMachine()
     const sprintId = randomUUID()
-    const progress = aProgress({
+    const progress = buildProgress({
       status: 'in-progress',
       goal: 'say something',
-      live: [aLive({ number: 1, attempt: 1 })],
+      live: [buildLive({ number: 1, attempt: 1 })],
       doneWhen: [{ run: 'true', timeout: 10_000, eachIteration: false, protect: false }],
     })
     const promptId = randomUUID()
@@ -136,7 +136,7 @@ describe('an agents-server', () => {
       asked: { kind: 'order', sprintId, protocol: 'report', order, progress },
     })
     await expect
-      .poll(() => ended(promptId), patience)
+      .poll(() => ended(promptId), timeout)
       .toMatchObject({
         kind: 'fact',
         fact: { type: 'attempt-ended', iteration: 1, attempt: 1, end: { kind: 'malformed' }, costUsd: 0.01 },
@@ -150,7 +150,7 @@ describe('an agents-server', () => {
       `order:${orderId}`,
     )
     await expect
-      .poll(() => backend.orderEnd(machineId, orderId)?.fact, patience)
+      .poll(() => backend.orderEnd(machineId, orderId)?.fact, timeout)
       .toMatchObject({
         type: 'checks-ended',
         results: [{ name: 'true', passed: true }],
@@ -158,38 +158,38 @@ describe('an agents-server', () => {
   })
 
   it('ends a prompt on request, and cancels a waiting one', async () => {
-    const { backend, machineId, agentId, text, prompt, ended } = await aMachine()
+    const { backend, machineId, agentId, text, prompt, ended } = await createMachine()
     const [running, waiting] = [text('effect begun\nsleep 60'), text('effect never')]
     prompt(running)
     prompt(waiting)
     const runs = () => backend.inventories.get(machineId)?.agents[0]?.prompts.map((one) => one.running)
-    await expect.poll(runs, patience).toEqual([true, false])
+    await expect.poll(runs, timeout).toEqual([true, false])
     backend.send(machineId, 'interrupt', { agentId, when: 'turn' })
-    await expect.poll(() => ended(waiting.promptId), patience).toEqual({ kind: 'cancelled' })
+    await expect.poll(() => ended(waiting.promptId), timeout).toEqual({ kind: 'cancelled' })
     expect(ended(running.promptId)).toBeUndefined()
     const now = backend.send(machineId, 'interrupt', { agentId, when: 'now' })
     const outcome = { status: 'aborted' }
-    await expect.poll(() => ended(running.promptId), patience).toMatchObject({ kind: 'outcome', outcome })
+    await expect.poll(() => ended(running.promptId), timeout).toMatchObject({ kind: 'outcome', outcome })
     expect(backend.reply(machineId, 'interrupt', now)).toEqual({ success: true, interrupted: true })
   })
 
   it('resumes its work after a restart, and starts nothing twice', async () => {
-    const { text, prompt, ended, effects, restart, backend, agentId } = await aMachine()
+    const { text, prompt, ended, effects, restart, backend, agentId } = await createMachine()
     const body = text('effect once\nsleep 2\nsay over')
     prompt(body)
-    await expect.poll(effects, patience).toEqual(['once'])
+    await expect.poll(effects, timeout).toEqual(['once'])
     await restart()
     await expect
-      .poll(() => ended(body.promptId), patience)
+      .poll(() => ended(body.promptId), timeout)
       .toMatchObject({ kind: 'outcome', outcome: { status: 'ok', text: 'over' } })
     expect(effects()).toEqual(['once'])
     const texts = () =>
       backend.events.get(agentId)?.filter(({ event }) => event.type === 'agent' && event.event.kind === 'text').length
-    await expect.poll(texts, patience).toBe(1)
+    await expect.poll(texts, timeout).toBe(1)
   })
 
   it('does not restart work that was ended on request if it is killed before reporting the end', async () => {
-    const { text, prompt, ended, effects, restart, backend, home, agentId } = await aMachine()
+    const { text, prompt, ended, effects, restart, backend, home, agentId } = await createMachine()
     const body = text('effect once\nsleep 30')
     // The state after the kill: the attempt has ended, the daemon is dead, and the prompt is still open.
     const attempt = join(home, 'agents', agentId, 'prompts', 'attempts', body.promptId)
@@ -199,36 +199,36 @@ describe('an agents-server', () => {
     prompt(body)
     await restart()
     const outcome = { status: 'aborted' }
-    await expect.poll(() => ended(body.promptId), patience).toMatchObject({ kind: 'outcome', outcome })
+    await expect.poll(() => ended(body.promptId), timeout).toMatchObject({ kind: 'outcome', outcome })
     expect(backend.inventories.size).toBe(1)
     expect(effects).toThrow('ENOENT')
   })
 
   it('reattaches to its work after a restart without a backend, and starts nothing new', async () => {
-    const { text, prompt, ended, effects, restart, backend, machineId } = await aMachine()
+    const { text, prompt, ended, effects, restart, backend, machineId } = await createMachine()
     const [first, second] = [text('effect first\nsleep 5'), { ...text('effect second'), leaseMs: 1000 }]
     prompt(first)
     prompt(second)
-    await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), patience).toEqual([])
-    await expect.poll(effects, patience).toEqual(['first'])
+    await expect.poll(() => backend.memory.store.outbox(machineId).pending(0, 9), timeout).toEqual([])
+    await expect.poll(effects, timeout).toEqual(['first'])
     backend.setDown(true)
     await restart()
     await new Promise((resolve) => setTimeout(resolve, 6000))
     expect([ended(first.promptId), ended(second.promptId), effects()]).toEqual([undefined, undefined, ['first']])
     backend.setDown(false)
     await expect
-      .poll(() => ended(first.promptId), patience)
+      .poll(() => ended(first.promptId), timeout)
       .toMatchObject({ kind: 'outcome', outcome: { status: 'ok' } })
-    await expect.poll(() => ended(second.promptId), patience).toMatchObject({ kind: 'outcome' })
+    await expect.poll(() => ended(second.promptId), timeout).toMatchObject({ kind: 'outcome' })
     expect(effects()).toEqual(['first', 'second'])
   })
 
   it('follows the seed’s notes protocol: task, lock, outcome, and notes that survive a new start', async () => {
-    const { backend, machineId, agentId, home } = await aMachine()
+    const { backend, machineId, agentId, home } = await createMachine()
     const setUp = async (taskDescription: string) => {
       const id = backend.send(machineId, 'ralph-mode-setup', { agentId, taskDescription })
       await expect
-        .poll(() => backend.reply(machineId, 'ralph-mode-setup', id), patience)
+        .poll(() => backend.reply(machineId, 'ralph-mode-setup', id), timeout)
         .toMatchObject({ success: true })
     }
     const look = () => backend.machines.call(machineId, 'ralph-mode-check-lock', { agentId })
@@ -240,7 +240,7 @@ describe('an agents-server', () => {
     writeFileSync(join(directory, 'README.md'), `${files[0]?.text}\nlearned: x\n`)
     writeFileSync(join(directory, 'OUTCOME'), 'stuck: no key for the registry\n')
     backend.send(machineId, 'ralph-mode-end', { agentId })
-    await expect.poll(look, patience).toMatchObject({
+    await expect.poll(look, timeout).toMatchObject({
       success: true,
       exists: false,
       lock: { state: 'gone', outcome: 'stuck', sentence: 'no key for the registry' },
@@ -259,17 +259,17 @@ describe('an agents-server', () => {
     let letGo = () => {}
     const held = new Promise<undefined>((resolve) => (letGo = () => resolve(undefined)))
     let asked = 0
-    const { backend, machineId, agentId, program, prompt, ended } = await aMachine(() => ({
+    const { backend, machineId, agentId, program, prompt, ended } = await createMachine(() => ({
       shortage: () => {
         asked += 1
         return held
       },
     }))
-    const progress = aProgress({
+    const progress = buildProgress({
       status: 'in-progress',
       protocol: 'notes',
       sandbox: 'off',
-      live: [aLive({ number: 1, attempt: 1 })],
+      live: [buildLive({ number: 1, attempt: 1 })],
     })
     const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
     const promptId = randomUUID()
@@ -281,22 +281,22 @@ describe('an agents-server', () => {
       leaseMs: 60_000,
       asked: { kind: 'order', sprintId, protocol: 'notes', order, progress },
     })
-    await expect.poll(() => asked, patience).toBe(1)
+    await expect.poll(() => asked, timeout).toBe(1)
     const interrupted = backend.send(machineId, 'interrupt', { agentId, promptId, when: 'now' })
     const end = backend.send(machineId, 'ralph-mode-end', { agentId })
     await expect
-      .poll(() => backend.reply(machineId, 'interrupt', interrupted), patience)
+      .poll(() => backend.reply(machineId, 'interrupt', interrupted), timeout)
       .toMatchObject({ success: true })
     letGo()
 
-    await expect.poll(() => backend.reply(machineId, 'ralph-mode-end', end), patience).toEqual({ success: true })
+    await expect.poll(() => backend.reply(machineId, 'ralph-mode-end', end), timeout).toEqual({ success: true })
     expect(ended(promptId)).toBeDefined()
     const lock = await backend.machines.call(machineId, 'ralph-mode-check-lock', { agentId })
     expect(lock).toMatchObject({ success: true, exists: false })
   })
 
   it('refuses folders outside its roots, also through a link, and reads nothing there', async () => {
-    const { backend, machineId, agentId, folder, project, home } = await aMachine()
+    const { backend, machineId, agentId, folder, project, home } = await createMachine()
     const secret = join(folder, 'secret')
     mkdirSync(secret)
     writeFileSync(join(secret, 'key'), 'k')
@@ -308,7 +308,7 @@ describe('an agents-server', () => {
         name: 'x',
         workspace: { kind: 'folder', path },
       })
-      await expect.poll(() => backend.reply(machineId, 'create-workspace', id), patience).toBeDefined()
+      await expect.poll(() => backend.reply(machineId, 'create-workspace', id), timeout).toBeDefined()
       return backend.reply(machineId, 'create-workspace', id)
     }
     expect([
@@ -335,54 +335,54 @@ describe('an agents-server', () => {
   })
 
   it('installs another version with its own command, replies, and requests a restart', async () => {
-    const { backend, machineId, folder, updated } = await aMachine(undefined, 'echo {version} $HOME >> ../installed')
+    const { backend, machineId, folder, updated } = await createMachine(undefined, 'echo {version} $HOME >> ../installed')
     const same = backend.send(machineId, 'update', { version: '0.1.0' })
-    await expect.poll(() => backend.reply(machineId, 'update', same), patience).toEqual({ success: true })
+    await expect.poll(() => backend.reply(machineId, 'update', same), timeout).toEqual({ success: true })
     const other = backend.send(machineId, 'update', { version: '0.2.0-rc.1' })
     const late = backend.send(machineId, 'update', { version: '0.3.0' })
     expect(await updated()).toBe('0.2.0-rc.1')
     expect(backend.reply(machineId, 'update', other)).toEqual({ success: true })
     await expect
-      .poll(() => backend.reply(machineId, 'update', late), patience)
+      .poll(() => backend.reply(machineId, 'update', late), timeout)
       .toMatch(/^MACHINE_REFUSED.*just been installed/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe(`0.2.0-rc.1 ${process.env['HOME']}\n`)
   })
 
   it('does not repeat an interrupted install after a restart, because another install may have happened since', async () => {
     const command = 'echo {version} >> ../installed; sleep 1'
-    const { backend, machineId, folder, restart } = await aMachine(undefined, command)
+    const { backend, machineId, folder, restart } = await createMachine(undefined, command)
     const asked = backend.send(machineId, 'update', { version: '0.2.0' })
-    await expect.poll(() => existsSync(join(folder, 'installed')), patience).toBe(true)
+    await expect.poll(() => existsSync(join(folder, 'installed')), timeout).toBe(true)
     await restart()
     await expect
-      .poll(() => backend.reply(machineId, 'update', asked), patience)
+      .poll(() => backend.reply(machineId, 'update', asked), timeout)
       .toMatch(/^MACHINE_REFUSED.*interrupted.*try again/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe('0.2.0\n')
   })
 
   it('refuses to install if the machine has no update command, reports failures, and accepts only a version', async () => {
-    const closed = await aMachine()
+    const closed = await createMachine()
     const asked = closed.backend.send(closed.machineId, 'update', { version: '0.2.0' })
     await expect
-      .poll(() => closed.backend.reply(closed.machineId, 'update', asked), patience)
+      .poll(() => closed.backend.reply(closed.machineId, 'update', asked), timeout)
       .toMatch(/^NOT_SUPPORTED.*does not accept updates/)
-    const open = await aMachine(undefined, 'echo no such version; exit 3 # {version}')
+    const open = await createMachine(undefined, 'echo no such version; exit 3 # {version}')
     const failed = open.backend.send(open.machineId, 'update', { version: '0.2.0' })
     await expect
-      .poll(() => open.backend.reply(open.machineId, 'update', failed), patience)
+      .poll(() => open.backend.reply(open.machineId, 'update', failed), timeout)
       .toMatch(/^MACHINE_REFUSED.*exit code 3.*no such version/)
     open.backend.memory.send(open.machineId, { id: 'evil', type: 'update', body: { version: '1.0.0\ntouch evil' } })
     open.backend.machines.wake(open.machineId)
-    await expect.poll(() => open.backend.reply(open.machineId, 'update', 'evil'), patience).toMatch(/^MESSAGE_INVALID/)
+    await expect.poll(() => open.backend.reply(open.machineId, 'update', 'evil'), timeout).toMatch(/^MESSAGE_INVALID/)
   })
 
   it('replies to unknown requests, and to prompts for unknown agents', async () => {
-    const { backend, machineId, text, ended, prompt } = await aMachine()
+    const { backend, machineId, text, ended, prompt } = await createMachine()
     const body = { ...text('effect x'), agentId: randomUUID() }
     prompt(body)
-    await expect.poll(() => ended(body.promptId), patience).toMatchObject({ kind: 'refused' })
+    await expect.poll(() => ended(body.promptId), timeout).toMatchObject({ kind: 'refused' })
     backend.memory.send(machineId, { id: 'new', type: 'from-the-future', body: {} })
     backend.machines.wake(machineId)
-    await expect.poll(() => backend.reply(machineId, 'update', 'new'), patience).toMatch(/^VERSION_UNKNOWN/)
+    await expect.poll(() => backend.reply(machineId, 'update', 'new'), timeout).toMatch(/^VERSION_UNKNOWN/)
   })
 })

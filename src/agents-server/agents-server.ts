@@ -1,33 +1,33 @@
 import { join } from 'node:path'
-import { failure } from '../channel/calls.ts'
-import { greet } from '../channel/greeting.ts'
+import { createFailureReply } from '../channel/calls.ts'
+import { sendHello } from '../channel/greeting.ts'
 import { openLine, type Line, type Timing } from '../channel/line.ts'
 import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../channel/message.ts'
-import { sealWith } from '../channel/seal.ts'
+import { createSeal } from '../channel/seal.ts'
 import type { Transport } from '../channel/transport.ts'
-import { onceAtATime } from '../channel/turns.ts'
+import { coalesceRuns } from '../channel/turns.ts'
 import { RalphError } from '../contract/errors.ts'
-import { spoken } from '../contract/fleet/channel.ts'
-import type { Program } from '../contract/fleet/machine.ts'
+import { protocolVersions } from '../contract/fleet/channel.ts'
+import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { systemClock } from '../platform/clock.ts'
-import { limitsOf, type Environment } from './agent-ports.ts'
+import { openMachineLimits, type AgentEnvironment } from './agent-ports.ts'
 import { openAgents, type LocalAgents } from './agents.ts'
-import { answerRequest, answersOf } from './answers.ts'
-import { carryOutCommand, commandsOf, type Command } from './commands.ts'
+import { answerQuery, createQueryHandlers } from './answers.ts'
+import { runMachineCommand, createMachineCommands, type MachineCommand } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
-import { takeInventory, type MachineSettings } from './inventory.ts'
+import { createInventory, type MachineSettings } from './inventory.ts'
 import { openJobs, type JobParts, type Jobs } from './jobs.ts'
 import { openLease, type Lease } from './lease.ts'
-import { takeFolder, type OwnedFolder } from './machine-folder.ts'
+import { lockMachineFolder, type OwnedFolder } from './machine-folder.ts'
 import { findPrograms } from './programs.ts'
-import { interrupted, updatesOf, type Updates } from './updates.ts'
+import { interruptedUpdateError, createUpdates, type Updates } from './updates.ts'
 import { openUploader, type Uploader } from './uploader.ts'
 
 export type AgentsServerOptions = {
   /** The data folder: `$RALPH_HOME`. */
   readonly home: string
-  readonly env: Environment
+  readonly env: AgentEnvironment
   /** Where account usage limits are stored for all Ralph processes of this user; the data folder by default. */
   readonly limitsHome?: string
   readonly disk?: JobParts['disk']
@@ -55,7 +55,7 @@ export interface AgentsServer {
   readonly updated: Promise<string>
 }
 
-type Parts = AgentsServerOptions & {
+type ServerParts = AgentsServerOptions & {
   readonly folder: OwnedFolder
   readonly mailbox: DiskMailbox
   readonly agents: LocalAgents
@@ -63,22 +63,22 @@ type Parts = AgentsServerOptions & {
   readonly limits: AccountLimits
   readonly lease: Lease
   readonly uploader: Uploader
-  readonly programs: { found: readonly Program[] | undefined }
+  readonly programs: { found: readonly InstalledProgram[] | undefined }
   /** Listeners for changes of the inventory. */
   readonly changes: { tell: () => void }
   readonly current: { line?: Line }
 }
 
-const lookForProgramsMs = 10 * 60_000
-const gatherMs = 1000
-const backoff = { firstMs: 200, mostMs: 4000 } as const
+const programsPollIntervalMs = 10 * 60_000
+const debounceMs = 1000
+const reconnectBackoff = { firstMs: 200, mostMs: 4000 } as const
 
 /** The daemon of a machine: receives work over the line, runs it, and keeps every report until the backend has it. */
 export async function startAgentsServer(options: AgentsServerOptions): Promise<AgentsServer> {
   const parts = await openParts(options)
   const { home, env, settings, installedVersion } = options
-  const updates = updatesOf({ command: settings.update, env, cwd: home, installedVersion })
-  const takeUp = takingUp(parts, updates)
+  const updates = createUpdates({ command: settings.update, env, cwd: home, installedVersion })
+  const takeUp = createMessageHandler(parts, updates)
   for (const message of parts.mailbox.open()) takeUp(message, 'again')
   const watching = watchPrograms(parts)
   const dialing = keepDialing(parts, takeUp)
@@ -96,9 +96,9 @@ export async function startAgentsServer(options: AgentsServerOptions): Promise<A
   }
 }
 
-async function openParts(options: AgentsServerOptions): Promise<Parts> {
+async function openParts(options: AgentsServerOptions): Promise<ServerParts> {
   const { home, env, settings, log } = options
-  const folder = await takeFolder(home)
+  const folder = await lockMachineFolder(home)
   const mailbox = await openDiskMailbox(join(home, 'machine', 'mailbox.log'))
   const { roots, notes } = settings
   const places = { home, roots, notes, agents: join(home, 'agents'), workspaces: join(home, 'workspaces') }
@@ -107,7 +107,7 @@ async function openParts(options: AgentsServerOptions): Promise<Parts> {
   const uploader = openUploader()
   const changes = { tell: () => {} }
   const changed = () => changes.tell()
-  const limits = limitsOf(options.limitsHome ?? home, env)
+  const limits = openMachineLimits(options.limitsHome ?? home, env)
   const { slots } = settings
   const ralphHomes = [
     home,
@@ -126,7 +126,7 @@ async function openParts(options: AgentsServerOptions): Promise<Parts> {
     changed,
     log,
   })
-  const current: Parts['current'] = {}
+  const current: ServerParts['current'] = {}
   mailbox.onSend(() => current.line?.wake())
   for (const agent of agents.all()) uploader.add(agent)
   agents.onNew(uploader.add)
@@ -145,27 +145,27 @@ async function openParts(options: AgentsServerOptions): Promise<Parts> {
   }
 }
 
-function watchPrograms({ env, programs, changes }: Parts): NodeJS.Timeout {
+function watchPrograms({ env, programs, changes }: ServerParts): NodeJS.Timeout {
   const look = async () => {
     const before = JSON.stringify(programs.found)
     programs.found = await findPrograms(env)
     if (JSON.stringify(programs.found) !== before) changes.tell()
   }
   void look().catch(() => {})
-  return setInterval(() => void look().catch(() => {}), lookForProgramsMs).unref()
+  return setInterval(() => void look().catch(() => {}), programsPollIntervalMs).unref()
 }
 
 /** Handles a stored message, now or after a restart. */
-function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, when?: 'now' | 'again') => void {
+function createMessageHandler(parts: ServerParts, updates: Updates): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
   const changed = () => parts.changes.tell()
-  const commands = commandsOf({ agents, jobs, version, now: Date.now, changed, install: updates.install })
+  const commands = createMachineCommands({ agents, jobs, version, now: Date.now, changed, install: updates.install })
   const lines = new Map<string, Promise<void>>()
   const answer = async ({ id, type, body }: IncomingMessage, when: 'now' | 'again') => {
     const about = { to: id, type }
     const reply = await carryOutAny(type, body, when).then(
       (result) => ({ success: true, ...about, result }),
-      (error: unknown) => failure(about, error),
+      (error: unknown) => createFailureReply(about, error),
     )
     if (!reply.success) log('a request failed', { id, type, reply })
     await mailbox.send({ id: `reply:${id}`, type: 'reply', body: reply }, id)
@@ -176,27 +176,27 @@ function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, wh
       throw new RalphError('VERSION_UNKNOWN', `this machine does not support the request "${type}"`)
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
-    const command = type as Command
+    const command = type as MachineCommand
     const wanted = decodeRequest(command, body)
-    if (when === 'again' && 'version' in wanted && wanted.version !== version) throw interrupted('it was interrupted')
-    return carryOutCommand(commands, command, wanted)
+    if (when === 'again' && 'version' in wanted && wanted.version !== version) throw interruptedUpdateError('it was interrupted')
+    return runMachineCommand(commands, command, wanted)
   }
   const inLine = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
-    const next = Promise.all([lines.get(agentOf(message)), after])
+    const next = Promise.all([lines.get(messageAgentId(message)), after])
       .then(() => answer(message, when))
       .catch((error: unknown) => log('failed to store an answer', { id: message.id, why: String(error) }))
-    lines.set(agentOf(message), next)
+    lines.set(messageAgentId(message), next)
   }
   return (message, when = 'now') => {
     const { id, type, body } = message
     try {
-      const before = lines.get(agentOf(message)) ?? Promise.resolve()
+      const before = lines.get(messageAgentId(message)) ?? Promise.resolve()
       if (type === 'prompt') jobs.prompt(id, decodeRequest('prompt', body), before)
       else if (type === 'carry-out') jobs.order(id, decodeRequest('carry-out', body), before)
       // Immediately: the work to end may be what the queue is waiting for.
       else if (type === 'interrupt') void answer(message, when)
       // Work that is being ended may still be starting, and would write the lock again.
-      else if (type === 'ralph-mode-end') inLine(message, when, jobs.turn(agentOf(message)))
+      else if (type === 'ralph-mode-end') inLine(message, when, jobs.turn(messageAgentId(message)))
       else inLine(message, when)
     } catch (error) {
       log('received an invalid message', { id, type, why: error instanceof Error ? error.message : '' })
@@ -205,26 +205,26 @@ function takingUp(parts: Parts, updates: Updates): (message: IncomingMessage, wh
   }
 }
 
-const agentOf = ({ body }: IncomingMessage): string =>
+const messageAgentId = ({ body }: IncomingMessage): string =>
   typeof body === 'object' && body !== null && 'agentId' in body ? String(body.agentId) : ''
 
 /** Keeps connecting to the backend, with growing, jittered pauses. */
-function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
+function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessage) => void) {
   const stopping = new AbortController()
   const { signal } = stopping
   let failures = 0
   const connectOnce = async () => {
-    const line = await openMachineLine(parts, takeUp)
+    const line = await openMachineLine(parts, handleMessage)
     const stop = () => line.close('agents-server stopping')
     signal.addEventListener('abort', stop)
     try {
-      await reconcile(line, parts)
+      await exchangeInventory(line, parts)
       failures = 0
       parts.log('line closed', { reason: await line.closed })
     } finally {
       line.close('it failed')
       signal.removeEventListener('abort', stop)
-      parts.lease.reconciled(false)
+      parts.lease.setReconciled(false)
     }
   }
   const run = async (): Promise<string> => {
@@ -235,7 +235,7 @@ function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
         if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
         if (failures === 0) parts.log('cannot reach the backend', { why: String(error) })
       }
-      const pause = Math.min(backoff.firstMs * 2 ** failures++, backoff.mostMs) * (0.5 + Math.random() / 2)
+      const pause = Math.min(reconnectBackoff.firstMs * 2 ** failures++, reconnectBackoff.mostMs) * (0.5 + Math.random() / 2)
       await systemClock.waitUntil(Date.now() + pause, signal)
     }
     return new Promise(() => {})
@@ -243,20 +243,20 @@ function keepDialing(parts: Parts, takeUp: (message: IncomingMessage) => void) {
   return { refused: run(), stop: () => stopping.abort() }
 }
 
-async function openMachineLine(parts: Parts, takeUp: (message: IncomingMessage) => void): Promise<Line> {
+async function openMachineLine(parts: ServerParts, handleMessage: (message: IncomingMessage) => void): Promise<Line> {
   const { machineId, version, folder, lease, timing } = parts
   const transport = await parts.connect()
   const { bootEpoch, bootId } = folder
-  const { epoch } = await greet(transport, { machineId, speaks: spoken, version, bootEpoch, bootId, at: Date.now() })
-  const answers = answersOf(parts)
+  const { epoch } = await sendHello(transport, { machineId, speaks: protocolVersions, version, bootEpoch, bootId, at: Date.now() })
+  const answers = createQueryHandlers(parts)
   const line = openLine({
     transport,
     epoch,
-    seal: sealWith(transport.secret, 'machine'),
+    seal: createSeal(transport.secret, 'machine'),
     mailbox: parts.mailbox,
-    received: ({ id, type, body }) => takeUp({ id, type, body }),
-    answer: (request) => answerRequest(answers, request),
-    heard: lease.heard,
+    onReceived: ({ id, type, body }) => handleMessage({ id, type, body }),
+    answer: (request) => answerQuery(answers, request),
+    onHeard: lease.renew,
     ...(timing && { timing }),
   })
   parts.current.line = line
@@ -264,11 +264,11 @@ async function openMachineLine(parts: Parts, takeUp: (message: IncomingMessage) 
 }
 
 /** Both sides exchange their inventories first; only then work starts and events flow. */
-async function reconcile(line: Line, parts: Parts): Promise<void> {
+async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> {
   const tell = async () => {
     const { folder, programs, mailbox } = parts
     const about = { ...parts, bootEpoch: folder.bootEpoch, waiting: mailbox.waiting, programs: () => programs.found }
-    const inventory = await takeInventory(about)
+    const inventory = await createInventory(about)
     const reply = await line.call('inventory', encodeReport('inventory', { inventory }), 30_000)
     return decodeReportReply('inventory', reply)
   }
@@ -276,17 +276,17 @@ async function reconcile(line: Line, parts: Parts): Promise<void> {
   // Before any work starts, so that none is done twice.
   for (const agentId of moved) {
     parts.jobs.interrupt({ agentId, when: 'now' })
-    await parts.agents.letGo(agentId)
+    await parts.agents.release(agentId)
   }
   if (moved.length > 0) parts.log('other machines have taken over agents', { moved })
   parts.uploader.begin(line, stored)
-  parts.lease.reconciled(true)
+  parts.lease.setReconciled(true)
   parts.onLine?.(line)
   parts.log('connected')
   // Debounced: with many agents, something changes all the time.
-  const again = onceAtATime(
+  const again = coalesceRuns(
     async () => {
-      await new Promise((resolve) => setTimeout(resolve, gatherMs))
+      await new Promise((resolve) => setTimeout(resolve, debounceMs))
       await tell()
     },
     () => {},

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
-import { Workspace } from '../contract/fleet/agent.ts'
+import { AgentWorkspace } from '../contract/fleet/agent.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
-import { exists, isFolder, listFolder, makeFolder, readTextIfThere, realPath } from '../platform/files/files.ts'
-import { openConversations, type Conversations } from './conversations.ts'
+import { exists, isFolder, listFolder, createFolder, readTextIfExists, realPath } from '../platform/files/files.ts'
+import { openConversations, type ConversationStore } from './conversations.ts'
 import { openEventJournal, type EventJournal } from './event-journal.ts'
 import { notesFolder } from './notes.ts'
-import { goOnFrom } from './pushing.ts'
-import { openAgentWorkspace, pushAddress, removeAgentWorkspace, type WorkspacePlaces } from './workspaces.ts'
+import { restoreFromSnapshot } from './pushing.ts'
+import { openAgentWorkspace, resolvePushAddress, removeAgentWorkspace, type WorkspacePlaces } from './workspaces.ts'
 
 const AgentFile = z.object({
   agentId: z.uuid(),
   name: z.string(),
-  workspace: Workspace,
+  workspace: AgentWorkspace,
   /** The agent's folder, with links resolved. */
   folder: z.string(),
   archived: z.boolean(),
@@ -28,22 +28,22 @@ export interface LocalAgent extends AgentFile {
   readonly home: string
   readonly notes: string
   readonly events: EventJournal
-  readonly conversations: Conversations
+  readonly conversations: ConversationStore
   /** Where its files are pushed to; throws WORKSPACE_REFUSED. */
   readonly pushAddress: () => string | undefined
 }
 
-export type TakenOver = { readonly sprintId: string; readonly commit: string }
+export type TakeoverSource = { readonly sprintId: string; readonly commit: string }
 
 export interface LocalAgents {
   readonly find: (agentId: string) => LocalAgent | undefined
   /** Throws WORKSPACE_NOT_FOUND if there is no such agent, or its folder is gone or has changed. */
-  readonly ready: (agentId: string) => LocalAgent
+  readonly requireReady: (agentId: string) => LocalAgent
   readonly all: () => readonly LocalAgent[]
   /** `from`: the snapshot that a lost machine has pushed. */
-  readonly create: (made: Pick<AgentFile, 'agentId' | 'name' | 'workspace'>, from?: TakenOver) => Promise<LocalAgent>
+  readonly create: (made: Pick<AgentFile, 'agentId' | 'name' | 'workspace'>, from?: TakeoverSource) => Promise<LocalAgent>
   /** Another machine has taken the agent over: start nothing here, and keep the files. */
-  readonly letGo: (agentId: string) => Promise<void>
+  readonly release: (agentId: string) => Promise<void>
   readonly archive: (agentId: string) => Promise<string | undefined>
   readonly onNew: (hear: (agent: LocalAgent) => void) => void
   readonly close: () => Promise<void>
@@ -63,37 +63,37 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
     const before = known.get(file.agentId)
     const events = before?.events ?? (await openEventJournal(join(home, 'events')))
     const conversations = before?.conversations ?? (await openConversations(join(home, 'conversations.json')))
-    const notes = notesFolder(places.notes, readableId(file))
-    const address = () => pushAddress(file.workspace, places)
+    const notes = notesFolder(places.notes, readableFolderName(file))
+    const address = () => resolvePushAddress(file.workspace, places)
     const agent = { ...file, home, notes, events, conversations, pushAddress: address }
     known.set(file.agentId, agent)
     return agent
   }
   const save = async (file: AgentFile): Promise<LocalAgent> => {
     const home = join(places.agents, file.agentId)
-    await makeFolder(home)
+    await createFolder(home)
     await writeFileAtomic(join(home, 'agent.json'), `${JSON.stringify(file, undefined, 2)}\n`)
     return open(file)
   }
   for (const name of await listFolder(places.agents)) {
-    const file = AgentFile.safeParse(parsed(await readTextIfThere(join(places.agents, name, 'agent.json'))))
+    const file = AgentFile.safeParse(parseAgentFile(await readTextIfExists(join(places.agents, name, 'agent.json'))))
     if (file.success) await open(file.data)
   }
   return {
     find: (agentId) => known.get(agentId),
-    ready: (agentId) => readyAgent(agentId, known.get(agentId)),
+    requireReady: (agentId) => assertAgentReady(agentId, known.get(agentId)),
     all: () => [...known.values()],
     create: async ({ agentId, name, workspace }, from) => {
       const there = known.get(agentId)
       if (there && !there.archived && (!from || there.from === from.commit)) return there
       const folder = await openAgentWorkspace(agentId, workspace, places)
       const file = { agentId, name, workspace, folder, archived: false, ...(from && { from: from.commit }) }
-      if (from) await goOnFrom(await open(file), from)
+      if (from) await restoreFromSnapshot(await open(file), from)
       const agent = await save(file)
       for (const hear of hearing) hear(agent)
       return agent
     },
-    letGo: async (agentId) => {
+    release: async (agentId) => {
       const agent = known.get(agentId)
       if (!agent || agent.archived) return
       const { name, workspace, folder } = agent
@@ -114,7 +114,7 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
   }
 }
 
-function readyAgent(agentId: string, agent: LocalAgent | undefined): LocalAgent {
+function assertAgentReady(agentId: string, agent: LocalAgent | undefined): LocalAgent {
   if (!agent) throw new RalphError('WORKSPACE_NOT_FOUND', `this machine has no agent ${agentId}`)
   if (agent.archived) throw new RalphError('WORKSPACE_NOT_FOUND', 'the agent is archived')
   const { folder } = agent
@@ -125,7 +125,7 @@ function readyAgent(agentId: string, agent: LocalAgent | undefined): LocalAgent 
 }
 
 /** A readable, unique folder name: the agent's name in plain characters, and part of its id. */
-function readableId({ name, agentId }: AgentFile): string {
+function readableFolderName({ name, agentId }: AgentFile): string {
   const plain = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
@@ -134,7 +134,7 @@ function readableId({ name, agentId }: AgentFile): string {
   return `${plain || 'agent'}-${agentId.slice(-8)}`
 }
 
-function parsed(text: string | undefined): unknown {
+function parseAgentFile(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null')
   } catch {

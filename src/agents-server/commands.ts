@@ -1,11 +1,11 @@
 import { encodeReply } from '../channel/message.ts'
 import { RalphError } from '../contract/errors.ts'
-import type { KeptRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
-import { openWorkspace, restore } from '../storage/git/workspace.ts'
-import { sprintFolder } from './agent-ports.ts'
+import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
+import { openWorkspace, restoreIteration } from '../storage/git/workspace.ts'
+import { agentSprintFolder } from './agent-ports.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
 import type { Jobs } from './jobs.ts'
-import { removeLock, setUpNotes } from './notes.ts'
+import { removeLock, prepareNotes } from './notes.ts'
 
 export type CommandParts = {
   readonly agents: LocalAgents
@@ -17,14 +17,14 @@ export type CommandParts = {
 }
 
 /** Durable requests that are answered by a reply. */
-export type Command = Exclude<KeptRequest, 'prompt' | 'carry-out'>
+export type MachineCommand = Exclude<DurableRequest, 'prompt' | 'carry-out'>
 
-type Commands = { readonly [T in Command]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
+type MachineCommands = { readonly [T in MachineCommand]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
 
 const success = { success: true } as const
 
 /** Every command is idempotent: it may run twice if the daemon is killed before its reply is stored. */
-export function commandsOf(parts: CommandParts): Commands {
+export function createMachineCommands(parts: CommandParts): MachineCommands {
   const { agents, jobs, now } = parts
   return {
     'create-workspace': async ({ agentId, name, workspace, from }) => {
@@ -40,28 +40,28 @@ export function commandsOf(parts: CommandParts): Commands {
     },
     interrupt: async (body) => ({ ...success, interrupted: jobs.interrupt(body) }),
     reset: async ({ agentId }) => {
-      const conversationId = await agents.ready(agentId).conversations.reset()
+      const conversationId = await agents.requireReady(agentId).conversations.reset()
       return { ...success, ...(conversationId !== undefined && { conversationId }) }
     },
     'ralph-mode-setup': async ({ agentId, taskDescription }) => {
-      const { notes } = agents.ready(agentId)
-      await setUpNotes(notes, taskDescription, now())
+      const { notes } = agents.requireReady(agentId)
+      await prepareNotes(notes, taskDescription, now())
       return { ...success, directory: notes }
     },
     'ralph-mode-end': async ({ agentId }) => {
-      await removeLock(agents.ready(agentId).notes)
+      await removeLock(agents.requireReady(agentId).notes)
       return success
     },
     checkpoint: async ({ agentId, sprintId, iteration, message }) => {
-      const agent = agents.ready(agentId)
-      const commit = await (await openWorkspace(placeOf(agent, sprintId))).checkpoint(iteration, message)
+      const agent = agents.requireReady(agentId)
+      const commit = await (await openWorkspace(checkpointPlace(agent, sprintId))).checkpoint(iteration, message)
       return { ...success, ...(commit !== undefined && { commit }) }
     },
     restore: async ({ agentId, sprintId, iteration }) => {
-      if (jobs.of(agentId).some(({ startedAt }) => startedAt !== undefined)) {
+      if (jobs.listForAgent(agentId).some(({ startedAt }) => startedAt !== undefined)) {
         throw new RalphError('AGENT_BUSY', 'the agent is running; restore would change files under it')
       }
-      return { ...success, saved: await restore(placeOf(agents.ready(agentId), sprintId), iteration, now()) }
+      return { ...success, saved: await restoreIteration(checkpointPlace(agents.requireReady(agentId), sprintId), iteration, now()) }
     },
     update: async ({ version }) => {
       if (version !== parts.version) await parts.install(version)
@@ -70,8 +70,8 @@ export function commandsOf(parts: CommandParts): Commands {
   }
 }
 
-export async function carryOutCommand<T extends Command>(
-  commands: Commands,
+export async function runMachineCommand<T extends MachineCommand>(
+  commands: MachineCommands,
   type: T,
   body: RequestBody<T>,
 ): Promise<unknown> {
@@ -79,8 +79,8 @@ export async function carryOutCommand<T extends Command>(
 }
 
 /** Checkpoints are keyed by the sprint's id. */
-const placeOf = (agent: LocalAgent, sprintId: string) => ({
+const checkpointPlace = (agent: LocalAgent, sprintId: string) => ({
   project: agent.folder,
-  sprintDir: sprintFolder(agent, sprintId),
+  sprintDir: agentSprintFolder(agent, sprintId),
   sprintId,
 })

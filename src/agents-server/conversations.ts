@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
-import { readTextIfThere } from '../platform/files/files.ts'
+import { readTextIfExists } from '../platform/files/files.ts'
 
-const Kept = z.object({
+const KeptConversationFile = z.object({
   id: z.string(),
   startedAt: z.number(),
   endedAt: z.number(),
@@ -15,12 +15,12 @@ const Kept = z.object({
   /** Paths of each prompt, inside the agent's folder. */
   transcripts: z.array(z.string()),
 })
-export type KeptConversation = z.output<typeof Kept>
+export type KeptConversation = z.output<typeof KeptConversationFile>
 
-const File = z.object({ current: Kept.optional(), past: z.array(Kept) })
+const ConversationsFile = z.object({ current: KeptConversationFile.optional(), past: z.array(KeptConversationFile) })
 
 /** What a finished prompt adds to the conversation. */
-export type Said = {
+export type ConversationEntry = {
   readonly startedAt: number
   readonly endedAt: number
   readonly sprintId?: string | undefined
@@ -31,18 +31,18 @@ export type Said = {
 }
 
 /** The exchange between users and an agent, from one reset to the next. */
-export interface Conversations {
+export interface ConversationStore {
   readonly current: () => KeptConversation | undefined
   readonly all: () => readonly KeptConversation[]
-  readonly add: (said: Said) => Promise<void>
+  readonly add: (said: ConversationEntry) => Promise<void>
   /** Archives the conversation and returns its id, if there was one. The next prompt starts a new one. */
   readonly reset: () => Promise<string | undefined>
 }
 
-const mostKept = 1000
+const maxConversations = 1000
 
-export async function openConversations(path: string): Promise<Conversations> {
-  const read = File.safeParse(parsed(await readTextIfThere(path)))
+export async function openConversations(path: string): Promise<ConversationStore> {
+  const read = ConversationsFile.safeParse(parseConversations(await readTextIfExists(path)))
   let { current, past } = read.success ? read.data : { current: undefined, past: [] }
   const save = () => writeFileAtomic(path, JSON.stringify({ current, past }))
   return {
@@ -59,7 +59,7 @@ export async function openConversations(path: string): Promise<Conversations> {
     reset: async () => {
       if (!current) return undefined
       const { id } = current
-      past = [...past, current].slice(-mostKept)
+      past = [...past, current].slice(-maxConversations)
       current = undefined
       await save()
       return id
@@ -67,7 +67,7 @@ export async function openConversations(path: string): Promise<Conversations> {
   }
 }
 
-function parsed(text: string | undefined): unknown {
+function parseConversations(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null')
   } catch {

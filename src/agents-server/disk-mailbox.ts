@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Mailbox } from '../channel/mailbox.ts'
-import type { KeptMessage } from '../channel/session.ts'
+import type { DurableMessage } from '../channel/session.ts'
 import { openLog, rewriteLog } from './log-file.ts'
 
 const Message = z.object({ id: z.string(), type: z.string(), body: z.unknown() })
 
-const Entry = z.discriminatedUnion('kind', [
+const MailboxEntry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('in'), at: z.number(), message: Message }),
   /** `settles`: the message that this one completes. Both are recorded in one write. */
   z.object({ kind: z.literal('out'), position: z.int(), message: Message, settles: z.string().optional() }),
@@ -16,7 +16,7 @@ const Entry = z.discriminatedUnion('kind', [
   /** The state before the entries that follow, written by compaction. */
   z.object({ kind: z.literal('known'), position: z.int(), seen: z.array(z.tuple([z.string(), z.number()])) }),
 ])
-type Entry = z.output<typeof Entry>
+type MailboxEntry = z.output<typeof MailboxEntry>
 
 export type IncomingMessage = z.output<typeof Message>
 
@@ -40,11 +40,11 @@ export interface DiskMailbox extends Mailbox {
 /** How long message ids are remembered. */
 const rememberMs = 7 * 86_400_000
 /** How many replies are remembered. */
-const keptAnswers = 200
-const longestBytes = 8 * 1024 * 1024
+const maxKeptAnswers = 200
+const compactAboveBytes = 8 * 1024 * 1024
 
 export async function openDiskMailbox(path: string, now: () => number = Date.now): Promise<DiskMailbox> {
-  const state = await load(path, now)
+  const state = await loadMailbox(path, now)
   const hearing: (() => void)[] = []
   let log = (await openLog(path)).file
   let shortening: Promise<void> | undefined
@@ -53,20 +53,20 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
 
   const shorten = async (): Promise<void> => {
     await log.close()
-    await rewriteLog(path, entriesOf(state, now()))
+    await rewriteLog(path, compactedEntries(state, now()))
     log = (await openLog(path)).file
   }
-  const write = async (entry: Entry): Promise<void> => {
+  const write = async (entry: MailboxEntry): Promise<void> => {
     await shortening
     writing++
     try {
       await log.append(entry)
-      apply(state, entry)
+      applyMailboxEntry(state, entry)
     } finally {
       writing--
     }
     // Only when no write is pending: an entry that is written but not applied yet would be lost.
-    if (writing > 0 || log.size() < longestBytes || sizeOf(state) * 2 > longestBytes) return
+    if (writing > 0 || log.size() < compactAboveBytes || estimateSize(state) * 2 > compactAboveBytes) return
     shortening = shorten().finally(() => (shortening = undefined))
     await shortening
   }
@@ -77,7 +77,7 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
   return {
     pending: async (after, most) => state.out.filter(({ position }) => position > after).slice(0, most),
     acked: async (position) => {
-      apply(state, { kind: 'acked', position })
+      applyMailboxEntry(state, { kind: 'acked', position })
       // Not awaited: a message that is resent because this entry was lost has no second effect.
       void write({ kind: 'acked', position }).catch(() => {})
     },
@@ -105,29 +105,29 @@ export async function openDiskMailbox(path: string, now: () => number = Date.now
   }
 }
 
-type State = {
+type MailboxState = {
   position: number
   readonly seen: Map<string, number>
   readonly open: Map<string, IncomingMessage>
   /** By the id of the answered message, oldest first. */
   readonly answers: Map<string, IncomingMessage>
-  out: KeptMessage[]
+  out: DurableMessage[]
 }
 
 /** The log as found, compacted. */
-async function load(path: string, now: () => number): Promise<State> {
-  const state: State = { position: 0, seen: new Map(), open: new Map(), answers: new Map(), out: [] }
+async function loadMailbox(path: string, now: () => number): Promise<MailboxState> {
+  const state: MailboxState = { position: 0, seen: new Map(), open: new Map(), answers: new Map(), out: [] }
   const { file, values } = await openLog(path)
   await file.close()
   for (const value of values) {
-    const entry = Entry.safeParse(value)
-    if (entry.success) apply(state, entry.data)
+    const entry = MailboxEntry.safeParse(value)
+    if (entry.success) applyMailboxEntry(state, entry.data)
   }
-  await rewriteLog(path, entriesOf(state, now()))
+  await rewriteLog(path, compactedEntries(state, now()))
   return state
 }
 
-function apply(state: State, entry: Entry): void {
+function applyMailboxEntry(state: MailboxState, entry: MailboxEntry): void {
   switch (entry.kind) {
     case 'in':
       state.seen.set(entry.message.id, entry.at)
@@ -139,7 +139,7 @@ function apply(state: State, entry: Entry): void {
       state.out = [...state.out, { position: entry.position, ...entry.message }].toSorted(
         (a, b) => a.position - b.position,
       )
-      if (entry.settles !== undefined) settle(state, entry.settles, entry.message)
+      if (entry.settles !== undefined) settleMessage(state, entry.settles, entry.message)
       return
     case 'settled':
       state.open.delete(entry.id)
@@ -148,7 +148,7 @@ function apply(state: State, entry: Entry): void {
       state.out = state.out.filter(({ position }) => position > entry.position)
       return
     case 'answered':
-      settle(state, entry.id, entry.message)
+      settleMessage(state, entry.id, entry.message)
       return
     case 'known':
       state.position = Math.max(state.position, entry.position)
@@ -156,23 +156,23 @@ function apply(state: State, entry: Entry): void {
   }
 }
 
-function settle({ open, answers }: State, id: string, answer: IncomingMessage): void {
+function settleMessage({ open, answers }: MailboxState, id: string, answer: IncomingMessage): void {
   open.delete(id)
   answers.set(id, answer)
   const [oldest] = answers.keys()
-  if (answers.size > keptAnswers && oldest !== undefined) answers.delete(oldest)
+  if (answers.size > maxKeptAnswers && oldest !== undefined) answers.delete(oldest)
 }
 
-function entriesOf({ position, seen, open, answers, out }: State, now: number): Entry[] {
+function compactedEntries({ position, seen, open, answers, out }: MailboxState, now: number): MailboxEntry[] {
   for (const [id, at] of seen) if (now - at > rememberMs && !open.has(id)) seen.delete(id)
   return [
     { kind: 'known', position, seen: [...seen] },
-    ...[...answers].map(([id, message]): Entry => ({ kind: 'answered', id, message })),
-    ...[...open.values()].map((message): Entry => ({ kind: 'in', at: seen.get(message.id) ?? now, message })),
-    ...out.map(({ position: at, ...message }): Entry => ({ kind: 'out', position: at, message })),
+    ...[...answers].map(([id, message]): MailboxEntry => ({ kind: 'answered', id, message })),
+    ...[...open.values()].map((message): MailboxEntry => ({ kind: 'in', at: seen.get(message.id) ?? now, message })),
+    ...out.map(({ position: at, ...message }): MailboxEntry => ({ kind: 'out', position: at, message })),
   ]
 }
 
 /** The approximate size of the log after compaction. */
-const sizeOf = ({ open, out, answers, seen }: State): number =>
+const estimateSize = ({ open, out, answers, seen }: MailboxState): number =>
   seen.size * 60 + JSON.stringify([...open.values(), ...answers.values(), ...out]).length

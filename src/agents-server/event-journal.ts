@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { AgentJournalEvent, longestOutput } from '../contract/fleet/channel.ts'
+import { AgentJournalEvent, maxOutputLength } from '../contract/fleet/channel.ts'
 import type { SprintEvent } from '../contract/events.ts'
-import { exists, listFolder, makeFolder, removeFile } from '../platform/files/files.ts'
+import { exists, listFolder, createFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from './log-file.ts'
 
 /** The events of an agent, written to disk before they are sent; `seq` grows by one. */
 export interface EventJournal {
   /** Does not wait for the write. */
-  readonly add: (happened: Happened) => void
+  readonly add: (happened: NewAgentEvent) => void
   /** The events after a number, oldest first, up to a limit. Only events on disk. */
   readonly read: (after: number, most: number) => Promise<readonly AgentJournalEvent[]>
   readonly lastSeq: () => number
@@ -20,7 +20,7 @@ export interface EventJournal {
   readonly close: () => Promise<void>
 }
 
-export type Happened = {
+export type NewAgentEvent = {
   readonly at: number
   readonly sprintId?: string | undefined
   readonly promptId?: string | undefined
@@ -30,7 +30,7 @@ export type Happened = {
 }
 
 /** `n`: the number of earlier events of this attempt. A rejoined attempt repeats them all. */
-const Record = z.object({ line: z.unknown(), attempt: z.string().optional(), n: z.int().optional() })
+const JournalRecord = z.object({ line: z.unknown(), attempt: z.string().optional(), n: z.int().optional() })
 
 const segmentBytes = 4 * 1024 * 1024
 const keptSegments = 8
@@ -39,11 +39,11 @@ const namePattern = /^(\d{12})\.log$/
 
 export async function openEventJournal(folder: string): Promise<EventJournal> {
   const { segments, told, ...found } = await openSegments(folder)
-  const isAgain = counter(told)
+  const isAgain = createAttemptCounter(told)
   const hearing: (() => void)[] = []
   let { recent, seq, lastAt } = found
   let durable = seq
-  let waiting: Waiting[] = []
+  let waiting: PendingEvent[] = []
   let writing: Promise<void> = Promise.resolve()
 
   const flush = async () => {
@@ -63,7 +63,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
     add: (happened) => {
       const n = isAgain(happened)
       if (n === 'again') return
-      const event = eventOf(happened, ++seq)
+      const event = toAgentEvent(happened, ++seq)
       lastAt = event.at
       waiting.push({ event, line: z.encode(AgentJournalEvent, event), attempt: happened.attempt, n })
       // A full disk costs events, never the work they describe.
@@ -86,7 +86,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
   }
 }
 
-type Waiting = {
+type PendingEvent = {
   readonly event: AgentJournalEvent
   readonly line: unknown
   readonly attempt: string | undefined
@@ -95,15 +95,15 @@ type Waiting = {
 
 /** The segments of a journal, each named by its first event's number, and the content of the last ones. */
 async function openSegments(folder: string) {
-  await makeFolder(folder)
-  const firsts = await segmentsIn(folder)
+  await createFolder(folder)
+  const firsts = await listEventSegments(folder)
   if (firsts.length === 0) firsts.push(1)
   const pathOf = (first: number) => join(folder, `${String(first).padStart(12, '0')}.log`)
   const told = new Map<string, number>()
   const recent: AgentJournalEvent[] = []
   // The last two are enough: a running attempt has emitted events recently.
   for (const first of firsts.slice(-2)) {
-    for (const { event, attempt, n } of decoded(exists(pathOf(first)) ? await readLog(pathOf(first)) : [])) {
+    for (const { event, attempt, n } of decodeRecords(exists(pathOf(first)) ? await readLog(pathOf(first)) : [])) {
       recent.push(event)
       if (attempt !== undefined && n !== undefined) told.set(attempt, n + 1)
     }
@@ -120,7 +120,7 @@ async function openSegments(folder: string) {
     },
     read: async (seq: number) => {
       const first = firsts.findLast((number) => number <= seq) ?? firsts[0] ?? 1
-      return decoded(await readLog(pathOf(first)).catch(() => []))
+      return decodeRecords(await readLog(pathOf(first)).catch(() => []))
     },
     forget: (upTo: number): void => {
       while (firsts.length > keptSegments && (firsts[1] ?? Infinity) <= upTo + 1) {
@@ -134,7 +134,7 @@ async function openSegments(folder: string) {
   return { segments, told, recent: recent.slice(-keptInMemory), seq, lastAt: last?.at }
 }
 
-async function segmentsIn(folder: string): Promise<number[]> {
+async function listEventSegments(folder: string): Promise<number[]> {
   const names = await listFolder(folder)
   return names
     .flatMap((name) => namePattern.exec(name)?.[1] ?? [])
@@ -142,9 +142,9 @@ async function segmentsIn(folder: string): Promise<number[]> {
     .toSorted((a, b) => a - b)
 }
 
-function decoded(values: readonly unknown[]) {
+function decodeRecords(values: readonly unknown[]) {
   return values.flatMap((value) => {
-    const record = Record.safeParse(value)
+    const record = JournalRecord.safeParse(value)
     const event = record.success ? AgentJournalEvent.safeParse(record.data.line) : undefined
     if (!record.success || !event?.success) return []
     return [{ event: event.data, attempt: record.data.attempt, n: record.data.n }]
@@ -152,19 +152,19 @@ function decoded(values: readonly unknown[]) {
 }
 
 /** The number of earlier events of its attempt; `again` if it was already recorded before the restart. */
-function counter(told: Map<string, number>) {
+function createAttemptCounter(records: Map<string, number>) {
   const begun = new Map<string, number>()
-  return ({ attempt, event }: Happened): number | 'again' | undefined => {
+  return ({ attempt, event }: NewAgentEvent): number | 'again' | undefined => {
     if (attempt === undefined || (event.type !== 'agent' && event.type !== 'attempt-started')) return undefined
     const n = begun.get(attempt) ?? 0
     begun.set(attempt, n + 1)
-    if (n < (told.get(attempt) ?? 0)) return 'again'
+    if (n < (records.get(attempt) ?? 0)) return 'again'
     return n
   }
 }
 
-function eventOf({ at, sprintId, promptId, event, attempt }: Happened, seq: number): AgentJournalEvent {
-  const short = clipped(event)
+function toAgentEvent({ at, sprintId, promptId, event, attempt }: NewAgentEvent, seq: number): AgentJournalEvent {
+  const short = truncateEvent(event)
   return {
     seq,
     at,
@@ -176,26 +176,26 @@ function eventOf({ at, sprintId, promptId, event, attempt }: Happened, seq: numb
 }
 
 /** The event with long output truncated in the middle; undefined if nothing is too long. */
-export function clipped(event: SprintEvent): SprintEvent | undefined {
+export function truncateEvent(event: SprintEvent): SprintEvent | undefined {
   if (event.type !== 'agent') return undefined
   const inner = event.event
-  if (inner.kind === 'text' && inner.text.length > longestOutput) {
-    return { ...event, event: { ...inner, text: withoutMiddle(inner.text) } }
+  if (inner.kind === 'text' && inner.text.length > maxOutputLength) {
+    return { ...event, event: { ...inner, text: truncateMiddle(inner.text) } }
   }
-  if (inner.kind === 'raw' && inner.line.length > longestOutput) {
-    return { ...event, event: { ...inner, line: withoutMiddle(inner.line) } }
+  if (inner.kind === 'raw' && inner.line.length > maxOutputLength) {
+    return { ...event, event: { ...inner, line: truncateMiddle(inner.line) } }
   }
   if (inner.kind !== 'tool') return undefined
-  const isLongInput = JSON.stringify(inner.input ?? null).length > longestOutput
-  const isLongOutput = (inner.output?.length ?? 0) > longestOutput
+  const isLongInput = JSON.stringify(inner.input ?? null).length > maxOutputLength
+  const isLongOutput = (inner.output?.length ?? 0) > maxOutputLength
   if (!isLongInput && !isLongOutput) return undefined
   const { input, output, ...rest } = inner
   const kept = isLongInput ? {} : { input }
-  return { ...event, event: { ...rest, ...kept, ...(output !== undefined && { output: withoutMiddle(output) }) } }
+  return { ...event, event: { ...rest, ...kept, ...(output !== undefined && { output: truncateMiddle(output) }) } }
 }
 
-function withoutMiddle(text: string): string {
-  if (text.length <= longestOutput) return text
-  const half = longestOutput / 2
-  return `${text.slice(0, half)}\n… ${text.length - longestOutput} characters omitted …\n${text.slice(-half)}`
+function truncateMiddle(text: string): string {
+  if (text.length <= maxOutputLength) return text
+  const half = maxOutputLength / 2
+  return `${text.slice(0, half)}\n… ${text.length - maxOutputLength} characters omitted …\n${text.slice(-half)}`
 }

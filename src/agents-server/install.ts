@@ -1,22 +1,22 @@
 import { RalphError } from '../contract/errors.ts'
-import { redactor, secretsIn } from '../contract/redact.ts'
-import { runShortly } from '../platform/processes/short-run.ts'
-import type { Environment } from './agent-ports.ts'
+import { createRedactor, findEnvSecrets } from '../contract/redact.ts'
+import { runWithTimeout } from '../platform/processes/short-run.ts'
+import type { AgentEnvironment } from './agent-ports.ts'
 
-export type Installing = {
+export type InstallOptions = {
   /** Contains `{version}`. */
   readonly command: string | undefined
-  readonly env: Environment
+  readonly env: AgentEnvironment
   readonly cwd: string
   /** The version that the next start would run, read from the disk. */
   readonly installedVersion?: (() => string | undefined) | undefined
 }
 
-const mostMs = 240_000
-const mostShown = 1000
+const installTimeoutMs = 240_000
+const maxShownOutput = 1000
 
 /** Runs only the command configured on this machine: the backend supplies a version and nothing else. */
-export async function install(version: string, how: Installing): Promise<void> {
+export async function installVersion(version: string, how: InstallOptions): Promise<void> {
   const { command, env, cwd } = how
   if (command === undefined) {
     throw new RalphError('NOT_SUPPORTED', `this machine does not accept updates (ralph ${version})`, {
@@ -24,11 +24,11 @@ export async function install(version: string, how: Installing): Promise<void> {
     })
   }
   const script = `{ ${command.replaceAll('{version}', version)}\n} 2>&1`
-  const job = { file: '/bin/sh', args: ['-c', script], cwd, env: given(env), timeoutMs: mostMs }
-  const { code, stdout } = await runShortly(job)
-  const said = redactor(secretsIn(env))(stdout.trim()).slice(-mostShown)
+  const job = { file: '/bin/sh', args: ['-c', script], cwd, env: definedVariables(env), timeoutMs: installTimeoutMs }
+  const { code, stdout } = await runWithTimeout(job)
+  const said = createRedactor(findEnvSecrets(env))(stdout.trim()).slice(-maxShownOutput)
   if (code !== 0) {
-    const why = code === null ? `killed, or took longer than ${mostMs / 1000} s` : `exit code ${code}`
+    const why = code === null ? `killed, or took longer than ${installTimeoutMs / 1000} s` : `exit code ${code}`
     throw new RalphError('MACHINE_REFUSED', `failed to install ralph ${version} (${why}): ${said}`)
   }
   const found = how.installedVersion?.() ?? version
@@ -37,5 +37,5 @@ export async function install(version: string, how: Installing): Promise<void> {
   throw new RalphError('MACHINE_REFUSED', `ralph ${version} was installed, but ${where}. ${said}`)
 }
 
-const given = (env: Environment): Record<string, string> =>
+const definedVariables = (env: AgentEnvironment): Record<string, string> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { Inventory, InventoryAgent } from '../contract/fleet/channel.ts'
-import type { Program } from '../contract/fleet/machine.ts'
+import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import { diskSpace } from '../platform/files/files.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
 import type { IncomingMessage } from './disk-mailbox.ts'
@@ -26,7 +26,7 @@ export type MachineSettings = {
 
 const defaultSlots = 4
 
-export const defaultSettings = (home: string, userHome: string): MachineSettings => ({
+export const defaultMachineSettings = (home: string, userHome: string): MachineSettings => ({
   name: hostname(),
   labels: [],
   roots: [userHome],
@@ -42,10 +42,10 @@ export type InventoryParts = {
   readonly jobs: Jobs
   readonly waiting: () => readonly IncomingMessage[]
   readonly home: string
-  readonly programs: () => readonly Program[] | undefined
+  readonly programs: () => readonly InstalledProgram[] | undefined
 }
 
-export async function takeInventory(parts: InventoryParts): Promise<Inventory> {
+export async function createInventory(parts: InventoryParts): Promise<Inventory> {
   const { settings, version, bootEpoch, agents } = parts
   const disk = await diskSpace(parts.home).catch(() => undefined)
   const programs = parts.programs()
@@ -60,15 +60,15 @@ export async function takeInventory(parts: InventoryParts): Promise<Inventory> {
     roots: [...settings.roots],
     ...(disk && { diskFreeBytes: disk.freeBytes }),
     ...(programs && { programs: [...programs] }),
-    agents: agents.all().map((agent) => inventoryOf(agent, parts)),
+    agents: agents.all().map((agent) => agentInventory(agent, parts)),
     waiting: parts.waiting().length,
   }
 }
 
-function inventoryOf(agent: LocalAgent, { agents, jobs, waiting }: InventoryParts): InventoryAgent {
+function agentInventory(agent: LocalAgent, { agents, jobs, waiting }: InventoryParts): InventoryAgent {
   const { agentId, workspace, folder } = agent
-  const mine = jobs.of(agentId)
-  const reason = whyNot(agent, agents)
+  const mine = jobs.listForAgent(agentId)
+  const reason = unavailableReason(agent, agents)
   const busy = mine.some(({ startedAt }) => startedAt !== undefined)
   const state = agent.archived ? 'archived' : reason === undefined ? (busy ? 'running' : 'idle') : 'failed'
   const under = mine.flatMap(({ promptId, startedAt }) =>
@@ -76,7 +76,7 @@ function inventoryOf(agent: LocalAgent, { agents, jobs, waiting }: InventoryPart
       ? []
       : [{ promptId, running: startedAt !== undefined, ...(startedAt !== undefined && { startedAt }) }],
   )
-  const ended = endedOf(agentId, waiting())
+  const ended = listEndedWork(agentId, waiting())
   return {
     agentId,
     state,
@@ -90,9 +90,9 @@ function inventoryOf(agent: LocalAgent, { agents, jobs, waiting }: InventoryPart
 }
 
 /** Work that has ended here while the backend still lists it as running. */
-function endedOf(agentId: string, waiting: readonly IncomingMessage[]) {
+function listEndedWork(agentId: string, waiting: readonly IncomingMessage[]) {
   const reports = waiting.flatMap(({ body }) => {
-    const report = Ended.safeParse(body)
+    const report = EndedMessage.safeParse(body)
     return report.success && report.data.agentId === agentId ? [report.data] : []
   })
   return {
@@ -101,11 +101,11 @@ function endedOf(agentId: string, waiting: readonly IncomingMessage[]) {
   }
 }
 
-const Ended = z.object({ agentId: z.string(), promptId: z.string().optional(), orderId: z.string().optional() })
+const EndedMessage = z.object({ agentId: z.string(), promptId: z.string().optional(), orderId: z.string().optional() })
 
-function whyNot({ agentId }: LocalAgent, agents: LocalAgents): string | undefined {
+function unavailableReason({ agentId }: LocalAgent, agents: LocalAgents): string | undefined {
   try {
-    agents.ready(agentId)
+    agents.requireReady(agentId)
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

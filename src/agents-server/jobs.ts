@@ -9,24 +9,24 @@ import { noUsage } from '../contract/outcome.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { systemClock } from '../platform/clock.ts'
 import { exists } from '../platform/files/files.ts'
-import { perform } from '../runtime/perform.ts'
-import { withRoom } from '../runtime/disk-space.ts'
+import { performOrder } from '../runtime/perform.ts'
+import { retryOnDiskFull } from '../runtime/disk-space.ts'
 import type { Ports } from '../runtime/ports.ts'
-import { slots } from '../runtime/slots.ts'
-import { diskOf } from '../storage/sprint/disk.ts'
+import { limitConcurrency } from '../runtime/slots.ts'
+import { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent, LocalAgents } from './agents.ts'
-import { portsFor, sprintFolder, type Environment } from './agent-ports.ts'
+import { createAgentPorts, agentSprintFolder, type AgentEnvironment } from './agent-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
-import { lockFor } from './notes.ts'
+import { writeTaskLock } from './notes.ts'
 import { pushWork } from './pushing.ts'
-import { runText, textAttempt } from './text-prompt.ts'
+import { runTextPrompt, textPromptAttempt } from './text-prompt.ts'
 
 export type JobParts = {
   readonly agents: LocalAgents
   readonly mailbox: DiskMailbox
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
-  readonly env: Environment
+  readonly env: AgentEnvironment
   readonly limits: Ports['limits']
   /** The maximum number of prompts at once on this machine. */
   readonly slots: number
@@ -34,11 +34,11 @@ export type JobParts = {
   readonly leased: (leaseMs: number, signal: AbortSignal) => Promise<void>
   readonly changed: () => void
   /** The folder whose disk is checked, if it differs. */
-  readonly disk?: typeof diskOf | undefined
+  readonly disk?: typeof createDiskPort | undefined
   readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
 }
 
-export type Job = {
+export type MachineJob = {
   /** The message that requested it. */
   readonly messageId: string
   readonly agentId: string
@@ -60,28 +60,28 @@ export interface Jobs {
   readonly interrupt: (body: RequestBody<'interrupt'>) => boolean
   /** Waits until all known prompts of the agent are over. */
   readonly turn: (agentId: string) => Promise<void>
-  readonly of: (agentId: string) => readonly Job[]
+  readonly listForAgent: (agentId: string) => readonly MachineJob[]
 }
 
 /** Maximum number of hooks at once. */
 const hookSlots = 4
-const retryMs = 2000
+const retryDelayMs = 2000
 /** The default for backends that do not send it. */
-const usualLeaseMs = 600_000
+const defaultLeaseMs = 600_000
 
 export function openJobs(parts: JobParts): Jobs {
-  const jobs = new Map<string, Job>()
+  const jobs = new Map<string, MachineJob>()
   const shared = {
-    promptSlots: slots(parts.slots),
-    hookSlots: slots(hookSlots),
+    promptSlots: limitConcurrency(parts.slots),
+    hookSlots: limitConcurrency(hookSlots),
   }
   const turns = new Map<string, Promise<void>>()
-  const start = (job: Job, work: () => Promise<void>) => {
+  const start = (job: MachineJob, work: () => Promise<void>) => {
     if (jobs.has(job.messageId)) return
     jobs.set(job.messageId, job)
     parts.changed()
     void work()
-      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: messageOf(error) }))
+      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: describeJobError(error) }))
       .finally(() => {
         jobs.delete(job.messageId)
         parts.changed()
@@ -90,17 +90,17 @@ export function openJobs(parts: JobParts): Jobs {
   return {
     prompt: (messageId, body, after) => {
       const { agentId, promptId } = body
-      const job: Job = { messageId, agentId, promptId, controller: new AbortController(), startedAt: undefined }
+      const job: MachineJob = { messageId, agentId, promptId, controller: new AbortController(), startedAt: undefined }
       start(job, () => {
         const before = Promise.all([turns.get(agentId), after])
-        const mine = Promise.race([before, aborted(job)]).then(() => runPrompt(job, body, { ...parts, ...shared }))
-        turns.set(agentId, Promise.allSettled([before, mine]).then(nothing))
+        const mine = Promise.race([before, whenAborted(job)]).then(() => runPrompt(job, body, { ...parts, ...shared }))
+        turns.set(agentId, Promise.allSettled([before, mine]).then(noop))
         return mine
       })
     },
     order: (messageId, body, after) => {
       const { agentId, orderId } = body
-      const job: Job = { messageId, agentId, orderId, controller: new AbortController(), startedAt: undefined }
+      const job: MachineJob = { messageId, agentId, orderId, controller: new AbortController(), startedAt: undefined }
       start(job, () => after.then(() => runOrder(job, body, { ...parts, ...shared })))
     },
     interrupt: ({ agentId, promptId, when }) => {
@@ -112,27 +112,27 @@ export function openJobs(parts: JobParts): Jobs {
       return ended.length > 0
     },
     turn: (agentId) => turns.get(agentId) ?? Promise.resolve(),
-    of: (agentId) => [...jobs.values()].filter((job) => job.agentId === agentId),
+    listForAgent: (agentId) => [...jobs.values()].filter((job) => job.agentId === agentId),
   }
 }
 
-const nothing = () => {}
+const noop = () => {}
 
 /** Cancelled work does not wait for its turn. */
-const aborted = ({ controller: { signal } }: Job): Promise<void> =>
+const whenAborted = ({ controller: { signal } }: MachineJob): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
-type Shared = JobParts & {
+type JobContext = JobParts & {
   readonly promptSlots: Ports['hookSlots']
   readonly hookSlots: Ports['hookSlots']
 }
 
-async function runPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<void> {
+async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<void> {
   const { promptId, agentId } = body
   const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
   const isNotes = body.asked.kind === 'order' && body.asked.protocol === 'notes'
-  const lock = agent && isNotes ? { lock: await lockFor(agent.notes) } : {}
+  const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
   const told = {
     promptId,
     agentId,
@@ -142,60 +142,60 @@ async function runPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): 
     ...lock,
   }
   const report = encodeReport('prompt-ended', told)
-  await sendForSure({ id: `prompt-ended:${promptId}`, type: 'prompt-ended', body: report }, job.messageId, parts)
+  await sendUntilStored({ id: `prompt-ended:${promptId}`, type: 'prompt-ended', body: report }, job.messageId, parts)
 }
 
-type PromptEnd = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
-type Ended = { readonly end: PromptEnd; readonly pushed?: string }
+type PromptOutcome = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
+type EndedPrompt = { readonly end: PromptOutcome; readonly pushed?: string }
 
-async function endOfPrompt(job: Job, body: RequestBody<'prompt'>, parts: Shared): Promise<Ended> {
+async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<EndedPrompt> {
   const { signal } = job.controller
   try {
     // Work that began before a restart is already running, with or without a backend: reattach and finish it properly.
     const known = parts.agents.find(body.agentId)
-    const begun = known !== undefined && hasBegun(known, body)
+    const begun = known !== undefined && hasStartedAttempt(known, body)
     if (!begun) await parts.leased(body.leaseMs, signal)
     if (signal.aborted && !begun) return { end: { kind: 'cancelled' } }
     if (begun && wasAborted(known, body)) return { end: abortedEnd(body) }
-    const agent = parts.agents.ready(body.agentId)
+    const agent = parts.agents.requireReady(body.agentId)
     job.startedAt = Date.now()
     parts.changed()
-    if (body.asked.kind === 'text') return await runOwn(agent, body, { ...parts, signal })
-    return await runAsked(job, agent, body.asked, { ...parts, program: body.program })
+    if (body.asked.kind === 'text') return await runUserPrompt(agent, body, { ...parts, signal })
+    return await runSprintPrompt(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
-    parts.log('failed to start a prompt', { promptId: body.promptId, why: messageOf(error) })
-    return { end: { kind: 'refused', reason: messageOf(error) } }
+    parts.log('failed to start a prompt', { promptId: body.promptId, why: describeJobError(error) })
+    return { end: { kind: 'refused', reason: describeJobError(error) } }
   }
 }
 
 /** A user's own prompt. */
-async function runOwn(
+async function runUserPrompt(
   agent: LocalAgent,
   body: RequestBody<'prompt'>,
-  parts: Shared & { readonly signal: AbortSignal },
-): Promise<Ended> {
+  parts: JobContext & { readonly signal: AbortSignal },
+): Promise<EndedPrompt> {
   const { promptId } = body
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), promptId, event })
-  const outcome = await withRoom(() => runText(agent, body, parts), roomOf(agent, observe, parts), parts.signal)
+  const outcome = await retryOnDiskFull(() => runTextPrompt(agent, body, parts), createRoomCheck(agent, observe, parts), parts.signal)
   return { end: 'aborted' in outcome ? { kind: 'cancelled' } : { kind: 'outcome', outcome } }
 }
 
 /** The space needed before the runtime itself checks for room. */
-const roomOf = ({ home }: LocalAgent, observe: (event: SprintEvent) => void, { disk = diskOf }: JobParts) => ({
+const createRoomCheck = ({ home }: LocalAgent, observe: (event: SprintEvent) => void, { disk = createDiskPort }: JobParts) => ({
   disk: disk(home),
   clock: systemClock,
   observe,
 })
 
-type AskedOrder = Extract<RequestBody<'prompt'>['asked'], { kind: 'order' }>
+type SprintOrder = Extract<RequestBody<'prompt'>['asked'], { kind: 'order' }>
 
-async function runAsked(
-  job: Job,
+async function runSprintPrompt(
+  job: MachineJob,
   agent: LocalAgent,
-  { sprintId, order, progress }: AskedOrder,
-  parts: Shared & { readonly program: string },
-): Promise<Ended> {
-  const attempt = attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`)
+  { sprintId, order, progress }: SprintOrder,
+  parts: JobContext & { readonly program: string },
+): Promise<EndedPrompt> {
+  const attempt = findAttemptFolder(agent, sprintId, `${order.iteration}-${order.attempt}`)
   const { promptId } = job
   let messages = 0
   const observe = (event: SprintEvent) => {
@@ -203,10 +203,10 @@ async function runAsked(
     agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt })
   }
   const { signal } = job.controller
-  const open = () => portsFor({ ...parts, agent, sprintId, progress, observe })
-  const ports = await withRoom(open, roomOf(agent, observe, parts), signal)
+  const open = () => createAgentPorts({ ...parts, agent, sprintId, progress, observe })
+  const ports = await retryOnDiskFull(open, createRoomCheck(agent, observe, parts), signal)
   if ('aborted' in ports) return { end: { kind: 'cancelled' } }
-  const fact = await perform(order, { progress, ports, signal })
+  const fact = await performOrder(order, { progress, ports, signal })
   const startedAt = job.startedAt ?? Date.now()
   const said = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
   await agent.conversations.add({ ...said, transcript: `${attempt}/transcript.jsonl` })
@@ -215,10 +215,10 @@ async function runAsked(
 }
 
 /** Relative to the agent's folder. */
-const attemptOf = (agent: LocalAgent, sprintId: string, name: string): string =>
-  relative(agent.home, join(sprintFolder(agent, sprintId), 'attempts', name))
+const findAttemptFolder = (agent: LocalAgent, sprintId: string, name: string): string =>
+  relative(agent.home, join(agentSprintFolder(agent, sprintId), 'attempts', name))
 
-const hasBegun = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean => exists(attemptFolder(agent, body))
+const hasStartedAttempt = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean => exists(attemptFolder(agent, body))
 
 /** Ended on request, and killed before reporting it: the attempt is over and must not start again. */
 function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
@@ -229,12 +229,12 @@ function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
 }
 
 function attemptFolder(agent: LocalAgent, { asked, promptId }: RequestBody<'prompt'>): string {
-  if (asked.kind === 'text') return join(agent.home, textAttempt(promptId))
+  if (asked.kind === 'text') return join(agent.home, textPromptAttempt(promptId))
   const { sprintId, order } = asked
-  return join(agent.home, attemptOf(agent, sprintId, `${order.iteration}-${order.attempt}`))
+  return join(agent.home, findAttemptFolder(agent, sprintId, `${order.iteration}-${order.attempt}`))
 }
 
-function abortedEnd({ asked }: RequestBody<'prompt'>): PromptEnd {
+function abortedEnd({ asked }: RequestBody<'prompt'>): PromptOutcome {
   const spent = { usage: noUsage, costUsd: 0 }
   if (asked.kind === 'text') {
     return { kind: 'outcome', outcome: { status: 'aborted', retryable: false, text: '', resumable: false, ...spent } }
@@ -244,29 +244,29 @@ function abortedEnd({ asked }: RequestBody<'prompt'>): PromptEnd {
   return { kind: 'fact', fact: { type: 'attempt-ended', ...at, end: { kind: 'aborted' }, ...spent } }
 }
 
-async function runOrder(job: Job, body: RequestBody<'carry-out'>, parts: Shared): Promise<void> {
-  const { orderId, agentId, leaseMs = usualLeaseMs } = body
+async function runOrder(job: MachineJob, body: RequestBody<'carry-out'>, parts: JobContext): Promise<void> {
+  const { orderId, agentId, leaseMs = defaultLeaseMs } = body
   await parts.leased(leaseMs, job.controller.signal)
   job.startedAt = Date.now()
   const done = job.controller.signal.aborted
     ? { reason: 'cancelled' }
-    : await carryOut(job, body, parts).catch((error: unknown) => ({ reason: messageOf(error) }))
+    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: describeJobError(error) }))
   const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
-  await sendForSure({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
+  await sendUntilStored({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
 }
 
-async function carryOut(
-  job: Job,
+async function performMachineOrder(
+  job: MachineJob,
   { agentId, sprintId, program, order, progress }: RequestBody<'carry-out'>,
-  parts: Shared,
+  parts: JobContext,
 ) {
-  const agent = parts.agents.ready(agentId)
+  const agent = parts.agents.requireReady(agentId)
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), sprintId, event })
   const { signal } = job.controller
-  const open = () => portsFor({ ...parts, agent, sprintId, program, progress, observe })
-  const ports = await withRoom(open, roomOf(agent, observe, parts), signal)
+  const open = () => createAgentPorts({ ...parts, agent, sprintId, program, progress, observe })
+  const ports = await retryOnDiskFull(open, createRoomCheck(agent, observe, parts), signal)
   if ('aborted' in ports) return { reason: 'cancelled' }
-  const fact = await perform(order, { progress, ports, signal })
+  const fact = await performOrder(order, { progress, ports, signal })
   const kept = await pushWork(agent, sprintId, observe)
   return { ...(fact ? { fact: machineFact(fact) } : { reason: 'cancelled' }), ...kept }
 }
@@ -281,15 +281,15 @@ const isMachineFact = (fact: Fact): fact is Extract<Fact, { type: MachineFact['t
   MachineFact.options.some(({ shape }) => shape.type.value === fact.type)
 
 /** A full disk may have room later, so retry instead of losing the report. */
-async function sendForSure(message: Parameters<DiskMailbox['send']>[0], settles: string, { mailbox, log }: JobParts) {
+async function sendUntilStored(message: Parameters<DiskMailbox['send']>[0], settles: string, { mailbox, log }: JobParts) {
   while (!mailbox.isClosed()) {
     try {
       return await mailbox.send(message, settles)
     } catch (error) {
-      log('failed to store a report, retrying', { id: message.id, why: messageOf(error) })
-      await new Promise((resolve) => setTimeout(resolve, retryMs))
+      log('failed to store a report, retrying', { id: message.id, why: describeJobError(error) })
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
     }
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const describeJobError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

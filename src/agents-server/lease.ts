@@ -1,9 +1,9 @@
 /** Whether work may start: only if the backend was heard from recently, or is connected. */
 export interface Lease {
   /** Called when the backend was heard from. */
-  readonly heard: () => void
+  readonly renew: () => void
   /** The line is up and both sides have exchanged their inventories. */
-  readonly reconciled: (isReconciled: boolean) => void
+  readonly setReconciled: (isReconciled: boolean) => void
   /** Resolves when work with a lease of this length may start, or `signal` aborts. */
   readonly wait: (leaseMs: number, signal: AbortSignal) => Promise<void>
   /** Nothing starts after this call. */
@@ -25,8 +25,8 @@ export function openLease(clocks: readonly (() => number)[] = [() => performance
     for (const check of waiting) check()
   }
   return {
-    heard: () => void (lastHeard = now()),
-    reconciled: (given) => {
+    renew: () => void (lastHeard = now()),
+    setReconciled: (given) => {
       isReconciled = given
       look()
     },

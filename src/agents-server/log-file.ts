@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { dirname } from 'node:path'
 import { openAppendFile, type AppendFile } from '../platform/files/append-file.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
-import { exists, makeFolder, readBytes } from '../platform/files/files.ts'
+import { exists, createFolder, readBytes } from '../platform/files/files.ts'
 
 /**
  * A file of JSON lines with checksums. Appended lines are durable; a line that was being written at a crash is dropped.
@@ -21,37 +21,37 @@ export type OpenedLog = {
 }
 
 export async function openLog(path: string): Promise<OpenedLog> {
-  await makeFolder(dirname(path))
+  await createFolder(dirname(path))
   if (!exists(path)) await writeFileAtomic(path, '')
-  const { values, goodBytes, damaged } = readLines(await readBytes(path))
-  return { file: logOn(await openAppendFile(path, goodBytes)), values, damaged }
+  const { values, goodBytes, damaged } = parseLogLines(await readBytes(path))
+  return { file: createLogFile(await openAppendFile(path, goodBytes)), values, damaged }
 }
 
 /** Reads a log without opening it for writing. */
 export async function readLog(path: string): Promise<readonly unknown[]> {
-  return readLines(await readBytes(path)).values
+  return parseLogLines(await readBytes(path)).values
 }
 
 /** Replaces the whole content. The log must not be open. */
 export async function rewriteLog(path: string, values: readonly unknown[]): Promise<void> {
-  await makeFolder(dirname(path))
-  await writeFileAtomic(path, values.map((value) => lineOf(value)).join(''))
+  await createFolder(dirname(path))
+  await writeFileAtomic(path, values.map((value) => formatLogLine(value)).join(''))
 }
 
-const logOn = (file: AppendFile): LogFile => ({
-  append: (...values) => file.append(values.map((value) => lineOf(value)).join('')),
+const createLogFile = (file: AppendFile): LogFile => ({
+  append: (...values) => file.append(values.map((value) => formatLogLine(value)).join('')),
   size: file.size,
   close: file.close,
 })
 
-function lineOf(value: unknown): string {
+function formatLogLine(value: unknown): string {
   const json = JSON.stringify(value)
-  return `${checksum(json)} ${json}\n`
+  return `${lineChecksum(json)} ${json}\n`
 }
 
-const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
+const lineChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
 
-function readLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damaged: number } {
+function parseLogLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damaged: number } {
   const values: unknown[] = []
   let goodBytes = 0
   let bad = 0
@@ -59,7 +59,7 @@ function readLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damag
   for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
     const line = bytes.toString('utf8', start, end)
     const json = line.slice(9)
-    if (line[8] === ' ' && checksum(json) === line.slice(0, 8)) {
+    if (line[8] === ' ' && lineChecksum(json) === line.slice(0, 8)) {
       values.push(JSON.parse(json))
       goodBytes = end + 1
       damaged += bad

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
-import type { TaskLock as WireLock } from '../contract/fleet/channel.ts'
+import type { TaskLockState as WireLock } from '../contract/fleet/channel.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { lockName, outcomeName } from '../loop/notes-prompt.ts'
 import type { LockState } from '../loop/read-lock.ts'
@@ -9,37 +9,37 @@ import {
   exists,
   isFolder,
   listFolder,
-  makeFolder,
-  readTextIfThere,
+  createFolder,
+  readTextIfExists,
   realPath,
   removeFile,
 } from '../platform/files/files.ts'
-import { fileFacts } from '../platform/files/private-file.ts'
-import type { TaskLock } from '../runtime/ports.ts'
-import { isInside } from './workspaces.ts'
+import { statFile } from '../platform/files/private-file.ts'
+import type { NotesLock } from '../runtime/ports.ts'
+import { isInsideFolder } from './workspaces.ts'
 
 const readme = 'README.md'
 /** The attempt that the lock was last written for. */
-const restoredFor = '.task-lock-for'
-const mostNotes = 200
-const longestNote = 64 * 1024
+const lockedAttemptFile = '.task-lock-for'
+const maxNotes = 200
+const maxNoteLength = 64 * 1024
 
 /** Where an agent keeps its notes. `{agent}` in the configured path is replaced by the agent's name. */
 export const notesFolder = (configured: string, agent: string): string =>
   configured.includes('{agent}') ? configured.replaceAll('{agent}', agent) : configured
 
 /** Prepares the folder for a task. Notes of earlier tasks stay; the same task is not written twice. */
-export async function setUpNotes(folder: string, task: string, now: number): Promise<void> {
-  await makeFolder(folder)
-  const before = await readTextIfThere(join(folder, readme))
-  const isWritten = before !== undefined && lastTaskOf(before) === task.trim()
+export async function prepareNotes(folder: string, task: string, now: number): Promise<void> {
+  await createFolder(folder)
+  const before = await readTextIfExists(join(folder, readme))
+  const isWritten = before !== undefined && findLastTask(before) === task.trim()
   if (!isWritten)
     await writeFileAtomic(
       join(folder, readme),
       before === undefined ? firstReadme(task, now) : addTask(before, task, now),
     )
   await removeFile(join(folder, outcomeName))
-  await removeFile(join(folder, restoredFor))
+  await removeFile(join(folder, lockedAttemptFile))
   await writeFileAtomic(join(folder, lockName), '')
 }
 
@@ -51,12 +51,12 @@ const firstReadme = (task: string, now: number): string => `# Notes
 
 Where to start reading. Keep it short; put details into other files here and link them.
 
-${section(task, now)}`
+${taskSection(task, now)}`
 
 const addTask = (before: string, task: string, now: number): string =>
-  `${before.trimEnd()}\n\n---\n\n${section(task, now)}`
+  `${before.trimEnd()}\n\n---\n\n${taskSection(task, now)}`
 
-const section = (task: string, now: number): string => `${taskHeading} (${formatTimestamp(now)})
+const taskSection = (task: string, now: number): string => `${taskHeading} (${formatTimestamp(now)})
 
 ${task.trim()}
 
@@ -78,7 +78,7 @@ ${task.trim()}
 `
 
 /** The text between the last task heading and the next heading. */
-function lastTaskOf(text: string): string | undefined {
+function findLastTask(text: string): string | undefined {
   const begin = text.lastIndexOf(taskHeading)
   if (begin === -1) return undefined
   const [, ...lines] = text.slice(begin).split('\n')
@@ -90,15 +90,15 @@ function lastTaskOf(text: string): string | undefined {
 }
 
 /** The lock of the notes protocol, as a runtime port. */
-export const taskLock = (folder: string): TaskLock => ({
+export const createTaskLock = (folder: string): NotesLock => ({
   folder,
   read: () => readLockState(folder),
   restore: async (attempt) => {
-    if ((await readTextIfThere(join(folder, restoredFor)))?.trim() === attempt) return
-    await makeFolder(folder)
+    if ((await readTextIfExists(join(folder, lockedAttemptFile)))?.trim() === attempt) return
+    await createFolder(folder)
     await removeFile(join(folder, outcomeName))
     await writeFileAtomic(join(folder, lockName), '')
-    await writeFileAtomic(join(folder, restoredFor), `${attempt}\n`)
+    await writeFileAtomic(join(folder, lockedAttemptFile), `${attempt}\n`)
   },
 })
 
@@ -106,15 +106,15 @@ export const taskLock = (folder: string): TaskLock => ({
 async function readLockState(folder: string): Promise<LockState> {
   if (!isFolder(folder))
     throw new RalphError('FILE_UNREADABLE', 'the notes folder is gone', { place: { file: folder } })
-  if ((await readTextIfThere(join(folder, lockName))) !== undefined) return { exists: true }
-  const said = (await readTextIfThere(join(folder, outcomeName)))?.trim() ?? ''
+  if ((await readTextIfExists(join(folder, lockName))) !== undefined) return { exists: true }
+  const said = (await readTextIfExists(join(folder, outcomeName)))?.trim() ?? ''
   const [, word, text = ''] = /^\W*(done|stuck)\b[\s:.,;–-]*(.*)$/is.exec(said) ?? []
   if (word === undefined) return { exists: false, ...(said !== '' && { text: said }) }
   return { exists: false, outcome: word.toLowerCase() === 'stuck' ? 'stuck' : 'done', text: text.trim() }
 }
 
 /** The same for the wire, where a failure is an answer too. */
-export async function lockFor(folder: string): Promise<WireLock> {
+export async function writeTaskLock(folder: string): Promise<WireLock> {
   try {
     const lock = await readLockState(folder)
     if (lock.exists) return { state: 'present' }
@@ -128,11 +128,11 @@ export async function lockFor(folder: string): Promise<WireLock> {
 export async function readNotes(folder: string) {
   const names = exists(folder) ? (await listFolder(folder)).filter((name) => name.endsWith('.md')).toSorted() : []
   const notes = await Promise.all(
-    names.slice(0, mostNotes).map(async (name) => {
-      const facts = await fileFacts(join(folder, name))
+    names.slice(0, maxNotes).map(async (name) => {
+      const facts = await statFile(join(folder, name))
       // A link could point anywhere.
-      if (!facts || !isInside(realPath(join(folder, name)), realPath(folder))) return []
-      const text = facts.size <= longestNote ? await readTextIfThere(join(folder, name)) : undefined
+      if (!facts || !isInsideFolder(realPath(join(folder, name)), realPath(folder))) return []
+      const text = facts.size <= maxNoteLength ? await readTextIfExists(join(folder, name)) : undefined
       return [{ name, size: facts.size, updatedAt: facts.changedAt, ...(text !== undefined && { text }) }]
     }),
   )

@@ -1,26 +1,26 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Driver } from '../agents/drivers/driver.ts'
-import { agentEnv } from '../agents/supervise/environment.ts'
-import { inspectAgent, type Inspector } from '../agents/supervise/inspect.ts'
-import { driverNamed, drivers } from '../agents/drivers/registry.ts'
-import type { Program } from '../contract/fleet/machine.ts'
+import { buildAgentEnv } from '../agents/supervise/environment.ts'
+import { inspectAgent, type InspectionPorts } from '../agents/supervise/inspect.ts'
+import { getDriver, drivers } from '../agents/drivers/registry.ts'
+import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import { isFile } from '../platform/files/files.ts'
 import { findProgram } from '../platform/processes/programs.ts'
-import { runShortly } from '../platform/processes/short-run.ts'
-import type { Environment } from './agent-ports.ts'
+import { runWithTimeout } from '../platform/processes/short-run.ts'
+import type { AgentEnvironment } from './agent-ports.ts'
 
 const timeoutMs = 15_000
 
 /** The agent programs installed here, with everything that is known without a prompt. */
-export async function findPrograms(env: Environment): Promise<Program[]> {
+export async function findPrograms(env: AgentEnvironment): Promise<InstalledProgram[]> {
   const found = await Promise.all([...drivers.keys()].map((name) => inspectProgram(name, env)))
   return found.filter(({ problem }) => problem === undefined)
 }
 
-export async function inspectProgram(name: string, env: Environment): Promise<Program> {
-  const driver = driverNamed(name)
-  const { path, version, tested, login } = await inspectAgent(driver, inspectorOf(driver, env))
+export async function inspectProgram(name: string, env: AgentEnvironment): Promise<InstalledProgram> {
+  const driver = getDriver(name)
+  const { path, version, tested, login } = await inspectAgent(driver, createProgramInspector(driver, env))
   return {
     name,
     loggedIn: login,
@@ -30,13 +30,13 @@ export async function inspectProgram(name: string, env: Environment): Promise<Pr
   }
 }
 
-function inspectorOf(driver: Driver, env: Environment): Inspector {
+function createProgramInspector(driver: Driver, env: AgentEnvironment): InspectionPorts {
   const home = env['HOME'] ?? homedir()
   const { env: settings = {} } = driver.command({ cwd: home, folder: home, sprintDir: home })
-  const seen = agentEnv(driver, env, [], settings)
+  const seen = buildAgentEnv(driver, env, [], settings)
   return {
     find: (program) => findProgram(program, env['PATH'] ?? '', home),
-    run: (file, args) => runShortly({ file, args, cwd: home, env: seen, timeoutMs }),
+    run: (file, args) => runWithTimeout({ file, args, cwd: home, env: seen, timeoutMs }),
     isHomeFile: (path) => isFile(join(home, path)),
     env,
   }

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
-import { adoptSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/git/pushed-snapshot.ts'
-import { begunFile, sprintFolder } from './agent-ports.ts'
-import type { LocalAgent, TakenOver } from './agents.ts'
+import { restorePushedSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/git/pushed-snapshot.ts'
+import { checkpointMarkerFile, agentSprintFolder } from './agent-ports.ts'
+import type { LocalAgent, TakeoverSource } from './agents.ts'
 
 /**
  * Pushes the agent's work if its workspace has a push target. A failed push is a warning and does not stop the sprint,
@@ -17,7 +17,7 @@ export async function pushWork(
 ): Promise<{ readonly pushed?: string }> {
   try {
     const remote = agent.pushAddress()
-    return remote === undefined ? {} : { pushed: await pushSnapshot(snapshotOf(agent, sprintId, remote)) }
+    return remote === undefined ? {} : { pushed: await pushSnapshot(describeSnapshot(agent, sprintId, remote)) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     observe({ type: 'note', level: 'warning', text: `the files were not pushed: ${why}` })
@@ -26,16 +26,16 @@ export async function pushWork(
 }
 
 /** Fetches the files, notes and checkpoints that another machine has pushed. */
-export async function goOnFrom(agent: LocalAgent, { sprintId, commit }: TakenOver): Promise<void> {
+export async function restoreFromSnapshot(agent: LocalAgent, { sprintId, commit }: TakeoverSource): Promise<void> {
   const remote = agent.pushAddress()
   if (remote === undefined) throw new RalphError('WORKSPACE_REFUSED', 'this workspace has no push target')
-  const options = snapshotOf(agent, sprintId, remote)
-  await adoptSnapshot(options, commit)
-  await writeFileAtomic(begunFile(options.sprintDir), '')
+  const options = describeSnapshot(agent, sprintId, remote)
+  await restorePushedSnapshot(options, commit)
+  await writeFileAtomic(checkpointMarkerFile(options.sprintDir), '')
 }
 
-function snapshotOf(agent: LocalAgent, sprintId: string, remote: string): SnapshotOptions {
-  const sprintDir = sprintFolder(agent, sprintId)
+function describeSnapshot(agent: LocalAgent, sprintId: string, remote: string): SnapshotOptions {
+  const sprintDir = agentSprintFolder(agent, sprintId)
   const beside = [
     { name: 'notes', folder: agent.notes },
     { name: 'learned', folder: sprintDir, only: 'LEARNINGS.md' },

@@ -1,48 +1,48 @@
 import { X509Certificate } from 'node:crypto'
-import { newKeyAndRequest } from '../channel/authority.ts'
-import { askToJoin } from '../channel/join.ts'
-import { readJoinToken } from '../channel/join-token.ts'
+import { createKeyAndRequest } from '../channel/authority.ts'
+import { requestJoin } from '../channel/join.ts'
+import { parseJoinToken } from '../channel/join-token.ts'
 import type { Line } from '../channel/line.ts'
 import { decodeReportReply, encodeReport } from '../channel/message.ts'
-import { dial, type Address } from '../channel/web-socket.ts'
+import { dialBackend, type BackendAddress } from '../channel/web-socket.ts'
 import { RalphError } from '../contract/errors.ts'
 import { startAgentsServer, type AgentsServer, type AgentsServerOptions } from './agents-server.ts'
 import type { MachineSettings } from './inventory.ts'
-import { credentialsOf, readIdentity, saveIdentity, type Identity } from './machine-folder.ts'
+import { toCredentials, readIdentity, saveIdentity, type MachineIdentity } from './machine-folder.ts'
 
-export type Joining = {
+export type JoinOptions = {
   readonly home: string
   readonly token: string
-  readonly backend: Address
+  readonly backend: BackendAddress
   readonly settings: MachineSettings
   readonly version: string
   /** Called once if an admin has to approve the machine first. */
   readonly onPending: () => void
 }
 
-const askAgainMs = 3000
-const approvalMs = 30 * 60_000
+const approvalPollIntervalMs = 3000
+const approvalTimeoutMs = 30 * 60_000
 
 /** Registers this machine with a backend. The key is created here and never leaves this machine. */
-export async function joinBackend(joining: Joining): Promise<Identity> {
+export async function joinBackend(joining: JoinOptions): Promise<MachineIdentity> {
   const { home, backend, settings, version } = joining
-  const token = readJoinToken(joining.token)
-  const { key, csr } = await newKeyAndRequest(settings.name)
+  const token = parseJoinToken(joining.token)
+  const { key, csr } = await createKeyAndRequest(settings.name)
   const about = { csr, name: settings.name, labels: [...settings.labels], version }
-  const deadline = Date.now() + approvalMs
+  const deadline = Date.now() + approvalTimeoutMs
   for (let asked = 0; Date.now() < deadline; asked++) {
-    const { answer } = await askToJoin(backend, token, about)
+    const { answer } = await requestJoin(backend, token, about)
     if ('refused' in answer)
       throw new RalphError('JOIN_REFUSED', answer.refused, { hint: 'create a new one with: ralph machine token' })
     if ('machineId' in answer) {
       const { machineId, certificate, authorities } = answer
       const kept = { ...settings, labels: [...settings.labels], roots: [...settings.roots] }
-      const identity: Identity = { machineId, backend, key, certificate, authorities, settings: kept }
+      const identity: MachineIdentity = { machineId, backend, key, certificate, authorities, settings: kept }
       await saveIdentity(home, identity)
       return identity
     }
     if (asked === 0) joining.onPending()
-    await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+    await new Promise((resolve) => setTimeout(resolve, approvalPollIntervalMs))
   }
   throw new RalphError('JOIN_PENDING', 'no admin approved this machine in time', {
     hint: 'join again with a new token',
@@ -51,7 +51,7 @@ export async function joinBackend(joining: Joining): Promise<Identity> {
 
 type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'installedVersion' | 'log' | 'timing'>
 
-const lookEveryMs = 60_000
+const renewalCheckIntervalMs = 60_000
 
 /** Runs the agents-server of a joined machine and renews its certificate. */
 export async function startRemoteAgentsServer(options: RemoteOptions): Promise<AgentsServer> {
@@ -65,18 +65,18 @@ export async function startRemoteAgentsServer(options: RemoteOptions): Promise<A
   let identity = first
   let line: Line | undefined
   const look = async () => {
-    if (!line || !isDue(identity.certificate, Date.now())) return
-    identity = await renewed(identity, line)
+    if (!line || !isRenewalDue(identity.certificate, Date.now())) return
+    identity = await renewCertificate(identity, line)
     await saveIdentity(home, identity)
     options.log('certificate renewed')
   }
-  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()
+  const timer = setInterval(() => void look().catch(() => {}), renewalCheckIntervalMs).unref()
   const server = await startAgentsServer({
     ...options,
     machineId: identity.machineId,
     settings: identity.settings,
     connect: () =>
-      dial({ ...identity.backend, credentials: credentialsOf(identity), authorities: identity.authorities }),
+      dialBackend({ ...identity.backend, credentials: toCredentials(identity), authorities: identity.authorities }),
     onLine: (opened) => {
       line = opened
       void look().catch(() => {})
@@ -92,15 +92,15 @@ export async function startRemoteAgentsServer(options: RemoteOptions): Promise<A
 }
 
 /** Whether two thirds of its lifetime are over. */
-export function isDue(certificate: string, now: number): boolean {
+export function isRenewalDue(certificate: string, now: number): boolean {
   const { validFrom, validTo } = new X509Certificate(certificate)
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)]
   return now >= from + ((to - from) * 2) / 3
 }
 
 /** Uses a new key, over the session that the old one opened. */
-async function renewed(identity: Identity, line: Line): Promise<Identity> {
-  const { key, csr } = await newKeyAndRequest(identity.settings.name)
+async function renewCertificate(identity: MachineIdentity, line: Line): Promise<MachineIdentity> {
+  const { key, csr } = await createKeyAndRequest(identity.settings.name)
   const reply = decodeReportReply('renew', await line.call('renew', encodeReport('renew', { csr }), 30_000))
   return { ...identity, key, certificate: reply.certificate, authorities: reply.authorities }
 }

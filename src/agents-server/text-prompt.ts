@@ -1,37 +1,37 @@
 import { join } from 'node:path'
-import { driverNamed } from '../agents/drivers/registry.ts'
+import { getDriver } from '../agents/drivers/registry.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { defaultTimeouts } from '../contract/settings.ts'
-import { redactedAgent } from '../runtime/redacted.ts'
-import { redactorFor } from '../storage/accounts/secrets.ts'
-import type { Environment } from './agent-ports.ts'
+import { redactAgent } from '../runtime/redacted.ts'
+import { createProjectRedactor } from '../storage/accounts/secrets.ts'
+import type { AgentEnvironment } from './agent-ports.ts'
 import type { LocalAgent } from './agents.ts'
 
-type Running = { readonly env: Environment; readonly signal: AbortSignal }
+type TextPromptOptions = { readonly env: AgentEnvironment; readonly signal: AbortSignal }
 
 /** A user's own prompt, sent as written in the agent's conversation. */
-export async function runText(
+export async function runTextPrompt(
   agent: LocalAgent,
   body: RequestBody<'prompt'>,
-  { env, signal }: Running,
+  { env, signal }: TextPromptOptions,
 ): Promise<Outcome> {
   const { asked, promptId, program } = body
   if (asked.kind !== 'text') throw new Error('this is an order')
-  const driver = driverNamed(program)
+  const driver = getDriver(program)
   const supervised = superviseAgent({
-    sprintDir: textFolder(agent),
+    sprintDir: textPromptFolder(agent),
     cwd: agent.folder,
     env,
     driver,
     model: asked.model,
     pass: [],
   })
-  const runner = redactedAgent(supervised, redactorFor(agent.folder, env))
+  const runner = redactAgent(supervised, createProjectRedactor(agent.folder, env))
   const resume = asked.resume === true ? agent.conversations.current()?.session : undefined
   const startedAt = Date.now()
-  const attempt = textAttempt(promptId)
+  const attempt = textPromptAttempt(promptId)
   let messages = 1
   const outcome = await runner.run(
     {
@@ -55,7 +55,7 @@ export async function runText(
   return outcome
 }
 
-const textFolder = (agent: LocalAgent): string => join(agent.home, 'prompts')
+const textPromptFolder = (agent: LocalAgent): string => join(agent.home, 'prompts')
 
 /** Relative to the agent's folder. */
-export const textAttempt = (promptId: string): string => `prompts/attempts/${promptId}`
+export const textPromptAttempt = (promptId: string): string => `prompts/attempts/${promptId}`

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RalphError } from '../contract/errors.ts'
-import { install, type Installing } from './install.ts'
+import { installVersion, type InstallOptions } from './install.ts'
 
 export type Updates = {
   readonly install: (version: string) => Promise<void>
@@ -10,31 +10,31 @@ export type Updates = {
   readonly done: Promise<string>
 }
 
-const lookMs = 50
-const patienceMs = 2000
+const pollIntervalMs = 50
+const replyTimeoutMs = 2000
 
 /** One update per process: afterwards it can only restart. */
-export function updatesOf(how: Installing): Updates {
+export function createUpdates(how: InstallOptions): Updates {
   const own: { installed?: string; tell?: (version: string) => void } = {}
   const done = new Promise<string>((resolve) => (own.tell = resolve))
   return {
     done,
     install: async (version) => {
       if (own.installed === version) return
-      if (own.installed !== undefined) throw interrupted(`ralph ${own.installed} has just been installed`)
-      await install(version, how)
+      if (own.installed !== undefined) throw interruptedUpdateError(`ralph ${own.installed} has just been installed`)
+      await installVersion(version, how)
       own.installed = version
     },
     answered: async (isWaiting) => {
       if (own.installed === undefined) return
       // The reply is sent now if possible, otherwise by the next start.
-      const until = performance.now() + patienceMs
-      while (isWaiting() && performance.now() < until) await sleep(lookMs)
+      const until = performance.now() + replyTimeoutMs
+      while (isWaiting() && performance.now() < until) await sleep(pollIntervalMs)
       own.tell?.(own.installed)
     },
   }
 }
 
 /** The request has expired, and another install may have happened since. */
-export const interrupted = (why: string): RalphError =>
+export const interruptedUpdateError = (why: string): RalphError =>
   new RalphError('MACHINE_REFUSED', `${why}; check which version runs there, and try again`)

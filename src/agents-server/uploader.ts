@@ -1,11 +1,11 @@
 import { decodeReportReply, encodeReport } from '../channel/message.ts'
 import type { Line } from '../channel/line.ts'
-import { onceAtATime } from '../channel/turns.ts'
+import { coalesceRuns } from '../channel/turns.ts'
 import type { LocalAgent } from './agents.ts'
 
-const mostEvents = 500
-const mostCharacters = 256 * 1024
-const gatherMs = 30
+const maxEvents = 500
+const maxCharacters = 256 * 1024
+const debounceMs = 30
 const deadlineMs = 30_000
 
 export interface Uploader {
@@ -25,12 +25,12 @@ export function openUploader(): Uploader {
 
   const send = async (agent: LocalAgent) => {
     const { agentId, events } = agent
-    await new Promise((resolve) => setTimeout(resolve, gatherMs))
+    await new Promise((resolve) => setTimeout(resolve, debounceMs))
     for (;;) {
       const current = line
       const after = stored.get(agentId)
       if (!current || after === undefined) return
-      const batch = fitting(await events.read(after, mostEvents))
+      const batch = takeFittingEvents(await events.read(after, maxEvents))
       if (batch.length === 0) return
       const body = encodeReport('events', { agentId, events: batch })
       const reply = await current.call('events', body, deadlineMs)
@@ -54,7 +54,7 @@ export function openUploader(): Uploader {
     },
     add: (agent) => {
       if (wakes.has(agent.agentId)) return
-      const wake = onceAtATime(
+      const wake = coalesceRuns(
         () => send(agent),
         () => {},
       )
@@ -66,8 +66,8 @@ export function openUploader(): Uploader {
 }
 
 /** As many events as fit into one message. */
-function fitting<T>(events: readonly T[]): T[] {
-  let room = mostCharacters
+function takeFittingEvents<T>(events: readonly T[]): T[] {
+  let room = maxCharacters
   const taken: T[] = []
   for (const event of events) {
     room -= JSON.stringify(event).length

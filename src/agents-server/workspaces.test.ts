@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aFolder } from '../../test/support/folder.ts'
+import { createTestFolder } from '../../test/support/folder.ts'
 import { openAgentWorkspace, removeAgentWorkspace } from './workspaces.ts'
 
 const agentId = '00000000-0000-4000-8000-000000000001'
 
-function places() {
-  const folder = aFolder()
+function createPlaces() {
+  const folder = createTestFolder()
   const repository = join(folder, 'projects', 'repository')
   mkdirSync(repository, { recursive: true })
   const git = (...args: readonly string[]) =>
@@ -23,7 +23,7 @@ function places() {
 
 describe('the workspace of an agent', () => {
   it('is a clone of a repository, created once', async () => {
-    const { repository, places: at } = places()
+    const { repository, places: at } = createPlaces()
     const workspace = { kind: 'clone' as const, repository, branch: 'main' }
     const folder = await openAgentWorkspace(agentId, workspace, at)
     writeFileSync(join(folder, 'mine'), 'kept')
@@ -35,15 +35,15 @@ describe('the workspace of an agent', () => {
   })
 
   it('replaces a partial clone', async () => {
-    const { repository, places: at } = places()
+    const { repository, places: at } = createPlaces()
     mkdirSync(join(at.workspaces, agentId, '.git'), { recursive: true })
     const folder = await openAgentWorkspace(agentId, { kind: 'clone', repository }, at)
     expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('first\n')
   })
 
   it('refuses repositories outside the roots, and programs in place of an address', async () => {
-    const { places: at } = places()
-    const outside = openAgentWorkspace(agentId, { kind: 'clone', repository: aFolder() }, at)
+    const { places: at } = createPlaces()
+    const outside = openAgentWorkspace(agentId, { kind: 'clone', repository: createTestFolder() }, at)
     await expect(outside).rejects.toMatchObject({ code: 'WORKSPACE_REFUSED' })
     const program = openAgentWorkspace(agentId, { kind: 'clone', repository: 'ext::sh -c touch% x' }, at)
     await expect(program).rejects.toMatchObject({ code: 'WORKSPACE_REFUSED' })
@@ -52,7 +52,7 @@ describe('the workspace of an agent', () => {
   })
 
   it('is a worktree on its own branch, removed when the agent is archived unless work would be lost', async () => {
-    const { repository, git, places: at } = places()
+    const { repository, git, places: at } = createPlaces()
     const workspace = { kind: 'worktree' as const, path: repository, branch: 'agent-one' }
     const folder = await openAgentWorkspace(agentId, workspace, at)
     writeFileSync(join(folder, 'file'), 'changed\n')

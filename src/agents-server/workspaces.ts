@@ -1,7 +1,7 @@
 import { isAbsolute, join, sep } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
-import type { Workspace } from '../contract/fleet/agent.ts'
-import { exists, isFolder, makeFolder, realPath, removeFolder } from '../platform/files/files.ts'
+import type { AgentWorkspace } from '../contract/fleet/agent.ts'
+import { exists, isFolder, createFolder, realPath, removeFolder } from '../platform/files/files.ts'
 import { git } from '../platform/git.ts'
 import { openWorktree, removeWorktree } from '../storage/git/worktree.ts'
 
@@ -17,31 +17,31 @@ export type WorkspacePlaces = {
 /** Creates the folder that an agent works in. Idempotent: a second call finds the result of the first. */
 export async function openAgentWorkspace(
   agentId: string,
-  workspace: Workspace,
+  workspace: AgentWorkspace,
   places: WorkspacePlaces,
 ): Promise<string> {
   switch (workspace.kind) {
     case 'folder':
       return allowedFolder(workspace.path, places)
     case 'clone':
-      return clone(agentId, workspace, places)
+      return cloneRepository(agentId, workspace, places)
     case 'worktree': {
       const project = allowedFolder(workspace.path, places)
-      const worktree = worktreeOf(agentId, workspace.branch, places)
-      await makeFolder(places.workspaces)
+      const worktree = openAgentWorktree(agentId, workspace.branch, places)
+      await createFolder(places.workspaces)
       return realPath((await openWorktree({ project, worktree })).folder)
     }
   }
 }
 
 /** Removes what was created for the agent, unless work would be lost; then it returns the reason. User folders stay. */
-export async function removeAgentWorkspace(agentId: string, workspace: Workspace, places: WorkspacePlaces) {
+export async function removeAgentWorkspace(agentId: string, workspace: AgentWorkspace, places: WorkspacePlaces) {
   if (workspace.kind !== 'worktree') return undefined
   const project = allowedFolder(workspace.path, places)
-  return removeWorktree({ project, worktree: worktreeOf(agentId, workspace.branch, places) })
+  return removeWorktree({ project, worktree: openAgentWorktree(agentId, workspace.branch, places) })
 }
 
-const worktreeOf = (agentId: string, branch: string, { workspaces }: WorkspacePlaces) => ({
+const openAgentWorktree = (agentId: string, branch: string, { workspaces }: WorkspacePlaces) => ({
   enabled: true as const,
   branch,
   path: join(workspaces, agentId),
@@ -50,36 +50,36 @@ const worktreeOf = (agentId: string, branch: string, { workspaces }: WorkspacePl
 
 /** The folder with links resolved, if it is allowed. */
 function allowedFolder(path: string, { roots, home }: WorkspacePlaces): string {
-  if (!isAbsolute(path)) throw refused(`"${path}" is not an absolute path`)
+  if (!isAbsolute(path)) throw workspaceRefused(`"${path}" is not an absolute path`)
   if (!isFolder(path)) throw new RalphError('WORKSPACE_NOT_FOUND', `folder not found on this machine: "${path}"`)
   const real = realPath(path)
-  const inside = roots.filter((root) => isFolder(root)).some((root) => isInside(real, realPath(root)))
+  const inside = roots.filter((root) => isFolder(root)).some((root) => isInsideFolder(real, realPath(root)))
   if (!inside)
-    throw refused(`"${path}" is outside the folders that this machine allows (${roots.join(', ') || 'none'})`)
-  if (exists(home) && isInside(real, realPath(home))) throw refused(`"${path}" belongs to Ralph itself`)
+    throw workspaceRefused(`"${path}" is outside the folders that this machine allows (${roots.join(', ') || 'none'})`)
+  if (exists(home) && isInsideFolder(real, realPath(home))) throw workspaceRefused(`"${path}" belongs to Ralph itself`)
   return real
 }
 
 /** The push target of this workspace; undefined if none is configured. */
-export function pushAddress(workspace: Workspace, places: WorkspacePlaces): string | undefined {
+export function resolvePushAddress(workspace: AgentWorkspace, places: WorkspacePlaces): string | undefined {
   if (workspace.kind !== 'clone' || workspace.push === undefined) return undefined
   const address = workspace.push === 'origin' ? workspace.repository : workspace.push
   return remote.test(address) ? address : allowedFolder(address, places)
 }
 
-export const isInside = (path: string, folder: string): boolean =>
+export const isInsideFolder = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 
 const remote = /^(?:https?:\/\/|ssh:\/\/|git:\/\/|[\w.-]+@[\w.-]+:)/
 
-type Clone = Extract<Workspace, { kind: 'clone' }>
+type CloneWorkspace = Extract<AgentWorkspace, { kind: 'clone' }>
 
-async function clone(agentId: string, { repository, branch }: Clone, places: WorkspacePlaces): Promise<string> {
+async function cloneRepository(agentId: string, { repository, branch }: CloneWorkspace, places: WorkspacePlaces): Promise<string> {
   const source = remote.test(repository) ? repository : allowedFolder(repository, places)
   const target = join(places.workspaces, agentId)
   const done = join(places.workspaces, `${agentId}.cloned`)
   if (exists(done)) return realPath(target)
-  await makeFolder(places.workspaces)
+  await createFolder(places.workspaces)
   // A partial clone, left by a daemon that was killed while cloning.
   await removeFolder(target)
   const wanted = branch === undefined ? [] : ['--branch', branch]
@@ -97,15 +97,15 @@ async function clone(agentId: string, { repository, branch }: Clone, places: Wor
     source,
     target,
   ).catch((cause: unknown) => {
-    throw new RalphError('WORKSPACE_NOT_FOUND', 'failed to clone the repository', { cause, hint: messageOf(cause) })
+    throw new RalphError('WORKSPACE_NOT_FOUND', 'failed to clone the repository', { cause, hint: describeCloneError(cause) })
   })
-  await makeFolder(done)
+  await createFolder(done)
   return realPath(target)
 }
 
-const refused = (message: string): RalphError =>
+const workspaceRefused = (message: string): RalphError =>
   new RalphError('WORKSPACE_REFUSED', message, {
     hint: 'allow the folder on the machine with: ralph agents-server join --roots',
   })
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+const describeCloneError = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { recorded } from '../../test/fixtures/transcripts/recorded.ts'
 import { AgentEvent } from '../contract/events.ts'
 import type { Driver } from './drivers/driver.ts'
-import { driverNamed } from './drivers/registry.ts'
+import { getDriver } from './drivers/registry.ts'
 
 const exit = { code: 0, signal: null, stderrTail: '' }
 const named = ['claude', 'codex', 'gemini', 'opencode', 'acp', 'scripted']
-const drivers: readonly Driver[] = named.map(driverNamed)
+const drivers: readonly Driver[] = named.map(getDriver)
 const parseAll = (driver: Driver, lines: readonly string[]) => {
   const reader = driver.read()
   return { events: lines.flatMap((line) => reader.parse(line)), outcome: reader.finish(exit) }
@@ -47,7 +47,7 @@ describe.each(drivers)('$name reading output of another program', (driver) => {
 
 it.each(['claude', 'command'])('%s continues after a line of 100 MB', (name) => {
   const huge = 'x'.repeat(100 * 1024 * 1024)
-  const reader = driverNamed(name).read()
+  const reader = getDriver(name).read()
   reader.parse(huge)
   reader.parse(`{"type":"${huge}"}`)
   reader.parse('{"type":"result","subtype":"success","is_error":false,"result":"done"}')

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { recorded, replay, withoutTexts } from '../../test/fixtures/transcripts/recorded.ts'
 import { AgentEvent } from '../contract/events.ts'
-import { driverNamed } from './drivers/registry.ts'
+import { getDriver } from './drivers/registry.ts'
 
 describe.each(['claude', 'codex', 'gemini', 'opencode', 'acp', 'command'])('the streams that %s printed', (name) => {
-  const driver = driverNamed(name)
+  const driver = getDriver(name)
 
   it.each(recorded(name))('$name', (stream) => {
     const { events, outcome } = replay(driver, stream)

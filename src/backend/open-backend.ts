@@ -1,42 +1,42 @@
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { makeAuthority, openAuthority, type Authority } from '../channel/authority.ts'
-import { transportPair, type Transport } from '../channel/transport.ts'
+import { createAuthority, openAuthority, type Authority } from '../channel/authority.ts'
+import { createTransportPair, type Transport } from '../channel/transport.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
 import { audit } from './database/audit.ts'
 import type { Database } from './database/database.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
-import { announce } from './fleet/announce.ts'
-import { outbox, outboxTopic } from './fleet/machines.ts'
+import { recordRowChanges } from './fleet/announce.ts'
+import { createOutbox, outboxTopic } from './fleet/machines.ts'
 import { openFleet, type OpenFleet } from './fleet/open-fleet.ts'
-import type { Fleet, Observed } from './fleet/ports.ts'
+import type { Fleet, ObservedSprints } from './fleet/ports.ts'
 import { createApp } from './http/app.ts'
-import type { Who } from './http/call.ts'
-import { createEvents, type EventTimes } from './http/events.ts'
+import type { ApiCaller } from './http/call.ts'
+import { createEventStreams, type EventTimes } from './http/events.ts'
 import { createFeed } from './http/feed.ts'
-import { addressesOf, loopbackAddresses, type Addresses } from './http/guard.ts'
+import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
-import { machineHandlers, type MachineDoor } from './http/handlers/machines.ts'
+import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
-import { localUser, people, type People } from './http/identity.ts'
-import { listen, type ListenOptions } from './http/listen.ts'
-import { metricsText } from './http/metrics.ts'
+import { ensureLocalUser, createAuthentication, type UserAuthentication } from './http/identity.ts'
+import { listenHttp, type ListenOptions } from './http/listen.ts'
+import { formatMetrics } from './http/metrics.ts'
 import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
-import { once } from './http/once.ts'
-import { pace } from './http/pace.ts'
-import { pageFiles } from './http/page-files.ts'
-import { levelOn, levelsOf } from './http/reach.ts'
-import { makeJoinToken, type AdmissionParts } from './machines/admission.ts'
-import { askMachines, type Asking } from './machines/ask.ts'
-import type { Log } from './machines/connection.ts'
-import { databaseStore } from './machines/database-store.ts'
+import { createIdempotency } from './http/once.ts'
+import { createRateLimit } from './http/pace.ts'
+import { createPageFiles } from './http/page-files.ts'
+import { readAccessLevel, readAccessLevels } from './http/reach.ts'
+import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
+import { createMachineCalls, type MachineCalls } from './machines/ask.ts'
+import type { BackendLog } from './machines/connection.ts'
+import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
-import { openMachines, type Machines } from './machines/machines.ts'
-import { machineHandlers as takeFromMachines } from './machines/take.ts'
-import { createNotifications, type Sender } from './notifications/notifications.ts'
+import { openMachineLines, type MachineLines } from './machines/machines.ts'
+import { createMessageHandlers as takeFromMachines } from './machines/take.ts'
+import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   readonly place: DatabasePlace
@@ -55,10 +55,10 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   readonly project?: string | undefined
   readonly compiling: Fleet['compiling']
   /** Sprints of this computer that `ralph run` controls; absent: none are observed. */
-  readonly observed?: Observed | undefined
+  readonly observed?: ObservedSprints | undefined
   readonly settings?: Partial<Fleet['settings']>
   readonly eventTimes?: Partial<EventTimes>
-  readonly log: Log
+  readonly log: BackendLog
   /** The other replicas consider this one dead: it must exit. */
   readonly onLost: (reason: string) => void
 }
@@ -84,42 +84,42 @@ const now = () => Date.now()
 
 /** Opens all parts of a backend and starts it. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const opened: Close[] = []
+  const opened: CloseFunction[] = []
   try {
-    return await openAll(options, opened)
+    return await openBackendParts(options, opened)
   } catch (error) {
     await closeAll(opened)
     throw error
   }
 }
 
-type Close = () => Promise<void>
+type CloseFunction = () => Promise<void>
 
 /** Closes in reverse order. */
-async function closeAll(opened: readonly Close[]): Promise<void> {
+async function closeAll(opened: readonly CloseFunction[]): Promise<void> {
   for (const close of opened.toReversed()) await close()
 }
 
-async function openAll(options: BackendOptions, opened: Close[]): Promise<Backend> {
+async function openBackendParts(options: BackendOptions, opened: CloseFunction[]): Promise<Backend> {
   let isOver = false
   // Errors after the database is closed are expected.
   const trouble = (error: unknown, doing = 'request') =>
     isOver ||
-    options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: stackOf(error) })
+    options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: errorStack(error) })
   const onTrouble = (error: Error) => trouble(error, 'database')
-  const database = await openDatabase(options.place, { migrations: options.migrations, onTrouble })
+  const database = await openDatabase(options.place, { migrations: options.migrations, onError: onTrouble })
   opened.push(() => {
     isOver = true
     return database.close()
   })
-  const sender = createNotifications({ database, now, newId: newUuid, post: send, log: trouble })
+  const sender = createNotifications({ database, now, newId: newUuid, post: sendWebhook, log: trouble })
   opened.push(sender.close)
-  const authority = await authorityOf(database)
-  const line = await openLines(options, { database, sender, authority, trouble })
+  const authority = await openBackendAuthority(database)
+  const line = await openLines(options, { database, sender, authority, logError: trouble })
   opened.push(line.close)
-  const persons = people(database, now)
-  const userId = await localUser(database, options.userName, now())
-  const http = await serve(options, { database, sender, persons, line, trouble })
+  const persons = createAuthentication(database, now)
+  const userId = await ensureLocalUser(database, options.userName, now())
+  const http = await serveHttp(options, { database, sender, persons, line, logError: trouble })
   opened.push(http.close)
   return {
     database,
@@ -127,81 +127,81 @@ async function openAll(options: BackendOptions, opened: Close[]): Promise<Backen
     origin: http.origin,
     machinePort: line.port,
     ticketAddress: () => http.ticketAddress(userId),
-    commandToken: () => persons.commandToken(userId, newUuid()),
+    commandToken: () => persons.createCommandToken(userId, newUuid()),
     localMachine: async (name) => {
-      const machineId = await localMachine(database, name)
+      const machineId = await ensureLocalMachine(database, name)
       const connect = async () => {
-        const [ours, theirs] = transportPair(randomBytes(32))
+        const [ours, theirs] = createTransportPair(randomBytes(32))
         void line.lines.attach(ours, machineId).catch(trouble)
         return theirs
       }
       return { machineId, connect }
     },
-    joinCommand: async (name) => (await line.door.token({ name, createdBy: userId })).command,
+    joinCommand: async (name) => (await line.admission.token({ name, createdBy: userId })).command,
     close: () => closeAll(opened),
   }
 }
 
-const stackOf = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
+const errorStack = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
 
-const send = (url: string, body: string, secret: string): Promise<void> => postWebhook(url, body, { secret })
+const sendWebhook = (url: string, body: string, secret: string): Promise<void> => postWebhook(url, body, { secret })
 
-type Base = {
+type BackendBase = {
   readonly database: Database
-  readonly sender: Sender
-  readonly trouble: (error: unknown, doing?: string) => void
+  readonly sender: NotificationSender
+  readonly logError: (error: unknown, doing?: string) => void
 }
 
 type OpenLines = {
   readonly fleet: OpenFleet
-  readonly lines: Machines
-  readonly door: MachineDoor
+  readonly lines: MachineLines
+  readonly admission: MachineAdmission
   readonly port: number | undefined
   readonly close: () => Promise<void>
 }
 
 /** Opens the fleet and the lines to its machines, which need each other. */
-async function openLines(options: BackendOptions, base: Base & { readonly authority: Authority }): Promise<OpenLines> {
-  const { database, sender, authority, trouble } = base
+async function openLines(options: BackendOptions, base: BackendBase & { readonly authority: Authority }): Promise<OpenLines> {
+  const { database, sender, authority, logError: logError } = base
   const { log, version } = options
-  const known: { fleet?: OpenFleet; asking?: Asking } = {}
-  const fleet = () => present(known.fleet)
-  const store = databaseStore(database, {
+  const known: { fleet?: OpenFleet; asking?: MachineCalls } = {}
+  const fleet = () => assertDefined(known.fleet)
+  const store = createDatabaseStore(database, {
     now,
     newId: newUuid,
-    holder: () => fleet().engine.executorId,
-    changed: async (machineId) => {
-      await database.transaction(async (tx) => announce(fleet(), tx, { kind: 'machine', machineId }))
+    replicaId: () => fleet().engine.executorId,
+    onChange: async (machineId) => {
+      await database.transaction(async (tx) => recordRowChanges(fleet(), tx, { kind: 'machine', machineId }))
     },
   })
-  const epochOf = async (machineId: string) => {
+  const readEpoch = async (machineId: string) => {
     const [row] = await database.db.select().from(machineRows).where(eq(machineRows.id, machineId))
     return row?.epoch ?? 0
   }
-  const handlers = takeFromMachines({ fleet, asking: () => present(known.asking), epochOf, log: trouble })
-  const lines = openMachines({ store, handlers, authority, version, now, log })
-  const asking = askMachines({
+  const handlers = takeFromMachines({ fleet, calls: () => assertDefined(known.asking), readEpoch: readEpoch, log: logError })
+  const lines = openMachineLines({ store, handlers, authority, version, now, log })
+  const asking = createMachineCalls({
     database,
-    outbox: outbox({ database, clock: { now } }),
+    outbox: createOutbox({ database, clock: { now } }),
     lines,
     now,
     newId: newUuid,
-    log: trouble,
+    log: logError,
   })
   known.asking = asking
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
-  known.fleet = await openFleet({ ...parts, compiling, observed, settings, trouble, onLost })
-  const quiet = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
+  known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError: logError, onLost })
+  const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
   const admission = { store, authority, now, log }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
   return {
     fleet: known.fleet,
     lines,
     port: listener?.port,
-    door: doorOf(admission, lines, addressFor(options, listener?.port)),
+    admission: createMachineAdmission(admission, lines, machineAddress(options, listener?.port)),
     close: async () => {
-      quiet()
+      unsubscribe()
       await listener?.close()
       lines.close()
       asking.close()
@@ -210,18 +210,18 @@ async function openLines(options: BackendOptions, base: Base & { readonly author
   }
 }
 
-function present<T>(value: T | undefined): T {
+function assertDefined<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('used before it was opened')
   return value
 }
 
-const addressFor = ({ machines }: BackendOptions, port: number | undefined): string | undefined =>
+const machineAddress = ({ machines }: BackendOptions, port: number | undefined): string | undefined =>
   machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${port}` : undefined
 
-function doorOf(admission: AdmissionParts, lines: Machines, address: string | undefined): MachineDoor {
+function createMachineAdmission(admission: AdmissionParts, lines: MachineLines, address: string | undefined): MachineAdmission {
   return {
     token: async (wanted) => {
-      const made = await makeJoinToken(wanted, admission)
+      const made = await issueJoinToken(wanted, admission)
       return { ...made, command: `ralph agents-server join ${made.token} --backend ${address ?? '<host>:<port>'}` }
     },
     revoke: async (machineId) => {
@@ -231,24 +231,24 @@ function doorOf(admission: AdmissionParts, lines: Machines, address: string | un
   }
 }
 
-type Served = {
+type HttpEndpoint = {
   readonly origin: string
   readonly ticketAddress: (userId: string) => Promise<string>
   readonly close: () => Promise<void>
 }
 
-async function serve(
+async function serveHttp(
   options: BackendOptions,
-  parts: Base & { readonly persons: People; readonly line: OpenLines },
-): Promise<Served> {
-  const { database, sender, persons, line, trouble } = parts
+  parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
+): Promise<HttpEndpoint> {
+  const { database, sender, persons, line, logError: logError } = parts
   const { version, project, oidc, host, port, tls, publicOrigin } = options
   const { fleet, lines } = line
-  const feed = createFeed(database, { now, log: trouble })
-  const levels = (who: Who) => levelsOf(database, who)
-  const events = createEvents({ feed, levels, log: trouble, times: options.eventTimes })
+  const feed = createFeed(database, { now, log: logError })
+  const levels = (who: ApiCaller) => readAccessLevels(database, who)
+  const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
   const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress = async (userId: string) => `${own.origin}/sign-in#${await persons.ticketFor(userId)}`
+  const ticketAddress = async (userId: string) => `${own.origin}/sign-in#${await persons.createTicket(userId)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
@@ -258,30 +258,30 @@ async function serve(
       ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
       ...agentHandlers(fleet),
       ...sprintHandlers(fleet),
-      ...machineHandlers(fleet, line.door, version),
+      ...machineRouteHandlers(fleet, line.admission, version),
     },
-    levelOn: (who, ids) => levelOn(database, who, ids),
+    accessLevel: (who, ids) => readAccessLevel(database, who, ids),
     events,
-    once: once(database, now),
-    pace: pace(now),
+    idempotent: createIdempotency(database, now),
+    rateLimit: createRateLimit(now),
     audit: (who, what, ids) => writeAudit(database, who, what, ids),
-    ready: () => answers(database),
+    ready: () => isDatabaseReady(database),
     metrics: async () => {
       const { connected, refusedFrames } = lines.counts()
-      return metricsText(database, { viewers: events.viewers(), machines: connected, refusedFrames })
+      return formatMetrics(database, { viewers: events.viewers(), machines: connected, refusedFrames })
     },
-    page: pageFiles(options.page),
-    addRoutes: oidc && (await signingIn(oidc, { people: persons, database, now, newId: newUuid })),
-    log: trouble,
+    page: createPageFiles(options.page),
+    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid })),
+    log: logError,
   })
-  const listening = await listen(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
+  const listening = await listenHttp(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
     (error: unknown) => {
       events.close()
       feed.close()
       throw error
     },
   )
-  own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : addressesOf(publicOrigin)
+  own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
   own.origin = publicOrigin ?? listening.origin
   return {
     origin: own.origin,
@@ -295,13 +295,13 @@ async function serve(
 }
 
 /** Loads the OIDC client only for backends with accounts. */
-const signingIn = async (...given: Parameters<typeof OidcRoutes>) =>
+const loadOidcRoutes = async (...given: Parameters<typeof OidcRoutes>) =>
   (await import('./http/oidc.ts')).oidcRoutes(...given)
 
 const readyMs = 2000
 
 /** Whether the database answers within `readyMs`. */
-async function answers({ pool }: Database): Promise<boolean> {
+async function isDatabaseReady({ pool }: Database): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), readyMs).unref())
   const answered = pool.query('select 1').then(
     ({ rowCount }) => rowCount === 1,
@@ -310,25 +310,25 @@ async function answers({ pool }: Database): Promise<boolean> {
   return Promise.race([answered, late])
 }
 
-async function writeAudit({ db }: Database, { user }: Who, what: string, ids: Readonly<Record<string, string>>) {
+async function writeAudit({ db }: Database, { user }: ApiCaller, what: string, ids: Readonly<Record<string, string>>) {
   const [target = null] = Object.values(ids)
   await db.insert(audit).values({ at: now(), who: user.name, userId: user.id, what, target, details: ids })
 }
 
 /** The authority that machines trust; created at the first start and shared by all replicas. */
-async function authorityOf({ db }: Database): Promise<Authority> {
+async function openBackendAuthority({ db }: Database): Promise<Authority> {
   const [kept] = await db.select().from(authorities)
   if (kept) return openAuthority(kept)
   await db
     .insert(authorities)
-    .values(await makeAuthority(now()))
+    .values(await createAuthority(now()))
     .onConflictDoNothing()
   const [made] = await db.select().from(authorities)
-  return openAuthority(present(made))
+  return openAuthority(assertDefined(made))
 }
 
 /** The machine that this backend runs on. */
-async function localMachine({ db }: Database, name: string): Promise<string> {
+async function ensureLocalMachine({ db }: Database, name: string): Promise<string> {
   const [known] = await db.select().from(machineRows).where(eq(machineRows.local, true))
   if (known) return known.id
   const id = newUuid()

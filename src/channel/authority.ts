@@ -19,8 +19,8 @@ const dayMs = 86_400_000
  * Certificates are valid from slightly before now, because clocks differ. A machine whose clock is wrong must still
  * reach the backend and learn about it.
  */
-const backDatedMs = { machine: 5 * minuteMs, backend: dayMs } as const
-const lives = { authority: 3650 * dayMs, backend: 90 * dayMs, machine: dayMs } as const
+const backdatingMs = { machine: 5 * minuteMs, backend: dayMs } as const
+const lifetimes = { authority: 3650 * dayMs, backend: 90 * dayMs, machine: dayMs } as const
 
 const machineUri = (machineId: string): string => `spiffe://ralph/machine/${machineId}`
 
@@ -29,42 +29,42 @@ export interface Authority {
   readonly certificate: string
   /** SHA-256 of its public key, as carried by a join token. */
   readonly pin: string
-  readonly forBackend: (now: number) => Promise<Credentials>
+  readonly issueForBackend: (now: number) => Promise<Credentials>
   /** Certifies the key that signed the request; ignores the name in the request. */
-  readonly forMachine: (csr: string, machineId: string, now: number) => Promise<IssuedCertificate>
+  readonly issueForMachine: (csr: string, machineId: string, now: number) => Promise<IssuedCertificate>
 }
 
 export type IssuedCertificate = { readonly certificate: string; readonly serial: string; readonly expiresAt: number }
 
-export async function makeAuthority(now: number): Promise<Credentials> {
+export async function createAuthority(now: number): Promise<Credentials> {
   const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, X509CertificateGenerator } = await loadX509()
-  const keys = await newKeys()
+  const keys = await generateKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=Ralph authority ${randomBytes(4).toString('hex')}`,
     keys,
-    ...validity(now, lives.authority, backDatedMs.backend),
-    serialNumber: newSerial(),
+    ...validity(now, lifetimes.authority, backdatingMs.backend),
+    serialNumber: generateSerial(),
     signingAlgorithm: algorithm,
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
     ],
   })
-  return { certificate: pemOf(certificate), key: await keyPem(keys) }
+  return { certificate: toPem(certificate), key: await exportKeyPem(keys) }
 }
 
 /** Loads the certificate library only when a certificate is signed. */
 export function openAuthority({ certificate, key }: Credentials): Authority {
   const issuer = new X509Certificate(certificate)
-  const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: Wanted) => {
+  const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: CertificateOptions) => {
     const x509 = await loadX509()
     const { usage, alternative } = wanted
     const made = await x509.X509CertificateGenerator.create({
-      serialNumber: newSerial(),
+      serialNumber: generateSerial(),
       subject: `CN=${wanted.name}`,
-      issuer: nameOf(issuer),
+      issuer: issuerName(issuer),
       ...validity(wanted.now, wanted.lifeMs, wanted.backDated),
-      signingKey: await signingKeyOf(key),
+      signingKey: await importSigningKey(key),
       publicKey,
       signingAlgorithm: algorithm,
       extensions: [
@@ -74,28 +74,28 @@ export function openAuthority({ certificate, key }: Credentials): Authority {
         new x509.SubjectAlternativeNameExtension([alternative]),
       ],
     })
-    return { certificate: pemOf(made), serial: made.serialNumber, expiresAt: made.notAfter.getTime() }
+    return { certificate: toPem(made), serial: made.serialNumber, expiresAt: made.notAfter.getTime() }
   }
   return {
     certificate,
-    pin: pinOf(certificate),
-    forBackend: async (now) => {
-      const keys = await newKeys()
+    pin: certificatePin(certificate),
+    issueForBackend: async (now) => {
+      const keys = await generateKeys()
       const alternative = { type: 'dns', value: backendName } as const
-      const wanted = { ...wantedFor('backend', now), name: backendName, usage: 'serverAuth', alternative } as const
+      const wanted = { ...certificateDefaults('backend', now), name: backendName, usage: 'serverAuth', alternative } as const
       const made = await sign(keys.publicKey, wanted)
-      return { certificate: made.certificate, key: await keyPem(keys) }
+      return { certificate: made.certificate, key: await exportKeyPem(keys) }
     },
-    forMachine: async (csr, machineId, now) => {
-      const request = await readRequest(csr)
+    issueForMachine: async (csr, machineId, now) => {
+      const request = await parseCertificateRequest(csr)
       const alternative = { type: 'url', value: machineUri(machineId) } as const
-      const wanted = { ...wantedFor('machine', now), name: machineId, usage: 'clientAuth', alternative } as const
+      const wanted = { ...certificateDefaults('machine', now), name: machineId, usage: 'clientAuth', alternative } as const
       return sign(request.publicKey, wanted)
     },
   }
 }
 
-type Wanted = {
+type CertificateOptions = {
   readonly name: string
   readonly now: number
   readonly lifeMs: number
@@ -104,55 +104,55 @@ type Wanted = {
   readonly alternative: { readonly type: 'dns' | 'url'; readonly value: string }
 }
 
-const wantedFor = (whom: 'backend' | 'machine', now: number) => ({
+const certificateDefaults = (whom: 'backend' | 'machine', now: number) => ({
   now,
-  lifeMs: lives[whom],
-  backDated: backDatedMs[whom],
+  lifeMs: lifetimes[whom],
+  backDated: backdatingMs[whom],
 })
 
 /** A new private key, which leaves this process only as `key`, and a certificate request for it. */
-export async function newKeyAndRequest(name: string): Promise<{ readonly key: string; readonly csr: string }> {
+export async function createKeyAndRequest(name: string): Promise<{ readonly key: string; readonly csr: string }> {
   const { Pkcs10CertificateRequestGenerator } = await loadX509()
-  const keys = await newKeys()
+  const keys = await generateKeys()
   const csr = await Pkcs10CertificateRequestGenerator.create({
     name: [{ CN: [name] }],
     keys,
     signingAlgorithm: algorithm,
   })
-  return { key: await keyPem(keys), csr: csr.toString('pem') }
+  return { key: await exportKeyPem(keys), csr: csr.toString('pem') }
 }
 
 /** Throws unless the request is signed by its own key, which proves that the sender holds it. */
-async function readRequest(csr: string): Promise<Pkcs10CertificateRequest> {
+async function parseCertificateRequest(csr: string): Promise<Pkcs10CertificateRequest> {
   try {
     const x509 = await loadX509()
     const request = new x509.Pkcs10CertificateRequest(csr)
     if (await request.verify()) return request
   } catch (cause) {
-    throw badRequest(cause)
+    throw invalidRequestError(cause)
   }
-  throw badRequest()
+  throw invalidRequestError()
 }
 
-const badRequest = (cause?: unknown): RalphError =>
+const invalidRequestError = (cause?: unknown): RalphError =>
   new RalphError('JOIN_REFUSED', 'the certificate request is unreadable or not signed by its own key', { cause })
 
 /** SHA-256 of the public key of a request or a certificate. */
-export const requestPin = async (csr: string): Promise<string> =>
-  hash(Buffer.from((await readRequest(csr)).publicKey.rawData))
+export const certificateRequestPin = async (csr: string): Promise<string> =>
+  sha256(Buffer.from((await parseCertificateRequest(csr)).publicKey.rawData))
 
-export const pinOf = (certificate: string | Buffer): string =>
-  hash(new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' }))
+export const certificatePin = (certificate: string | Buffer): string =>
+  sha256(new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' }))
 
 /** The machine ID in a certificate; undefined if the certificate belongs to no machine. */
-export function machineOf(certificate: X509Certificate): string | undefined {
+export function readMachineId(certificate: X509Certificate): string | undefined {
   const [, machineId] = /^URI:spiffe:\/\/ralph\/machine\/([0-9a-f-]{36})$/.exec(certificate.subjectAltName ?? '') ?? []
   return machineId
 }
 
-const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url')
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url')
 
-const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+const generateKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 
 const validity = (now: number, lifeMs: number, backDated: number) => ({
   notBefore: new Date(now - backDated),
@@ -160,20 +160,20 @@ const validity = (now: number, lifeMs: number, backDated: number) => ({
 })
 
 /** Positive and of the maximum length. */
-const newSerial = (): string => `01${randomBytes(15).toString('hex')}`
+const generateSerial = (): string => `01${randomBytes(15).toString('hex')}`
 
-const nameOf = (certificate: X509Certificate): string => certificate.subject.split('\n').join(', ')
+const issuerName = (certificate: X509Certificate): string => certificate.subject.split('\n').join(', ')
 
-const pemOf = (certificate: { toString: (format: 'pem') => string }): string => `${certificate.toString('pem')}\n`
+const toPem = (certificate: { toString: (format: 'pem') => string }): string => `${certificate.toString('pem')}\n`
 
-const keyPem = async ({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> => {
+const exportKeyPem = async ({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> => {
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', privateKey))
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
     .export({ type: 'pkcs8', format: 'pem' })
     .toString()
 }
 
-const signingKeyOf = (pem: string): Promise<webcrypto.CryptoKey> =>
+const importSigningKey = (pem: string): Promise<webcrypto.CryptoKey> =>
   webcrypto.subtle.importKey(
     'pkcs8',
     createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' }),

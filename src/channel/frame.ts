@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const counter = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
 /**
  * One frame on the wire. `seq` numbers the durable frames of one connection from 1 without gaps; live frames have 0.
@@ -9,15 +9,15 @@ const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 export const Frame = z.strictObject({
   v: z.literal(1),
   /** Identifies the connection; frames of another connection are refused. */
-  epoch: count.min(1),
-  seq: count,
-  ack: count,
+  epoch: counter.min(1),
+  seq: counter,
+  ack: counter,
   /** Stays the same when a message is sent again. */
   id: z.string().min(1).max(400),
   type: z.string().min(1).max(60),
   /** For a message in parts: this part of its JSON text. */
   body: z.unknown(),
-  part: z.strictObject({ index: count, of: z.int().min(2).max(1024) }).optional(),
+  part: z.strictObject({ index: counter, of: z.int().min(2).max(1024) }).optional(),
   /** The caller ignores answers that arrive later than this. */
   deadlineMs: z.int().min(1).max(86_400_000).optional(),
 })
@@ -30,7 +30,7 @@ export const lineTypes = { ack: 'ack', resend: 'resend', ping: 'ping', pong: 'po
 const partLength = 128 * 1024
 
 /** Splits a message into frame bodies: the body itself, or its JSON text in parts. */
-export function partsOf(body: unknown): Pick<Frame, 'body' | 'part'>[] {
+export function splitBody(body: unknown): Pick<Frame, 'body' | 'part'>[] {
   const text = JSON.stringify(body) ?? 'null'
   if (text.length <= partLength) return [{ body }]
   const of = Math.ceil(text.length / partLength)
@@ -49,22 +49,22 @@ export type Assembled =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** Joins the parts of a message, which arrive in order. */
-export function assemble(before: Assembly | undefined, frame: Frame, longest: number): Assembled {
+export function assembleParts(before: Assembly | undefined, frame: Frame, longest: number): Assembled {
   const { id, part, body } = frame
   if (!part) return { kind: 'whole', body }
-  if (typeof body !== 'string') return refused('a part is not text')
+  if (typeof body !== 'string') return refusedAssembly('a part is not text')
   const begun: Assembly = part.index === 0 ? { id, of: part.of, parts: [] } : (before ?? { id, of: 0, parts: [] })
   if (begun.id !== id || begun.of !== part.of || begun.parts.length !== part.index)
-    return refused('a part is out of order')
+    return refusedAssembly('a part is out of order')
   const parts = [...begun.parts, body]
-  if (part.of * partLength > longest * 2 || lengthOf(parts) > longest) return refused('the message is too long')
+  if (part.of * partLength > longest * 2 || totalLength(parts) > longest) return refusedAssembly('the message is too long')
   if (parts.length < part.of) return { kind: 'more', assembly: { ...begun, parts } }
   try {
     return { kind: 'whole', body: JSON.parse(parts.join('')) }
   } catch {
-    return refused('the parts are not valid JSON')
+    return refusedAssembly('the parts are not valid JSON')
   }
 }
 
-const refused = (reason: string): Assembled => ({ kind: 'refused', reason })
-const lengthOf = (parts: readonly string[]): number => parts.reduce((sum, part) => sum + part.length, 0)
+const refusedAssembly = (reason: string): Assembled => ({ kind: 'refused', reason })
+const totalLength = (parts: readonly string[]): number => parts.reduce((sum, part) => sum + part.length, 0)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { commonVersion, greet, hearHello, sayWelcome, type Hello } from './greeting.ts'
-import { transportPair } from './transport.ts'
+import { commonVersion, sendHello, readHello, sendWelcome, type Hello } from './greeting.ts'
+import { createTransportPair } from './transport.ts'
 
 const hello: Hello = {
   machineId: '00000000-0000-4000-8000-000000000001',
@@ -32,10 +32,10 @@ describe('a greeting', () => {
   })
 
   it('is answered, and frames that follow it immediately are not lost', async () => {
-    const [backend, machine] = transportPair(randomBytes(32))
-    const greeted = greet(machine, hello)
-    expect(await hearHello(backend)).toEqual(hello)
-    sayWelcome(backend, { epoch: 7, speaks: 1, version: '0.1.0', at: 1000 })
+    const [backend, machine] = createTransportPair(randomBytes(32))
+    const greeted = sendHello(machine, hello)
+    expect(await readHello(backend)).toEqual(hello)
+    sendWelcome(backend, { epoch: 7, speaks: 1, version: '0.1.0', at: 1000 })
     backend.send('the first frame')
     expect((await greeted).epoch).toBe(7)
     const texts: string[] = []
@@ -44,10 +44,10 @@ describe('a greeting', () => {
   })
 
   it('that is malformed ends the connection', async () => {
-    const [backend, machine] = transportPair(randomBytes(32))
+    const [backend, machine] = createTransportPair(randomBytes(32))
     const closed = new Promise((resolve) => machine.onClose(resolve))
     machine.send('{"hello":{}}')
-    await expect(hearHello(backend)).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
+    await expect(readHello(backend)).rejects.toMatchObject({ code: 'MACHINE_UNREACHABLE' })
     expect(await closed).toBe('malformed greeting')
   })
 })

@@ -6,9 +6,9 @@ export type JoinToken = { readonly pin: string; readonly id: string; readonly se
 
 export const joinTokenLifeMs = 15 * 60_000
 
-const pattern = /^ralph1\.([A-Za-z0-9_-]{43})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})$/
+const joinTokenPattern = /^ralph1\.([A-Za-z0-9_-]{43})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})$/
 
-export const newJoinToken = (pin: string): JoinToken => ({
+export const generateJoinToken = (pin: string): JoinToken => ({
   pin,
   id: randomUUID(),
   secret: randomBytes(32).toString('base64url'),
@@ -16,11 +16,11 @@ export const newJoinToken = (pin: string): JoinToken => ({
 
 export const formatJoinToken = ({ pin, id, secret }: JoinToken): string => `ralph1.${pin}.${id}.${secret}`
 
-export function readJoinToken(text: string): JoinToken {
-  const [, pin, id, secret] = pattern.exec(text.trim()) ?? []
+export function parseJoinToken(text: string): JoinToken {
+  const [, pin, id, secret] = joinTokenPattern.exec(text.trim()) ?? []
   if (pin !== undefined && id !== undefined && secret !== undefined) return { pin, id, secret }
   throw new RalphError('JOIN_REFUSED', 'this is not a join token', { hint: 'create one with: ralph machine token' })
 }
 
 /** The form in which a secret is stored. */
-export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+export const hashJoinSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex')

@@ -1,16 +1,16 @@
-import type { KeptMessage } from './session.ts'
+import type { DurableMessage } from './session.ts'
 
-export type Stored = 'new' | 'seen'
+export type StoreResult = 'new' | 'seen'
 
 /** Durable state of one side of a line: messages to send, and messages received. Outlives connections and processes. */
 export interface Mailbox {
   /** Up to `most` unacknowledged messages after a position, in order. */
-  readonly pending: (after: number, most: number) => Promise<readonly KeptMessage[]>
+  readonly pending: (after: number, most: number) => Promise<readonly DurableMessage[]>
   /** The other side has stored everything up to this position, so it is no longer pending. */
   readonly acked: (position: number) => Promise<void>
   /**
    * Resolves once the message is durable. `seen`: a message with this ID was stored before, and must not take effect
    * again.
    */
-  readonly store: (message: Omit<KeptMessage, 'position'>) => Promise<Stored>
+  readonly store: (message: Omit<DurableMessage, 'position'>) => Promise<StoreResult>
 }

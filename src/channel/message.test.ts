@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { aLive, aProgress, aStep, green, noon } from '../../test/support/builders.ts'
-import { longestMessage, type ReportBody, type RequestBody } from '../contract/fleet/channel.ts'
+import { buildLive, buildProgress, buildStep, green, noon } from '../../test/support/builders.ts'
+import { maxMessageBytes, type ReportBody, type RequestBody } from '../contract/fleet/channel.ts'
 import type { MachineFact } from '../contract/fleet/channel-work.ts'
 import { noUsage } from '../contract/outcome.ts'
 import type { Fact } from '../loop/fact.ts'
@@ -71,9 +71,9 @@ type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>
 
 describe('a message', () => {
   it('carries a prompt with its whole progress over the line', () => {
-    const progress = aProgress({
-      dynamicSteps: [aStep()],
-      live: [aLive({ promptedAt: noon })],
+    const progress = buildProgress({
+      dynamicSteps: [buildStep()],
+      live: [buildLive({ promptedAt: noon })],
       answer: { question: 'q', answer: 'a', at: noon },
     })
     const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
@@ -98,7 +98,7 @@ describe('a message', () => {
   })
 
   it('that is too long is not sent', () => {
-    const body = { agentId: id, taskDescription: 'x'.repeat(longestMessage) }
+    const body = { agentId: id, taskDescription: 'x'.repeat(maxMessageBytes) }
     expect(() => encodeRequest('ralph-mode-setup', body)).toThrow('longer than 16 MiB')
   })
 })

@@ -2,11 +2,11 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { Frame } from './frame.ts'
 
 /** A frame read from the line, or the reason why it was refused. The reason never quotes the input. */
-export type Opened = { readonly frame: Frame } | { readonly refused: string }
+export type OpenedFrame = { readonly frame: Frame } | { readonly refused: string }
 
-export interface Seal {
+export interface FrameSeal {
   readonly close: (frame: Frame) => string
-  readonly open: (text: string) => Opened
+  readonly open: (text: string) => OpenedFrame
 }
 
 export type Side = 'backend' | 'machine'
@@ -17,27 +17,27 @@ const macLength = 22
  * Binds each frame to its connection and direction. The secret comes from the TLS handshake, so frames that were
  * recorded elsewhere, reflected, or modified behind the TLS endpoint are refused.
  */
-export function sealWith(secret: Buffer, side: Side): Seal {
-  const ours = keyOf(secret, side)
-  const theirs = keyOf(secret, side === 'backend' ? 'machine' : 'backend')
+export function createSeal(secret: Buffer, side: Side): FrameSeal {
+  const ours = deriveKey(secret, side)
+  const theirs = deriveKey(secret, side === 'backend' ? 'machine' : 'backend')
   return {
     close: (frame) => {
       const json = JSON.stringify(frame)
-      return `${mac(ours, json).toString('base64url')} ${json}`
+      return `${computeMac(ours, json).toString('base64url')} ${json}`
     },
     open: (text) => {
       const json = text.slice(macLength + 1)
-      const given = Buffer.from(text.slice(0, macLength), 'base64url')
-      const wanted = mac(theirs, json)
-      if (text[macLength] !== ' ' || given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
+      const actualMac = Buffer.from(text.slice(0, macLength), 'base64url')
+      const expectedMac = computeMac(theirs, json)
+      if (text[macLength] !== ' ' || actualMac.length !== expectedMac.length || !timingSafeEqual(actualMac, expectedMac)) {
         return { refused: 'invalid signature' }
       }
-      return parse(json)
+      return parseFrame(json)
     },
   }
 }
 
-function parse(json: string): Opened {
+function parseFrame(json: string): OpenedFrame {
   try {
     const parsed = Frame.safeParse(JSON.parse(json))
     return parsed.success ? { frame: parsed.data } : { refused: 'not a frame' }
@@ -46,7 +46,7 @@ function parse(json: string): Opened {
   }
 }
 
-const keyOf = (secret: Buffer, from: Side): Buffer =>
+const deriveKey = (secret: Buffer, from: Side): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', `ralph line, frames of the ${from}`, 32))
 
-const mac = (key: Buffer, json: string): Buffer => createHmac('sha256', key).update(json).digest().subarray(0, 16)
+const computeMac = (key: Buffer, json: string): Buffer => createHmac('sha256', key).update(json).digest().subarray(0, 16)

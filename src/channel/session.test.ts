@@ -1,25 +1,25 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Frame } from './frame.ts'
-import { sealWith } from './seal.ts'
-import { openSession, roomIn, step, type Input, type KeptMessage, type Session } from './session.ts'
+import { createSeal } from './seal.ts'
+import { createLineSession, sessionCapacity, advanceSession, type SessionInput, type DurableMessage, type LineSession } from './session.ts'
 
 const secret = Buffer.alloc(32, 7)
-const seals = { backend: sealWith(secret, 'backend'), machine: sealWith(secret, 'machine') }
+const seals = { backend: createSeal(secret, 'backend'), machine: createSeal(secret, 'machine') }
 
 /** A network fault applied to one text. */
 type Fault = 'pass' | 'drop' | 'double' | 'hold' | 'tamper' | 'truncate' | 'foreign'
 
 /** One end with its mailbox, driven as the line drives it, without time or I/O. */
-function endOf(side: 'backend' | 'machine', outbox: readonly KeptMessage[], epoch = 1) {
-  let session: Session = openSession(epoch, 0)
+function createTestEnd(side: 'backend' | 'machine', outbox: readonly DurableMessage[], epoch = 1) {
+  let session: LineSession = createLineSession(epoch, 0)
   let acked = 0
   let refused = 0
   const seen = new Set<string>()
   const effects: string[] = []
   const sent: string[] = []
-  const feed = (input: Input): void => {
-    const next = step(session, input)
+  const feed = (input: SessionInput): void => {
+    const next = advanceSession(session, input)
     session = next.session
     for (const output of next.outputs) {
       if (output.type === 'send') sent.push(seals[side].close(output.frame))
@@ -40,20 +40,20 @@ function endOf(side: 'backend' | 'machine', outbox: readonly KeptMessage[], epoc
     takeSent: () => sent.splice(0),
     fetch: (at: number) => {
       const pending = outbox.filter(({ position }) => position > Math.max(acked, session.sentPosition))
-      feed({ type: 'pending', messages: pending.slice(0, roomIn(session)), at })
+      feed({ type: 'pending', messages: pending.slice(0, sessionCapacity(session)), at })
     },
     hear: (text: string, at: number) => {
       const opened = seals[side].open(text)
       if ('refused' in opened) refused++
       else feed({ type: 'frame', frame: opened.frame, at })
     },
-    reconnect: (next: number, at: number) => (session = openSession(next, at)),
+    reconnect: (next: number, at: number) => (session = createLineSession(next, at)),
     outbox,
   }
 }
 
 /** With `isLong`, one of them is long enough to be sent in parts. */
-const messages = (side: string, count: number, isLong = false): KeptMessage[] =>
+const createMessages = (side: string, count: number, isLong = false): DurableMessage[] =>
   Array.from({ length: count }, (_, index) => ({
     position: index + 1,
     id: `${side}-${index + 1}`,
@@ -71,7 +71,7 @@ function mutate(text: string, fault: Fault, at: number): string {
 /** Connects both ends over a network with these faults, reconnecting from time to time, then heals the network. */
 function converse(faults: readonly (readonly [Fault, number])[], count: number) {
   const isLong = faults.length % 10 === 0
-  const ends = [endOf('backend', messages('b', count, isLong)), endOf('machine', messages('m', count, isLong))] as const
+  const ends = [createTestEnd('backend', createMessages('b', count, isLong)), createTestEnd('machine', createMessages('m', count, isLong))] as const
   const queue = [...faults]
   const held: (readonly [number, string])[] = []
   let mutations = 0
@@ -113,7 +113,7 @@ describe('a session', () => {
       const count = 40
       const run = converse(faults, count)
       mutations += run.mutations
-      const ids = (side: string) => messages(side, count).map(({ id }) => id)
+      const ids = (side: string) => createMessages(side, count).map(({ id }) => id)
       refused += run.ends[0].refused() + run.ends[1].refused()
       expect(run.ends.map((end) => end.acked())).toEqual([count, count])
       expect(run.ends[0].effects).toEqual(ids('m'))
@@ -125,14 +125,14 @@ describe('a session', () => {
   })
 
   it('refuses a frame of another connection, an invalid acknowledgement, and a message that is too long', () => {
-    const session = openSession(5, 0)
+    const session = createLineSession(5, 0)
     const frame: Frame = { v: 1, epoch: 5, seq: 1, ack: 0, id: 'a', type: 'prompt', body: null }
     const reasons = [
       { ...frame, epoch: 4 },
       { ...frame, ack: 1 },
       { ...frame, body: 'x', part: { index: 0, of: 1000 } },
       { ...frame, body: 'x', part: { index: 1, of: 2 } },
-    ].map((bad) => step(session, { type: 'frame', frame: bad, at: 0 }).outputs)
+    ].map((bad) => advanceSession(session, { type: 'frame', frame: bad, at: 0 }).outputs)
     expect(reasons).toEqual([
       [{ type: 'refused', reason: 'it belongs to another connection' }],
       [{ type: 'refused', reason: 'it acknowledges frames that were never sent' }],
@@ -142,7 +142,7 @@ describe('a session', () => {
   })
 
   it('limits what it sends ahead of acknowledgements', () => {
-    const end = endOf('backend', messages('b', 500))
+    const end = createTestEnd('backend', createMessages('b', 500))
     for (let n = 0; n < 100; n++) end.fetch(0)
     const frames = end.takeSent().length
     expect(frames).toBeGreaterThan(20)

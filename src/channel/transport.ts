@@ -19,8 +19,8 @@ export interface Transport {
  * Two connected ends in one process, for the machine inside `ralph serve`. Carries the same texts as a network
  * connection.
  */
-export function transportPair(secret: Buffer): readonly [Transport, Transport] {
-  const ends = [inbound(), inbound()] as const
+export function createTransportPair(secret: Buffer): readonly [Transport, Transport] {
+  const ends = [createInbound(), createInbound()] as const
   const close = (reason: string) => ends.forEach((end) => end.closed(reason))
   const transport = (mine: Inbound, other: Inbound): Transport => ({
     send: (text) => void setImmediate(() => other.arrived(text)),
@@ -35,10 +35,10 @@ export function transportPair(secret: Buffer): readonly [Transport, Transport] {
   return [transport(ends[0], ends[1]), transport(ends[1], ends[0])]
 }
 
-export type Inbound = ReturnType<typeof inbound>
+export type Inbound = ReturnType<typeof createInbound>
 
 /** Buffers arrived texts until a consumer reads them. */
-export function inbound() {
+export function createInbound() {
   const waiting: string[] = []
   const closing: ((reason: string) => void)[] = []
   let handler: ((text: string) => void) | undefined

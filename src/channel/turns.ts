@@ -1,7 +1,7 @@
-type Failed = (error: unknown) => void
+type OnFailure = (error: unknown) => void
 
 /** Runs tasks one after the other, in the order of the calls. */
-export function inTurn(failed: Failed): (work: () => Promise<void>) => void {
+export function serializeTasks(failed: OnFailure): (work: () => Promise<void>) => void {
   let last = Promise.resolve()
   return (work) => {
     last = last.then(work).catch(failed)
@@ -9,7 +9,7 @@ export function inTurn(failed: Failed): (work: () => Promise<void>) => void {
 }
 
 /** Runs one task at a time; calls during a run lead to one more run afterwards. */
-export function onceAtATime(work: () => Promise<void>, failed: Failed): () => void {
+export function coalesceRuns(work: () => Promise<void>, failed: OnFailure): () => void {
   let running = false
   let again = false
   const run = async () => {

@@ -1,28 +1,28 @@
 import { TLSSocket } from 'node:tls'
 import { WebSocket, type ClientOptions, type RawData } from 'ws'
 import { RalphError } from '../contract/errors.ts'
-import { longestFrame } from '../contract/fleet/channel.ts'
+import { maxFrameBytes } from '../contract/fleet/channel.ts'
 import { backendName, type Credentials } from './authority.ts'
-import { inbound, type Transport } from './transport.ts'
+import { createInbound, type Transport } from './transport.ts'
 
 export const linePath = '/line'
 
 /** Keying material that only the two ends of this TLS connection can derive. */
-const secretOf = (socket: TLSSocket): Buffer => socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
+const exportConnectionSecret = (socket: TLSSocket): Buffer => socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
 
-export const webSocketLimits = { maxPayload: longestFrame, perMessageDeflate: false } as const
+export const webSocketLimits = { maxPayload: maxFrameBytes, perMessageDeflate: false } as const
 
 /** WebSocket close reasons are limited to 123 bytes. */
-const reasonLength = 120
+const maxReasonLength = 120
 const closeGraceMs = 1000
 
 /** Wraps an open WebSocket as a transport. */
-export function webSocketTransport(socket: WebSocket, below: TLSSocket): Transport {
-  const secret = secretOf(below)
-  const incoming = inbound()
+export function createWebSocketTransport(socket: WebSocket, below: TLSSocket): Transport {
+  const secret = exportConnectionSecret(below)
+  const incoming = createInbound()
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(1003, 'texts only')
-    incoming.arrived(textOf(data))
+    incoming.arrived(decodeText(data))
   })
   socket.on('close', (code: number, reason: Buffer) => incoming.closed(reason.toString() || `closed (${code})`))
   socket.on('error', (error: Error) => incoming.closed(error.message))
@@ -36,21 +36,21 @@ export function webSocketTransport(socket: WebSocket, below: TLSSocket): Transpo
     onText: incoming.onText,
     onClose: incoming.onClose,
     close: (reason) => {
-      socket.close(4000, Buffer.from(reason).subarray(0, reasonLength).toString().replaceAll('�', ''))
+      socket.close(4000, Buffer.from(reason).subarray(0, maxReasonLength).toString().replaceAll('�', ''))
       setTimeout(() => socket.terminate(), closeGraceMs).unref()
     },
     secret,
   }
 }
 
-function textOf(data: RawData): string {
+function decodeText(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString()
   return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString()
 }
 
-export type Address = { readonly host: string; readonly port: number }
+export type BackendAddress = { readonly host: string; readonly port: number }
 
-export type Dial = Address & {
+export type DialOptions = BackendAddress & {
   readonly credentials: Credentials
   /** Certificates of the trusted authorities, as PEM. */
   readonly authorities: string
@@ -58,7 +58,7 @@ export type Dial = Address & {
 }
 
 /** Connects to a backend. Every failure rejects with MACHINE_UNREACHABLE. */
-export function dial({ host, port, credentials, authorities, timeoutMs = 8000 }: Dial): Promise<Transport> {
+export function dialBackend({ host, port, credentials, authorities, timeoutMs = 8000 }: DialOptions): Promise<Transport> {
   const options: ClientOptions & { readonly servername: string } = {
     ...webSocketLimits,
     ca: authorities,
@@ -76,7 +76,7 @@ export function dial({ host, port, credentials, authorities, timeoutMs = 8000 }:
     // Create the transport now: the first frame may arrive in the same chunk as the end of the handshake.
     socket.once('upgrade', ({ socket: below }) => {
       if (!(below instanceof TLSSocket)) return failed(new Error('the connection is not TLS'))
-      const transport = webSocketTransport(socket, below)
+      const transport = createWebSocketTransport(socket, below)
       socket.once('open', () => {
         socket.off('error', failed)
         resolve(transport)

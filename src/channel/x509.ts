@@ -7,14 +7,14 @@ export async function loadX509() {
   return import('@peculiar/x509')
 }
 
-const kept = new WeakMap<object, Map<unknown, unknown>>()
+const metadataByTarget = new WeakMap<object, Map<unknown, unknown>>()
 
-const own = (key: unknown, target: object): unknown => kept.get(target)?.get(key)
+const readMetadata = (key: unknown, target: object): unknown => metadataByTarget.get(target)?.get(key)
 
 const metadata = {
-  getOwnMetadata: own,
-  getMetadata: own,
+  getOwnMetadata: readMetadata,
+  getMetadata: readMetadata,
   defineMetadata: (key: unknown, value: unknown, target: object): void => {
-    kept.set(target, (kept.get(target) ?? new Map()).set(key, value))
+    metadataByTarget.set(target, (metadataByTarget.get(target) ?? new Map()).set(key, value))
   },
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readTextSyncIfThere, realPath } from '../platform/files/files.ts'
+import { readTextSyncIfExists, realPath } from '../platform/files/files.ts'
 
 /** Files that ship with the package: bundled workflows and the demo. */
 export const assetPath = (name: string): string => fileURLToPath(new URL(`../../assets/${name}`, import.meta.url))
@@ -12,14 +12,14 @@ export const schemaPath = (name: string): string => fileURLToPath(new URL(`../..
 export const pagePath = (): string => fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 /** An empty embedded database, created by the build. */
-export const readyDatabasePath = (): string => fileURLToPath(new URL('../../bin/database.br', import.meta.url))
+export const templateDatabasePath = (): string => fileURLToPath(new URL('../../bin/database.br', import.meta.url))
 
 /** The version of the installed package, read from the disk. */
 export function installedVersion(): string | undefined {
   const program = process.argv[1]
   if (program === undefined) return undefined
   const manifest = join(dirname(realPath(program)), '../../package.json')
-  const { version }: { version?: string } = JSON.parse(readTextSyncIfThere(manifest) ?? '{}')
+  const { version }: { version?: string } = JSON.parse(readTextSyncIfExists(manifest) ?? '{}')
   return version
 }
 

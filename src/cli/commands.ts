@@ -1,9 +1,9 @@
-import type { Command } from './io/command.ts'
+import type { CliCommand } from './io/command.ts'
 
-type Entry = { readonly summary: string; readonly load: () => Promise<Command> }
+type CommandEntry = { readonly summary: string; readonly load: () => Promise<CliCommand> }
 
 /** Every command. Each is loaded only when called, which keeps the start fast. */
-export const commands: Readonly<Record<string, Entry>> = {
+export const commands: Readonly<Record<string, CommandEntry>> = {
   init: {
     summary: 'Create a sprint folder with a commented SPRINT.yaml',
     load: async () => (await import('./commands/init.ts')).init,

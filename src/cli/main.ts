@@ -1,23 +1,23 @@
 import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
-import { nearest } from '../contract/nearest.ts'
+import { findNearestWord } from '../contract/nearest.ts'
 import { packageVersion } from './assets.ts'
 import { commands } from './commands.ts'
 import { processIo } from './io/io.ts'
 
-async function main(args: readonly string[]): Promise<number> {
+async function runCli(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   if (name === '--version' || name === '-V') {
     processIo.print(packageVersion())
     return 0
   }
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    if (name === 'help' && rest[0] !== undefined) return main([rest[0], '--help'])
-    processIo.print(overview())
+    if (name === 'help' && rest[0] !== undefined) return runCli([rest[0], '--help'])
+    processIo.print(cliOverview())
     return name === undefined ? 1 : 0
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
-    const meant = nearest(name, Object.keys(commands))
+    const meant = findNearestWord(name, Object.keys(commands))
     throw new RalphError('USAGE', `unknown command "${name}"`, {
       hint: meant ? `did you mean "ralph ${meant}"?` : 'see: ralph --help',
     })
@@ -26,7 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
   return found.run(rest, processIo)
 }
 
-function overview(): string {
+function cliOverview(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length))
   return [
     'ralph runs a coding agent in a loop, each time with a fresh context, until checks that ralph runs itself confirm that',
@@ -45,11 +45,11 @@ function overview(): string {
 }
 
 /** Formats an error on one line: place, code, message, hint. */
-function report(error: unknown): number {
+function reportCliError(error: unknown): number {
   const known =
     error instanceof RalphError
       ? error
-      : new RalphError('INTERNAL', messageOf(error), {
+      : new RalphError('INTERNAL', describeCliError(error), {
           hint: 'this is a bug in ralph; set RALPH_DEBUG=1 to see the stack',
         })
   if (process.argv.includes('--json')) {
@@ -63,7 +63,7 @@ function report(error: unknown): number {
   return errorCodes[known.code].exit
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const describeCliError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 // A reader that closes the pipe (`ralph status | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -71,6 +71,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-void main(process.argv.slice(2))
-  .catch(report)
+void runCli(process.argv.slice(2))
+  .catch(reportCliError)
   .then((exitCode) => (process.exitCode = exitCode))

@@ -1,22 +1,22 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { requireKept } from '../platform/compile-cache.ts'
-import { stayLean } from '../platform/v8-memory.ts'
+import { requireCached } from '../platform/compile-cache.ts'
+import { reduceMemory } from '../platform/v8-memory.ts'
 import { ralphHome } from './io/ralph-home.ts'
 
 /**
  * The program's entry: runs compiled code that an earlier start has cached. Newer Node versions cache it themselves.
  * Without the cache, V8 compilation takes half the time of `ralph status`.
  */
-function start(program: string): void {
+function startCli(program: string): void {
   const { env } = process
   const require = createRequire(program)
   const { enableCompileCache }: { enableCompileCache?: () => void } = require('node:module')
   const hasHome = Boolean(env['RALPH_HOME'] || env['HOME'])
   const folder = env['NODE_COMPILE_CACHE'] || (hasHome && join(ralphHome(process), 'cache'))
   if (enableCompileCache) enableCompileCache()
-  else if (folder && !env['RALPH_DEBUG'] && !env['NODE_DISABLE_COMPILE_CACHE']) return requireKept(program, folder)
+  else if (folder && !env['RALPH_DEBUG'] && !env['NODE_DISABLE_COMPILE_CACHE']) return requireCached(program, folder)
   require(program)
 }
 
@@ -24,8 +24,8 @@ function start(program: string): void {
 Object.assign(globalThis, { importPackage: (name: string): Promise<unknown> => import(name) })
 
 // Before anything else: V8 does not shrink a heap it has already grown.
-if (!['serve', 'agents-server'].includes(process.argv[2] ?? '')) stayLean()
+if (!['serve', 'agents-server'].includes(process.argv[2] ?? '')) reduceMemory()
 
 // In a checkout, stack traces then name the sources; the package has no source maps.
 if (process.env['RALPH_DEBUG']) process.setSourceMapsEnabled(true)
-start(join(import.meta.dirname, 'ralph.cjs'))
+startCli(join(import.meta.dirname, 'ralph.cjs'))

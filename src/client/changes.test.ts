@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Change } from '../contract/fleet/event.ts'
-import { followChanges, type Source } from './changes.ts'
+import type { FleetChange } from '../contract/fleet/event.ts'
+import { followChanges, type ChangeSource } from './changes.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const sprintId = '0197a000-0000-7000-8000-000000000001'
-const gone: Change = { type: 'agent-gone', agentId: sprintId }
+const lostFrame: FleetChange = { type: 'agent-gone', agentId: sprintId }
 
 /** Records the opened connections in order, and the changes reported. */
-function aFollower() {
-  const sources: { url: string; open: boolean; say: (change: Change, id?: string) => void; fail: () => void }[] = []
+function createTestFollower() {
+  const sources: { url: string; open: boolean; say: (change: FleetChange, id?: string) => void; fail: () => void }[] = []
   const told: string[] = []
-  const open = (url: string): Source => {
+  const open = (url: string): ChangeSource => {
     const target = new EventTarget()
     const source = {
       url,
       open: true,
-      say: (change: Change, id = '') =>
+      say: (change: FleetChange, id = '') =>
         target.dispatchEvent(new MessageEvent(change.type, { data: JSON.stringify(change), lastEventId: id })),
       fail: () => target.dispatchEvent(new Event('error')),
     }
@@ -37,12 +37,12 @@ function aFollower() {
 }
 
 it('first asks for everything, then resumes from its position', () => {
-  const { sources, told, last } = aFollower()
+  const { sources, told, last } = createTestFollower()
   last().say({ type: 'here' }, '1-1')
-  last().say(gone, '1-2')
+  last().say(lostFrame, '1-2')
   last().fail()
   vi.advanceTimersByTime(1000)
-  last().say(gone, '1-3')
+  last().say(lostFrame, '1-3')
   last().say({ type: 'here' }, '1-4')
   expect(told).toEqual(['start-over', 'live', 'agent-gone', 'lost', 'agent-gone', 'live'])
   expect(sources.map(({ url, open }) => [url, open])).toEqual([
@@ -52,7 +52,7 @@ it('first asks for everything, then resumes from its position', () => {
 })
 
 it('retries forever with increasing pauses', () => {
-  const { sources, told, last, following } = aFollower()
+  const { sources, told, last, following } = createTestFollower()
   const waits: number[] = []
   for (let attempt = 0; attempt < 9; attempt += 1) {
     const before = sources.length
@@ -69,12 +69,12 @@ it('retries forever with increasing pauses', () => {
   expect(sources.length).toBe(11)
   expect(told.slice(-3)).toEqual(['start-over', 'live', 'lost'])
   last().fail()
-  following.hurry()
+  following.retryNow()
   expect(sources.length).toBe(12)
 })
 
 it('reconnects when a connection stays silent', () => {
-  const { sources, told, last } = aFollower()
+  const { sources, told, last } = createTestFollower()
   last().say({ type: 'here' }, '1-1')
   vi.advanceTimersByTime(39_000)
   last().say({ type: 'here' }, '1-1')
@@ -86,13 +86,13 @@ it('reconnects when a connection stays silent', () => {
 })
 
 it('switches to another sprint from its position, over one connection', () => {
-  const { sources, told, last, following } = aFollower()
+  const { sources, told, last, following } = createTestFollower()
   last().say({ type: 'here' }, '1-1')
-  following.lookInside({ sprintId })
-  following.lookInside({ sprintId })
-  sources[0]?.say(gone, '1-2')
+  following.setScope({ sprintId })
+  following.setScope({ sprintId })
+  sources[0]?.say(lostFrame, '1-2')
   last().fail()
-  following.lookInside({})
+  following.setScope({})
   vi.advanceTimersByTime(1000)
   following.end()
   vi.advanceTimersByTime(100_000)

@@ -4,7 +4,7 @@ import { createClient } from './client.ts'
 const agentId = '0197a000-0000-7000-8000-000000000001'
 
 /** Records the requests and answers each with this response. */
-function answering(status: number, body: unknown) {
+function createTestClient(status: number, body: unknown) {
   const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = []
   const fetch = async (url: unknown, init?: RequestInit) => {
     asked.push({ url: String(url), init })
@@ -14,7 +14,7 @@ function answering(status: number, body: unknown) {
 }
 
 it('puts ids into the path, the rest into query or body, and sends its token', async () => {
-  const { asked, client } = answering(200, { items: [] })
+  const { asked, client } = createTestClient(200, { items: [] })
   await client.listEvents({ sprintId: 'a/b', limit: 5, search: 'x y' })
   await client
     .movePrompt({ agentId, promptId: 'p', before: null }, { idempotencyKey: 'k', revision: 3 })
@@ -33,7 +33,7 @@ it('puts ids into the path, the rest into query or body, and sends its token', a
 
 it('throws the error that the backend threw', async () => {
   const problem = { type: 'about:blank', title: 'the agent is busy', status: 409, code: 'AGENT_BUSY', hint: 'wait' }
-  await expect(answering(409, problem).client.interruptAgent({ agentId })).rejects.toMatchObject({
+  await expect(createTestClient(409, problem).client.interruptAgent({ agentId })).rejects.toMatchObject({
     code: 'AGENT_BUSY',
     message: 'the agent is busy',
     hint: 'wait',
@@ -44,11 +44,11 @@ it('distinguishes an unreachable backend from an unreachable machine', async () 
   const gone = createClient({ baseUrl: 'http://here', fetch: () => Promise.reject(new Error('ECONNREFUSED')) })
   await expect(gone.me({})).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' })
   const problem = { type: 'about:blank', title: 'no', status: 503, code: 'MACHINE_UNREACHABLE' }
-  await expect(answering(503, problem).client.detectChecks({ agentId })).rejects.toMatchObject({
+  await expect(createTestClient(503, problem).client.detectChecks({ agentId })).rejects.toMatchObject({
     code: 'MACHINE_UNREACHABLE',
   })
 })
 
 it('refuses a response that does not match the route', async () => {
-  await expect(answering(200, { items: 5 }).client.listMachines({})).rejects.toThrow(/items/)
+  await expect(createTestClient(200, { items: 5 }).client.listMachines({})).rejects.toThrow(/items/)
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { compiling, errorsOf, type Files, warningsOf } from '../../test/support/compiling.ts'
+import { compileTest, listErrors, type Files, listWarnings } from '../../test/support/compiling.ts'
 
 const eachStep = 'name: W\nphases: [{id: work, for-each: step}]\n'
 const items = (list: string) => `workflow: w\ncollections: {step: [${list}]}\n`
 const errors = (sprint: string, workflows: Files = { w: eachStep }) =>
-  errorsOf(compiling(sprint, workflows).diagnostics)
+  listErrors(compileTest(sprint, workflows).diagnostics)
 
 const judged = (workflow: string, more: Files = {}) => errors(items('{prompt: a}'), { w: workflow, ...more })
 const phases = (list: string) => `name: W\nphases: [{id: work, for-each: step}, ${list}]\n`
@@ -120,16 +120,16 @@ collections:
   other: x
 worktree: {cleanup: never}
 `
-    const { diagnostics } = compiling(sprint, { w: eachStep })
+    const { diagnostics } = compileTest(sprint, { w: eachStep })
 
-    expect(errorsOf(diagnostics)).toEqual([
+    expect(listErrors(diagnostics)).toEqual([
       'INVALID_FIELD SPRINT.yaml:4:15',
       'MISSING_ITEM_PROMPT SPRINT.yaml:7:7',
       'DEPENDENCY_NOT_FOUND SPRINT.yaml:8:32',
       'INVALID_COLLECTION SPRINT.yaml:9:10',
       'WORKTREE_MISSING_ENABLED SPRINT.yaml:10:11',
     ])
-    expect(warningsOf(diagnostics)).toEqual(['UNKNOWN_FIELD SPRINT.yaml:3:1', 'UNUSED_COLLECTION SPRINT.yaml:9:3'])
+    expect(listWarnings(diagnostics)).toEqual(['UNKNOWN_FIELD SPRINT.yaml:3:1', 'UNUSED_COLLECTION SPRINT.yaml:9:3'])
   })
 })
 
@@ -248,10 +248,10 @@ describe('a workflow', () => {
   })
 
   it('with a newer schema version is read with a warning', () => {
-    const { progress, diagnostics } = compiling(items('{prompt: a}'), { w: `${eachStep}schema-version: "9"\n` })
+    const { progress, diagnostics } = compileTest(items('{prompt: a}'), { w: `${eachStep}schema-version: "9"\n` })
 
     expect(progress).toBeDefined()
-    expect(warningsOf(diagnostics)).toEqual(['INVALID_FIELD w.yaml:3:17'])
+    expect(listWarnings(diagnostics)).toEqual(['INVALID_FIELD w.yaml:3:17'])
   })
 })
 
@@ -262,7 +262,7 @@ describe('an unknown field', () => {
     ['the other spelling of a group', 'retry: {maxAttempts: 2, retry-on: [timeout]}\n', 'did you mean "retryOn"?'],
     ['a check', 'done-when: [{run: x, each-iteraton: true}]\n', 'did you mean "each-iteration"?'],
   ])('in %s is a warning with a suggestion', (_, lines, hint) => {
-    const { progress, diagnostics } = compiling(`${items('{prompt: a}')}${lines}`, { w: eachStep })
+    const { progress, diagnostics } = compileTest(`${items('{prompt: a}')}${lines}`, { w: eachStep })
 
     expect(progress).toBeDefined()
     expect(diagnostics.map(({ severity, code, hint: said }) => ({ severity, code, said }))).toEqual([

@@ -3,10 +3,10 @@ import type { CompiledPhase, CompiledWorktree } from '../contract/phases.ts'
 import { type Progress, schemaVersion, type Step, unlimitedIterations } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
 import type { Compilation } from './resolve/compilation.ts'
-import { defined } from './resolve/defined.ts'
+import { omitUndefined } from './resolve/defined.ts'
 import type { Expansion } from './expand/expand.ts'
 
-export type Parts = {
+export type EmitInput = {
   readonly hooks: readonly Hook[]
   readonly worktree: CompiledWorktree | undefined
   /** Only for a goal-driven sprint. */
@@ -16,7 +16,7 @@ export type Parts = {
 }
 
 /** Builds the state of a sprint that has not started. */
-export function emit(compilation: Compilation, { hooks, worktree, steps, expansion }: Parts): Progress {
+export function emitProgress(compilation: Compilation, { hooks, worktree, steps, expansion }: EmitInput): Progress {
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
   const { goalPrompt, reflectionPrompt } = main.value
@@ -25,13 +25,13 @@ export function emit(compilation: Compilation, { hooks, worktree, steps, expansi
     schemaVersion,
     rev: 0,
     sprintId,
-    ...defined({ name, owner, created }),
+    ...omitUndefined({ name, owner, created }),
     workflow: sprint.value.workflow,
     status: 'not-started',
     mode: main.value.mode ?? 'standard',
     goal: sprint.value.goal ?? '',
-    ralph: { ...ralph, ...defined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
-    ...defined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
+    ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
+    ...omitUndefined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
     limits,
     timeouts,
     ...(expansion && emitPhases(compilation, expansion)),
@@ -41,7 +41,7 @@ export function emit(compilation: Compilation, { hooks, worktree, steps, expansi
     iterations: [],
     hookTasks: [],
     ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
-    stats: { ...freshStats(limits), ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }) },
+    stats: { ...createInitialStats(limits), ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }) },
   }
 }
 
@@ -54,7 +54,7 @@ function emitPhases({ settings }: Compilation, { phases, graphs }: Expansion): P
     ...(phases.some(({ parallel, steps }) => parallel === true && steps !== undefined) && {
       parallelExecution: parallelExecution?.enabled === true ? parallelExecution : defaultParallel,
     }),
-    ...defined({ retry, prompts }),
+    ...omitUndefined({ retry, prompts }),
     current: { phase: 0, step: first, subPhase: first },
   }
 }
@@ -68,7 +68,7 @@ function countPhases(phases: readonly CompiledPhase[]) {
   return { totalSteps: steps.length, totalPhases: phases.length + subPhases, completedPhases: 0 }
 }
 
-const freshStats = ({ iterations }: Progress['limits']) => ({
+const createInitialStats = ({ iterations }: Progress['limits']) => ({
   startedAt: null,
   completedAt: null,
   currentIteration: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compiled, compiling, errorsOf } from '../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors } from '../../test/support/compiling.ts'
 import { compile } from './compile.ts'
 
 const MiB = 1_048_576
@@ -24,7 +24,7 @@ function work(run: () => void): number {
 }
 
 const best = (text: string): number =>
-  [1, 2, 3].map(() => work(() => compiling(text, { w: eachStep }))).reduce((a, b) => (b < a ? b : a))
+  [1, 2, 3].map(() => work(() => compileTest(text, { w: eachStep }))).reduce((a, b) => (b < a ? b : a))
 
 /** Ten times the slowest case, measured as the first work of a fresh process. */
 const soon = 2000
@@ -71,9 +71,9 @@ describe('a hostile file', () => {
     ['a merge of itself', 'a: &a\n  <<: *a\n', /no anchor before it/],
     ['the older YAML', '%YAML 1.1\n---\nworkflow: w\ncollections: {step: [{prompt: p}]}\nx: !!binary aGk=\n', /./],
   ])('with %s is refused quickly, with a place', (_, text, message) => {
-    const { progress, diagnostics } = compiling(text, { w: eachStep })
+    const { progress, diagnostics } = compileTest(text, { w: eachStep })
 
-    expect(work(() => compiling(text, { w: eachStep }))).toBeLessThan(soon)
+    expect(work(() => compileTest(text, { w: eachStep }))).toBeLessThan(soon)
     expect(progress).toBeUndefined()
     expect(diagnostics.map((diagnostic) => diagnostic.message).join('\n')).toMatch(message)
     expect(diagnostics[0]?.place).toMatchObject({
@@ -87,9 +87,9 @@ describe('a hostile file', () => {
     const text = repeated('[')
     const sprint = 'workflow: w\n'
 
-    expect(errorsOf(compiling(sprint, { w: text }).diagnostics)).toEqual(['WORKFLOW_PARSE_ERROR w.yaml:1:101'])
+    expect(listErrors(compileTest(sprint, { w: text }).diagnostics)).toEqual(['WORKFLOW_PARSE_ERROR w.yaml:1:101'])
     expect(
-      errorsOf(compiling('workflow: ralph\ngoal: g\n', {}, { userConfig: { file: 'config.yaml', text } }).diagnostics),
+      listErrors(compileTest('workflow: ralph\ngoal: g\n', {}, { userConfig: { file: 'config.yaml', text } }).diagnostics),
     ).toEqual(['INVALID_FIELD config.yaml:1:101'])
   })
 })
@@ -98,15 +98,15 @@ describe('a sprint that becomes too large', () => {
   it('through workflows that insert each other many times is refused', () => {
     const files = { a: many('workflow: b'), b: many('workflow: c'), c: many('workflow: d'), d: many('prompt: x') }
 
-    expect(errorsOf(compiling('workflow: a\n', files).diagnostics)).toEqual(['EXPANSION_TOO_LARGE SPRINT.yaml:1:11'])
-    expect(work(() => compiling('workflow: a\n', files))).toBeLessThan(soon)
+    expect(listErrors(compileTest('workflow: a\n', files).diagnostics)).toEqual(['EXPANSION_TOO_LARGE SPRINT.yaml:1:11'])
+    expect(work(() => compileTest('workflow: a\n', files))).toBeLessThan(soon)
   })
 
   it('through a long prompt for many items is refused', () => {
     const w = `name: W\nphases: [{id: a, for-each: step, prompt: "${'x'.repeat(500_000)} {{item.id}}"}]\n`
     const sprint = `workflow: w\nsteps: [${'p, '.repeat(1000)}]\n`
 
-    expect(errorsOf(compiling(sprint, { w }).diagnostics)).toEqual(['EXPANSION_TOO_LARGE SPRINT.yaml:1:11'])
+    expect(listErrors(compileTest(sprint, { w }).diagnostics)).toEqual(['EXPANSION_TOO_LARGE SPRINT.yaml:1:11'])
   })
 })
 
@@ -118,14 +118,14 @@ describe('an unusual but honest file', () => {
     ['comments and a document start', '# x\n---\nworkflow: ralph # y\ngoal: g\n...\n'],
     ['a long goal', `workflow: ralph\ngoal: |\n${'  [x] {y}, - z: &a *b "c" \n'.repeat(30_000)}`],
   ])('with %s compiles', (_, sprint) => {
-    expect(compiled(sprint).mode).toBe('ralph')
+    expect(compileProgress(sprint).mode).toBe('ralph')
   })
 })
 
 describe('a file with very many mistakes', () => {
   it('reports the first ones, and that there are more', () => {
     const sprint = `workflow: w\ncollections:\n  step:\n${'    - {id: 5}\n'.repeat(5000)}`
-    const { diagnostics } = compiling(sprint, { w: eachStep })
+    const { diagnostics } = compileTest(sprint, { w: eachStep })
 
     expect(diagnostics.length).toBeLessThan(210)
     expect(diagnostics.map(({ code }) => code)).toContain('TOO_MANY_PROBLEMS')
@@ -133,7 +133,7 @@ describe('a file with very many mistakes', () => {
 
   it('reports the same if the mistakes are in the references of items', () => {
     const sprint = `workflow: w\ncollections:\n  step:\n${'    - {prompt: a, depends-on: [nobody]}\n'.repeat(2000)}`
-    const { diagnostics } = compiling(sprint, { w: eachStep })
+    const { diagnostics } = compileTest(sprint, { w: eachStep })
 
     expect(diagnostics).toHaveLength(201)
     expect(diagnostics.at(-1)?.message).toBe('and 1800 more')
@@ -142,7 +142,7 @@ describe('a file with very many mistakes', () => {
 
 describe('a long sprint', () => {
   it('of ten thousand items that each depend on the previous one compiles', () => {
-    const progress = compiled(long(10_000), { w: eachStep })
+    const progress = compileProgress(long(10_000), { w: eachStep })
 
     expect(progress.stats).toMatchObject({ totalSteps: 10_000, totalPhases: 10_001 })
   }, 60_000)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bundledRalph, compiling } from '../../test/support/compiling.ts'
-import { formatDiagnostic, isError } from './parse/diagnostics.ts'
+import { bundledRalph, compileTest } from '../../test/support/compiling.ts'
+import { formatDiagnostic, isErrorDiagnostic } from './parse/diagnostics.ts'
 import { validateWorkflow } from './validate.ts'
 
 /** A failure prints its seed: reproduce it with RALPH_SEED=…, search longer with RALPH_RUNS=…. */
@@ -43,13 +43,13 @@ const inner = 'name: I\nphases: [{id: a, prompt: "{{item.prompt}}"}, {id: b, pro
 /** Compiles, or reports at least one error, each with a place that exists in its file; never throws. */
 function isJudged(sprint: string, files: Readonly<Record<string, string>> = {}): void {
   const all = { w: workflow, inner, ...files }
-  const { progress, diagnostics } = compiling(sprint, all)
+  const { progress, diagnostics } = compileTest(sprint, all)
   const texts = new Map([
     ['SPRINT.yaml', sprint],
     ['ralph.yaml', bundledRalph],
     ...Object.entries(all).map(([name, text]) => [`${name}.yaml`, text] as const),
   ])
-  expect(progress === undefined).toBe(diagnostics.some(isError))
+  expect(progress === undefined).toBe(diagnostics.some(isErrorDiagnostic))
   for (const diagnostic of diagnostics) {
     if (diagnostic.code === 'TOO_MANY_PROBLEMS') continue
     const { file, line = 0, column = 0 } = diagnostic.place ?? { file: 'none' }
@@ -135,7 +135,7 @@ const anyData = fc.letrec((tie) => ({
 
 function isJudgedAlone(text: string): void {
   const { valid, diagnostics } = validateWorkflow({ file: 'w.yaml', text })
-  expect(valid).toBe(!diagnostics.some(isError))
+  expect(valid).toBe(!diagnostics.some(isErrorDiagnostic))
 }
 
 const anySprint = fc

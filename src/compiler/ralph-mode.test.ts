@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { bundledRalph, compiled, compiling, errorsOf, type Files, warningsOf } from '../../test/support/compiling.ts'
+import { bundledRalph, compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../test/support/compiling.ts'
 import { Progress } from '../contract/progress.ts'
 import { defaultLimits, defaultTimeouts } from '../contract/settings.ts'
 
-const codes = (sprint: string, workflows: Files = {}) => errorsOf(compiling(sprint, workflows).diagnostics)
+const codes = (sprint: string, workflows: Files = {}) => listErrors(compileTest(sprint, workflows).diagnostics)
 
 const learn = `
 name: R
@@ -17,9 +17,9 @@ per-iteration-hooks: [{id: learn, prompt: "x $ITERATION", parallel: true, enable
 describe('a goal-driven sprint', () => {
   it('needs only a workflow and a goal', () => {
     const sprint = 'workflow: ralph\ngoal: Ship it\n'
-    const progress = compiled(sprint)
+    const progress = compileProgress(sprint)
 
-    expect(compiling(sprint).diagnostics).toEqual([])
+    expect(compileTest(sprint).diagnostics).toEqual([])
     expect(progress.perIterationHooks.map(({ id, enabled, parallel }) => ({ id, enabled, parallel }))).toEqual([
       { id: 'learning', enabled: false, parallel: true },
       { id: 'documentation', enabled: false, parallel: true },
@@ -31,7 +31,7 @@ describe('a goal-driven sprint', () => {
   it('compiles to the state of a sprint that has not started', () => {
     const sprint = 'workflow: w\ngoal: Ship it\nper-iteration-hooks: {learn: {enabled: true}}\n'
 
-    expect(compiled(sprint, { w: learn })).toEqual({
+    expect(compileProgress(sprint, { w: learn })).toEqual({
       schemaVersion: 1,
       rev: 0,
       sprintId: '2026-03-04_big_thing',
@@ -70,7 +70,7 @@ describe('a goal-driven sprint', () => {
   })
 
   it('keeps ralph options, metadata and initial steps', () => {
-    const progress = compiled(`
+    const progress = compileProgress(`
 workflow: ralph
 goal: g
 sprint-id: 2026-01-18_auth
@@ -130,9 +130,9 @@ steps: [first, {prompt: second}, {prompt: third, id: docs}]
   })
 
   it('recommends prompts that the workflow lacks', () => {
-    const { diagnostics } = compiling('workflow: w\ngoal: g\n', { w: 'name: R\nmode: ralph\n' })
+    const { diagnostics } = compileTest('workflow: w\ngoal: g\n', { w: 'name: R\nmode: ralph\n' })
 
-    expect(warningsOf(diagnostics)).toEqual(['RECOMMENDED_PROMPT w.yaml:2:7'])
+    expect(listWarnings(diagnostics)).toEqual(['RECOMMENDED_PROMPT w.yaml:2:7'])
     expect(diagnostics[0]?.message).toBe('The workflow has no goal-prompt and no reflection-prompt')
   })
 })
@@ -154,7 +154,7 @@ describe('settings', () => {
     const sprint =
       'workflow: w\ngoal: g\nlimits: {usd: 3}\ntimeouts: {hook: 30s}\nagent: claude\nralph: {min-iterations: 9}\n'
 
-    expect(compiled(sprint, { w: workflow }, { userConfig: config })).toMatchObject({
+    expect(compileProgress(sprint, { w: workflow }, { userConfig: config })).toMatchObject({
       limits: { ...defaultLimits, usd: 3, tokens: 20, iterations: 3 },
       timeouts: { ...defaultTimeouts, idle: 300_000, hook: 30_000 },
       model: 'sonnet',
@@ -167,12 +167,12 @@ describe('settings', () => {
   it('of the user apply if no file overrides them; an empty file sets nothing', () => {
     const sprint = 'workflow: ralph\ngoal: g\n'
 
-    expect(compiled(sprint, {}, { userConfig: config })).toMatchObject({ model: 'haiku', agent: ['a', 'b'] })
-    expect(compiling(sprint, {}, { userConfig: { file: 'config.yaml', text: '# nothing\n' } }).diagnostics).toEqual([])
+    expect(compileProgress(sprint, {}, { userConfig: config })).toMatchObject({ model: 'haiku', agent: ['a', 'b'] })
+    expect(compileTest(sprint, {}, { userConfig: { file: 'config.yaml', text: '# nothing\n' } }).diagnostics).toEqual([])
   })
 
   it('of the old config move to their new fields', () => {
-    const progress = compiled(
+    const progress = compileProgress(
       'workflow: ralph\ngoal: g\nconfig: {max-iterations: 7, time-box: "4h", auto-commit: false}\n',
     )
 
@@ -196,7 +196,7 @@ config: {max-iterations: 7, time-box: 4h, auto-commit: false, max-tasks: 3}
   })
 
   it('are all kept', () => {
-    const progress = compiled(`
+    const progress = compileProgress(`
 workflow: ralph
 goal: g
 done-when: [{run: npm test, name: unit, timeout: 2m, each-iteration: true, protect: true}]
@@ -221,9 +221,9 @@ worktree: {enabled: true}
 
   it('that the program does not support are refused where they are written', () => {
     const notHonoured = new Map([['review', 'there is no reviewer yet']])
-    const { diagnostics } = compiling('workflow: ralph\ngoal: g\nreview: {agent: codex}\n', {}, { notHonoured })
+    const { diagnostics } = compileTest('workflow: ralph\ngoal: g\nreview: {agent: codex}\n', {}, { notHonoured })
 
-    expect(errorsOf(diagnostics)).toEqual(['NOT_SUPPORTED SPRINT.yaml:3:1'])
+    expect(listErrors(diagnostics)).toEqual(['NOT_SUPPORTED SPRINT.yaml:3:1'])
   })
 })
 
@@ -233,7 +233,7 @@ describe('agents and models', () => {
     ['codex', { models: ['gpt-5'], slashCommands: false }],
     ['own', { slashCommands: false }],
   ])
-  const judged = (lines: string) => compiling(`workflow: ralph\ngoal: g\n${lines}`, {}, { agents }).diagnostics
+  const judged = (lines: string) => compileTest(`workflow: ralph\ngoal: g\n${lines}`, {}, { agents }).diagnostics
 
   it.each(['agent: claude\nmodel: opus', 'agent: claude\nmodel: claude-opus-9', 'agent: own\nmodel: x', 'model: y'])(
     'accepts %j',
@@ -250,7 +250,7 @@ describe('agents and models', () => {
     ['review: {agent: nobody}', 'AGENT_UNKNOWN SPRINT.yaml:3:17'],
     ['model: 5', 'INVALID_MODEL SPRINT.yaml:3:8'],
   ])('refuses %j', (lines, code) => {
-    expect(errorsOf(judged(lines))).toEqual([code])
+    expect(listErrors(judged(lines))).toEqual([code])
   })
 
   it('suggests the closest name', () => {
@@ -261,6 +261,6 @@ describe('agents and models', () => {
   it('refuses a slash command for an agent without slash commands', () => {
     const lines = 'agent: codex\nper-iteration-hooks: [{id: a, workflow: "p:c"}]\n'
 
-    expect(errorsOf(judged(lines))).toEqual(['NOT_SUPPORTED SPRINT.yaml:4:41'])
+    expect(listErrors(judged(lines))).toEqual(['NOT_SUPPORTED SPRINT.yaml:4:41'])
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { compiled, compiling, errorsOf, type Files, warningsOf } from '../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../test/support/compiling.ts'
 import { Progress } from '../contract/progress.ts'
 
-const phasesOf = (sprint: string, workflows: Files) => compiled(sprint, workflows).phases ?? []
-const promptsOf = (sprint: string, workflows: Files) =>
-  phasesOf(sprint, workflows).flatMap(({ prompt, steps }) =>
+const compilePhases = (sprint: string, workflows: Files) => compileProgress(sprint, workflows).phases ?? []
+const compilePrompts = (sprint: string, workflows: Files) =>
+  compilePhases(sprint, workflows).flatMap(({ prompt, steps }) =>
     steps ? steps.flatMap(({ phases }) => phases.map((phase) => phase.prompt)) : [prompt],
   )
 
@@ -34,7 +34,7 @@ collections:
     - prompt: build the parser
     - {prompt: write the docs, id: docs}
 `
-    const progress = compiled(sprint, { w: eachStep })
+    const progress = compileProgress(sprint, { w: eachStep })
 
     expect(progress).toMatchObject({
       sprintId: 'fixed',
@@ -68,20 +68,20 @@ collections:
   })
 
   it('has no current step if its first phase is a prompt', () => {
-    const progress = compiled(noItems, { w: 'name: W\nphases: [{id: a, prompt: A}, {id: b, prompt: B}]\n' })
+    const progress = compileProgress(noItems, { w: 'name: W\nphases: [{id: a, prompt: A}, {id: b, prompt: B}]\n' })
 
     expect(progress).toMatchObject({ current: { phase: 0, step: null, subPhase: null }, stats: { totalPhases: 2 } })
   })
 
   it('reads the old steps as the collection step, also as plain texts', () => {
-    expect(promptsOf('workflow: w\nsteps: [a, {prompt: b}]\n', { w: eachStep })).toEqual(['a', 'b'])
+    expect(compilePrompts('workflow: w\nsteps: [a, {prompt: b}]\n', { w: eachStep })).toEqual(['a', 'b'])
   })
 
   it('may use an empty collection', () => {
-    expect(phasesOf('workflow: w\ncollections: {step: []}\n', { w: eachStep })).toEqual([
+    expect(compilePhases('workflow: w\ncollections: {step: []}\n', { w: eachStep })).toEqual([
       { id: 'work', status: 'pending', steps: [] },
     ])
-    expect(compiled('workflow: w\ncollections: {step: []}\n', { w: eachStep }).current).toEqual({
+    expect(compileProgress('workflow: w\ncollections: {step: []}\n', { w: eachStep }).current).toEqual({
       phase: 0,
       step: null,
       subPhase: null,
@@ -92,7 +92,7 @@ collections:
     const w =
       'name: W\nphases: [{id: a, for-each: bug, collection: found, prompt: "Fix {{bug.id}}: {{item.prompt}}"}]\n'
 
-    expect(promptsOf('workflow: w\ncollections: {found: [{prompt: x}]}\n', { w })).toEqual(['Fix bug-0: x'])
+    expect(compilePrompts('workflow: w\ncollections: {found: [{prompt: x}]}\n', { w })).toEqual(['Fix bug-0: x'])
   })
 
   it.each(['constructor', 'toString', 'valueOf'])(
@@ -101,7 +101,7 @@ collections:
       const w = `name: W\nphases: [{id: ${name}, for-each: ${name}}]\n`
       const sprint = `workflow: w\ncollections: {${name}: [{prompt: a, id: ${name}}]}\n`
 
-      expect(phasesOf(sprint, { w })).toMatchObject([{ id: name, steps: [{ id: name }] }])
+      expect(compilePhases(sprint, { w })).toMatchObject([{ id: name, steps: [{ id: name }] }])
     },
   )
 
@@ -113,7 +113,7 @@ retry: {maxAttempts: 5, backoffMs: [10], retryOn: [timeout]}
 prompts: {header: "# {{sprint-id}}", result-reporting: say it}
 per-iteration-hooks: [{id: lint, run: make lint}]
 `
-    const progress = compiled(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\nretry: {max-attempts: 9}\n' })
+    const progress = compileProgress(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\nretry: {max-attempts: 9}\n' })
 
     expect(progress).toMatchObject({
       goal: 'context',
@@ -134,7 +134,7 @@ describe('template variables', () => {
     const sprint =
       'workflow: w\nsprint-id: S1\nname: nn\ncollections: {bug: [{prompt: p0, sev: high}, {prompt: p1, id: b9, sev: low}]}\n'
 
-    expect(promptsOf(sprint, { w: each, fix: fixing(prompt) })).toEqual([
+    expect(compilePrompts(sprint, { w: each, fix: fixing(prompt) })).toEqual([
       'bug-0|p0|0|high|go|0|S1|nn',
       'b9|p1|1|low|go|0|S1|nn',
     ])
@@ -143,34 +143,34 @@ describe('template variables', () => {
   it('are not expanded again inside a value', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: "{{sprint.id}} $& {{item.id}}"}]}\n'
 
-    expect(promptsOf(sprint, { w: each, fix: fixing('<{{item.prompt}}>') })).toEqual(['<{{sprint.id}} $& {{item.id}}>'])
+    expect(compilePrompts(sprint, { w: each, fix: fixing('<{{item.prompt}}>') })).toEqual(['<{{sprint.id}} $& {{item.id}}>'])
   })
 
   it('may be fields with hyphens, lists, numbers and nested fields', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: p, due-on: 3, tags: [a, b], at: {line: 7}}]}\n'
     const fix = fixing('{{item.due-on}} {{item.tags}} {{item.at.line}} {{item.at}}')
 
-    expect(promptsOf(sprint, { w: each, fix })).toEqual(['3 ["a","b"] 7 {"line":7}'])
+    expect(compilePrompts(sprint, { w: each, fix })).toEqual(['3 ["a","b"] 7 {"line":7}'])
   })
 
   it('are replaced in the prompt of a gate, but not in its script, where a shell would run them', () => {
     const fix =
       'name: F\nphases: [{id: go, prompt: p, gate: {script: "test {{item.id}}", on-fail: {prompt: "Fix {{item.id}}"}}}]\n'
-    const { progress, diagnostics } = compiling('workflow: w\ncollections: {bug: [{prompt: p}]}\n', { w: each, fix })
+    const { progress, diagnostics } = compileTest('workflow: w\ncollections: {bug: [{prompt: p}]}\n', { w: each, fix })
 
     expect(progress?.phases?.[0]?.steps?.[0]?.phases[0]?.gate).toMatchObject({
       script: 'test {{item.id}}',
       onFailPrompt: 'Fix bug-0',
     })
-    expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES fix.yaml:2:51'])
+    expect(listWarnings(diagnostics)).toEqual(['UNRESOLVED_VARIABLES fix.yaml:2:51'])
   })
 
   it('in prompt sections are left for the run, and checked', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: p}]}\nprompts: {header: "{{sprint-id}} {{sprint-idd}}"}\n'
-    const { progress, diagnostics } = compiling(sprint, { w: each, fix: fixing('x') })
+    const { progress, diagnostics } = compileTest(sprint, { w: each, fix: fixing('x') })
 
     expect(progress?.prompts).toEqual({ header: '{{sprint-id}} {{sprint-idd}}' })
-    expect(warningsOf(diagnostics)).toEqual(['UNRESOLVED_VARIABLES SPRINT.yaml:3:34'])
+    expect(listWarnings(diagnostics)).toEqual(['UNRESOLVED_VARIABLES SPRINT.yaml:3:34'])
     expect(diagnostics[0]?.hint).toBe('did you mean "{{sprint-id}}"?')
   })
 
@@ -179,10 +179,10 @@ describe('template variables', () => {
     const files = { w: each, fix: fixing('a {{item.nope}} b {{zzz.q}} {{constructor.name}}') }
 
     it('are reported once, with their place; a missing property becomes empty, an unknown object stays', () => {
-      const { progress, diagnostics } = compiling(sprint, files)
+      const { progress, diagnostics } = compileTest(sprint, files)
 
       expect(progress?.phases?.[0]?.steps?.[0]?.phases[0]?.prompt).toBe('a  b {{zzz.q}} {{constructor.name}}')
-      expect(warningsOf(diagnostics)).toEqual([
+      expect(listWarnings(diagnostics)).toEqual([
         'UNRESOLVED_VARIABLES fix.yaml:4:16',
         'UNRESOLVED_VARIABLES fix.yaml:4:32',
         'UNRESOLVED_VARIABLES fix.yaml:4:42',
@@ -191,10 +191,10 @@ describe('template variables', () => {
     })
 
     it('are errors in strict mode', () => {
-      const { progress, diagnostics } = compiling(sprint, files, { strict: true })
+      const { progress, diagnostics } = compileTest(sprint, files, { strict: true })
 
       expect(progress).toBeUndefined()
-      expect(errorsOf(diagnostics)).toHaveLength(3)
+      expect(listErrors(diagnostics)).toHaveLength(3)
     })
   })
 })
@@ -211,7 +211,7 @@ phases:
   const item = 'name: I\nphases: [{id: go, prompt: c, model: opus}, {id: on, prompt: d}]\n'
   const items = 'collections: {step: [{prompt: x, model: sonnet, agent: [gemini, claude]}, {prompt: y}]}\n'
   const models = (sprint: string) =>
-    phasesOf(sprint, { w, item }).flatMap(({ model, steps }) =>
+    compilePhases(sprint, { w, item }).flatMap(({ model, steps }) =>
       steps ? steps.map(({ phases }) => phases.map((phase) => phase.model)) : [model],
     )
 
@@ -226,7 +226,7 @@ phases:
   })
 
   it('are written out for a phase if they differ from those of the sprint', () => {
-    const phases = phasesOf(`workflow: w\nagent: claude\n${items}`, { w, item })
+    const phases = compilePhases(`workflow: w\nagent: claude\n${items}`, { w, item })
 
     expect(phases.map(({ agent }) => agent)).toEqual([undefined, ['codex'], undefined])
     expect(phases[2]?.steps?.map((step) => step.phases.map(({ agent }) => agent))).toEqual([
@@ -242,9 +242,9 @@ phases:
     const agents = new Map([['claude', { models: ['opus'], slashCommands: true }]])
     const inserting = 'name: W\nphases: [{id: a, workflow: inner, model: gpt, agent: cloud}]\n'
     const inner = 'name: I\nphases: [{id: b, prompt: p}, {id: c, prompt: q}]\n'
-    const { diagnostics } = compiling(noItems, { w: inserting, inner }, { agents })
+    const { diagnostics } = compileTest(noItems, { w: inserting, inner }, { agents })
 
-    expect(errorsOf(diagnostics)).toEqual(['AGENT_UNKNOWN w.yaml:2:54'])
+    expect(listErrors(diagnostics)).toEqual(['AGENT_UNKNOWN w.yaml:2:54'])
   })
 
   it('are checked wherever they are written', () => {
@@ -252,9 +252,9 @@ phases:
       ['claude', { models: ['opus', 'sonnet', 'haiku'], slashCommands: true }],
       ['codex', { models: ['gpt-5'], slashCommands: false }],
     ])
-    const { diagnostics } = compiling(`workflow: w\nagent: claude\n${items}`, { w, item }, { agents })
+    const { diagnostics } = compileTest(`workflow: w\nagent: claude\n${items}`, { w, item }, { agents })
 
-    expect(errorsOf(diagnostics)).toEqual(['AGENT_UNKNOWN SPRINT.yaml:3:57', 'INVALID_MODEL w.yaml:6:36'])
+    expect(listErrors(diagnostics)).toEqual(['AGENT_UNKNOWN SPRINT.yaml:3:57', 'INVALID_MODEL w.yaml:6:36'])
   })
 })
 
@@ -264,7 +264,7 @@ describe('an inserted workflow', () => {
   it('is replaced by its phases, at any depth', () => {
     const inner = 'name: I\nphases: [{id: one, prompt: "{{phase.id}} {{phase.index}}"}, {id: deep, workflow: leaf}]\n'
     const leaf = 'name: L\nphases: [{id: z, prompt: q}]\n'
-    const phases = phasesOf(noItems, { w: top, inner, leaf })
+    const phases = compilePhases(noItems, { w: top, inner, leaf })
 
     expect(phases.map(({ id }) => id)).toEqual(['in', 'mid-one', 'mid-deep-z', 'out'])
     expect(phases[1]?.prompt).toBe('mid-one 1')
@@ -277,7 +277,7 @@ phases:
   - {id: g, prompt: p, break: true, parallel: true, gate: {script: "true", on-fail: {prompt: f}}}
   - {id: each, for-each: step, wait-for-parallel: true}
 `
-    const [, gated, each] = phasesOf('workflow: w\ncollections: {step: [{prompt: a}]}\n', { w: top, inner })
+    const [, gated, each] = compilePhases('workflow: w\ncollections: {step: [{prompt: a}]}\n', { w: top, inner })
 
     expect(gated).toEqual({
       id: 'mid-g',
@@ -298,7 +298,7 @@ phases:
 `
     const inner = 'name: I\nphases: [{id: a, prompt: a}, {id: b, prompt: b, model: haiku}]\n'
 
-    expect(phasesOf(noItems, { w, inner })).toEqual([
+    expect(compilePhases(noItems, { w, inner })).toEqual([
       { id: 'mid-a', prompt: 'a', status: 'pending', model: 'opus', waitForParallel: true },
       {
         id: 'mid-b',
@@ -313,30 +313,30 @@ phases:
 
   it('causes a warning if it sets what only the main workflow can set', () => {
     const inner = 'name: I\nlimits: {usd: 3}\nper-iteration-hooks: []\nphases: [{id: a, prompt: a}]\n'
-    const { diagnostics } = compiling(noItems, { w: top, inner })
+    const { diagnostics } = compileTest(noItems, { w: top, inner })
 
-    expect(warningsOf(diagnostics)).toEqual(['NOT_SUPPORTED inner.yaml:2:1', 'NOT_SUPPORTED inner.yaml:3:1'])
+    expect(listWarnings(diagnostics)).toEqual(['NOT_SUPPORTED inner.yaml:2:1', 'NOT_SUPPORTED inner.yaml:3:1'])
   })
 })
 
 describe('workflows in a chain', () => {
   it('may be five deep, not six', () => {
-    expect(phasesOf('workflow: w0\n', chain(5)).map(({ id }) => id)).toEqual(['p-p-p-p-z'])
-    expect(errorsOf(compiling('workflow: w0\n', chain(6)).diagnostics)).toEqual(['MAX_DEPTH_EXCEEDED w4.yaml:2:28'])
+    expect(compilePhases('workflow: w0\n', chain(5)).map(({ id }) => id)).toEqual(['p-p-p-p-z'])
+    expect(listErrors(compileTest('workflow: w0\n', chain(6)).diagnostics)).toEqual(['MAX_DEPTH_EXCEEDED w4.yaml:2:28'])
   })
 
   it('must not form a cycle', () => {
     const files = { a: 'name: A\nphases: [{id: p, workflow: b}]\n', b: 'name: B\nphases: [{id: p, workflow: a}]\n' }
-    const { diagnostics } = compiling('workflow: a\n', files)
+    const { diagnostics } = compileTest('workflow: a\n', files)
 
-    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED b.yaml:2:28'])
+    expect(listErrors(diagnostics)).toEqual(['CYCLE_DETECTED b.yaml:2:28'])
     expect(diagnostics[0]?.message).toContain('a -> b -> a')
   })
 
   it('must not form a cycle through an item either', () => {
     const files = { w: eachStep, self: 'name: S\nphases: [{id: x, workflow: w}]\n' }
-    const { diagnostics } = compiling('workflow: w\ncollections: {step: [{prompt: a, workflow: self}]}\n', files)
+    const { diagnostics } = compileTest('workflow: w\ncollections: {step: [{prompt: a, workflow: self}]}\n', files)
 
-    expect(errorsOf(diagnostics)).toEqual(['CYCLE_DETECTED self.yaml:2:28'])
+    expect(listErrors(diagnostics)).toEqual(['CYCLE_DETECTED self.yaml:2:28'])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bundledRalph, errorsOf, warningsOf } from '../../test/support/compiling.ts'
+import { bundledRalph, listErrors, listWarnings } from '../../test/support/compiling.ts'
 import { type ValidateOptions, validateWorkflow } from './validate.ts'
 
 const validate = (text: string, options: ValidateOptions = {}) =>
@@ -41,14 +41,14 @@ describe('a workflow by itself', () => {
     const { valid, diagnostics } = validate(text)
 
     expect(valid).toBe(false)
-    expect(errorsOf(diagnostics)).toEqual([code])
+    expect(listErrors(diagnostics)).toEqual([code])
   })
 
   it('is validated together with the workflows that it refers to', () => {
     const text = 'name: W\nphases: [{id: a, workflow: other}, {id: b, for-each: step, workflow: gone}]\n'
     const { diagnostics } = validate(text, library({ other: 'name: O\nphases: [{id: x, workflow: w}]\n' }))
 
-    expect(errorsOf(diagnostics)).toEqual([
+    expect(listErrors(diagnostics)).toEqual([
       'PHASE_WORKFLOW_NOT_FOUND flows/w.yaml:2:70',
       'CYCLE_DETECTED other.yaml:2:28',
     ])
@@ -57,7 +57,7 @@ describe('a workflow by itself', () => {
   it('reports unknown variables as warnings, or as errors in strict mode', () => {
     const text = 'name: W\nphases: [{id: a, prompt: "{{zzz.q}} {{phase.nope}}"}]\n'
 
-    expect(warningsOf(validate(text).diagnostics)).toHaveLength(2)
+    expect(listWarnings(validate(text).diagnostics)).toHaveLength(2)
     expect(validate(text, { strict: true }).valid).toBe(false)
   })
 })

@@ -1,12 +1,12 @@
-import { check } from './check/check.ts'
+import { checkCompilation } from './check/check.ts'
 import type { Compilation, CompileInput } from './resolve/compilation.ts'
-import { collectDiagnostics, type Diagnostic, type Source, type Tell } from './parse/diagnostics.ts'
-import { expand } from './expand/expand.ts'
+import { createDiagnosticCollector, type Diagnostic, type Source, type AddDiagnostic } from './parse/diagnostics.ts'
+import { expandPhases } from './expand/expand.ts'
 import { mergeHooks } from './expand/hooks.ts'
 import { mergeSettings } from './resolve/merge-settings.ts'
-import { parse } from './parse/parse.ts'
-import { type Library, type LoadedWorkflow, openLibrary, readOne } from './resolve/resolve.ts'
-import { worktreeOf } from './expand/worktree.ts'
+import { parseYaml } from './parse/parse.ts'
+import { type WorkflowLibrary, type LoadedWorkflow, createWorkflowLibrary, readWorkflowFile } from './resolve/resolve.ts'
+import { resolveWorktree } from './expand/worktree.ts'
 import type { Workflow } from '../contract/workflow.ts'
 
 export type ValidateOptions = Partial<Pick<CompileInput, 'readWorkflow' | 'agents' | 'strict' | 'notHonoured'>>
@@ -16,39 +16,39 @@ export function validateWorkflow(
   source: Source,
   options: ValidateOptions = {},
 ): { readonly valid: boolean; readonly diagnostics: readonly Diagnostic[] } {
-  const { tell, all, failed } = collectDiagnostics(source)
-  const file = readOne(source, { tell, syntax: 'YAML_PARSE_ERROR' })
-  if (file) judge({ ...file, name: nameOf(source) }, options, tell)
+  const { report, all, failed } = createDiagnosticCollector(source)
+  const file = readWorkflowFile(source, { report, syntax: 'YAML_PARSE_ERROR' })
+  if (file) checkWithPlaceholder({ ...file, name: parseWorkflowName(source) }, options, report)
   return { valid: !failed(), diagnostics: all() }
 }
 
-const nameOf = ({ file }: Source): string => file.replace(/^.*[/\\]/, '').replace(/\.ya?ml$/, '')
+const parseWorkflowName = ({ file }: Source): string => file.replace(/^.*[/\\]/, '').replace(/\.ya?ml$/, '')
 
 /** Checks a workflow against a placeholder sprint that satisfies it; diagnostics about that sprint are dropped. */
-function judge(main: LoadedWorkflow, options: ValidateOptions, tell: Tell): void {
-  const sprint = imaginedSprint(main.value)
+function checkWithPlaceholder(main: LoadedWorkflow, options: ValidateOptions, report: AddDiagnostic): void {
+  const sprint = createPlaceholderSprint(main.value)
   if (!sprint) return
-  const about: Tell = (found) => (found.place?.file === imagined.file ? undefined : tell(found))
+  const tellAboutWorkflow: AddDiagnostic = (found) => (found.place?.file === placeholderSource.file ? undefined : report(found))
   const compilation: Compilation = {
-    input: { ...options, sprint: imagined, readWorkflow: () => undefined, defaultSprintId: 'sprint', at: 0 },
+    input: { ...options, sprint: placeholderSource, readWorkflow: () => undefined, defaultSprintId: 'sprint', at: 0 },
     sprint,
     main,
     settings: mergeSettings([main.value]),
-    library: libraryWith(main, options, about),
+    library: extendLibrary(main, options, tellAboutWorkflow),
     sprintId: 'sprint',
     anyItemField: true,
-    tell: about,
+    report: tellAboutWorkflow,
   }
-  if (main.value.mode !== 'ralph') expand(compilation)
+  if (main.value.mode !== 'ralph') expandPhases(compilation)
   mergeHooks(compilation)
-  worktreeOf(compilation)
-  check(compilation, undefined)
+  resolveWorktree(compilation)
+  checkCompilation(compilation, undefined)
 }
 
-const imagined: Source = { file: '<sprint>', text: '{}' }
+const placeholderSource: Source = { file: '<sprint>', text: '{}' }
 
-function imaginedSprint({ phases, name }: Workflow): Compilation['sprint'] | undefined {
-  const { parsed } = parse(imagined, 'SPRINT_LOAD_ERROR')
+function createPlaceholderSprint({ phases, name }: Workflow): Compilation['sprint'] | undefined {
+  const { parsed } = parseYaml(placeholderSource, 'SPRINT_LOAD_ERROR')
   const names = (phases ?? []).flatMap(({ forEach, collection }) =>
     forEach === undefined ? [] : [collection ?? forEach],
   )
@@ -57,7 +57,7 @@ function imaginedSprint({ phases, name }: Workflow): Compilation['sprint'] | und
   return parsed && { value: { workflow: name, goal: 'x', ...collections }, parsed }
 }
 
-function libraryWith(main: LoadedWorkflow, { readWorkflow }: ValidateOptions, tell: Tell): Library {
-  const others = readWorkflow && openLibrary(readWorkflow, tell)
+function extendLibrary(main: LoadedWorkflow, { readWorkflow }: ValidateOptions, report: AddDiagnostic): WorkflowLibrary {
+  const others = readWorkflow && createWorkflowLibrary(readWorkflow, report)
   return { load: (name) => (name === main.name ? main : others ? others.load(name) : 'broken') }
 }

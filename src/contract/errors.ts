@@ -1,8 +1,8 @@
 /** How each layer reacts to a failure: the HTTP status, the exit code, and whether a retry can help. */
-type Row = { readonly status: number; readonly exit: 0 | 1 | 2 | 3 | 130; readonly retry: boolean }
+type ErrorCodeRow = { readonly status: number; readonly exit: 0 | 1 | 2 | 3 | 130; readonly retry: boolean }
 
-const badInput: Row = { status: 422, exit: 1, retry: false }
-const notFound: Row = { status: 404, exit: 1, retry: false }
+const badInput: ErrorCodeRow = { status: 422, exit: 1, retry: false }
+const notFound: ErrorCodeRow = { status: 404, exit: 1, retry: false }
 
 /** Every failure that a user or a program can meet. Codes of the seed systems keep their names. */
 export const errorCodes = {
@@ -152,7 +152,7 @@ export const errorCodes = {
   PORT_TAKEN: { status: 500, exit: 1, retry: true },
   EXPOSED: { status: 500, exit: 1, retry: false },
   INTERNAL: { status: 500, exit: 1, retry: false },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, ErrorCodeRow>
 
 export type ErrorCode = keyof typeof errorCodes
 

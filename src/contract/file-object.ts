@@ -21,8 +21,8 @@ export function fileObject<const S extends z.ZodRawShape>(shape: S) {
   const names = Object.keys(shape).map((name) => [name, toKebab(name)] as const)
   const fileShape = Object.fromEntries(names.map(([name, fileName]) => [fileName, shape[name]]))
   return z.codec(z.strictObject(fileShape as FileShape<S>), inside as z.ZodCustom<z.output<z.ZodObject<S>>>, {
-    decode: (file) => rename(file as Record<string, unknown>, names, 'decode') as z.output<z.ZodObject<S>>,
-    encode: (value) => rename(value as Record<string, unknown>, names, 'encode') as never,
+    decode: (file) => renameFields(file as Record<string, unknown>, names, 'decode') as z.output<z.ZodObject<S>>,
+    encode: (value) => renameFields(value as Record<string, unknown>, names, 'encode') as never,
   })
 }
 
@@ -35,15 +35,15 @@ export function partialFileObject<const S extends z.ZodRawShape>(shape: S) {
   return fileObject(optional as { [K in keyof S]: z.ZodOptional<S[K]> })
 }
 
-function rename(
+function renameFields(
   from: Record<string, unknown>,
   names: readonly (readonly [string, string])[],
-  way: 'decode' | 'encode',
+  direction: 'decode' | 'encode',
 ) {
   const to: Record<string, unknown> = {}
   for (const [name, fileName] of names) {
-    const value = from[way === 'decode' ? fileName : name]
-    if (value !== undefined) to[way === 'decode' ? name : fileName] = value
+    const value = from[direction === 'decode' ? fileName : name]
+    if (value !== undefined) to[direction === 'decode' ? name : fileName] = value
   }
   return to
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillHookPrompt, unknownHookVariables } from './hook-prompt.ts'
+import { fillHookPrompt, findUnknownHookVariables } from './hook-prompt.ts'
 
 const values = { ITERATION_TRANSCRIPT: 't/iteration-5.jsonl', SPRINT_ID: 'S1', ITERATION: '5', PHASE_ID: 'step-2' }
 
@@ -22,8 +22,8 @@ describe('the prompt of a hook', () => {
 
   it('is searched for unknown variables', () => {
     expect(
-      unknownHookVariables('$ITERATION $ITERATIONS ${HOME} $HOME $HOME $5 costs, ${ITERATION_TRANSCRIPT}'),
+      findUnknownHookVariables('$ITERATION $ITERATIONS ${HOME} $HOME $HOME $5 costs, ${ITERATION_TRANSCRIPT}'),
     ).toEqual(['$ITERATIONS', '${HOME}', '$HOME'])
-    expect(unknownHookVariables('nothing')).toEqual([])
+    expect(findUnknownHookVariables('nothing')).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ export function fillHookPrompt(prompt: string, values: HookVariables): string {
 }
 
 /** Returns the words that look like variables of a hook prompt but are unknown. */
-export function unknownHookVariables(prompt: string): string[] {
+export function findUnknownHookVariables(prompt: string): string[] {
   const left = prompt.replace(known, ' ')
   return [...new Set(left.match(/\$(?:\{[A-Z][A-Z0-9_]*\}|[A-Z][A-Z0-9_]*)/g))]
 }

@@ -1,5 +1,5 @@
 /** Returns the known word that the user probably meant, if one is close enough. */
-export function nearest(word: string, known: Iterable<string>): string | undefined {
+export function findNearestWord(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let bestDistance = word.length < 4 ? 2 : 3
   for (const candidate of known) {
@@ -23,7 +23,7 @@ function editDistance(from: string, to: string, limit: number): number {
       const same = from[row - 1] === to[column - 1]
       const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
       current.push(
-        least([
+        smallest([
           (last[column] ?? limit) + 1,
           (current[column - 1] ?? limit) + 1,
           (last[column - 1] ?? limit) + (same ? 0 : 1),
@@ -37,4 +37,4 @@ function editDistance(from: string, to: string, limit: number): number {
   return last[to.length] ?? limit
 }
 
-const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => (b < a ? b : a))
+const smallest = (numbers: readonly number[]): number => numbers.reduce((a, b) => (b < a ? b : a))

@@ -58,4 +58,4 @@ export const Outcome = fileObject({
   exitCode: z.int().nullable().optional(),
 })
 export type Outcome = z.output<typeof Outcome>
-export type Question = NonNullable<Outcome['question']>
+export type AgentQuestion = NonNullable<Outcome['question']>

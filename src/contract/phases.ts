@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { Id } from './ids.ts'
-import { agentNames, ErrorCategory, text } from './settings.ts'
+import { agentNames, ErrorCategory, nonEmptyText } from './settings.ts'
 import { Duration, Timestamp } from './time.ts'
 
 const maxRetries = z.int().min(1)
@@ -13,9 +13,9 @@ const Seconds = z.union([
 ])
 
 export const Gate = fileObject({
-  script: text.describe('Shell command that Ralph runs after the phase; exit 0 lets the sprint continue'),
+  script: nonEmptyText.describe('Shell command that Ralph runs after the phase; exit 0 lets the sprint continue'),
   onFail: fileObject({
-    prompt: text.describe('What to ask the agent when the script fails; Ralph appends the output of the script'),
+    prompt: nonEmptyText.describe('What to ask the agent when the script fails; Ralph appends the output of the script'),
     maxRetries: maxRetries.default(3).describe('Maximum runs of the script before the sprint blocks'),
   }),
   timeout: Seconds.default(60_000).describe('Seconds, or a duration such as 5m; default 60'),
@@ -24,11 +24,11 @@ export const Gate = fileObject({
 /** A phase as a workflow describes it. */
 export const Phase = fileObject({
   id: Id.describe('Unique within the workflow'),
-  prompt: text.optional().describe('Prompt for the agent; {{item.…}}, {{phase.…}} and {{sprint.…}} are replaced'),
-  forEach: text.optional().describe('Name of a collection in SPRINT.yaml; the phase runs once per item'),
-  collection: text.optional().describe('Collection to use instead of the one that for-each names'),
-  workflow: text.optional().describe('Workflow to insert here; with for-each: the workflow of each item'),
-  model: text.optional().describe('Model for this phase; default: the model of the sprint'),
+  prompt: nonEmptyText.optional().describe('Prompt for the agent; {{item.…}}, {{phase.…}} and {{sprint.…}} are replaced'),
+  forEach: nonEmptyText.optional().describe('Name of a collection in SPRINT.yaml; the phase runs once per item'),
+  collection: nonEmptyText.optional().describe('Collection to use instead of the one that for-each names'),
+  workflow: nonEmptyText.optional().describe('Workflow to insert here; with for-each: the workflow of each item'),
+  model: nonEmptyText.optional().describe('Model for this phase; default: the model of the sprint'),
   agent: agentNames.optional().describe('Agent program for this phase; default: the agent of the sprint'),
   parallel: z
     .boolean()
@@ -41,12 +41,12 @@ export const Phase = fileObject({
 export type Phase = z.output<typeof Phase>
 
 const itemFields = {
-  prompt: text.describe('What to do'),
+  prompt: nonEmptyText.describe('What to do'),
   id: Id.optional().describe('Default: the name of the collection and an index, from 0'),
-  workflow: text.optional().describe('Workflow for this item; default: the workflow of the phase'),
-  model: text.optional().describe('Model for this item; default: the model of the sprint'),
+  workflow: nonEmptyText.optional().describe('Workflow for this item; default: the workflow of the phase'),
+  model: nonEmptyText.optional().describe('Model for this item; default: the model of the sprint'),
   agent: agentNames.optional().describe('Agent program for this item; default: the agent of the sprint'),
-  'depends-on': z.array(text).optional().describe('Ids of items that must be completed first'),
+  'depends-on': z.array(nonEmptyText).optional().describe('Ids of items that must be completed first'),
 }
 
 type ItemFields = z.output<z.ZodObject<typeof itemFields>>

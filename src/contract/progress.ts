@@ -23,7 +23,7 @@ export const schemaVersion = 1
 export const unlimitedIterations = 1_000_000
 
 /** How much history PROGRESS.yaml shows. The journal keeps everything. */
-export const shown = { completedSteps: 1000, hookTasks: 1000, iterations: 100, notifications: 50 } as const
+export const historyLimits = { completedSteps: 1000, hookTasks: 1000, iterations: 100, notifications: 50 } as const
 
 export const SprintStatus = z.enum([
   'not-started',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillPromptPart, unknownPromptVariables } from './prompt-parts.ts'
+import { fillPromptPart, findUnknownPromptVariables } from './prompt-parts.ts'
 
 describe('a part of a prompt', () => {
   it('is filled in one pass, empty for variables without a value', () => {
@@ -11,7 +11,7 @@ describe('a part of a prompt', () => {
   })
 
   it('is searched for unknown variables', () => {
-    expect(unknownPromptVariables('{{sprint-id}} {{ nope }} {{phase.name}} {{ nope }} {{}}')).toEqual([
+    expect(findUnknownPromptVariables('{{sprint-id}} {{ nope }} {{phase.name}} {{ nope }} {{}}')).toEqual([
       '{{ nope }}',
       '{{phase.name}}',
     ])

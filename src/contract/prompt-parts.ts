@@ -28,7 +28,7 @@ export function fillPromptPart(text: string, values: PromptVariables): string {
 }
 
 /** Returns the unknown variables as written. */
-export function unknownPromptVariables(text: string): string[] {
+export function findUnknownPromptVariables(text: string): string[] {
   const found = [...text.matchAll(variable)].flatMap(([whole, name = '']) => (known.has(name) ? [] : [whole]))
   return [...new Set(found)]
 }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { redactDeep, redactor, secretsIn, secretsInDotenv } from './redact.ts'
+import { redactDeep, createRedactor, findEnvSecrets, parseDotenvSecrets } from './redact.ts'
 
-const redact = redactor()
+const redact = createRedactor()
 const random = (length: number): string => 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA'.repeat(9).slice(0, length)
 
 describe('a text with a key in it', () => {
@@ -69,7 +69,7 @@ it('finds a key after an escaped line break', () => {
 })
 
 describe('known values', () => {
-  const withValue = redactor([{ name: 'APP_PASSWORD', value: 'p"a\\ss wörd' }])
+  const withValue = createRedactor([{ name: 'APP_PASSWORD', value: 'p"a\\ss wörd' }])
 
   it('are replaced verbatim, in JSON and in a URL', () => {
     const value = 'p"a\\ss wörd'
@@ -81,7 +81,7 @@ describe('known values', () => {
   })
 
   it('are replaced completely if one is a prefix of another', () => {
-    const both = redactor([
+    const both = createRedactor([
       { name: 'SHORT', value: 'abcdefgh' },
       { name: 'LONG', value: 'abcdefgh-ijklmnop' },
     ])
@@ -90,7 +90,7 @@ describe('known values', () => {
   })
 
   it('are left alone if they are too short', () => {
-    expect(redactor([{ name: 'PIN', value: '1234567' }])('1234567')).toBe('1234567')
+    expect(createRedactor([{ name: 'PIN', value: '1234567' }])('1234567')).toBe('1234567')
   })
 })
 
@@ -120,7 +120,7 @@ it('recognizes secret variables by their names', () => {
     EMPTY_SECRET: undefined,
   }
 
-  expect(secretsIn(env).map(({ name }) => name)).toEqual(['ANTHROPIC_API_KEY', 'DB_PASSWORD', 'GITHUB_TOKEN'])
+  expect(findEnvSecrets(env).map(({ name }) => name)).toEqual(['ANTHROPIC_API_KEY', 'DB_PASSWORD', 'GITHUB_TOKEN'])
 })
 
 it('recognizes the secrets of a .env file by name and by random-looking values', () => {
@@ -133,7 +133,7 @@ URL=https://example.com/some/page/2
 PASSWORD=hunter2hunter2 # not this
 `
 
-  expect(secretsInDotenv(text)).toEqual([
+  expect(parseDotenvSecrets(text)).toEqual([
     { name: 'STRIPE_SECRET', value: 'whatever it is' },
     { name: 'SESSION', value: 'a1b2c3d4e5f6a7b8c9d0' },
     { name: 'PASSWORD', value: 'hunter2hunter2' },
@@ -151,7 +151,7 @@ describe('for any text', () => {
     '-----END PRIVATE KEY-----',
   )
   const texts = fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(''))
-  const known = redactor([{ name: 'X', value: 'hunter2-hunter2' }])
+  const known = createRedactor([{ name: 'X', value: 'hunter2-hunter2' }])
 
   it('redacting twice is redacting once', () => {
     fc.assert(

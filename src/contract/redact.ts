@@ -8,57 +8,57 @@ export type Redact = (text: string) => string
 const shortestSecret = 8
 
 /** Redacts known values, and everything shaped like a key. JSON and YAML stay valid. */
-export function redactor(secrets: readonly Secret[] = []): Redact {
-  const names = formsOf(secrets)
-  const nameOf = (value: string) => `[redacted ${names.get(value)}]`
+export function createRedactor(secrets: readonly Secret[] = []): Redact {
+  const names = encodeSecrets(secrets)
+  const describeSecret = (value: string) => `[redacted ${names.get(value)}]`
   const values = [...names.keys()]
   const short = values.filter((value) => !isOnSuspiciousLine(value))
-  const inLine = anyOf(values.filter((value) => isOnSuspiciousLine(value)))
+  const inLine = matchAny(values.filter((value) => isOnSuspiciousLine(value)))
   // Longer values that contain a short one go first, or pieces of them would remain.
-  const anywhere = anyOf(values.filter((value) => short.some((part) => value.includes(part))))
-  const redactLine = (line: string) => lineWithoutForms(inLine ? line.replaceAll(inLine, nameOf) : line)
+  const anywhere = matchAny(values.filter((value) => short.some((part) => value.includes(part))))
+  const redactLine = (line: string) => redactForms(inLine ? line.replaceAll(inLine, describeSecret) : line)
   return (text) => {
-    const unknown = anywhere ? text.replaceAll(anywhere, nameOf) : text
+    const unknown = anywhere ? text.replaceAll(anywhere, describeSecret) : text
     const keyless = unknown.includes(privateKeyMark)
       ? unknown.replaceAll(privateKey, '[redacted private key]')
       : unknown
-    return onSuspiciousLines(keyless, redactLine)
+    return redactSuspiciousLines(keyless, redactLine)
   }
 }
 
-const isOnSuspiciousLine = (value: string): boolean => nextLongWord(value, 0) < value.length && !value.includes('\n')
+const isOnSuspiciousLine = (value: string): boolean => findNextLongWord(value, 0) < value.length && !value.includes('\n')
 
 /** Redacts every string in a value, at any depth; field names stay. Returns the same value if nothing changed. */
 export function redactDeep<T>(value: T, redact: Redact): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a string stays a string and a list a list, so the type is the same
-  return deep(value, redact) as T
+  return redactValue(value, redact) as T
 }
 
-function deep(value: unknown, redact: Redact): unknown {
+function redactValue(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    const parts = value.map((part) => deep(part, redact))
+    const parts = value.map((part) => redactValue(part, redact))
     return parts.some((part, index) => part !== value[index]) ? parts : value
   }
   const entries = Object.entries(value)
   const changed: [string, unknown][] = []
   for (const [name, part] of entries) {
-    const clean = deep(part, redact)
+    const clean = redactValue(part, redact)
     if (clean !== part) changed.push([name, clean])
   }
   return changed.length === 0 ? value : Object.fromEntries([...entries, ...changed])
 }
 
 /** Returns the environment variables whose names mark them as secrets. */
-export const secretsIn = (env: Readonly<Record<string, string | undefined>>): Secret[] =>
+export const findEnvSecrets = (env: Readonly<Record<string, string | undefined>>): Secret[] =>
   Object.entries(env).flatMap(([name, value = '']) => (isSecret(name, value) ? [{ name, value }] : []))
 
 /** Returns the secrets of a `.env` file. There, a random-looking value is a secret under any name. */
-export function secretsInDotenv(text: string): Secret[] {
+export function parseDotenvSecrets(text: string): Secret[] {
   return text.split('\n').flatMap((line) => {
-    const [, name = '', written = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-    const value = /^(["'])(.*)\1/.exec(written)?.[2] ?? written.replace(/\s+#.*$/, '')
+    const [, name = '', raw = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    const value = /^(["'])(.*)\1/.exec(raw)?.[2] ?? raw.replace(/\s+#.*$/, '')
     return isSecret(name, value) || looksRandom(value) ? [{ name, value }] : []
   })
 }
@@ -75,17 +75,17 @@ const looksRandom = (value: string): boolean =>
   /^[A-Za-z0-9+/_=.~-]{16,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value) && !plainValue.test(value)
 
 /** Maps each secret to its name, also in the forms it takes in JSON and in URLs. */
-function formsOf(secrets: readonly Secret[]): ReadonlyMap<string, string> {
+function encodeSecrets(secrets: readonly Secret[]): ReadonlyMap<string, string> {
   const forms = new Map<string, string>()
   for (const { name, value } of secrets) {
     if (value.length < shortestSecret) continue
-    for (const form of [value, JSON.stringify(value).slice(1, -1), encoded(value)]) forms.set(form, name)
+    for (const form of [value, JSON.stringify(value).slice(1, -1), encodeForUrl(value)]) forms.set(form, name)
   }
   return forms
 }
 
 /** Longest first, because one value may contain another. */
-function anyOf(values: readonly string[]): RegExp | undefined {
+function matchAny(values: readonly string[]): RegExp | undefined {
   if (values.length === 0) return undefined
   const longestFirst = values.toSorted((a, b) => b.length - a.length)
   return new RegExp(
@@ -95,7 +95,7 @@ function anyOf(values: readonly string[]): RegExp | undefined {
 }
 
 /** A lone surrogate cannot be encoded. */
-function encoded(value: string): string {
+function encodeForUrl(value: string): string {
   try {
     return encodeURIComponent(value)
   } catch {
@@ -143,18 +143,18 @@ const assignment =
   /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{20,})/gi
 
 /** Code that refers to a secret by name. */
-const namesSecret = (value: string): boolean =>
+const isSecretReference = (value: string): boolean =>
   !/\d/.test(value) || !/[A-Za-z]/.test(value) || /^(?:process|os|env|import|config|self|this)\./.test(value)
 
 /**
  * Only lines with a long word or a URL can hold a secret, so only those go through all patterns. They are a few percent, and
  * finding them is ten times faster than matching all patterns everywhere.
  */
-function onSuspiciousLines(text: string, redactLine: Redact): string {
+function redactSuspiciousLines(text: string, redactLine: Redact): string {
   let clean = ''
   let done = 0
-  let word = nextLongWord(text, 0)
-  let url = nextUrl(text, 0)
+  let word = findNextLongWord(text, 0)
+  let url = findNextUrl(text, 0)
   while (word < text.length || url < text.length) {
     const at = word < url ? word : url
     const start = text.lastIndexOf('\n', at) + 1
@@ -162,33 +162,33 @@ function onSuspiciousLines(text: string, redactLine: Redact): string {
     clean += text.slice(done, start)
     done = end === -1 ? text.length : end
     clean += redactLine(text.slice(start, done))
-    if (word < done) word = nextLongWord(text, done)
-    if (url < done) url = nextUrl(text, done)
+    if (word < done) word = findNextLongWord(text, done)
+    if (url < done) url = findNextUrl(text, done)
   }
   return done === 0 ? text : clean + text.slice(done)
 }
 
-function lineWithoutForms(line: string): string {
-  const formless = formBeginning.test(line) ? line.replaceAll(anyForm, nameOfForm) : line
-  return labelBeginning.test(formless) ? withoutLabelled(formless) : formless
+function redactForms(line: string): string {
+  const formless = formBeginning.test(line) ? line.replaceAll(anyForm, describeForm) : line
+  return labelBeginning.test(formless) ? redactLabelled(formless) : formless
 }
 
-const nameOfForm = (_: string, ...groups: readonly unknown[]): string =>
-  `[redacted ${forms[groups.findIndex(isText)]?.[0]}]`
+const describeForm = (_: string, ...groups: readonly unknown[]): string =>
+  `[redacted ${forms[groups.findIndex(isString)]?.[0]}]`
 
 /** Redacts values that follow a label such as `password=`. */
-function withoutLabelled(line: string): string {
+function redactLabelled(line: string): string {
   return line
     .replaceAll(credential, (all, scheme: string, value: string) =>
       /\d/.test(value) ? `${scheme} [redacted credential]` : all,
     )
     .replaceAll(urlPassword, '$1[redacted password]@')
     .replaceAll(assignment, (all, before: string, value: string) =>
-      namesSecret(value) ? all : `${before}[redacted secret]`,
+      isSecretReference(value) ? all : `${before}[redacted secret]`,
     )
 }
 
-const isText = (group: unknown): boolean => typeof group === 'string'
+const isString = (group: unknown): boolean => typeof group === 'string'
 
 /** Match wherever one of the forms, or one of the label patterns, could match. Two expressions are twice as fast as one. */
 const formBeginning =
@@ -197,7 +197,7 @@ const labelBeginning =
   /bearer |basic |:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
 
 /** Index of the next URL, or a position past the end. */
-function nextUrl(text: string, from: number): number {
+function findNextUrl(text: string, from: number): number {
   const at = text.indexOf('://', from)
   return at === -1 ? text.length : at
 }
@@ -211,7 +211,7 @@ for (let code = 0; code < 128; code++) isWordCode[code] = /[\w-]/.test(String.fr
  * Index of the next word character preceded by nineteen others, or a position past the end. Tests every twentieth character
  * first.
  */
-function nextLongWord(text: string, from: number): number {
+function findNextLongWord(text: string, from: number): number {
   let end = from + longWord - 1
   while (end < text.length) {
     let at = end

@@ -8,7 +8,7 @@ const stepText = z.string().refine((text) => text.trim() !== '', { error: 'must 
 
 const PendingStep = z.object({ id: z.string().nullable(), prompt: stepText })
 
-const reported = {
+const reportFields = {
   summary: z.string(),
   completedStepIds: z.array(z.string()).default([]),
   pendingSteps: z.array(PendingStep).default([]),
@@ -24,9 +24,9 @@ const HumanNeeded = z.object({
 
 /** The agent's report at the end of an iteration: the JSON of seed 001, with the required fields of each status. */
 export const Report = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('continue'), ...reported }),
-  z.object({ status: z.literal('goal-complete'), ...reported, goalCompleteSummary: z.string().trim().min(1) }),
-  z.object({ status: z.literal('needs-human'), ...reported, humanNeeded: HumanNeeded }),
+  z.object({ status: z.literal('continue'), ...reportFields }),
+  z.object({ status: z.literal('goal-complete'), ...reportFields, goalCompleteSummary: z.string().trim().min(1) }),
+  z.object({ status: z.literal('needs-human'), ...reportFields, humanNeeded: HumanNeeded }),
 ])
 
 export type Report = z.infer<typeof Report>

@@ -3,16 +3,16 @@ import { fileObject, partialFileObject } from './file-object.ts'
 import { Id } from './ids.ts'
 import { Duration } from './time.ts'
 
-export const text = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
+export const nonEmptyText = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
 /** One agent program, or the first choice and its fallbacks. */
-export const agentNames = z.union([text, z.array(text).min(1)])
+export const agentNames = z.union([nonEmptyText, z.array(nonEmptyText).min(1)])
 const count = z.int().min(0)
 /** A limit that users can switch off. */
-const limit = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
+const switchable = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
 
 export const Check = fileObject({
-  run: text.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
-  name: text.optional().describe('Display name of the check; default: the command'),
+  run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
+  name: nonEmptyText.optional().describe('Display name of the check; default: the command'),
   timeout: Duration.default(600_000).describe('Ralph ends the check and its process tree after this time'),
   eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
   protect: z.boolean().default(false).describe('Restore the files that define the check before it runs'),
@@ -23,11 +23,11 @@ const onFail = z.enum(['record', 'feed-back', 'block'])
 
 export const Hook = fileObject({
   id: Id.describe('Unique name of the hook'),
-  prompt: text
+  prompt: nonEmptyText
     .optional()
     .describe('Prompt for the agent program; $ITERATION_TRANSCRIPT, $SPRINT_ID, $ITERATION, $PHASE_ID are replaced'),
-  workflow: text.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
-  run: text.optional().describe('Shell command'),
+  workflow: nonEmptyText.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
+  run: nonEmptyText.optional().describe('Shell command'),
   parallel: z.boolean().default(true).describe('true: in the background; false: the next iteration waits for it'),
   enabled: z.boolean().default(true).describe('Whether the hook runs'),
   onFail: onFail
@@ -39,9 +39,9 @@ export type Hook = z.output<typeof Hook>
 
 const HookOverride = fileObject({
   id: Id.optional().describe('Id of a hook in the workflow, or of a new hook; in a map, the key is the id'),
-  prompt: text.optional().describe('Replaces the prompt'),
-  workflow: text.optional().describe('Replaces the workflow or slash command'),
-  run: text.optional().describe('Replaces the shell command'),
+  prompt: nonEmptyText.optional().describe('Replaces the prompt'),
+  workflow: nonEmptyText.optional().describe('Replaces the workflow or slash command'),
+  run: nonEmptyText.optional().describe('Replaces the shell command'),
   parallel: z.boolean().optional().describe('Whether the hook runs in the background'),
   enabled: z.boolean().optional().describe('Switches the hook on or off'),
   onFail: onFail.optional().describe('What Ralph does on failure'),
@@ -53,13 +53,13 @@ export type HookOverride = z.output<typeof HookOverride>
 export const HookOverrides = z.union([z.array(HookOverride), z.record(z.string(), HookOverride)])
 
 const limits = {
-  iterations: limit(z.int().min(1)).describe('Maximum iterations of the sprint; default off'),
-  usd: limit(z.number().positive()).describe('Maximum cost of the sprint in USD; default off'),
-  tokens: limit(z.int().min(1)).describe('Maximum input and output tokens of the sprint; default off'),
-  duration: limit(Duration).describe('Maximum wall time of the sprint; default off'),
-  noProgress: limit(z.int().min(1)).describe('Iterations without progress before Ralph asks a person; default 5'),
-  iterationUsd: limit(z.number().positive()).describe('Maximum cost of one iteration in USD; default off'),
-  iterationTokens: limit(z.int().min(1)).describe('Maximum tokens of one iteration; default off'),
+  iterations: switchable(z.int().min(1)).describe('Maximum iterations of the sprint; default off'),
+  usd: switchable(z.number().positive()).describe('Maximum cost of the sprint in USD; default off'),
+  tokens: switchable(z.int().min(1)).describe('Maximum input and output tokens of the sprint; default off'),
+  duration: switchable(Duration).describe('Maximum wall time of the sprint; default off'),
+  noProgress: switchable(z.int().min(1)).describe('Iterations without progress before Ralph asks a person; default 5'),
+  iterationUsd: switchable(z.number().positive()).describe('Maximum cost of one iteration in USD; default off'),
+  iterationTokens: switchable(z.int().min(1)).describe('Maximum tokens of one iteration; default off'),
   failedStartsPerHour: z.int().min(1).describe('Maximum failed agent starts per hour; default 30'),
 }
 export const Limits = fileObject(limits)
@@ -108,7 +108,7 @@ export type Price = z.output<typeof Price>
 export const Notify = z.union([
   z.literal('desktop'),
   fileObject({ webhook: z.url().describe('URL that receives a POST with JSON') }),
-  fileObject({ run: text.describe('Shell command; the message is in its environment') }),
+  fileObject({ run: nonEmptyText.describe('Shell command; the message is in its environment') }),
 ])
 
 /** The seeds write these groups in camelCase. We read both spellings and write kebab-case. */
@@ -139,11 +139,11 @@ const parallelExecution = {
 export const ParallelExecution = fileObject(parallelExecution)
 
 export const Prompts = fileObject({
-  header: text.optional().describe('Replaces the first lines'),
-  position: text.optional().describe('Replaces the section about the position of the phase in the sprint'),
-  retryWarning: text.optional().describe('Replaces the section about the previous failure'),
-  instructions: text.optional().describe('Replaces the rules'),
-  resultReporting: text.optional().describe('Replaces the section that asks for the report'),
+  header: nonEmptyText.optional().describe('Replaces the first lines'),
+  position: nonEmptyText.optional().describe('Replaces the section about the position of the phase in the sprint'),
+  retryWarning: nonEmptyText.optional().describe('Replaces the section about the previous failure'),
+  instructions: nonEmptyText.optional().describe('Replaces the rules'),
+  resultReporting: nonEmptyText.optional().describe('Replaces the section that asks for the report'),
 })
 
 /** Fields that SPRINT.yaml and a workflow share; SPRINT.yaml wins, field by field. */
@@ -154,18 +154,18 @@ export const settings = {
     .optional()
     .describe('Checks that must pass before goal-complete is accepted; detected if not given, [] for none'),
   review: fileObject({
-    agent: text.describe('Agent program of the reviewer'),
-    model: text.optional().describe("Model of the reviewer; default: the driver's own"),
+    agent: nonEmptyText.describe('Agent program of the reviewer'),
+    model: nonEmptyText.optional().describe("Model of the reviewer; default: the driver's own"),
   })
     .optional()
     .describe('A second agent that judges criteria no check can test'),
   agent: agentNames.optional().describe('Agent program, or a list: first choice, then fallbacks'),
-  model: text.optional().describe("Model name; default: the driver's own"),
+  model: nonEmptyText.optional().describe("Model name; default: the driver's own"),
   limits: partialFileObject(limits).optional().describe('Limits at which the sprint stops'),
   timeouts: partialFileObject(timeouts).optional().describe('Timeouts for attempts and hooks'),
   checkpoint: z.boolean().optional().describe('Make a checkpoint commit after every iteration; default true'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('Whether to use the sandbox; default auto'),
-  env: fileObject({ pass: z.array(text).describe('NAME, or PREFIX_* for all variables with that prefix') })
+  env: fileObject({ pass: z.array(nonEmptyText).describe('NAME, or PREFIX_* for all variables with that prefix') })
     .optional()
     .describe('Environment variables that Ralph passes to the agent'),
   retry: eitherSpelling(retry).optional().describe('Standard mode: when to retry a failed phase'),

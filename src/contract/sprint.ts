@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { SprintId } from './ids.ts'
 import { cleanupModes, CollectionItem } from './phases.ts'
-import { HookOverrides, settings, text } from './settings.ts'
+import { HookOverrides, settings, nonEmptyText } from './settings.ts'
 import { Duration } from './time.ts'
 
 const Worktree = fileObject({
   enabled: z.boolean().describe('Whether the sprint has its own git worktree'),
-  branch: text.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
-  path: text.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
+  branch: nonEmptyText.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
+  path: nonEmptyText.optional().describe('{sprint-id}, {sprint-name}, {date} and {workflow} are replaced'),
   cleanup: cleanupModes.optional().describe('When the worktree is removed; default on-complete'),
 })
 
@@ -25,7 +25,7 @@ export const Sprint = fileObject({
   workflow: z.string().min(1).describe('Name of a workflow in .claude/workflows, or the bundled `ralph`'),
   goal: z.string().optional().describe('What to achieve, in your words, with the criteria for success'),
   steps: z
-    .array(z.union([text, CollectionItem]))
+    .array(z.union([nonEmptyText, CollectionItem]))
     .optional()
     .describe('Ralph mode: first steps, if you already know them. Standard mode: the collection "step"'),
   collections: z.record(z.string(), z.array(CollectionItem)).optional().describe('Standard mode: items for for-each'),

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { fileObject } from './file-object.ts'
 import { cleanupModes, Phase } from './phases.ts'
 import { SprintMode } from './progress.ts'
-import { Hook, settings, text } from './settings.ts'
+import { Hook, settings, nonEmptyText } from './settings.ts'
 
 const WorkflowWorktree = fileObject({
   enabled: z.boolean().describe('Whether sprints get their own git worktree'),
-  branchPrefix: text.optional().describe('Prefix of the branch name, before the sprint id; default "sprint/"'),
-  pathPrefix: text.optional().describe('Prefix of the folder, before the sprint id'),
+  branchPrefix: nonEmptyText.optional().describe('Prefix of the branch name, before the sprint id; default "sprint/"'),
+  pathPrefix: nonEmptyText.optional().describe('Prefix of the folder, before the sprint id'),
   cleanup: cleanupModes.optional().describe('When the worktree is removed; default on-complete'),
 })
 

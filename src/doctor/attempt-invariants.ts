@@ -2,70 +2,70 @@ import type { Progress } from '../contract/progress.ts'
 import { broken, notice, type Finding } from './finding.ts'
 
 /** The folder of a process that ran for an iteration, and what became of that process. */
-export type AttemptFolder = {
+export type AttemptFolderState = {
   readonly name: string
   readonly state: 'never-started' | 'running' | 'ended' | 'aborted' | 'lost'
 }
 
-type Named = AttemptFolder & {
+type ParsedAttemptFolder = AttemptFolderState & {
   readonly iteration: number
   /** `2`, `check-1`, `hook-lint`, `review`, `gate`. */
-  readonly what: string
+  readonly subject: string
   /** 1 for the first run, 2 for its first repetition. */
-  readonly turn: number
+  readonly repetition: number
 }
 
-type Seen = {
-  readonly attempts: readonly AttemptFolder[]
+type AttemptEvidence = {
+  readonly attempts: readonly AttemptFolderState[]
   readonly isRunning: boolean
   /** Part of the journal was moved aside, so the state may not know every attempt. */
   readonly isRepaired?: boolean
 }
 
-const pattern = /^(\d+)-(.+?)(?:\.(\d+))?$/
+const attemptFolderPattern = /^(\d+)-(.+?)(?:\.(\d+))?$/
 
 /** Checks the attempt folders against the state. */
-export function attemptFindings(progress: Progress, { attempts, isRunning, isRepaired = false }: Seen): Finding[] {
-  const named = attempts.flatMap((folder): Named[] => {
-    const [, iteration, what = '', turn = '1'] = pattern.exec(folder.name) ?? []
-    return iteration === undefined ? [] : [{ ...folder, iteration: Number(iteration), what, turn: Number(turn) }]
+export function checkAttempts(progress: Progress, { attempts, isRunning, isRepaired = false }: AttemptEvidence): Finding[] {
+  const named = attempts.flatMap((folder): ParsedAttemptFolder[] => {
+    const [, iteration, what = '', turn = '1'] = attemptFolderPattern.exec(folder.name) ?? []
+    return iteration === undefined ? [] : [{ ...folder, iteration: Number(iteration), subject: what, repetition: Number(turn) }]
   })
   return named.flatMap((folder) => [
-    ...(isRepaired ? [] : unknownFindings(progress, folder)),
-    ...repeatFindings(named, folder),
-    ...aliveFindings(progress, folder, isRunning),
+    ...(isRepaired ? [] : findUnknownAttempts(progress, folder)),
+    ...findRepeatedAttempts(named, folder),
+    ...findLeftoverProcesses(progress, folder, isRunning),
   ])
 }
 
 /** State is saved before an attempt starts, so no folder may exist that the state does not know. */
-function unknownFindings({ stats, live }: Progress, { name, iteration, what }: Named): Finding[] {
+function findUnknownAttempts({ stats, live }: Progress, { name, iteration, subject: what }: ParsedAttemptFolder): Finding[] {
   if (iteration > stats.currentIteration) {
     return [broken('I2', `${name} is there, but iteration ${iteration} has never begun`)]
   }
   const current = live.find(({ number }) => number === iteration)
-  if (!current || !isNumber(what) || Number(what) <= current.attempt) return []
+  if (!current || !isAttemptNumber(what) || Number(what) <= current.attempt) return []
   return [broken('I4', `${name} is there, but attempt ${current.attempt} is the last one of the iteration`)]
 }
 
 /** An attempt with a result never runs again. A check that was killed may: it is read-only. */
-function repeatFindings(all: readonly Named[], { name, iteration, what, turn }: Named): Finding[] {
+function findRepeatedAttempts(all: readonly ParsedAttemptFolder[], { name, iteration, subject: what, repetition: turn }: ParsedAttemptFolder): Finding[] {
   if (turn === 1) return []
-  const before = all.find((one) => one.iteration === iteration && one.what === what && one.turn === turn - 1)
+  const before = all.find((one) => one.iteration === iteration && one.subject === what && one.repetition === turn - 1)
   const mayRepeat = ['never-started', 'aborted', ...(/^(?:check-|gate$)/.test(what) ? ['lost'] : [])]
   if (before && mayRepeat.includes(before.state)) return []
   return [broken('I4', `${name} has run although ${before?.name ?? 'the one before'} is ${before?.state ?? 'gone'}`)]
 }
 
-function aliveFindings(progress: Progress, folder: Named, isRunning: boolean): Finding[] {
+function findLeftoverProcesses(progress: Progress, folder: ParsedAttemptFolder, isRunning: boolean): Finding[] {
   if (folder.state !== 'running') return []
-  if (!isOpen(progress, folder)) {
+  if (!isAttemptOpen(progress, folder)) {
     return [{ ...broken('I7', `${folder.name} is over, but its process still runs`), attempt: folder.name }]
   }
   return isRunning ? [] : [notice('I7', `${folder.name} still runs; the next run joins it`)]
 }
 
 /** Whether the attempt is running according to the state. */
-function isOpen({ live, hookTasks, baseline }: Progress, { iteration, what }: Named): boolean {
+function isAttemptOpen({ live, hookTasks, baseline }: Progress, { iteration, subject: what }: ParsedAttemptFolder): boolean {
   const hook = /^hook-(.+)$/.exec(what)?.[1]
   if (hook !== undefined) {
     return hookTasks.some((task) => task.iteration === iteration && task.hookId === hook && task.status === 'running')
@@ -73,7 +73,7 @@ function isOpen({ live, hookTasks, baseline }: Progress, { iteration, what }: Na
   if (iteration === 0) return baseline === undefined
   const current = live.find(({ number }) => number === iteration)
   if (!current) return false
-  return isNumber(what) ? current.stage === 'agent' && Number(what) === current.attempt : current.stage !== 'agent'
+  return isAttemptNumber(what) ? current.stage === 'agent' && Number(what) === current.attempt : current.stage !== 'agent'
 }
 
-const isNumber = (text: string): boolean => /^\d+$/.test(text)
+const isAttemptNumber = (text: string): boolean => /^\d+$/.test(text)

@@ -4,18 +4,18 @@ import { Progress } from '../contract/progress.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { isFolder, listFolder, readBytes } from '../platform/files/files.ts'
 import { broken, notice, type Finding } from './finding.ts'
-import type { Entry, Evidence } from './invariants.ts'
+import type { ReplayEntry, Evidence } from './invariants.ts'
 import { readSegment, type JournalRecord } from '../storage/state/journal-record.ts'
 import { journalFolder, segmentPattern } from '../storage/state/journal.ts'
 import { readProgressFile } from '../storage/state/progress-file.ts'
 import { findLeftovers } from '../storage/state/sprint-folder.ts'
-import { ownerOf } from '../storage/state/sprint-lock.ts'
+import { readSprintOwner } from '../storage/state/sprint-lock.ts'
 
 /** One segment file of the journal as it is on disk. */
 export type SegmentFile = {
   readonly file: string
   readonly number: number
-  readonly entries: readonly Entry[]
+  readonly entries: readonly ReplayEntry[]
   /** Bytes of complete records, and of the whole file. */
   readonly goodBytes: number
   readonly bytes: number
@@ -24,7 +24,7 @@ export type SegmentFile = {
 }
 
 /** A sprint as it is on disk, and what is wrong with its files. Read-only. */
-export type Examined = Evidence & {
+export type SprintExamination = Evidence & {
   readonly segments: readonly SegmentFile[]
   readonly leftovers: readonly string[]
   readonly owner: string | undefined
@@ -32,16 +32,16 @@ export type Examined = Evidence & {
   readonly fileFindings: readonly Finding[]
 }
 
-export async function examineSprint(sprintDir: string): Promise<Examined> {
-  const owner = ownerOf(sprintDir)
+export async function examineSprint(sprintDir: string): Promise<SprintExamination> {
+  const owner = readSprintOwner(sprintDir)
   // Read in this order, a sprint that runs at the same time looks consistent: a fact precedes its attempt folder, and an attempt ends before its end is recorded.
-  const names = await listAttempts(sprintDir)
+  const names = await listAttemptFolders(sprintDir)
   const segments = await readSegments(sprintDir)
-  const shown = await readShown(sprintDir)
+  const shown = await readShownProgress(sprintDir)
   const leftovers = await findLeftovers(sprintDir)
   return {
     segments,
-    entries: usableEntries(segments),
+    entries: selectUsableEntries(segments),
     shown: shown.progress,
     attempts: names.map((name) => ({ name, state: attemptState(join(attemptsFolder(sprintDir), name)) })),
     isRunning: owner !== undefined,
@@ -49,7 +49,7 @@ export async function examineSprint(sprintDir: string): Promise<Examined> {
     leftovers,
     owner,
     fileFindings: [
-      ...segments.flatMap((segment, index) => segmentFindings(segment, index === segments.length - 1)),
+      ...segments.flatMap((segment, index) => checkSegment(segment, index === segments.length - 1)),
       ...(owner === undefined
         ? [...shown.findings, ...leftovers.map((path) => notice('I1', `${path} is left over`))]
         : []),
@@ -65,7 +65,7 @@ async function readSegments(sprintDir: string): Promise<SegmentFile[]> {
       const file = join(folder, name)
       const bytes = await readBytes(file)
       const { records, goodBytes, problem } = readSegment(bytes)
-      const entries = records.map(entryOf)
+      const entries = records.map(decodeEntry)
       const isWhole = entries.every((entry) => entry !== undefined)
       const state = records[0]?.kind === 'snapshot' ? (isWhole ? problem : 'unreadable') : 'headless'
       return {
@@ -84,7 +84,7 @@ async function readSegments(sprintDir: string): Promise<SegmentFile[]> {
 
 const FactShape = z.looseObject({ type: z.string(), at: z.number() })
 
-function entryOf({ seq, epoch, kind, data }: JournalRecord): Entry | undefined {
+function decodeEntry({ seq, epoch, kind, data }: JournalRecord): ReplayEntry | undefined {
   if (kind === 'run') return { seq, epoch, kind }
   if (kind === 'snapshot') {
     const decoded = Progress.safeParse(data)
@@ -92,17 +92,17 @@ function entryOf({ seq, epoch, kind, data }: JournalRecord): Entry | undefined {
   }
   const fact = FactShape.safeParse(data)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum proves that we wrote it, and we only write facts
-  return fact.success ? { seq, epoch, kind, fact: data as Extract<Entry, { kind: 'fact' }>['fact'] } : undefined
+  return fact.success ? { seq, epoch, kind, fact: data as Extract<ReplayEntry, { kind: 'fact' }>['fact'] } : undefined
 }
 
 /** Entries without a gap: after a damaged segment, replay restarts at the next snapshot. */
-function usableEntries(segments: readonly SegmentFile[]): Entry[] {
+function selectUsableEntries(segments: readonly SegmentFile[]): ReplayEntry[] {
   const holes = segments.slice(0, -1).map(({ problem }) => problem !== undefined)
   const start = holes.lastIndexOf(true) + 1
   return segments.slice(start).flatMap(({ entries, problem }) => (problem === 'headless' ? [] : entries))
 }
 
-function segmentFindings({ file, problem, entries, goodBytes, bytes }: SegmentFile, isLast: boolean): Finding[] {
+function checkSegment({ file, problem, entries, goodBytes, bytes }: SegmentFile, isLast: boolean): Finding[] {
   const behind = `behind record ${entries.at(-1)?.seq ?? 0} (byte ${goodBytes} of ${bytes})`
   if (!problem) return []
   if (problem === 'headless') return [notice('I1', `${file} holds no snapshot; the segment before it counts`)]
@@ -114,7 +114,7 @@ function segmentFindings({ file, problem, entries, goodBytes, bytes }: SegmentFi
   return [broken('I1', `${file} ${what} ${behind}${effect}`)]
 }
 
-async function readShown(sprintDir: string): Promise<{ progress: Progress | undefined; findings: Finding[] }> {
+async function readShownProgress(sprintDir: string): Promise<{ progress: Progress | undefined; findings: Finding[] }> {
   try {
     return { progress: await readProgressFile(sprintDir), findings: [] }
   } catch (error) {
@@ -128,7 +128,7 @@ async function readShown(sprintDir: string): Promise<{ progress: Progress | unde
 
 const attemptsFolder = (sprintDir: string): string => join(sprintDir, 'attempts')
 
-async function listAttempts(sprintDir: string): Promise<string[]> {
+async function listAttemptFolders(sprintDir: string): Promise<string[]> {
   const folder = attemptsFolder(sprintDir)
   return (await listFolder(folder)).filter((name) => isFolder(join(folder, name)))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aHook,
-  aProgress,
+  buildHook,
+  buildProgress,
   attemptEnded,
   hookEnds,
   newSteps,
@@ -11,14 +11,14 @@ import {
 } from '../../test/support/builders.ts'
 import type { Progress } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
-import type { AttemptFolder } from './attempt-invariants.ts'
-import { checkInvariants, isSame, type Entry, type Evidence } from './invariants.ts'
+import type { AttemptFolderState } from './attempt-invariants.ts'
+import { checkInvariants, isDeepEqual, type ReplayEntry, type Evidence } from './invariants.ts'
 
-const sprint = aProgress({ perIterationHooks: [aHook()], limits: { noProgress: 'off' } })
+const sprint = buildProgress({ perIterationHooks: [buildHook()], limits: { noProgress: 'off' } })
 
 /** The journal of a run with these facts, and the state it leads to. */
-function journalOf(...plays: readonly Play[]): { readonly entries: Entry[]; readonly progress: Progress } {
-  const entries: Entry[] = [
+function createJournal(...plays: readonly Play[]): { readonly entries: ReplayEntry[]; readonly progress: Progress } {
+  const entries: ReplayEntry[] = [
     { seq: 1, epoch: 1, kind: 'snapshot', progress: sprint },
     { seq: 2, epoch: 1, kind: 'run' },
   ]
@@ -32,18 +32,18 @@ function journalOf(...plays: readonly Play[]): { readonly entries: Entry[]; read
 }
 
 const work = [started(), reports({ pendingSteps: newSteps('one', 'two') }), hookEnds()]
-const whole = journalOf(...work)
+const whole = createJournal(...work)
 
 function findings(given: Partial<Evidence>): string[] {
   const evidence = { entries: whole.entries, shown: whole.progress, attempts: [], isRunning: false, ...given }
   return checkInvariants(evidence).findings.map(({ invariant, level, text }) => `${invariant} ${level}: ${text}`)
 }
 
-const folders = (...names: readonly string[]): AttemptFolder[] =>
+const folders = (...names: readonly string[]): AttemptFolderState[] =>
   names.map((text) => {
     const [name = '', state = 'ended'] = text.split(' ')
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by hand below
-    return { name, state: state as AttemptFolder['state'] }
+    return { name, state: state as AttemptFolderState['state'] }
   })
 
 it('finds nothing wrong with a healthy sprint, and returns its state', () => {
@@ -78,7 +78,7 @@ describe('the records of a journal', () => {
   })
 
   it('must lead to the state in a later snapshot', () => {
-    const snapshot = (progress: Progress, epoch = 1): Entry[] => [
+    const snapshot = (progress: Progress, epoch = 1): ReplayEntry[] => [
       ...entries,
       { seq: 6, epoch, kind: 'snapshot', progress },
     ]
@@ -97,8 +97,8 @@ describe('the records of a journal', () => {
 })
 
 /** Findings if the rules themselves are wrong. */
-function wrongly(change: (before: Progress, after: Progress) => Progress, ...more: readonly Play[]): string[] {
-  const { entries } = journalOf(...work, ...more)
+function findingsWithBrokenRules(change: (before: Progress, after: Progress) => Progress, ...more: readonly Play[]): string[] {
+  const { entries } = createJournal(...work, ...more)
   const { findings: found } = checkInvariants({ entries, attempts: [], isRunning: true }, (progress, fact) => {
     const next = advance(progress, fact)
     return { ...next, progress: change(progress, next.progress) }
@@ -114,28 +114,28 @@ describe('the history of a sprint', () => {
       after.stats.currentIteration > before.stats.currentIteration && before.stats.currentIteration > 0
         ? { ...after, stats: { ...after.stats, currentIteration: after.stats.currentIteration + by } }
         : after
-    expect(wrongly(counted(1))).toContain('I2: iteration 2 is the last one, but 3 are counted')
-    expect(wrongly(counted(-1))).toContain('I2: iteration 2 is the last one, but 1 are counted')
+    expect(findingsWithBrokenRules(counted(1))).toContain('I2: iteration 2 is the last one, but 3 are counted')
+    expect(findingsWithBrokenRules(counted(-1))).toContain('I2: iteration 2 is the last one, but 1 are counted')
   })
 
   it('must not lose a step or its completion', () => {
     const shorter = (_: Progress, after: Progress) => ({ ...after, dynamicSteps: after.dynamicSteps.slice(0, 1) })
-    expect(wrongly(shorter)).toContain('I3: 1 steps are new, 2 are counted')
+    expect(findingsWithBrokenRules(shorter)).toContain('I3: 1 steps are new, 2 are counted')
     const emptied = (before: Progress, after: Progress) =>
       before.dynamicSteps.length > 0 ? { ...after, dynamicSteps: [] } : after
-    expect(wrongly(emptied)).toContain('I3: step-0 was pending and is gone')
+    expect(findingsWithBrokenRules(emptied)).toContain('I3: step-0 was pending and is gone')
     const reopened = (before: Progress, after: Progress): Progress =>
       before.stats.completedSteps === 0
         ? after
         : { ...after, dynamicSteps: after.dynamicSteps.map((step) => ({ ...step, status: 'pending' })) }
-    expect(wrongly(reopened, ...more)).toContain('I3: step-0 was completed and is pending again')
+    expect(findingsWithBrokenRules(reopened, ...more)).toContain('I3: step-0 was completed and is pending again')
   })
 
   it('must not decrease a counter', () => {
     const forgetful = (before: Progress, after: Progress) =>
       before.stats.totalSteps > 0 ? { ...after, stats: { ...after.stats, totalSteps: 0 } } : after
-    expect(wrongly((_, after) => ({ ...after, rev: 1 }))).toContain('I10: rev 1 follows 1')
-    expect(wrongly(forgetful)).toContain('I10: total-steps was 2 and is 0')
+    expect(findingsWithBrokenRules((_, after) => ({ ...after, rev: 1 }))).toContain('I10: rev 1 follows 1')
+    expect(findingsWithBrokenRules(forgetful)).toContain('I10: total-steps was 2 and is 0')
   })
 
   it('must not lose a hook or start it twice', () => {
@@ -143,13 +143,13 @@ describe('the history of a sprint', () => {
       ...after,
       hookTasks: before.hookTasks.length > 0 ? [] : after.hookTasks,
     })
-    expect(wrongly(stuck)).toContain('I14: hook lint of iteration 1 was running and is gone')
+    expect(findingsWithBrokenRules(stuck)).toContain('I14: hook lint of iteration 1 was running and is gone')
   })
 
   it('must not exceed a limit', () => {
     const limited = (_: Progress, after: Progress) =>
       after.stats.currentIteration === 2 ? { ...after, stats: { ...after.stats, maxIterations: 1 } } : after
-    expect(wrongly(limited)).toContain('I11: iteration 2 is over the limit of 1')
+    expect(findingsWithBrokenRules(limited)).toContain('I11: iteration 2 is over the limit of 1')
   })
 })
 
@@ -202,7 +202,7 @@ describe('the folders of attempts', () => {
 })
 
 it('detects an attempt that ends twice', () => {
-  const { entries } = journalOf(started(), attemptEnded({ kind: 'aborted' }))
+  const { entries } = createJournal(started(), attemptEnded({ kind: 'aborted' }))
   const last = entries.at(-1)
   const twice = last ? [...entries, { ...last, seq: last.seq + 1 }] : []
   const { findings: found } = checkInvariants({ entries: twice, attempts: [], isRunning: true }, (progress, fact) => ({
@@ -224,5 +224,5 @@ it.each([
   [[1, 2], [1], false],
   [null, {}, false],
 ])('compares data: %j and %j', (a, b, expected) => {
-  expect(isSame(a, b)).toBe(expected)
+  expect(isDeepEqual(a, b)).toBe(expected)
 })

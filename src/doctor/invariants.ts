@@ -1,11 +1,11 @@
 import type { HookTask, Progress, Step } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
 import type { Fact } from '../loop/fact.ts'
-import { attemptFindings, type AttemptFolder } from './attempt-invariants.ts'
+import { checkAttempts, type AttemptFolderState } from './attempt-invariants.ts'
 import { broken, notice, type Finding } from './finding.ts'
 
 /** One record of the journal, as far as the invariants need it. */
-export type Entry = { readonly seq: number; readonly epoch: number } & (
+export type ReplayEntry = { readonly seq: number; readonly epoch: number } & (
   | { readonly kind: 'snapshot'; readonly progress: Progress }
   | { readonly kind: 'run' }
   | { readonly kind: 'fact'; readonly fact: Fact }
@@ -14,64 +14,64 @@ export type Entry = { readonly seq: number; readonly epoch: number } & (
 /** Everything that a sprint left on disk. */
 export type Evidence = {
   /** Oldest first. The first one is a snapshot, unless the list is empty. */
-  readonly entries: readonly Entry[]
+  readonly entries: readonly ReplayEntry[]
   /** Content of PROGRESS.yaml; undefined if the file is missing. */
   readonly shown?: Progress | undefined
-  readonly attempts: readonly AttemptFolder[]
+  readonly attempts: readonly AttemptFolderState[]
   /** Whether a process is running the sprint right now. */
   readonly isRunning: boolean
   /** Part of the journal was moved aside, so the state may not know every attempt. */
   readonly isRepaired?: boolean
 }
 
-export type Checked = { readonly findings: readonly Finding[]; readonly progress?: Progress }
+export type InvariantReport = { readonly findings: readonly Finding[]; readonly progress?: Progress }
 
 /** Returns all violations, and the state that the journal leads to. */
-export function checkInvariants(evidence: Evidence, rules = advance): Checked {
+export function checkInvariants(evidence: Evidence, rules = advance): InvariantReport {
   const { entries, shown, isRunning } = evidence
-  const history = newHistory()
+  const history = createHistoryChecker()
   const findings: Finding[] = []
   let progress: Progress | undefined
-  let before: Entry | undefined
+  let before: ReplayEntry | undefined
   for (const entry of entries) {
-    findings.push(...orderFindings(before, entry))
-    const next = apply(progress, before, entry, rules)
+    findings.push(...checkRecordOrder(before, entry))
+    const next = replayEntry(progress, before, entry, rules)
     if ('problem' in next) return { findings: [...findings, next.problem], ...(progress && { progress }) }
-    if (next.begins) history.begin(next.progress)
-    else if (progress && entry.kind === 'fact') findings.push(...history.goOn(progress, next.progress, entry.fact))
+    if (next.begins) history.reset(next.progress)
+    else if (progress && entry.kind === 'fact') findings.push(...history.check(progress, next.progress, entry.fact))
     progress = next.progress
     before = entry
   }
   if (!progress) return { findings }
-  findings.push(...shownFindings(progress, shown, isRunning), ...attemptFindings(progress, evidence))
+  findings.push(...checkShownProgress(progress, shown, isRunning), ...checkAttempts(progress, evidence))
   return { findings, progress }
 }
 
 /** Sequence numbers have no gaps, and the epoch grows with every run. */
-function orderFindings(before: Entry | undefined, { seq, epoch, kind }: Entry): Finding[] {
+function checkRecordOrder(before: ReplayEntry | undefined, { seq, epoch, kind }: ReplayEntry): Finding[] {
   if (!before) return kind === 'snapshot' ? [] : [broken('I1', `record ${seq} has no snapshot before it`)]
   const isBeginning = kind === 'snapshot' && epoch > before.epoch
   const gap = seq === before.seq + 1 || isBeginning ? [] : [broken('I1', `record ${seq} follows record ${before.seq}`)]
   const isNewRun = kind === 'run' && epoch > before.epoch
   // The run that starts a journal writes its snapshot before its own record.
   const isFirstRun = kind === 'run' && before.kind === 'snapshot' && epoch === before.epoch
-  const goesOn = kind !== 'run' && epoch === before.epoch
-  if (isNewRun || isFirstRun || goesOn || isBeginning) return gap
+  const continuesRun = kind !== 'run' && epoch === before.epoch
+  if (isNewRun || isFirstRun || continuesRun || isBeginning) return gap
   return [...gap, broken('I5', `record ${seq} (${kind}) of epoch ${epoch} follows one of epoch ${before.epoch}`)]
 }
 
-type Applied = { readonly progress: Progress; readonly begins?: true } | { readonly problem: Finding }
+type ReplayStep = { readonly progress: Progress; readonly begins?: true } | { readonly problem: Finding }
 
-function apply(
+function replayEntry(
   progress: Progress | undefined,
-  before: Entry | undefined,
-  entry: Entry,
+  before: ReplayEntry | undefined,
+  entry: ReplayEntry,
   rules: typeof advance,
-): Applied {
+): ReplayStep {
   if (entry.kind === 'snapshot') {
     // A sprint that is recompiled before its first run, or repaired, starts from a new snapshot.
     if (!progress || entry.epoch > (before?.epoch ?? 0)) return { progress: entry.progress, begins: true }
-    if (isSame(progress, entry.progress)) return { progress: entry.progress }
+    if (isDeepEqual(progress, entry.progress)) return { progress: entry.progress }
     return { problem: broken('I8', `the snapshot in record ${entry.seq} is not what the records before it lead to`) }
   }
   if (!progress) return { problem: broken('I1', `record ${entry.seq} has no snapshot before it`) }
@@ -85,33 +85,33 @@ function apply(
 }
 
 /** What has happened since the last starting snapshot. */
-function newHistory() {
+function createHistoryChecker() {
   let begun = new Set<number>()
   let ended = new Set<number>()
   let attempts = new Set<string>()
   let completed = new Set<string>()
   return {
-    begin({ stats, live, dynamicSteps }: Progress): void {
+    reset({ stats, live, dynamicSteps }: Progress): void {
       begun = new Set(Array.from({ length: stats.currentIteration }, (_, index) => index + 1))
       ended = new Set([...begun].filter((number) => !live.some((one) => one.number === number)))
       attempts = new Set()
-      completed = new Set(dynamicSteps.filter(isCompleted).map(({ id }) => id))
+      completed = new Set(dynamicSteps.filter(isStepCompleted).map(({ id }) => id))
     },
-    goOn(from: Progress, to: Progress, fact: Fact): Finding[] {
+    check(from: Progress, to: Progress, fact: Fact): Finding[] {
       return [
-        ...iterationFindings(from, to, { begun, ended }),
-        ...repeatedAttempt(fact, attempts),
-        ...stepFindings(from, to, completed),
-        ...hookFindings(from.hookTasks, to.hookTasks),
-        ...(fact.type === 'recompiled' ? [] : counterFindings(from, to)),
+        ...checkIterations(from, to, { begun, ended }),
+        ...checkRepeatedAttempt(fact, attempts),
+        ...checkSteps(from, to, completed),
+        ...checkHookTasks(from.hookTasks, to.hookTasks),
+        ...(fact.type === 'recompiled' ? [] : checkCounters(from, to)),
       ]
     },
   }
 }
 
-type Numbers = { readonly begun: Set<number>; readonly ended: Set<number> }
+type IterationNumbers = { readonly begun: Set<number>; readonly ended: Set<number> }
 
-function iterationFindings({ live: before }: Progress, to: Progress, { begun, ended }: Numbers): Finding[] {
+function checkIterations({ live: before }: Progress, to: Progress, { begun, ended }: IterationNumbers): Finding[] {
   const findings: Finding[] = []
   const numbers = new Set(before.map(({ number }) => number))
   for (const { number, attempt } of to.live) {
@@ -137,7 +137,7 @@ function iterationFindings({ live: before }: Progress, to: Progress, { begun, en
   return findings
 }
 
-function repeatedAttempt(fact: Fact, attempts: Set<string>): Finding[] {
+function checkRepeatedAttempt(fact: Fact, attempts: Set<string>): Finding[] {
   if (fact.type !== 'attempt-ended' || (fact.end.kind === 'failed' && fact.end.notStarted)) return []
   const name = `${fact.iteration}-${fact.attempt}`
   if (attempts.has(name)) return [broken('I4', `attempt ${name} ends twice`)]
@@ -145,9 +145,9 @@ function repeatedAttempt(fact: Fact, attempts: Set<string>): Finding[] {
   return []
 }
 
-const isCompleted = ({ status }: Step): boolean => status === 'completed'
+const isStepCompleted = ({ status }: Step): boolean => status === 'completed'
 
-function stepFindings({ dynamicSteps: before, stats }: Progress, to: Progress, completed: Set<string>): Finding[] {
+function checkSteps({ dynamicSteps: before, stats }: Progress, to: Progress, completed: Set<string>): Finding[] {
   const findings: Finding[] = []
   if (before === to.dynamicSteps) return findings
   const known = new Map(before.map((step) => [step.id, step]))
@@ -176,23 +176,23 @@ function stepFindings({ dynamicSteps: before, stats }: Progress, to: Progress, c
   return findings
 }
 
-function hookFindings(before: readonly HookTask[], after: readonly HookTask[]): Finding[] {
+function checkHookTasks(before: readonly HookTask[], after: readonly HookTask[]): Finding[] {
   if (before === after) return []
   const findings: Finding[] = []
-  const now = new Map(after.map((task) => [nameOf(task), task]))
+  const now = new Map(after.map((task) => [formatHookTask(task), task]))
   if (now.size !== after.length) findings.push(broken('I14', 'a hook is there twice for the same iteration'))
   for (const task of before) {
-    const later = now.get(nameOf(task))
+    const later = now.get(formatHookTask(task))
     if (task.status === 'running' ? !later : later && later.status !== task.status) {
-      findings.push(broken('I14', `hook ${nameOf(task)} was ${task.status} and is ${later?.status ?? 'gone'}`))
+      findings.push(broken('I14', `hook ${formatHookTask(task)} was ${task.status} and is ${later?.status ?? 'gone'}`))
     }
   }
   return findings
 }
 
-const nameOf = ({ iteration, hookId }: HookTask): string => `${hookId} of iteration ${iteration}`
+const formatHookTask = ({ iteration, hookId }: HookTask): string => `${hookId} of iteration ${iteration}`
 
-function counterFindings(from: Progress, to: Progress): Finding[] {
+function checkCounters(from: Progress, to: Progress): Finding[] {
   const findings = to.rev === from.rev + 1 ? [] : [broken('I10', `rev ${to.rev} follows ${from.rev}`)]
   const counters = ({ stats }: Progress): Readonly<Record<string, number>> => ({
     'current-iteration': stats.currentIteration,
@@ -210,7 +210,7 @@ function counterFindings(from: Progress, to: Progress): Finding[] {
   return findings
 }
 
-function shownFindings(progress: Progress, shown: Progress | undefined, isRunning: boolean): Finding[] {
+function checkShownProgress(progress: Progress, shown: Progress | undefined, isRunning: boolean): Finding[] {
   if (isRunning) return []
   if (!shown) return [notice('I8', 'PROGRESS.yaml is not there; the next run writes it')]
   if (shown.rev > progress.rev) {
@@ -221,15 +221,15 @@ function shownFindings(progress: Progress, shown: Progress | undefined, isRunnin
       notice('I8', `PROGRESS.yaml is of rev ${shown.rev}, the journal of ${progress.rev}; the next run writes it`),
     ]
   }
-  return isSame(shown, progress) ? [] : [notice('I8', 'PROGRESS.yaml was edited; the next run takes that over')]
+  return isDeepEqual(shown, progress) ? [] : [notice('I8', 'PROGRESS.yaml was edited; the next run takes that over')]
 }
 
 /** Deep equality that treats undefined fields as absent. */
-export function isSame(a: unknown, b: unknown): boolean {
+export function isDeepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, n) => isSame(item, b[n]))
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, n) => isDeepEqual(item, b[n]))
   if (!isRecord(a) || !isRecord(b)) return false
-  for (const name in a) if (!isSame(a[name], b[name])) return false
+  for (const name in a) if (!isDeepEqual(a[name], b[name])) return false
   for (const name in b) if (b[name] !== undefined && a[name] === undefined) return false
   return true
 }

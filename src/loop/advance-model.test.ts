@@ -2,27 +2,27 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import {
-  aCheck,
-  aHook,
-  aHookTask,
-  aLive,
+  buildCheck,
+  buildHook,
+  buildHookTask,
+  buildLive,
   answered,
-  aProgress,
-  aReport,
+  buildProgress,
+  buildReport,
   frozen,
   green,
   noon,
   red,
   started,
-  told,
-  work,
+  emittedEvents,
+  workOrders,
 } from '../../test/support/builders.ts'
 import type { Edit } from '../contract/edit.ts'
 import { FailureClass, noUsage } from '../contract/outcome.ts'
-import { Progress, shown, type Step } from '../contract/progress.ts'
+import { Progress, historyLimits, type Step } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import { advance } from './advance.ts'
-import { checkName } from './checks.ts'
+import { getCheckName } from './checks.ts'
 import type { AttemptEnd, Fact } from './fact.ts'
 import type { Order } from './order.ts'
 
@@ -137,7 +137,7 @@ function someReport({ dynamicSteps, stats }: Progress, how: number): Report {
       .map((of) => ({ id: of, prompt: 'x' })),
   }
   const status = (['continue', 'continue', 'goal-complete', 'goal-complete', 'needs-human'] as const)[how % 5]
-  return aReport({ ...steps, status: status ?? 'continue' })
+  return buildReport({ ...steps, status: status ?? 'continue' })
 }
 
 const newWorld = (progress: Progress): World => ({
@@ -150,24 +150,24 @@ const newWorld = (progress: Progress): World => ({
   completedSteps: [],
 })
 
-function happen(world: World, dice: Dice): World {
+function applyDice(world: World, dice: Dice): World {
   const choices = possible(world, dice)
   const { fact, answers, dies } = choices[dice.which % choices.length] ?? {}
-  if (dies) return take({ ...world, open: [] }, started({ at: noon + dice.at }))
+  if (dies) return applyFact({ ...world, open: [] }, started({ at: noon + dice.at }))
   const open = answers ? world.open.filter(({ order }) => order !== answers) : world.open
-  return fact ? take({ ...world, open }, fact) : { ...world, open }
+  return fact ? applyFact({ ...world, open }, fact) : { ...world, open }
 }
 
 /** One transition, with everything that must hold after any transition. */
-function take(before: World, fact: Fact): World {
+function applyFact(before: World, fact: Fact): World {
   const history = [...before.history, fact]
   try {
     const { progress, orders } = advance(frozen(before.progress), frozen(fact))
-    const after = { ...learn(before, progress, orders), history }
-    must('grow rev by one', progress.rev === before.progress.rev + 1)
-    mustKeepCount(after)
-    mustFinishHonestly(progress)
-    mustOrderRightly(before, after, { fact, orders })
+    const after = { ...recordTransition(before, progress, orders), history }
+    assertHolds('grow rev by one', progress.rev === before.progress.rev + 1)
+    assertCounts(after)
+    assertHonestFinish(progress)
+    assertOrders(before, after, { fact, orders })
     return after
   } catch (cause) {
     throw new Error(`after\n${history.map((one) => JSON.stringify(one)).join('\n')}`, { cause })
@@ -175,20 +175,20 @@ function take(before: World, fact: Fact): World {
 }
 
 /** Not `expect`: called some hundred thousand times. */
-function must(what: string, holds: boolean): void {
+function assertHolds(what: string, holds: boolean): void {
   if (!holds) throw new Error(`it must ${what}`)
 }
 
 const abortedBy: Partial<Record<Order['type'], string>> = { wait: 'waits', 'run-attempt': 'attempts' }
 
-function learn(before: World, progress: Progress, orders: readonly Order[]): World {
-  const events = told(orders)
+function recordTransition(before: World, progress: Progress, orders: readonly Order[]): World {
+  const events = emittedEvents(orders)
   const abort = orders.find((order) => order.type === 'abort')?.what
   const kept = before.open.map(({ order, aborted }) => ({
     order,
     aborted: aborted || abort === 'all' || (abort !== undefined && abort === abortedBy[order.type]),
   }))
-  const added = work(orders).filter(({ type }) => type !== 'abort')
+  const added = workOrders(orders).filter(({ type }) => type !== 'abort')
   const of = <T>(pick: (event: (typeof events)[number]) => readonly T[]) => events.flatMap((event) => pick(event))
   return {
     ...before,
@@ -202,12 +202,12 @@ function learn(before: World, progress: Progress, orders: readonly Order[]): Wor
       ...before.endedIterations,
       ...of((event) => (event.type === 'iteration-ended' ? [event.iteration] : [])),
     ],
-    addedSteps: [...before.addedSteps, ...fresh(before.addedSteps, idsOf(progress))],
-    completedSteps: [...before.completedSteps, ...fresh(before.completedSteps, idsOf(progress, 'completed'))],
+    addedSteps: [...before.addedSteps, ...fresh(before.addedSteps, listIds(progress))],
+    completedSteps: [...before.completedSteps, ...fresh(before.completedSteps, listIds(progress, 'completed'))],
   }
 }
 
-const idsOf = ({ dynamicSteps }: Progress, status?: Step['status']) =>
+const listIds = ({ dynamicSteps }: Progress, status?: Step['status']) =>
   dynamicSteps.filter((step) => status === undefined || step.status === status).map(({ id }) => id)
 
 /** In the order of their numbers. */
@@ -218,82 +218,82 @@ const same = (a: readonly unknown[], b: readonly unknown[]) => a.join() === b.jo
 const unique = (values: readonly unknown[]) => new Set(values).size === values.length
 const upTo = (count: number, from: number) => Array.from({ length: count }, (_, n) => from + n)
 
-function mustKeepCount({ progress, ...seen }: World): void {
+function assertCounts({ progress, ...seen }: World): void {
   const { stats, live, iterations, hookTasks } = progress
   const numbers = [...seen.endedIterations, ...live.map(({ number }) => number)].toSorted((a, b) => a - b)
-  const ids = idsOf(progress)
+  const ids = listIds(progress)
 
-  must('number iterations 1, 2, 3 …', same(seen.startedIterations, upTo(stats.currentIteration, 1)))
-  must('end each iteration once', same(numbers, seen.startedIterations))
-  must(
+  assertHolds('number iterations 1, 2, 3 …', same(seen.startedIterations, upTo(stats.currentIteration, 1)))
+  assertHolds('end each iteration once', same(numbers, seen.startedIterations))
+  assertHolds(
     'never use an id twice',
     same(
       seen.addedSteps,
       upTo(stats.totalSteps, 0).map((n) => `step-${n}`),
     ),
   )
-  must('lose no step', unique(ids) && same(ids.toSorted(), seen.addedSteps.toSorted()))
-  must(
+  assertHolds('lose no step', unique(ids) && same(ids.toSorted(), seen.addedSteps.toSorted()))
+  assertHolds(
     'complete a step once and for ever',
-    same(idsOf(progress, 'completed').toSorted(), seen.completedSteps.toSorted()),
+    same(listIds(progress, 'completed').toSorted(), seen.completedSteps.toSorted()),
   )
-  must('count completed steps', stats.completedSteps === seen.completedSteps.length)
-  must('bound its history', iterations.length <= shown.iterations)
-  must(
+  assertHolds('count completed steps', stats.completedSteps === seen.completedSteps.length)
+  assertHolds('bound its history', iterations.length <= historyLimits.iterations)
+  assertHolds(
     'bound the hook tasks',
-    hookTasks.length <= shown.hookTasks + hookTasks.filter(({ status }) => status === 'running').length,
+    hookTasks.length <= historyLimits.hookTasks + hookTasks.filter(({ status }) => status === 'running').length,
   )
 }
 
-function mustFinishHonestly({ status, iterations, ralph, ralphExit, doneWhen = [] }: Progress): void {
+function assertHonestFinish({ status, iterations, ralph, ralphExit, doneWhen = [] }: Progress): void {
   if (status !== 'completed') return
   const { number, verdict, checks = [] } = iterations.at(-1) ?? {}
-  must('be completed by an accepted claim', verdict === 'accepted' && number === ralphExit.iteration)
-  must('respect min-iterations', (number ?? 0) >= ralph.minIterations)
-  must(
+  assertHolds('be completed by an accepted claim', verdict === 'accepted' && number === ralphExit.iteration)
+  assertHolds('respect min-iterations', (number ?? 0) >= ralph.minIterations)
+  assertHolds(
     'see every check green',
-    doneWhen.every((check) => checks.some(({ name, passed }) => passed && name === checkName(check))),
+    doneWhen.every((check) => checks.some(({ name, passed }) => passed && name === getCheckName(check))),
   )
 }
 
-type Taken = { readonly fact: Fact; readonly orders: readonly Order[] }
+type AppliedFact = { readonly fact: Fact; readonly orders: readonly Order[] }
 
-function mustOrderRightly(before: World, after: World, { fact, orders }: Taken): void {
+function assertOrders(before: World, after: World, { fact, orders }: AppliedFact): void {
   const open = after.open
     .filter((one) => willBeAnswered(one) && one.order.type !== 'notify')
     .map(({ order }) => JSON.stringify(order))
   const attempts = after.open.flatMap(({ order }) => (order.type === 'run-attempt' ? [order.iteration] : []))
-  const rested = told(orders).flatMap((event) => (event.type === 'sprint-rested' ? [event.status] : []))
-  must('order nothing twice', unique(open))
-  must('have one live attempt per iteration', unique(attempts))
-  must(
+  const rested = emittedEvents(orders).flatMap((event) => (event.type === 'sprint-rested' ? [event.status] : []))
+  assertHolds('order nothing twice', unique(open))
+  assertHolds('have one live attempt per iteration', unique(attempts))
+  assertHolds(
     'begin nothing once it is to stop',
     !before.progress.stopRequested ||
       fact.type === 'started' ||
-      !told(orders).some(({ type }) => type === 'iteration-started'),
+      !emittedEvents(orders).some(({ type }) => type === 'iteration-started'),
   )
 
   if (isWorking(after.progress)) {
-    must('not say that it rests while it works', rested.length === 0)
-    must(
+    assertHolds('not say that it rests while it works', rested.length === 0)
+    assertHolds(
       'go on with every iteration',
-      after.progress.live.every((live) => open.some((order) => order.startsWith(orderOf(live)))),
+      after.progress.live.every((live) => open.some((order) => order.startsWith(getRequiredOrder(live)))),
     )
     return
   }
   if (isWorking(before.progress) || fact.type === 'started') {
-    must('say that it rests', same(rested, [after.progress.status]))
+    assertHolds('say that it rests', same(rested, [after.progress.status]))
   }
-  const ordered = work(orders).filter(({ type }) => type !== 'abort' && type !== 'notify')
-  must(
+  const ordered = workOrders(orders).filter(({ type }) => type !== 'abort' && type !== 'notify')
+  assertHolds(
     'order no work at rest',
     ordered.every(({ type }) => type === 'run-hook'),
   )
-  must('order nothing new at rest', isWorking(before.progress) || fact.type === 'started' || ordered.length === 0)
+  assertHolds('order nothing new at rest', isWorking(before.progress) || fact.type === 'started' || ordered.length === 0)
 }
 
 /** The order that must be open in this stage; otherwise the iteration would never continue. */
-function orderOf({ stage, number: iteration }: Progress['live'][number]): string {
+function getRequiredOrder({ stage, number: iteration }: Progress['live'][number]): string {
   const types: Readonly<Record<string, Order['type']>> = {
     agent: 'run-attempt',
     waiting: 'wait',
@@ -328,12 +328,12 @@ const setup = fc.record({
 })
 type Setup = typeof setup extends fc.Arbitrary<infer T> ? T : never
 
-function sprintOf(given: Setup): Progress {
-  const { baseline: _known, ...unmeasured } = aProgress({
+function createSprint(given: Setup): Progress {
+  const { baseline: _known, ...unmeasured } = buildProgress({
     ralph: { idleThreshold: given.idleThreshold, minIterations: given.minIterations },
     limits: { iterations: given.iterations },
-    doneWhen: given.checks.map((eachIteration, n) => aCheck({ run: `check ${n}`, eachIteration })),
-    perIterationHooks: given.hooks.map((hook, n) => aHook({ id: `hook ${n}`, ...hook })),
+    doneWhen: given.checks.map((eachIteration, n) => buildCheck({ run: `check ${n}`, eachIteration })),
+    perIterationHooks: given.hooks.map((hook, n) => buildHook({ id: `hook ${n}`, ...hook })),
     checkpoint: given.checkpoint,
     ...(given.notifies && { notify: ['desktop'] }),
     ...(given.reviews && { review: { agent: 'codex' } }),
@@ -342,9 +342,9 @@ function sprintOf(given: Setup): Progress {
   return unmeasured
 }
 
-const oldTasks = Array.from({ length: shown.hookTasks }, () => aHookTask({ iteration: 0 }))
-const oldIterations = Array.from({ length: shown.iterations }, () => {
-  const { stage: _stage, attempt: attempts, ...live } = aLive({ number: 0 })
+const oldTasks = Array.from({ length: historyLimits.hookTasks }, () => buildHookTask({ iteration: 0 }))
+const oldIterations = Array.from({ length: historyLimits.iterations }, () => {
+  const { stage: _stage, attempt: attempts, ...live } = buildLive({ number: 0 })
   return { ...live, attempts, verdict: 'continue' as const, endedAt: noon }
 })
 
@@ -357,11 +357,11 @@ it('keeps its invariants for any sequence of facts', () => {
       const times = throws.map(({ at }) => at).toSorted((a, b) => a - b)
       const end = throws.reduce(
         (world, thrown, n) => {
-          const next = happen(world, { ...thrown, at: times[n] ?? 0 })
+          const next = applyDice(world, { ...thrown, at: times[n] ?? 0 })
           statuses.add(next.progress.status)
           return next
         },
-        newWorld(sprintOf(given)),
+        newWorld(createSprint(given)),
       )
 
       // A thousand old tasks make this slow and add nothing.

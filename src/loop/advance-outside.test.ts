@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aCheck,
+  buildCheck,
   after,
-  aHook,
-  aLive,
-  aProgress,
+  buildHook,
+  buildLive,
+  buildProgress,
   attemptEnded,
   checksEnd,
   fails,
@@ -14,10 +14,10 @@ import {
   pauseRequested,
   reports,
   started,
-  steps,
-  told,
+  buildSteps,
+  emittedEvents,
   waitEnds,
-  work,
+  workOrders,
 } from '../../test/support/builders.ts'
 import type { Edit } from '../contract/edit.ts'
 import type { Fact } from './fact.ts'
@@ -32,7 +32,7 @@ const stop = (as: 'paused' | 'interrupted', when: 'iteration' | 'turn' | 'now'):
 const tellAgent = (text: string, { now = false, at = noon } = {}): Fact => ({ type: 'told', at, text, now })
 const edited = (...edits: readonly Edit[]): Fact => ({ type: 'edited', at: noon, edits, refused: [] })
 const aborted = attemptEnded({ kind: 'aborted' })
-const sprint = aProgress({ doneWhen: [aCheck()], perIterationHooks: [aHook()] })
+const sprint = buildProgress({ doneWhen: [buildCheck()], perIterationHooks: [buildHook()] })
 const running = after(sprint, started()).progress
 
 describe('a stop after the turn', () => {
@@ -41,8 +41,8 @@ describe('a stop after the turn', () => {
     const resumed = after(stopped.progress, started())
 
     expect(stopped.progress).toMatchObject({ status: 'paused', live: [{ number: 1, stage: 'checks' }] })
-    expect(work(stopped.orders)).toEqual([])
-    expect(work(resumed.orders)).toEqual([{ type: 'run-checks', iteration: 1, names: ['npm test'] }])
+    expect(workOrders(stopped.orders)).toEqual([])
+    expect(workOrders(resumed.orders)).toEqual([{ type: 'run-checks', iteration: 1, names: ['npm test'] }])
     expect(after(resumed.progress, checksEnd(green()), hookEnds()).progress.status).toBe('completed')
   })
 
@@ -50,8 +50,8 @@ describe('a stop after the turn', () => {
     const stopped = after(running, stop('interrupted', 'turn'), reports())
 
     expect(stopped.progress).toMatchObject({ status: 'interrupted', live: [{ number: 1, stage: 'hooks' }] })
-    expect(work(stopped.orders)).toEqual([])
-    expect(work(after(stopped.progress, started()).orders)).toEqual([
+    expect(workOrders(stopped.orders)).toEqual([])
+    expect(workOrders(after(stopped.progress, started()).orders)).toEqual([
       { type: 'run-hook', iteration: 1, hookId: 'lint' },
     ])
   })
@@ -60,7 +60,7 @@ describe('a stop after the turn', () => {
     const { progress, orders } = after(running, stop('paused', 'turn'), fails())
 
     expect(progress).toMatchObject({ status: 'paused', live: [{ stage: 'waiting', attempt: 2 }] })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 })
 
@@ -69,8 +69,8 @@ it('an immediate stop can also be a pause', () => {
   const resumed = after(stopped.progress, aborted, started(), waitEnds())
 
   expect(stopped.progress).toMatchObject({ status: 'paused', reason: 'paused on request' })
-  expect(work(stopped.orders)).toEqual([{ type: 'abort', what: 'all' }])
-  expect(work(resumed.orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+  expect(workOrders(stopped.orders)).toEqual([{ type: 'abort', what: 'all' }])
+  expect(workOrders(resumed.orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
 })
 
 it('a stop after the iteration can also be an interrupt', () => {
@@ -82,14 +82,14 @@ it('a stop after the iteration can also be an interrupt', () => {
 describe('a message from a user', () => {
   it('is in the next prompt, and only there', () => {
     const next = after(
-      aProgress(),
+      buildProgress(),
       started(),
       tellAgent('mind the tests', { at: noon + 5 }),
       reports({}, noon + 9),
     ).progress
     const then = after(next, reports({}, noon + 10)).progress
 
-    expect(buildPrompt(next, next.live[0] ?? aLive())).toContain('## A person says\n\nmind the tests')
+    expect(buildPrompt(next, next.live[0] ?? buildLive())).toContain('## A person says\n\nmind the tests')
     expect(then).not.toHaveProperty('messages')
   })
 
@@ -101,22 +101,22 @@ describe('a message from a user', () => {
   it('sent with now starts another attempt at once, with the message in its prompt', () => {
     const { progress, orders } = after(running, tellAgent('mind the tests', { now: true }), aborted)
 
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
     expect(progress.live).toMatchObject([{ number: 1, stage: 'agent', attempt: 2 }])
-    expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('mind the tests')
+    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('mind the tests')
   })
 
   it('sent with now waits for the next run if the sprint was interrupted', () => {
     const stopped = after(running, tellAgent('x', { now: true }), stop('interrupted', 'now'), aborted)
 
     expect(stopped.progress).toMatchObject({ status: 'interrupted', live: [{ stage: 'waiting', attempt: 2 }] })
-    expect(work(stopped.orders)).toEqual([])
+    expect(workOrders(stopped.orders)).toEqual([])
     expect(after(stopped.progress, started()).progress.messages).toMatchObject([{ text: 'x' }])
   })
 
   it('is kept for the next prompt if the agent reports at the same moment', () => {
     const next = after(
-      aProgress(),
+      buildProgress(),
       started(),
       tellAgent('x', { now: true, at: noon + 5 }),
       reports({}, noon + 9),
@@ -129,13 +129,13 @@ describe('a message from a user', () => {
     const waiting = after(running, fails()).progress
 
     expect(after(waiting, tellAgent('x', { now: true })).orders).toEqual([])
-    expect(after(aProgress(), tellAgent('x', { now: true })).progress.messages).toMatchObject([{ text: 'x' }])
+    expect(after(buildProgress(), tellAgent('x', { now: true })).progress.messages).toMatchObject([{ text: 'x' }])
   })
 
   it('does not keep a blocking hook from resting the sprint', () => {
-    const block = aHook({ parallel: true, onFail: 'block' })
+    const block = buildHook({ parallel: true, onFail: 'block' })
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [block] }),
+      buildProgress({ perIterationHooks: [block] }),
       started(),
       reports(),
       tellAgent('x', { now: true }),
@@ -144,14 +144,14 @@ describe('a message from a user', () => {
     )
 
     expect(progress).toMatchObject({ status: 'blocked', live: [{ stage: 'waiting', attempt: 2 }] })
-    expect(told(orders)).toMatchObject([{ type: 'sprint-rested', status: 'blocked' }])
+    expect(emittedEvents(orders)).toMatchObject([{ type: 'sprint-rested', status: 'blocked' }])
   })
 })
 
 describe('an edit of PROGRESS.yaml', () => {
   it('changes the steps while the iteration continues', () => {
     const { progress, orders } = after(
-      aProgress({ dynamicSteps: steps('alpha', 'beta') }),
+      buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }),
       started(),
       edited({ kind: 'step-added', prompt: 'gamma' }, { kind: 'step-completed', id: 'step-0' }),
     )
@@ -162,7 +162,7 @@ describe('an edit of PROGRESS.yaml', () => {
       ['step-2', 'pending'],
     ])
     expect(progress.stats).toMatchObject({ totalSteps: 3, completedSteps: 1 })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('reports what was applied and what was not', () => {
@@ -173,7 +173,7 @@ describe('an edit of PROGRESS.yaml', () => {
       refused: ['no such step'],
     }
 
-    expect(told(after(running, fact).orders)).toEqual([
+    expect(emittedEvents(after(running, fact).orders)).toEqual([
       { type: 'note', level: 'info', text: 'applied from PROGRESS.yaml: step-added' },
       { type: 'note', level: 'warning', text: 'not applied from PROGRESS.yaml: no such step' },
     ])
@@ -185,15 +185,15 @@ describe('an edit of PROGRESS.yaml', () => {
     const asked = after(waiting, pauseRequested)
 
     expect(edit.progress).toEqual(asked.progress)
-    expect(work(edit.orders)).toEqual([{ type: 'abort', what: 'waits' }])
+    expect(workOrders(edit.orders)).toEqual([{ type: 'abort', what: 'waits' }])
     expect(after(running, edited({ kind: 'pause' })).progress).toEqual(after(running, pauseRequested).progress)
   })
 
   it('to needs-human asks when the iteration has ended', () => {
     const edit = edited({ kind: 'needs-human', reason: 'which one?', details: 'a or b' })
-    const { progress, orders } = after(aProgress(), started(), edit, reports())
+    const { progress, orders } = after(buildProgress(), started(), edit, reports())
 
     expect(progress).toMatchObject({ status: 'needs-human', humanNeeded: { reason: 'which one?', details: 'a or b' } })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 })

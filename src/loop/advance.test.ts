@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aCheck,
+  buildCheck,
   after,
-  aHook,
-  aHookTask,
-  aLive,
+  buildHook,
+  buildHookTask,
+  buildLive,
   answered,
-  aProgress,
+  buildProgress,
   attemptEnded,
   checksEnd,
   fails,
@@ -19,10 +19,10 @@ import {
   pauseRequested,
   reports,
   started,
-  steps,
-  told,
+  buildSteps,
+  emittedEvents,
   waitEnds,
-  work,
+  workOrders,
   type Play,
 } from '../../test/support/builders.ts'
 import type { Progress } from '../contract/progress.ts'
@@ -32,7 +32,7 @@ import type { Fact } from './fact.ts'
 import type { Order } from './order.ts'
 
 /** A sprint in its second iteration, in every possible stage. */
-const sprint = aProgress({ doneWhen: [aCheck()], perIterationHooks: [aHook()] })
+const sprint = buildProgress({ doneWhen: [buildCheck()], perIterationHooks: [buildHook()] })
 const claim = reports({ status: 'goal-complete' })
 const toSecond: Play[] = [started(), reports(), hookEnds()]
 const inAgent = after(sprint, ...toSecond).progress
@@ -45,7 +45,7 @@ const aborted = attemptEnded({ kind: 'aborted' })
 
 describe('a run', () => {
   it('begins with the first iteration', () => {
-    const { progress, orders } = after(aProgress(), started())
+    const { progress, orders } = after(buildProgress(), started())
 
     expect(progress).toMatchObject({
       rev: 1,
@@ -64,26 +64,26 @@ describe('a run', () => {
     const { progress, orders } = after(inAgent, interrupted, started({ at: noon + 5000 }))
 
     expect(progress.stats.startedAt).toBe(noon)
-    expect(told(orders)).toContainEqual({ type: 'sprint-started', resumed: true })
+    expect(emittedEvents(orders)).toContainEqual({ type: 'sprint-started', resumed: true })
   })
 
   it.each([
-    ['completed', after(aProgress(), started(), claim).progress],
-    ['needs-human', after(aProgress(), started(), reports({ status: 'needs-human' })).progress],
+    ['completed', after(buildProgress(), started(), claim).progress],
+    ['needs-human', after(buildProgress(), started(), reports({ status: 'needs-human' })).progress],
   ] as const)('of a sprint that is %s starts nothing (C5)', (status, rested) => {
     const { progress, orders } = after(rested, started())
 
     expect(progress).toEqual({ ...rested, rev: rested.rev + 1 })
-    expect(told(orders)).toMatchObject([{ type: 'sprint-rested', status }])
-    expect(work(orders)).toEqual([])
+    expect(emittedEvents(orders)).toMatchObject([{ type: 'sprint-rested', status }])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('resumes a hook that was running when the completed sprint crashed', () => {
-    const background = aHook({ id: 'background', parallel: true })
-    const rested = after(aProgress({ perIterationHooks: [background] }), started(), claim).progress
+    const background = buildHook({ id: 'background', parallel: true })
+    const rested = after(buildProgress({ perIterationHooks: [background] }), started(), claim).progress
     const { progress, orders } = after(rested, started())
 
-    expect(work(orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
     expect(after(progress, hookEnds('background')).progress).toMatchObject({
       status: 'completed',
       hookTasks: [{ status: 'completed' }],
@@ -101,7 +101,7 @@ describe('after a crash', () => {
   ])('during %s the same order is issued again', (_, crashed, order) => {
     const { progress, orders } = after(crashed, started())
 
-    expect(work(orders)).toEqual([order])
+    expect(workOrders(orders)).toEqual([order])
     expect(progress.live).toEqual(crashed.live)
     expect(progress.stats.currentIteration).toBe(2)
   })
@@ -111,10 +111,10 @@ describe('after a crash', () => {
   })
 
   it('parallel hooks resume beside the iteration', () => {
-    const background = aHook({ id: 'background', parallel: true })
-    const { orders } = after(aProgress({ perIterationHooks: [background] }), started(), reports(), started())
+    const background = buildHook({ id: 'background', parallel: true })
+    const { orders } = after(buildProgress({ perIterationHooks: [background] }), started(), reports(), started())
 
-    expect(work(orders)).toEqual([
+    expect(workOrders(orders)).toEqual([
       { type: 'run-attempt', iteration: 2, attempt: 1 },
       { type: 'run-hook', iteration: 1, hookId: 'background' },
     ])
@@ -134,9 +134,9 @@ describe('a requested pause', () => {
     expect(requested.orders).toEqual([])
     expect(requested.progress).toMatchObject({ status: 'in-progress', live: running.live })
     expect(progress).toMatchObject({ status: 'paused', reason: 'paused on request', live: [] })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
     expect(resumed.progress.iterations.map(({ number }) => number)).toEqual([1, 2])
-    expect(work(resumed.orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
+    expect(workOrders(resumed.orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
   })
 
   it.each<[string, Progress, number]>([
@@ -147,9 +147,9 @@ describe('a requested pause', () => {
     const resumed = after(progress, started())
 
     expect(progress).toMatchObject({ status: 'paused', live: [{ number: 2, stage: 'waiting', attempt: 2 }] })
-    expect(work(orders)).toEqual([{ type: 'abort', what: 'waits' }])
-    expect(work(resumed.orders)).toMatchObject([{ type: 'wait', iteration: 2, until }])
-    expect(work(after(resumed.progress, waitEnds()).orders)).toEqual([
+    expect(workOrders(orders)).toEqual([{ type: 'abort', what: 'waits' }])
+    expect(workOrders(resumed.orders)).toMatchObject([{ type: 'wait', iteration: 2, until }])
+    expect(workOrders(after(resumed.progress, waitEnds()).orders)).toEqual([
       { type: 'run-attempt', iteration: 2, attempt: 2 },
     ])
   })
@@ -167,7 +167,7 @@ describe('a requested pause', () => {
   })
 
   it('keeps a wait that ends at the same time from starting anything', () => {
-    expect(work(after(inWaiting, pauseRequested, waitEnds()).orders)).toEqual([])
+    expect(workOrders(after(inWaiting, pauseRequested, waitEnds()).orders)).toEqual([])
   })
 })
 
@@ -188,20 +188,20 @@ describe('an interrupt', () => {
     const { progress, orders } = after(stopped.progress, ...late)
     const resumed = after(progress, started())
 
-    expect(work(stopped.orders)).toEqual([{ type: 'abort', what: 'all' }])
-    expect(told(stopped.orders)).toEqual([
+    expect(workOrders(stopped.orders)).toEqual([{ type: 'abort', what: 'all' }])
+    expect(emittedEvents(stopped.orders)).toEqual([
       { type: 'sprint-rested', status: 'interrupted', reason: 'interrupted on request' },
     ])
     expect(progress).toMatchObject({ status: 'interrupted', live: [{ number: 2 }] })
-    expect(work(late.length > 0 ? orders : [])).toEqual([])
-    expect(work(resumed.orders)).toMatchObject([order])
+    expect(workOrders(late.length > 0 ? orders : [])).toEqual([])
+    expect(workOrders(resumed.orders)).toMatchObject([order])
   })
 
   it('gives the live iteration another attempt', () => {
     const { progress, orders } = after(inAgent, interrupted, aborted, started(), waitEnds())
 
     expect(progress.live).toMatchObject([{ number: 2, stage: 'agent', attempt: 2 }])
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
   })
 
   it('keeps a report that arrives at the same time, and orders nothing for it', () => {
@@ -212,8 +212,8 @@ describe('an interrupt', () => {
       dynamicSteps: [{ prompt: 'alpha' }],
       live: [{ number: 2, stage: 'checks' }],
     })
-    expect(work(late.orders)).toEqual([])
-    expect(work(after(late.progress, started()).orders)).toEqual([
+    expect(workOrders(late.orders)).toEqual([])
+    expect(workOrders(after(late.progress, started()).orders)).toEqual([
       { type: 'run-checks', iteration: 2, names: ['npm test'] },
     ])
   })
@@ -223,17 +223,17 @@ describe('an interrupt', () => {
     const resumed = after(late.progress, started())
 
     expect(late.progress).toMatchObject({ status: 'interrupted', live: [{ stage: 'hooks', verdict: 'accepted' }] })
-    expect(work(late.orders)).toEqual([])
-    expect(work(resumed.orders)).toEqual([{ type: 'run-hook', iteration: 2, hookId: 'lint' }])
+    expect(workOrders(late.orders)).toEqual([])
+    expect(workOrders(resumed.orders)).toEqual([{ type: 'run-hook', iteration: 2, hookId: 'lint' }])
     expect(after(resumed.progress, hookEnds()).progress).toMatchObject({ status: 'completed', iterations: [{}, {}] })
   })
 
   it.each([
-    ['completed', after(aProgress(), started(), claim).progress],
-    ['needs-human', after(aProgress(), started(), reports({ status: 'needs-human' })).progress],
+    ['completed', after(buildProgress(), started(), claim).progress],
+    ['needs-human', after(buildProgress(), started(), reports({ status: 'needs-human' })).progress],
     ['paused', after(inWaiting, pauseRequested).progress],
-    ['failed', after(aProgress(), started(), fails({ class: 'not_found' })).progress],
-    ['limit-reached', after(aProgress({ limits: { iterations: 1 } }), started(), reports()).progress],
+    ['failed', after(buildProgress(), started(), fails({ class: 'not_found' })).progress],
+    ['limit-reached', after(buildProgress({ limits: { iterations: 1 } }), started(), reports()).progress],
     ['interrupted', after(inAgent, interrupted).progress],
   ])('of a sprint that is %s ends its hooks and changes nothing else', (_, rested) => {
     expect(after(rested, interrupted)).toEqual({
@@ -244,7 +244,7 @@ describe('an interrupt', () => {
 })
 
 describe('an answer', () => {
-  const asked = after(aProgress(), started(), reports({ status: 'needs-human' })).progress
+  const asked = after(buildProgress(), started(), reports({ status: 'needs-human' })).progress
 
   it('closes the question and leaves the sprint ready to resume', () => {
     const { progress, orders } = after(asked, answered('the key is in the vault'))
@@ -263,14 +263,14 @@ describe('an answer', () => {
     const next = after(resumed, reports()).progress
 
     expect(resumed.live).toMatchObject([{ number: 2 }])
-    expect(buildPrompt(resumed, resumed.live[0] ?? aLive())).toContain('the key is in the vault')
-    expect(buildPrompt(next, next.live[0] ?? aLive())).not.toContain('the key is in the vault')
+    expect(buildPrompt(resumed, resumed.live[0] ?? buildLive())).toContain('the key is in the vault')
+    expect(buildPrompt(next, next.live[0] ?? buildLive())).not.toContain('the key is in the vault')
   })
 
   it('to a failed login gives the same iteration another attempt', () => {
-    const { orders } = after(aProgress(), started(), fails({ class: 'auth' }), answered('done'), started(), waitEnds())
+    const { orders } = after(buildProgress(), started(), fails({ class: 'auth' }), answered('done'), started(), waitEnds())
 
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
   })
 })
 
@@ -286,7 +286,7 @@ describe('an illegal fact', () => {
     ['an attempt ends that has not started yet', inWaiting, reports()],
     ['an attempt ends for the second time, in checks', inChecks, claim],
     ['an attempt ends for the second time, in hooks', inHooks, reports()],
-    ['an attempt ends before the first start', aProgress(), reports()],
+    ['an attempt ends before the first start', buildProgress(), reports()],
     ['a wait ends while the agent works', inAgent, waitEnded],
     ['a wait of another iteration ends', inWaiting, { ...waitEnded, iteration: 1 }],
     ['checks end while none run', inAgent, checksEnded],
@@ -312,7 +312,7 @@ describe('an illegal fact', () => {
 })
 
 it('returns a new progress with the next rev and leaves the old one unchanged', () => {
-  const before = frozen(aProgress({ dynamicSteps: steps('alpha'), hookTasks: [aHookTask()] }))
+  const before = frozen(buildProgress({ dynamicSteps: buildSteps('alpha'), hookTasks: [buildHookTask()] }))
   const copy = structuredClone(before)
   const { progress } = advance(before, started())
 

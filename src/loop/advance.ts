@@ -1,47 +1,47 @@
 import { formatTimestamp } from '../contract/time.ts'
-import { shown, unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
+import { historyLimits, unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { onAttemptEnded } from './attempt.ts'
-import { checkName, checksFor, onChecksEnded, onReviewEnded } from './checks.ts'
+import { getCheckName, listDueChecks, onChecksEnded, onReviewEnded } from './checks.ts'
 import { chooseAgent } from './agents.ts'
 import { applyEdits } from './edits.ts'
 import type { Fact } from './fact.ts'
 import { isHookRunning, onCheckpointMade, onHookEnded, runHooks } from './hooks.ts'
-import { beginAttempt } from './interrupted.ts'
-import { beginIteration } from './iteration.ts'
-import { spentLimit } from './limits.ts'
-import { illegal, liveIteration, withLive } from './live.ts'
-import { andThen, tell, type Order, type Transition } from './order.ts'
+import { startAttempt } from './interrupted.ts'
+import { startIteration } from './iteration.ts'
+import { describeSpentLimit } from './limits.ts'
+import { createIllegalFact, getLiveIteration, replaceLive } from './live.ts'
+import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { recompile } from './recompile.ts'
-import { comeToRest, isComingToRest, restAs } from './rest.ts'
+import { scheduleRest, isEnding, restOnRequest } from './rest.ts'
 import { onGateEnded } from './standard/gate.ts'
 import { isBaselineDue, proceed } from './standard/proceed.ts'
 import { reopenFailed, resumeInterrupted } from './standard/reopen.ts'
-import { workAt } from './standard/work.ts'
-import { onWorktreeCleaned, tidyUp } from './worktree.ts'
+import { getWork } from './standard/work.ts'
+import { onWorktreeCleaned, cleanUpWorktree } from './worktree.ts'
 
 /** The loop in one function: takes the current state and a fact, returns the next state and the orders to execute. */
 export function advance(progress: Progress, fact: Fact): Transition {
-  const decided = decide(withTime(progress, fact), fact)
+  const decided = decideTransition(countActiveTime(progress, fact), fact)
   const next =
-    progress.mode === 'standard' && isOfRun(fact)
+    progress.mode === 'standard' && startsWork(fact)
       ? andThen(decided.orders, proceed(decided.progress, fact.at))
       : decided
-  const orders = [...next.orders, ...tidyUp(progress, next.progress, fact)]
+  const orders = [...next.orders, ...cleanUpWorktree(progress, next.progress, fact)]
   return { progress: { ...next.progress, rev: progress.rev + 1 }, orders }
 }
 
 /** These facts can arrive while no run is active, so they start nothing. */
-const isOfRun = ({ type }: Fact): boolean => !['recompiled', 'answered', 'told', 'notified'].includes(type)
+const startsWork = ({ type }: Fact): boolean => !['recompiled', 'answered', 'told', 'notified'].includes(type)
 
 /** Time since the last fact counts as work if something was running. Time between runs does not. */
-function withTime(progress: Progress, { type, at }: Fact): Progress {
+function countActiveTime(progress: Progress, { type, at }: Fact): Progress {
   const { status, live, stats } = progress
   const atWork = status === 'in-progress' && (live.length === 0 || live.some(({ stage }) => stage !== 'waiting'))
   const passed = atWork && type !== 'started' ? at - (stats.updatedAt ?? at) : 0
   return { ...progress, stats: { ...stats, activeMs: stats.activeMs + (passed > 0 ? passed : 0), updatedAt: at } }
 }
 
-function decide(progress: Progress, fact: Fact): Transition {
+function decideTransition(progress: Progress, fact: Fact): Transition {
   switch (fact.type) {
     case 'started':
       return onStarted(progress, fact)
@@ -70,7 +70,7 @@ function decide(progress: Progress, fact: Fact): Transition {
     case 'answered':
       return onAnswered(progress, fact)
     case 'told':
-      return onTold(progress, fact)
+      return onUserMessage(progress, fact)
     case 'edited':
       return onEdited(progress, fact)
   }
@@ -79,15 +79,15 @@ function decide(progress: Progress, fact: Fact): Transition {
 /** Starts a run: the first one, after a rest, or after a crash. Continues whatever was interrupted. */
 function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>): Transition {
   if (progress.status === 'completed' || progress.status === 'needs-human') {
-    const rested = tell({ type: 'sprint-rested', status: progress.status, reason: progress.reason })
-    return { progress, orders: progress.status === 'completed' ? [...reopenHooks(progress), rested] : [rested] }
+    const rested = emitEvent({ type: 'sprint-rested', status: progress.status, reason: progress.reason })
+    return { progress, orders: progress.status === 'completed' ? [...reissueHooks(progress), rested] : [rested] }
   }
-  const kept = forNewRun(progress)
+  const cleared = clearRunState(progress)
   const { at, runLimits, detectedChecks, agents, choice, worktree } = fact
   const { limits, parked, stats, doneWhen = detectedChecks } = progress
   const configured = limits.iterations === 'off' ? unlimitedIterations : limits.iterations
   const running: Progress = {
-    ...kept,
+    ...cleared,
     status: parked ? 'parked' : 'in-progress',
     ...(doneWhen && { doneWhen: [...doneWhen] }),
     ...(runLimits && { runLimits }),
@@ -96,13 +96,13 @@ function onStarted(progress: Progress, fact: Extract<Fact, { type: 'started' }>)
     ...(worktree && { worktreeState: worktree }),
     stats: { ...stats, startedAt: stats.startedAt ?? at, maxIterations: runLimits?.iterations ?? configured },
   }
-  const told = tell({ type: 'sprint-started', resumed: stats.startedAt !== null })
-  const chosen = resumeInterrupted(withChosenAgents(running, at), at)
-  return andThen([told, ...stillParked(chosen, at), ...reopen(chosen)], goOn(chosen, at))
+  const startedEvent = emitEvent({ type: 'sprint-started', resumed: stats.startedAt !== null })
+  const chosen = resumeInterrupted(reassignWaiting(running, at), at)
+  return andThen([startedEvent, ...describeParked(chosen, at), ...reissueOrders(chosen)], continueRun(chosen, at))
 }
 
 /** Drops the fields that belonged to the last run, and why it ended. */
-function forNewRun(progress: Progress): Progress {
+function clearRunState(progress: Progress): Progress {
   const { reason: _reason, failure: _failure, stopRequested: _stop, runLimits: _limits, ...kept } = progress
   const { runChoice: _choice, error: _error, failedPhase: _failed, blockedAt: _at, ending, ...fresh } = kept
   const { breakpointPhaseId: _breakpoint, ...ready } = fresh
@@ -110,52 +110,52 @@ function forNewRun(progress: Progress): Progress {
 }
 
 /** Moves waiting iterations to an agent of this run that is free, so that they need not wait. */
-function withChosenAgents(progress: Progress, at: number): Progress {
+function reassignWaiting(progress: Progress, at: number): Progress {
   const { agent, until } = chooseAgent(progress, at)
   const waiting = progress.live.filter(({ stage, agent: before }) => stage === 'waiting' && before !== undefined)
   if (progress.mode !== 'ralph' || agent === undefined || until !== undefined || waiting.length === 0) return progress
   const { parked: _parked, ...kept } = progress
-  return waiting.reduce<Progress>((so, live) => withLive(so, { ...live, agent }), { ...kept, status: 'in-progress' })
+  return waiting.reduce<Progress>((result, live) => replaceLive(result, { ...live, agent }), { ...kept, status: 'in-progress' })
 }
 
 /** Explains why the sprint stays silent, possibly for hours. */
-function stillParked({ parked }: Progress, at: number): Order[] {
+function describeParked({ parked }: Progress, at: number): Order[] {
   if (!parked || parked.until <= at) return []
-  return [note('info', `waits until ${formatTimestamp(parked.until)}: ${parked.reason}`)]
+  return [createNote('info', `waits until ${formatTimestamp(parked.until)}: ${parked.reason}`)]
 }
 
 /** Runs the baseline, starts the next iteration, or continues one that was stopped between two hooks. */
-function goOn(progress: Progress, at: number): Transition {
+function continueRun(progress: Progress, at: number): Transition {
   const { doneWhen = [], live: lives, mode } = progress
   if (isBaselineDue(progress)) {
-    return { progress, orders: [{ type: 'run-checks', iteration: 0, names: doneWhen.map(checkName) }] }
+    return { progress, orders: [{ type: 'run-checks', iteration: 0, names: doneWhen.map(getCheckName) }] }
   }
-  if (lives.length === 0 && mode === 'ralph') return beginIteration(progress, at)
+  if (lives.length === 0 && mode === 'ralph') return startIteration(progress, at)
   return progress.live
     .filter(({ stage, number }) => stage === 'hooks' && !isHookRunning(progress, number))
-    .reduce<Transition>((so, live) => andThen(so.orders, runHooks(so.progress, live, at)), { progress, orders: [] })
+    .reduce<Transition>((transition, live) => andThen(transition.orders, runHooks(transition.progress, live, at)), { progress, orders: [] })
 }
 
 /** Reissues the orders that were open when the last run ended. The runtime joins what is still running. */
-const reopen = (progress: Progress): Order[] => [
-  ...progress.live.flatMap((live) => reopenIteration(progress, live)),
-  ...reopenHooks(progress),
+const reissueOrders = (progress: Progress): Order[] => [
+  ...progress.live.flatMap((live) => reissueIteration(progress, live)),
+  ...reissueHooks(progress),
 ]
 
-const reopenHooks = ({ hookTasks }: Progress): Order[] =>
+const reissueHooks = ({ hookTasks }: Progress): Order[] =>
   hookTasks
     .filter((task) => task.status === 'running')
     .map(({ iteration, hookId }) => ({ type: 'run-hook', iteration, hookId }))
 
-function reopenIteration(progress: Progress, live: LiveIteration): Order[] {
+function reissueIteration(progress: Progress, live: LiveIteration): Order[] {
   const { number: iteration, attempt } = live
   switch (live.stage) {
     case 'agent':
       return [{ type: 'run-attempt', iteration, attempt }]
     case 'waiting':
-      return [reopenWait(progress, live)]
+      return [reissueWait(progress, live)]
     case 'checks':
-      return [{ type: 'run-checks', iteration, names: checksFor(progress, live) }]
+      return [{ type: 'run-checks', iteration, names: listDueChecks(progress, live) }]
     case 'gate':
       return [{ type: 'run-gate', iteration }]
     case 'review':
@@ -167,24 +167,24 @@ function reopenIteration(progress: Progress, live: LiveIteration): Order[] {
   }
 }
 
-function reopenWait(progress: Progress, { number: iteration, work }: LiveIteration): Order {
+function reissueWait(progress: Progress, { number: iteration, work }: LiveIteration): Order {
   const { parked } = progress
   if (parked) return { type: 'wait', iteration, ...parked }
-  const until = (work && workAt(progress, work).nextRetryAt) ?? 0
+  const until = (work && getWork(progress, work).nextRetryAt) ?? 0
   return { type: 'wait', iteration, until, reason: 'resumed' }
 }
 
 function onWaitEnded(progress: Progress, fact: Extract<Fact, { type: 'wait-ended' }>): Transition {
-  const live = liveIteration(progress, fact.iteration, fact)
-  if (live.stage !== 'waiting') throw illegal(progress, fact, 'it is not waiting')
+  const live = getLiveIteration(progress, fact.iteration, fact)
+  if (live.stage !== 'waiting') throw createIllegalFact(progress, fact, 'it is not waiting')
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
-  if (progress.mode === 'standard' && isComingToRest(progress)) return { progress, orders: [] }
+  if (progress.mode === 'standard' && isEnding(progress)) return { progress, orders: [] }
   const { parked: _parked, ...kept } = progress
-  const limit = spentLimit(progress)
-  if (limit) return comeToRest(kept, { status: 'limit-reached', reason: limit })
+  const limit = describeSpentLimit(progress)
+  if (limit) return scheduleRest(kept, { status: 'limit-reached', reason: limit })
   const { number: iteration, attempt } = live
   return {
-    progress: withLive({ ...kept, status: 'in-progress' }, beginAttempt(progress, live, fact.at)),
+    progress: replaceLive({ ...kept, status: 'in-progress' }, startAttempt(progress, live, fact.at)),
     orders: [{ type: 'run-attempt', iteration, attempt }],
   }
 }
@@ -201,40 +201,40 @@ function onStopRequested(progress: Progress, { as, when }: Extract<Fact, { type:
   if (when === 'now') {
     const abort: Order = { type: 'abort', what: 'all' }
     if (!running && !(status === 'blocked' && busy)) return { progress, orders: [abort] }
-    return andThen([abort], restAs(progress, as))
+    return andThen([abort], restOnRequest(progress, as))
   }
   if (!running) return { progress, orders: [] }
   // An iteration that has stopped after its turn would not resume for a later request to stop after the iteration.
   const sooner = progress.stopRequested?.when === 'turn' ? 'turn' : when
   if (busy) return { progress: { ...progress, stopRequested: { as, when: sooner } }, orders: [] }
-  return andThen([{ type: 'abort', what: 'waits' }], restAs(progress, as))
+  return andThen([{ type: 'abort', what: 'waits' }], restOnRequest(progress, as))
 }
 
 /** Adds a message to the next prompt; with `now`, ends the attempt and starts a new one with the message. */
-function onTold(progress: Progress, { at, text, now }: Extract<Fact, { type: 'told' }>): Transition {
-  const told: Progress = { ...progress, messages: [...(progress.messages ?? []), { text, at }] }
-  const working = told.live.filter(({ stage }) => stage === 'agent')
-  if (!now || working.length === 0 || told.status !== 'in-progress') return { progress: told, orders: [] }
-  const retelling = working.reduce((so, live) => withLive(so, { ...live, retelling: true }), told)
-  return { progress: retelling, orders: [{ type: 'abort', what: 'attempts' }] }
+function onUserMessage(progress: Progress, { at, text, now }: Extract<Fact, { type: 'told' }>): Transition {
+  const updated: Progress = { ...progress, messages: [...(progress.messages ?? []), { text, at }] }
+  const working = updated.live.filter(({ stage }) => stage === 'agent')
+  if (!now || working.length === 0 || updated.status !== 'in-progress') return { progress: updated, orders: [] }
+  const restarted = working.reduce((result, live) => replaceLive(result, { ...live, retelling: true }), updated)
+  return { progress: restarted, orders: [{ type: 'abort', what: 'attempts' }] }
 }
 
 /** Applies an edit that a user or an agent made to PROGRESS.yaml while the sprint runs. */
 function onEdited(progress: Progress, { at, ...fact }: Extract<Fact, { type: 'edited' }>): Transition {
-  const { edits, refused } = progress.mode === 'standard' ? withoutSteps(fact) : fact
+  const { edits, refused } = progress.mode === 'standard' ? rejectStepEdits(fact) : fact
   const edited = applyEdits(progress, edits, { at, iteration: progress.stats.currentIteration })
   const orders = [
-    ...edits.map((edit) => `applied from PROGRESS.yaml: ${edit.kind}`).map((text) => note('info', text)),
-    ...refused.map((reason) => note('warning', `not applied from PROGRESS.yaml: ${reason}`)),
+    ...edits.map((edit) => `applied from PROGRESS.yaml: ${edit.kind}`).map((text) => createNote('info', text)),
+    ...refused.map((reason) => createNote('warning', `not applied from PROGRESS.yaml: ${reason}`)),
   ]
   if (!edits.some(({ kind }) => kind === 'pause')) return { progress: edited, orders }
   return andThen(orders, onStopRequested(edited, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
 }
 
-type Edited = Pick<Extract<Fact, { type: 'edited' }>, 'edits' | 'refused'>
+type EditedFact = Pick<Extract<Fact, { type: 'edited' }>, 'edits' | 'refused'>
 
 /** A sprint with phases never works on dynamic steps. */
-const withoutSteps = ({ edits, refused }: Edited): Edited => ({
+const rejectStepEdits = ({ edits, refused }: EditedFact): EditedFact => ({
   edits: edits.filter(({ kind }) => kind === 'pause' || kind === 'needs-human'),
   refused: [
     ...refused,
@@ -244,18 +244,18 @@ const withoutSteps = ({ edits, refused }: Edited): Edited => ({
   ],
 })
 
-const note = (level: 'info' | 'warning', text: string): Order => tell({ type: 'note', level, text })
+const createNote = (level: 'info' | 'warning', text: string): Order => emitEvent({ type: 'note', level, text })
 
 function onNotified(progress: Progress, { results }: Extract<Fact, { type: 'notified' }>): Transition {
-  const notifications = [...(progress.notifications ?? []), ...results].slice(-shown.notifications)
+  const notifications = [...(progress.notifications ?? []), ...results].slice(-historyLimits.notifications)
   const failed = results.filter(({ sent }) => !sent)
-  const orders = failed.map(({ to, error = '' }) => note('warning', `could not notify ${to}: ${error}`))
+  const orders = failed.map(({ to, error = '' }) => createNote('warning', `could not notify ${to}: ${error}`))
   return { progress: { ...progress, notifications }, orders }
 }
 
 function onAnswered(progress: Progress, fact: Extract<Fact, { type: 'answered' }>): Transition {
   const { humanNeeded, reason: _reason, ...kept } = progress
-  if (!humanNeeded || progress.status !== 'needs-human') throw illegal(progress, fact, 'there is no open question')
+  if (!humanNeeded || progress.status !== 'needs-human') throw createIllegalFact(progress, fact, 'there is no open question')
   const answer = { question: humanNeeded.reason, answer: fact.answer, at: fact.at }
   return { progress: { ...kept, status: 'paused', answer }, orders: [] }
 }

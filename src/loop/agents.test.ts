@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { after, aProgress, fails, noon, reports, started, told, waitEnds, work } from '../../test/support/builders.ts'
-import { chooseAgent, withAgentLimit } from './agents.ts'
+import { after, buildProgress, fails, noon, reports, started, emittedEvents, waitEnds, workOrders } from '../../test/support/builders.ts'
+import { chooseAgent, addAgentLimit } from './agents.ts'
 
 const hour = 3_600_000
 const both = started({ agents: ['claude', 'codex'] })
 const limited = (hours: number, at = noon) => fails({ class: 'usage_limit', resetsAt: noon + hours * hour }, at)
-const notes = (orders: Parameters<typeof told>[0]) =>
-  told(orders).flatMap((event) => (event.type === 'note' ? [event.text] : []))
+const notes = (orders: Parameters<typeof emittedEvents>[0]) =>
+  emittedEvents(orders).flatMap((event) => (event.type === 'note' ? [event.text] : []))
 
 describe('the agent that works', () => {
   const agents = { runAgents: ['claude', 'codex'] }
 
   it('is the first choice', () => {
-    expect(chooseAgent(aProgress(agents), noon)).toEqual({ agent: 'claude' })
+    expect(chooseAgent(buildProgress(agents), noon)).toEqual({ agent: 'claude' })
   })
 
   it('is the next one while the first is limited, up to the exact reset time', () => {
-    const progress = aProgress({ ...agents, agentLimits: [{ agent: 'claude', until: noon + 1 }] })
+    const progress = buildProgress({ ...agents, agentLimits: [{ agent: 'claude', until: noon + 1 }] })
 
     expect(chooseAgent(progress, noon)).toEqual({ agent: 'codex' })
     expect(chooseAgent(progress, noon + 1)).toEqual({ agent: 'claude' })
@@ -29,11 +29,11 @@ describe('the agent that works', () => {
       { agent: 'gemini', until: noon + 1 },
     ]
 
-    expect(chooseAgent(aProgress({ ...agents, agentLimits }), noon)).toEqual({ agent: 'codex', until: noon + 3 })
+    expect(chooseAgent(buildProgress({ ...agents, agentLimits }), noon)).toEqual({ agent: 'codex', until: noon + 3 })
   })
 
   it('is undefined if no agents are configured', () => {
-    expect(chooseAgent(aProgress(), noon)).toEqual({})
+    expect(chooseAgent(buildProgress(), noon)).toEqual({})
   })
 })
 
@@ -43,14 +43,14 @@ it('a limit replaces the previous one of the same agent, and expired limits are 
     { agent: 'codex', until: noon - 5 },
   ]
 
-  expect(withAgentLimit(aProgress({ agentLimits }), 'claude', noon + 9, noon).agentLimits).toEqual([
+  expect(addAgentLimit(buildProgress({ agentLimits }), 'claude', noon + 9, noon).agentLimits).toEqual([
     { agent: 'claude', until: noon + 9 },
   ])
 })
 
 describe('a switch', () => {
   it('is reported, there and back', () => {
-    const there = after(aProgress(), both, limited(5))
+    const there = after(buildProgress(), both, limited(5))
     const back = after(there.progress, reports({}, noon + 6 * hour))
 
     expect(notes(there.orders)).toEqual(['claude has reached its usage limit; codex takes over'])
@@ -59,7 +59,7 @@ describe('a switch', () => {
   })
 
   it('is not reported if the agent stays the same', () => {
-    expect(notes(after(aProgress(), both, reports()).orders)).toEqual([])
+    expect(notes(after(buildProgress(), both, reports()).orders)).toEqual([])
   })
 })
 
@@ -67,7 +67,7 @@ describe('a limit that another sprint has reported', () => {
   const known = fails({ class: 'usage_limit', resetsAt: noon + hour, notStarted: true })
 
   it('parks the sprint without starting an agent', () => {
-    const { progress } = after(aProgress(), started({ agents: ['claude'] }), known)
+    const { progress } = after(buildProgress(), started({ agents: ['claude'] }), known)
 
     expect(progress).toMatchObject({ status: 'parked', parked: { until: noon + hour }, live: [{ attempt: 1 }] })
     expect(progress).not.toHaveProperty('failedStarts')
@@ -75,21 +75,21 @@ describe('a limit that another sprint has reported', () => {
   })
 
   it('also makes a fallback take over', () => {
-    const { progress, orders } = after(aProgress(), both, known)
+    const { progress, orders } = after(buildProgress(), both, known)
 
     expect(progress.live).toMatchObject([{ agent: 'codex', attempt: 1 }])
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
   })
 })
 
 describe('the next run of a parked sprint', () => {
-  const parked = after(aProgress(), started({ agents: ['claude'] }), limited(5)).progress
+  const parked = after(buildProgress(), started({ agents: ['claude'] }), limited(5)).progress
 
   it('continues to wait, and reports until when', () => {
     const { progress, orders } = after(parked, started({ at: noon + hour, agents: ['claude'] }))
 
     expect(progress.status).toBe('parked')
-    expect(work(orders)).toMatchObject([{ type: 'wait', until: noon + 5 * hour }])
+    expect(workOrders(orders)).toMatchObject([{ type: 'wait', until: noon + 5 * hour }])
     expect(notes(orders)).toEqual(['waits until 2026-01-18T17:00:00.000Z: exit code 1'])
   })
 
@@ -98,6 +98,6 @@ describe('the next run of a parked sprint', () => {
 
     expect(progress).toMatchObject({ status: 'in-progress', live: [{ number: 1, agent: 'codex' }] })
     expect(progress).not.toHaveProperty('parked')
-    expect(work(orders)).toMatchObject([{ type: 'wait', until: 0 }])
+    expect(workOrders(orders)).toMatchObject([{ type: 'wait', until: 0 }])
   })
 })

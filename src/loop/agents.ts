@@ -14,7 +14,7 @@ export function chooseAgent(
 }
 
 /** Records that an agent has reached its usage limit; drops expired limits. */
-export function withAgentLimit(progress: Progress, agent: string | undefined, until: number, at: number): Progress {
+export function addAgentLimit(progress: Progress, agent: string | undefined, until: number, at: number): Progress {
   if (agent === undefined) return progress
   const others = (progress.agentLimits ?? []).filter((limit) => limit.agent !== agent && limit.until > at)
   return { ...progress, agentLimits: [...others, { agent, until }] }

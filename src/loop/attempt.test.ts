@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import {
   after,
-  aLive,
-  aProgress,
-  aReport,
+  buildLive,
+  buildProgress,
+  buildReport,
   attemptEnded,
   newSteps,
   noon,
   reports,
   saysNothing,
   started,
-  steps,
-  told,
+  buildSteps,
+  emittedEvents,
   waitEnds,
-  work,
+  workOrders,
   type Play,
 } from '../../test/support/builders.ts'
 
 describe('a report', () => {
   it('to continue ends the iteration and starts the next one at once', () => {
-    const { progress, orders } = after(aProgress(), started(), reports({ summary: 'looked around' }, noon + 5000))
+    const { progress, orders } = after(buildProgress(), started(), reports({ summary: 'looked around' }, noon + 5000))
 
     expect(progress.iterations).toMatchObject([
       { number: 1, mode: 'planning', verdict: 'continue', summary: 'looked around', attempts: 1, endedAt: noon + 5000 },
     ])
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
   it('plans, executes and finishes a goal (C1)', () => {
     const { progress, orders } = after(
-      aProgress(),
+      buildProgress(),
       started(),
       reports({ pendingSteps: newSteps('alpha', 'beta') }),
       reports({
@@ -59,12 +59,12 @@ describe('a report', () => {
       unchecked: true,
     })
     expect(progress).toMatchObject({ status: 'completed', live: [], stats: { completedAt: noon } })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('with the steps in another order makes the first of them the next one', () => {
     const { progress } = after(
-      aProgress({ dynamicSteps: steps('alpha', 'beta') }),
+      buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }),
       started(),
       reports({
         pendingSteps: [
@@ -79,14 +79,14 @@ describe('a report', () => {
 
   it('with unknown ids applies as far as possible, and records what was dropped', () => {
     const { progress, orders } = after(
-      aProgress({ dynamicSteps: steps('alpha') }),
+      buildProgress({ dynamicSteps: buildSteps('alpha') }),
       started(),
       reports({ completedStepIds: ['step-0', 'step-7'] }),
     )
     const reasons = ['completedStepIds names step-7, which is not pending']
 
     expect(progress.iterations).toMatchObject([{ verdict: 'continue', rejected: reasons }])
-    expect(told(orders)).toEqual(
+    expect(emittedEvents(orders)).toEqual(
       expect.arrayContaining([
         { type: 'steps-changed', added: [], completed: ['step-0'], pending: 0 },
         { type: 'report-rejected', iteration: 1, reasons },
@@ -96,7 +96,7 @@ describe('a report', () => {
 
   it('with needs-human asks and rests', () => {
     const { progress, orders } = after(
-      aProgress({ dynamicSteps: steps('alpha') }),
+      buildProgress({ dynamicSteps: buildSteps('alpha') }),
       started(),
       reports({ status: 'needs-human', completedStepIds: ['step-0'] }, noon + 5),
     )
@@ -109,8 +109,8 @@ describe('a report', () => {
       dynamicSteps: [{ id: 'step-0', status: 'completed' }],
       live: [],
     })
-    expect(work(orders)).toEqual([])
-    expect(told(orders)).toContainEqual({
+    expect(workOrders(orders)).toEqual([])
+    expect(emittedEvents(orders)).toContainEqual({
       type: 'question-asked',
       iteration: 1,
       reason: 'no key',
@@ -120,9 +120,9 @@ describe('a report', () => {
 
   it('clears what the last prompt contained', () => {
     const { progress } = after(
-      aProgress({
+      buildProgress({
         status: 'in-progress',
-        live: [aLive()],
+        live: [buildLive()],
         failure: { class: 'crash', reason: 'exit code 1', count: 2 },
         refusedBy: [],
         feedback: [{ hookId: 'lint', output: 'red' }],
@@ -140,7 +140,7 @@ describe('a report', () => {
 
 describe('goal-complete before min-iterations', () => {
   const claim = reports({ status: 'goal-complete', goalCompleteSummary: 'done' })
-  const sprint = aProgress({ ralph: { minIterations: 3 } })
+  const sprint = buildProgress({ ralph: { minIterations: 3 } })
 
   it('is recorded and the loop continues (C4)', () => {
     const { progress, orders } = after(sprint, started(), claim, claim)
@@ -148,13 +148,13 @@ describe('goal-complete before min-iterations', () => {
     expect(progress).toMatchObject({ status: 'in-progress', ralph: { goalCompleteAttemptedAt: 2 } })
     expect(progress.iterations.map(({ verdict }) => verdict)).toEqual(['premature', 'premature'])
     expect(progress.ralphExit.iteration).toBeNull()
-    expect(told(orders)).toContainEqual({
+    expect(emittedEvents(orders)).toContainEqual({
       type: 'claim-refused',
       iteration: 2,
       by: ['min-iterations'],
       reason: 'min-iterations is 3, this is iteration 2',
     })
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 3, attempt: 1 }])
   })
 
   it('is accepted from the iteration of that number', () => {
@@ -165,7 +165,7 @@ describe('goal-complete before min-iterations', () => {
 
   it('still completes the steps it names', () => {
     const { progress } = after(
-      { ...sprint, dynamicSteps: steps('alpha') },
+      { ...sprint, dynamicSteps: buildSteps('alpha') },
       started(),
       reports({ status: 'goal-complete', completedStepIds: ['step-0'] }),
     )
@@ -176,7 +176,7 @@ describe('goal-complete before min-iterations', () => {
 
 describe('a message without a valid report', () => {
   it('counts as an iteration; the next one starts after a pause', () => {
-    const { progress, orders } = after(aProgress(), started(), saysNothing('not JSON'))
+    const { progress, orders } = after(buildProgress(), started(), saysNothing('not JSON'))
 
     expect(progress.iterations).toMatchObject([{ number: 1, verdict: 'malformed', summary: 'not JSON' }])
     expect(progress).toMatchObject({
@@ -184,26 +184,26 @@ describe('a message without a valid report', () => {
       live: [{ number: 2, stage: 'waiting', attempt: 1 }],
       dynamicSteps: [],
     })
-    expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 250, reason: 'no valid report' }])
+    expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 250, reason: 'no valid report' }])
   })
 
   it('runs no hook', () => {
     const hook = { id: 'lint', run: 'x', parallel: false, enabled: true, onFail: 'record' } as const
-    const { progress } = after(aProgress({ perIterationHooks: [hook] }), started(), saysNothing())
+    const { progress } = after(buildProgress({ perIterationHooks: [hook] }), started(), saysNothing())
 
     expect(progress.hookTasks).toEqual([])
   })
 
   it('increases the pause', () => {
     const again = [waitEnds(), saysNothing()]
-    const { orders } = after(aProgress(), started(), saysNothing(), ...again, ...again)
+    const { orders } = after(buildProgress(), started(), saysNothing(), ...again, ...again)
 
-    expect(work(orders)).toMatchObject([{ type: 'wait', iteration: 4, until: noon + 1000 }])
+    expect(workOrders(orders)).toMatchObject([{ type: 'wait', iteration: 4, until: noon + 1000 }])
   })
 
   it('ten times in a row asks a human', () => {
     const nine = Array.from({ length: 9 }, (): Play[] => [saysNothing('not JSON'), waitEnds()]).flat()
-    const before = after(aProgress(), started(), ...nine).progress
+    const before = after(buildProgress(), started(), ...nine).progress
     const { progress, orders } = after(before, saysNothing('not JSON'))
 
     expect(before).toMatchObject({ status: 'in-progress', stats: { currentIteration: 10 } })
@@ -212,11 +212,11 @@ describe('a message without a valid report', () => {
       humanNeeded: { reason: 'The agent gave no valid report 10 times in a row' },
       live: [],
     })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('is cleared by the next valid report', () => {
-    const { progress } = after(aProgress(), started(), saysNothing(), waitEnds(), reports())
+    const { progress } = after(buildProgress(), started(), saysNothing(), waitEnds(), reports())
 
     expect(progress).not.toHaveProperty('failure')
   })
@@ -231,11 +231,11 @@ describe('the cost', () => {
       { costUsd: 0.25, usage },
     )
     const { progress } = after(
-      aProgress(),
+      buildProgress(),
       started(),
       failed,
       waitEnds(),
-      attemptEnded({ kind: 'report', report: aReport() }, { costUsd: 0.5, usage }),
+      attemptEnded({ kind: 'report', report: buildReport() }, { costUsd: 0.5, usage }),
     )
     const twice = { inputTokens: 20, outputTokens: 4, cacheReadTokens: 600, cacheWriteTokens: 80 }
 
@@ -248,7 +248,7 @@ describe('the cost', () => {
       { kind: 'failed', class: 'crash', reason: 'x', retryable: true },
       { costUsd: undefined },
     )
-    const { progress } = after(aProgress(), started(), unpriced, waitEnds(), reports())
+    const { progress } = after(buildProgress(), started(), unpriced, waitEnds(), reports())
 
     expect(progress.iterations).toMatchObject([{ costUsd: null }])
     expect(progress.stats.costUsd).toBeNull()
@@ -256,6 +256,6 @@ describe('the cost', () => {
   })
 
   it('is zero if that is the price', () => {
-    expect(after(aProgress(), started(), reports()).progress.stats.costUsd).toBe(0)
+    expect(after(buildProgress(), started(), reports()).progress.stats.costUsd).toBe(0)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aCheck,
+  buildCheck,
   after,
-  aLive,
-  aProgress,
+  buildLive,
+  buildProgress,
   checksEnd,
   fails,
   frozen,
@@ -14,15 +14,15 @@ import {
   red,
   reports,
   started,
-  told,
-  work,
+  emittedEvents,
+  workOrders,
 } from '../../test/support/builders.ts'
 import type { CheckResult, Progress } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
 import { buildPrompt } from './prompt.ts'
 
-const unmeasured = (given: Parameters<typeof aProgress>[0]): Progress => {
-  const { baseline: _known, ...progress } = aProgress(given)
+const unmeasured = (given: Parameters<typeof buildProgress>[0]): Progress => {
+  const { baseline: _known, ...progress } = buildProgress(given)
   return frozen(progress)
 }
 const measured = (...results: readonly CheckResult[]): Fact => ({
@@ -41,11 +41,11 @@ const reviewed = (passed: boolean): Fact => ({
 const claim = reports({ status: 'goal-complete' })
 
 describe('the baseline', () => {
-  const sprint = unmeasured({ doneWhen: [aCheck(), aCheck({ run: 'tsc' })] })
+  const sprint = unmeasured({ doneWhen: [buildCheck(), buildCheck({ run: 'tsc' })] })
   const measuring = after(sprint, started())
 
   it('is taken before the first iteration, with every check', () => {
-    expect(work(measuring.orders)).toEqual([{ type: 'run-checks', iteration: 0, names: ['npm test', 'tsc'] }])
+    expect(workOrders(measuring.orders)).toEqual([{ type: 'run-checks', iteration: 0, names: ['npm test', 'tsc'] }])
     expect(measuring.progress).toMatchObject({ status: 'in-progress', live: [], stats: { currentIteration: 0 } })
   })
 
@@ -56,14 +56,14 @@ describe('the baseline', () => {
       { name: 'npm test', passed: false },
       { name: 'tsc', passed: true },
     ])
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
     expect(progress).not.toHaveProperty('refusedBy')
   })
 
   it('is not taken without checks', () => {
     const { orders } = after(unmeasured({ doneWhen: [] }), started())
 
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
   })
 
   it('that is never taken does not keep the sprint from pausing', () => {
@@ -78,7 +78,7 @@ describe('the baseline', () => {
     expect(() => after(known, measured(green(), green('tsc')))).toThrow(
       expect.objectContaining({ code: 'FACT_ILLEGAL' }),
     )
-    expect(work(after(known, reports(), interrupted, started()).orders)).not.toMatchObject([{ type: 'run-checks' }])
+    expect(workOrders(after(known, reports(), interrupted, started()).orders)).not.toMatchObject([{ type: 'run-checks' }])
   })
 
   it('cannot be taken once an iteration has started', () => {
@@ -88,8 +88,8 @@ describe('the baseline', () => {
   })
 
   it('is taken again after a crash or an interrupt', () => {
-    expect(work(after(measuring.progress, started()).orders)).toMatchObject([{ type: 'run-checks', iteration: 0 }])
-    expect(work(after(measuring.progress, interrupted, started()).orders)).toMatchObject([
+    expect(workOrders(after(measuring.progress, started()).orders)).toMatchObject([{ type: 'run-checks', iteration: 0 }])
+    expect(workOrders(after(measuring.progress, interrupted, started()).orders)).toMatchObject([
       { type: 'run-checks', iteration: 0 },
     ])
   })
@@ -99,7 +99,7 @@ describe('the baseline', () => {
 
     expect(progress).toMatchObject({ status: 'interrupted', live: [] })
     expect(orders).toEqual([])
-    expect(work(after(progress, started()).orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
+    expect(workOrders(after(progress, started()).orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 1 }])
   })
 
   it('is finished before a pause', () => {
@@ -108,12 +108,12 @@ describe('the baseline', () => {
 
     expect(paused.progress.status).toBe('in-progress')
     expect(progress).toMatchObject({ status: 'paused', live: [] })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('lets the prompt mention that a check was already red', () => {
     const { progress } = after(measuring.progress, measured(red(), green('tsc')), claim, checksEnd(red(), red('tsc')))
-    const text = buildPrompt(progress, progress.live[0] ?? aLive())
+    const text = buildPrompt(progress, progress.live[0] ?? buildLive())
 
     expect(text).toMatch(/## Refused: npm test\n\n.*it was already failing before the sprint began/)
     expect(text).not.toMatch(/## Refused: tsc\n\n.*it was red before/)
@@ -121,35 +121,35 @@ describe('the baseline', () => {
 })
 
 describe('a review', () => {
-  const sprint = aProgress({ doneWhen: [aCheck()], review: { agent: 'codex' } })
+  const sprint = buildProgress({ doneWhen: [buildCheck()], review: { agent: 'codex' } })
 
   it('follows green checks and can accept the claim', () => {
     const reviewing = after(sprint, started(), claim, checksEnd(green()))
     const { progress, orders } = after(reviewing.progress, reviewed(true))
 
-    expect(work(reviewing.orders)).toEqual([{ type: 'run-review', iteration: 1 }])
+    expect(workOrders(reviewing.orders)).toEqual([{ type: 'run-review', iteration: 1 }])
     expect(progress).toMatchObject({
       status: 'completed',
       iterations: [{ verdict: 'accepted', review: { passed: true, summary: 'I looked' } }],
     })
-    expect(told(orders)[0]).toMatchObject({ type: 'claim-accepted', by: ['npm test', 'review'] })
+    expect(emittedEvents(orders)[0]).toMatchObject({ type: 'claim-accepted', by: ['npm test', 'review'] })
   })
 
   it('can refuse the claim; the next prompt includes its summary', () => {
     const { progress, orders } = after(sprint, started(), claim, checksEnd(green()), reviewed(false))
 
     expect(progress).toMatchObject({ status: 'in-progress', iterations: [{ verdict: 'refused' }] })
-    expect(told(orders)[0]).toMatchObject({ type: 'claim-refused', by: ['review'], reason: 'I looked' })
-    expect(buildPrompt(progress, progress.live[0] ?? aLive())).toMatch(/## Refused: review\n\n[^]*I looked/)
+    expect(emittedEvents(orders)[0]).toMatchObject({ type: 'claim-refused', by: ['review'], reason: 'I looked' })
+    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toMatch(/## Refused: review\n\n[^]*I looked/)
   })
 
   it('does not run if a check is red, or without a claim', () => {
-    expect(work(after(sprint, started(), claim, checksEnd(red())).orders)).toMatchObject([{ type: 'run-attempt' }])
-    expect(work(after(sprint, started(), reports()).orders)).toMatchObject([{ type: 'run-attempt' }])
+    expect(workOrders(after(sprint, started(), claim, checksEnd(red())).orders)).toMatchObject([{ type: 'run-attempt' }])
+    expect(workOrders(after(sprint, started(), reports()).orders)).toMatchObject([{ type: 'run-attempt' }])
   })
 
   it('is enough for a claim without checks', () => {
-    const { progress } = after(aProgress({ review: { agent: 'codex' } }), started(), claim, reviewed(true))
+    const { progress } = after(buildProgress({ review: { agent: 'codex' } }), started(), claim, reviewed(true))
 
     expect(progress.status).toBe('completed')
     expect(progress.ralphExit).not.toHaveProperty('unchecked')
@@ -158,7 +158,7 @@ describe('a review', () => {
   it('runs again after a crash', () => {
     const { orders } = after(sprint, started(), claim, checksEnd(green()), started())
 
-    expect(work(orders)).toEqual([{ type: 'run-review', iteration: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-review', iteration: 1 }])
   })
 
   it('that was not ordered is illegal', () => {
@@ -167,12 +167,12 @@ describe('a review', () => {
 })
 
 it('files of a check that the agent changed are recorded and reported', () => {
-  const sprint = aProgress({ doneWhen: [aCheck()] })
+  const sprint = buildProgress({ doneWhen: [buildCheck()] })
   const ended: Fact = { type: 'checks-ended', at: noon, iteration: 1, results: [green()], tampered: ['package.json'] }
   const { progress, orders } = after(sprint, started(), claim, ended)
 
   expect(progress.iterations).toMatchObject([{ verdict: 'accepted', tampered: ['package.json'] }])
-  expect(told(orders)).toContainEqual({
+  expect(emittedEvents(orders)).toContainEqual({
     type: 'note',
     level: 'warning',
     text: 'the agent changed files that define the checks: package.json',

@@ -1,9 +1,9 @@
 import type { Usage } from '../contract/outcome.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
-import { withLive } from './live.ts'
-import { tell, type Order } from './order.ts'
+import { replaceLive } from './live.ts'
+import { emitEvent, type Order } from './order.ts'
 
-export type Spent = {
+export type Expense = {
   readonly usage: Usage
   /** Absent: unpriced. */
   readonly costUsd?: number | undefined
@@ -12,44 +12,44 @@ export type Spent = {
 }
 
 /** Adds the cost of an attempt to its iteration and to the sprint. */
-export function withCost(progress: Progress, live: LiveIteration, spent: Spent) {
+export function addCost(progress: Progress, live: LiveIteration, spent: Expense) {
   const { costEstimated, model } = spent
   const counted: LiveIteration = {
-    ...plus(live, spent),
+    ...addToSum(live, spent),
     ...(costEstimated && { costEstimated }),
     ...(model !== undefined && { model }),
   }
-  return { progress: withLive(withSprintCost(progress, spent), counted), live: counted }
+  return { progress: replaceLive(addSprintCost(progress, spent), counted), live: counted }
 }
 
 /** Adds cost outside of attempts, such as that of a hook. */
-export const withSprintCost = (progress: Progress, spent: Spent): Progress => ({
+export const addSprintCost = (progress: Progress, spent: Expense): Progress => ({
   ...progress,
-  stats: plus(progress.stats, spent),
+  stats: addToSum(progress.stats, spent),
 })
 
-type Sum = Pick<Progress['stats'], 'usage' | 'costUsd' | 'spentUsd'>
+type CostSum = Pick<Progress['stats'], 'usage' | 'costUsd' | 'spentUsd'>
 
 /** An attempt without a price makes the sum unknown, not zero; the known part is kept beside it. */
-function plus<T extends Sum>(sum: T, { usage, costUsd }: Spent): T {
+function addToSum<T extends CostSum>(sum: T, { usage, costUsd }: Expense): T {
   const total = sum.costUsd === null || costUsd === undefined ? null : sum.costUsd + costUsd
-  const known = total === null && { spentUsd: spentUsd(sum) + (costUsd ?? 0) }
-  return { ...sum, usage: addUsage(sum.usage, usage), costUsd: total, ...known }
+  const known = total === null && { spentUsd: getKnownCost(sum) + (costUsd ?? 0) }
+  return { ...sum, usage: mergeUsage(sum.usage, usage), costUsd: total, ...known }
 }
 
 /** Known cost; the real cost may be higher. */
-export const spentUsd = ({ costUsd, spentUsd: known }: Omit<Sum, 'usage'>): number => known ?? costUsd ?? 0
+export const getKnownCost = ({ costUsd, spentUsd: known }: Omit<CostSum, 'usage'>): number => known ?? costUsd ?? 0
 
 /** A limit in USD cannot count work without a price, so warn about it. */
-export function unpricedNote(before: Progress, after: Progress): Order[] {
+export function warnUnpriced(before: Progress, after: Progress): Order[] {
   const { limits, runLimits = {} } = before
   const hasBudget = (runLimits.usd ?? limits.usd) !== 'off' || limits.iterationUsd !== 'off'
   if (!hasBudget || before.stats.costUsd === null || after.stats.costUsd !== null) return []
-  const text = `some of the work has no known price: the limits in USD only count the rest, so far $${spentUsd(after.stats).toFixed(2)}`
-  return [tell({ type: 'note', level: 'warning', text })]
+  const text = `some of the work has no known price: the limits in USD only count the rest, so far $${getKnownCost(after.stats).toFixed(2)}`
+  return [emitEvent({ type: 'note', level: 'warning', text })]
 }
 
-export const addUsage = (a: Usage, b: Usage): Usage => ({
+export const mergeUsage = (a: Usage, b: Usage): Usage => ({
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
   cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { aProgress, aStep, frozen, noon, steps } from '../../test/support/builders.ts'
+import { buildProgress, buildStep, frozen, noon, buildSteps } from '../../test/support/builders.ts'
 import type { Edit } from '../contract/edit.ts'
 import type { Progress } from '../contract/progress.ts'
 import { applyEdits } from './edits.ts'
@@ -9,7 +9,7 @@ const apply = (progress: Progress, ...edits: readonly Edit[]) => applyEdits(froz
 const texts = ({ dynamicSteps }: Progress) => dynamicSteps.map(({ prompt }) => prompt)
 
 it('appends a step with a new id', () => {
-  const before = aProgress({ dynamicSteps: steps('alpha'), stats: { totalSteps: 9 } })
+  const before = buildProgress({ dynamicSteps: buildSteps('alpha'), stats: { totalSteps: 9 } })
   const after = apply(before, { kind: 'step-added', prompt: 'beta' })
 
   expect(after.dynamicSteps.at(-1)).toEqual({
@@ -24,17 +24,17 @@ it('appends a step with a new id', () => {
 
 it('completes a pending step, once', () => {
   const edit: Edit = { kind: 'step-completed', id: 'step-1' }
-  const after = apply(aProgress({ dynamicSteps: steps('alpha', 'beta') }), edit, edit)
+  const after = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), edit, edit)
 
   expect(after.dynamicSteps).toEqual([
-    aStep({ id: 'step-1', prompt: 'beta', status: 'completed', completedAt: moment.at, completedInIteration: 7 }),
-    aStep({ id: 'step-0', prompt: 'alpha' }),
+    buildStep({ id: 'step-1', prompt: 'beta', status: 'completed', completedAt: moment.at, completedInIteration: 7 }),
+    buildStep({ id: 'step-0', prompt: 'alpha' }),
   ])
   expect(after.stats.completedSteps).toBe(1)
 })
 
 it('rewords a pending step and leaves a completed one unchanged', () => {
-  const before = aProgress({ dynamicSteps: [aStep({ status: 'completed', prompt: 'old' }), aStep({ id: 'step-1' })] })
+  const before = buildProgress({ dynamicSteps: [buildStep({ status: 'completed', prompt: 'old' }), buildStep({ id: 'step-1' })] })
   const after = apply(
     before,
     { kind: 'step-reworded', id: 'step-0', prompt: 'new' },
@@ -45,8 +45,8 @@ it('rewords a pending step and leaves a completed one unchanged', () => {
 })
 
 it('orders pending steps; unlisted ones stay behind, in their order', () => {
-  const before = aProgress({
-    dynamicSteps: [aStep({ status: 'completed', prompt: 'done' }), ...steps('a', 'b', 'c', 'd')],
+  const before = buildProgress({
+    dynamicSteps: [buildStep({ status: 'completed', prompt: 'done' }), ...buildSteps('a', 'b', 'c', 'd')],
   })
   const after = apply(before, { kind: 'steps-ordered', ids: ['step-3', 'gone', 'step-1'] })
 
@@ -58,7 +58,7 @@ it.each<Edit>([
   { kind: 'step-reworded', id: 'unknown', prompt: 'x' },
   { kind: 'steps-ordered', ids: ['unknown'] },
 ])('changes nothing for unknown steps: %j', (edit) => {
-  const before = aProgress({ dynamicSteps: steps('alpha', 'beta') })
+  const before = buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') })
 
   expect(apply(before, edit)).toEqual(before)
 })

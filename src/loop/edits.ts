@@ -2,17 +2,17 @@ import type { Edit } from '../contract/edit.ts'
 import { stepId } from '../contract/ids.ts'
 import type { Progress, Step } from '../contract/progress.ts'
 
-type Moment = { readonly at: number; readonly iteration: number }
+type EditMoment = { readonly at: number; readonly iteration: number }
 
 /**
  * Applies outside edits to the steps as a three-way merge: an edit says what changed, and the progress may have moved on since.
  * `pause` is handled as a stop request instead.
  */
-export function applyEdits(progress: Progress, edits: readonly Edit[], moment: Moment): Progress {
+export function applyEdits(progress: Progress, edits: readonly Edit[], moment: EditMoment): Progress {
   return edits.reduce((edited, edit) => applyEdit(edited, edit, moment), progress)
 }
 
-function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): Progress {
+function applyEdit(progress: Progress, edit: Edit, { at, iteration }: EditMoment): Progress {
   const { dynamicSteps: steps, stats } = progress
   switch (edit.kind) {
     case 'step-added': {
@@ -33,7 +33,7 @@ function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): P
       const others = steps.filter((other) => other !== step)
       return {
         ...progress,
-        dynamicSteps: [...others.filter((other) => !isPending(other)), done, ...others.filter(isPending)],
+        dynamicSteps: [...others.filter((other) => !isPendingStep(other)), done, ...others.filter(isPendingStep)],
         stats: { ...stats, completedSteps: stats.completedSteps + 1 },
       }
     }
@@ -45,7 +45,7 @@ function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): P
         ),
       }
     case 'steps-ordered':
-      return { ...progress, dynamicSteps: ordered(steps, edit.ids) }
+      return { ...progress, dynamicSteps: orderPendingSteps(steps, edit.ids) }
     case 'pause':
       return progress
     case 'needs-human':
@@ -54,11 +54,11 @@ function applyEdit(progress: Progress, edit: Edit, { at, iteration }: Moment): P
 }
 
 /** Sorts pending steps by the given ids; steps that are not listed stay behind them. */
-function ordered(steps: readonly Step[], ids: readonly string[]): Step[] {
+function orderPendingSteps(steps: readonly Step[], ids: readonly string[]): Step[] {
   const place = new Map(ids.map((id, index) => [id, index]))
   const rank = ({ id }: Step) => place.get(id) ?? ids.length
-  const pending = steps.filter(isPending)
-  return [...steps.filter((step) => !isPending(step)), ...pending.toSorted((a, b) => rank(a) - rank(b))]
+  const pending = steps.filter(isPendingStep)
+  return [...steps.filter((step) => !isPendingStep(step)), ...pending.toSorted((a, b) => rank(a) - rank(b))]
 }
 
-const isPending = ({ status }: Step): boolean => status === 'pending'
+const isPendingStep = ({ status }: Step): boolean => status === 'pending'

@@ -1,9 +1,9 @@
 import type { Edit } from '../contract/edit.ts'
-import type { FailureClass, Question, Usage } from '../contract/outcome.ts'
+import type { FailureClass, AgentQuestion, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, RunLimits } from '../contract/progress.ts'
 import type { PhaseReport, Report } from '../contract/report.ts'
 import type { Check } from '../contract/settings.ts'
-import type { Spent } from './cost.ts'
+import type { Expense } from './cost.ts'
 
 /** How an attempt ended, as far as the loop needs to know. */
 export type AttemptEnd =
@@ -18,7 +18,7 @@ export type AttemptEnd =
       readonly retryable: boolean
       readonly resetsAt?: number | undefined
       /** What a person has to decide first, if the agent asked. */
-      readonly question?: Question | undefined
+      readonly question?: AgentQuestion | undefined
       /** Exit code chosen by the program; absent if it was killed. */
       readonly exitCode?: number | undefined
       /** The failure was known beforehand, so no process was started. */
@@ -86,7 +86,7 @@ export type Fact =
       /** The review failed for a reason unrelated to the work. */
       readonly unable?: true | undefined
       /** Cost of the reviewer. */
-      readonly spent?: Spent | undefined
+      readonly spent?: Expense | undefined
     }
   | {
       readonly type: 'checkpoint-made'
@@ -104,7 +104,7 @@ export type Fact =
       /** End of the output of a failed hook. */
       readonly output?: string | undefined
       /** Cost of a prompt hook. */
-      readonly spent?: Spent | undefined
+      readonly spent?: Expense | undefined
     }
   | {
       readonly type: 'stop-requested'

@@ -1,28 +1,28 @@
 import { expect, it } from 'vitest'
 import {
   after,
-  aHook,
-  aProgress,
+  buildHook,
+  buildProgress,
   hookEnds,
   interrupted,
   noon,
   reports,
   started,
-  work,
+  workOrders,
 } from '../../test/support/builders.ts'
 import type { Fact } from './fact.ts'
 
 const kept = (commit?: string): Fact => ({ type: 'checkpoint-made', at: noon, iteration: 1, commit })
-const sequential = aHook({ id: 'first' })
-const parallel = aHook({ id: 'background', parallel: true })
-const sprint = aProgress({ checkpoint: true, perIterationHooks: [parallel, sequential] })
+const sequential = buildHook({ id: 'first' })
+const parallel = buildHook({ id: 'background', parallel: true })
+const sprint = buildProgress({ checkpoint: true, perIterationHooks: [parallel, sequential] })
 const keeping = after(sprint, started(), reports(), hookEnds('first'))
 
 it('a checkpoint is made after the sequential hooks and before the parallel ones', () => {
   const { progress, orders } = after(keeping.progress, kept('c0ffee'))
 
-  expect(work(keeping.orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
-  expect(work(orders)).toEqual([
+  expect(workOrders(keeping.orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
+  expect(workOrders(orders)).toEqual([
     { type: 'run-hook', iteration: 1, hookId: 'background' },
     { type: 'run-attempt', iteration: 2, attempt: 1 },
   ])
@@ -34,13 +34,13 @@ it('an iteration without changes has no checkpoint', () => {
 })
 
 it('no checkpoint is made if checkpoints are disabled', () => {
-  const { orders } = after(aProgress({ checkpoint: false }), started(), reports())
+  const { orders } = after(buildProgress({ checkpoint: false }), started(), reports())
 
-  expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+  expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
 })
 
 it('a checkpoint is made again after a crash', () => {
-  expect(work(after(keeping.progress, started()).orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
+  expect(workOrders(after(keeping.progress, started()).orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
 })
 
 it('a checkpoint made while the sprint is interrupted is kept; the next run does the rest', () => {
@@ -48,7 +48,7 @@ it('a checkpoint made while the sprint is interrupted is kept; the next run does
   const resumed = after(late.progress, started())
 
   expect(late.progress.live).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
-  expect(work(late.orders)).toEqual([])
+  expect(workOrders(late.orders)).toEqual([])
   expect(after(resumed.progress, kept()).progress.iterations).toMatchObject([{ number: 1, checkpoint: 'c0ffee' }])
 })
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
   after,
-  aHook,
-  aHookTask,
-  aLive,
-  aProgress,
+  buildHook,
+  buildHookTask,
+  buildLive,
+  buildProgress,
   fails,
   hookEnds,
   interrupted,
@@ -12,28 +12,28 @@ import {
   pauseRequested,
   reports,
   started,
-  told,
-  work,
+  emittedEvents,
+  workOrders,
 } from '../../test/support/builders.ts'
-import { shown } from '../contract/progress.ts'
+import { historyLimits } from '../contract/progress.ts'
 import { buildPrompt } from './prompt.ts'
 
-const first = aHook({ id: 'first' })
-const second = aHook({ id: 'second' })
-const background = aHook({ id: 'background', parallel: true })
+const first = buildHook({ id: 'first' })
+const second = buildHook({ id: 'second' })
+const background = buildHook({ id: 'background', parallel: true })
 const failed = { exitCode: 3, output: 'boom' }
 
 describe('hooks after an iteration', () => {
   it('run one by one if sequential, in order, then the parallel ones at once', () => {
-    const hooks = [background, first, aHook({ id: 'other', parallel: true }), second]
-    const reported = after(aProgress({ perIterationHooks: hooks }), started(), reports())
+    const hooks = [background, first, buildHook({ id: 'other', parallel: true }), second]
+    const reported = after(buildProgress({ perIterationHooks: hooks }), started(), reports())
     const next = after(reported.progress, hookEnds('first'))
     const last = after(next.progress, hookEnds('second'))
 
-    expect(work(reported.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'first' }])
+    expect(workOrders(reported.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'first' }])
     expect(reported.progress.live).toMatchObject([{ number: 1, stage: 'hooks' }])
-    expect(work(next.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
-    expect(work(last.orders)).toEqual([
+    expect(workOrders(next.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
+    expect(workOrders(last.orders)).toEqual([
       { type: 'run-hook', iteration: 1, hookId: 'background' },
       { type: 'run-hook', iteration: 1, hookId: 'other' },
       { type: 'run-attempt', iteration: 2, attempt: 1 },
@@ -41,9 +41,9 @@ describe('hooks after an iteration', () => {
   })
 
   it('are recorded as tasks, from running to their end', () => {
-    const running = after(aProgress({ perIterationHooks: [first] }), started(), reports({}, noon + 1)).progress
+    const running = after(buildProgress({ perIterationHooks: [first] }), started(), reports({}, noon + 1)).progress
     const ended = after(running, hookEnds('first', { at: noon + 9 })).progress
-    const task = aHookTask({
+    const task = buildHookTask({
       hookId: 'first',
       status: 'running',
       spawnedAt: noon + 1,
@@ -56,20 +56,20 @@ describe('hooks after an iteration', () => {
 
   it('do not run if they are disabled', () => {
     const { progress, orders } = after(
-      aProgress({
-        perIterationHooks: [aHook({ enabled: false }), aHook({ id: 'off', parallel: true, enabled: false })],
+      buildProgress({
+        perIterationHooks: [buildHook({ enabled: false }), buildHook({ id: 'off', parallel: true, enabled: false })],
       }),
       started(),
       reports(),
     )
 
     expect(progress.hookTasks).toEqual([])
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
   it('run again in every iteration', () => {
     const { progress } = after(
-      aProgress({ perIterationHooks: [first] }),
+      buildProgress({ perIterationHooks: [first] }),
       started(),
       reports(),
       hookEnds('first'),
@@ -85,7 +85,7 @@ describe('hooks after an iteration', () => {
 
   it('also run after the last iteration; the sprint completes without waiting for parallel ones', () => {
     const claimed = after(
-      aProgress({ perIterationHooks: [first, background] }),
+      buildProgress({ perIterationHooks: [first, background] }),
       started(),
       reports({ status: 'goal-complete' }),
     )
@@ -93,30 +93,30 @@ describe('hooks after an iteration', () => {
 
     expect(claimed.progress.status).toBe('in-progress')
     expect(ended.progress.status).toBe('completed')
-    expect(work(ended.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
+    expect(workOrders(ended.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
   })
 
   it('stay bounded in number, but a running one is never dropped', () => {
-    const old = Array.from({ length: shown.hookTasks }, (_, n) => aHookTask({ iteration: n + 1, hookId: 'first' }))
-    const stuck = aHookTask({ hookId: 'background', status: 'running' })
+    const old = Array.from({ length: historyLimits.hookTasks }, (_, n) => buildHookTask({ iteration: n + 1, hookId: 'first' }))
+    const stuck = buildHookTask({ hookId: 'background', status: 'running' })
     const { progress } = after(
-      aProgress({
+      buildProgress({
         status: 'in-progress',
         perIterationHooks: [first],
         hookTasks: [stuck, ...old],
-        live: [aLive({ number: 2000 })],
+        live: [buildLive({ number: 2000 })],
       }),
       reports(),
     )
 
-    expect(progress.hookTasks).toHaveLength(shown.hookTasks + 1)
+    expect(progress.hookTasks).toHaveLength(historyLimits.hookTasks + 1)
     expect(progress.hookTasks[0]).toEqual(stuck)
     expect(progress.hookTasks.at(-1)).toMatchObject({ iteration: 2000, hookId: 'first', status: 'running' })
   })
 })
 
 describe('a parallel hook', () => {
-  const running = after(aProgress({ perIterationHooks: [background] }), started(), reports()).progress
+  const running = after(buildProgress({ perIterationHooks: [background] }), started(), reports()).progress
 
   it('may end while the next iteration works; only its end is recorded', () => {
     const { progress, orders } = after(running, hookEnds('background'))
@@ -126,8 +126,8 @@ describe('a parallel hook', () => {
       rev: running.rev + 1,
       hookTasks: [{ ...running.hookTasks[0], status: 'completed', completedAt: noon, exitCode: 0 }],
     })
-    expect(told(orders)).toMatchObject([{ type: 'hook-ended', iteration: 1, hook: 'background', ok: true }])
-    expect(work(orders)).toEqual([])
+    expect(emittedEvents(orders)).toMatchObject([{ type: 'hook-ended', iteration: 1, hook: 'background', ok: true }])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('may end after the sprint came to rest; only its end is recorded', () => {
@@ -139,12 +139,12 @@ describe('a parallel hook', () => {
       [1, 'failed'],
       [2, 'completed'],
     ])
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('may end while a hook of the next iteration is running, without affecting it', () => {
     const waiting = after(
-      aProgress({ perIterationHooks: [first, background] }),
+      buildProgress({ perIterationHooks: [first, background] }),
       started(),
       reports(),
       hookEnds('first'),
@@ -152,9 +152,9 @@ describe('a parallel hook', () => {
     )
     const { progress, orders } = after(waiting.progress, hookEnds('background'))
 
-    expect(work(waiting.orders)).toEqual([{ type: 'run-hook', iteration: 2, hookId: 'first' }])
+    expect(workOrders(waiting.orders)).toEqual([{ type: 'run-hook', iteration: 2, hookId: 'first' }])
     expect(progress.live).toEqual(waiting.progress.live)
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('can run once per iteration at the same time', () => {
@@ -170,7 +170,7 @@ describe('a parallel hook', () => {
 describe('a failed hook', () => {
   it('is recorded with its exit code and error, and the loop continues', () => {
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [first] }),
+      buildProgress({ perIterationHooks: [first] }),
       started(),
       reports(),
       hookEnds('first', { exitCode: null, error: 'timed out' }),
@@ -178,40 +178,40 @@ describe('a failed hook', () => {
 
     expect(progress.hookTasks).toMatchObject([{ status: 'failed', exitCode: null, error: 'timed out' }])
     expect(progress).not.toHaveProperty('feedback')
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
   it('counts as failed if it was ended, even if it then exits with 0', () => {
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [first] }),
+      buildProgress({ perIterationHooks: [first] }),
       started(),
       reports(),
       hookEnds('first', { exitCode: 0, error: 'timed out' }),
     )
 
     expect(progress.hookTasks).toMatchObject([{ status: 'failed', exitCode: 0, error: 'timed out' }])
-    expect(told(orders)[0]).toMatchObject({ type: 'hook-ended', ok: false })
+    expect(emittedEvents(orders)[0]).toMatchObject({ type: 'hook-ended', ok: false })
   })
 })
 
 describe('on-fail: feed-back', () => {
-  const sequential = aHook({ id: 'first', onFail: 'feed-back' })
-  const parallel = aHook({ id: 'background', parallel: true, onFail: 'feed-back' })
+  const sequential = buildHook({ id: 'first', onFail: 'feed-back' })
+  const parallel = buildHook({ id: 'background', parallel: true, onFail: 'feed-back' })
 
   it('puts the output into the next prompt', () => {
     const { progress } = after(
-      aProgress({ perIterationHooks: [sequential] }),
+      buildProgress({ perIterationHooks: [sequential] }),
       started(),
       reports(),
       hookEnds('first', failed),
     )
 
     expect(progress.feedback).toEqual([{ hookId: 'first', output: 'boom' }])
-    expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('boom')
+    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('boom')
   })
 
   it('shows the error or the exit code if there is no output', () => {
-    const reported = after(aProgress({ perIterationHooks: [sequential] }), started(), reports()).progress
+    const reported = after(buildProgress({ perIterationHooks: [sequential] }), started(), reports()).progress
 
     expect(after(reported, hookEnds('first', { exitCode: 3 })).progress.feedback).toMatchObject([
       { output: 'exit code 3' },
@@ -223,7 +223,7 @@ describe('on-fail: feed-back', () => {
 
   it('is shown once', () => {
     const { progress } = after(
-      aProgress({ perIterationHooks: [sequential] }),
+      buildProgress({ perIterationHooks: [sequential] }),
       started(),
       reports(),
       hookEnds('first', failed),
@@ -236,7 +236,7 @@ describe('on-fail: feed-back', () => {
 
   it('of a parallel hook reaches the first prompt built after its end', () => {
     const during = after(
-      aProgress({ perIterationHooks: [parallel] }),
+      buildProgress({ perIterationHooks: [parallel] }),
       started(),
       reports({}, noon + 10),
       hookEnds('background', { ...failed, at: noon + 20 }),
@@ -250,29 +250,29 @@ describe('on-fail: feed-back', () => {
 })
 
 describe('on-fail: block', () => {
-  const sequential = aHook({ id: 'first', onFail: 'block' })
-  const parallel = aHook({ id: 'background', parallel: true, onFail: 'block' })
+  const sequential = buildHook({ id: 'first', onFail: 'block' })
+  const parallel = buildHook({ id: 'background', parallel: true, onFail: 'block' })
 
   it('stops the sprint after the iteration', () => {
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [sequential] }),
+      buildProgress({ perIterationHooks: [sequential] }),
       started(),
       reports(),
       hookEnds('first', failed),
     )
 
     expect(progress).toMatchObject({ status: 'blocked', reason: 'hook first failed: exit code 3', live: [] })
-    expect(told(orders).at(-1)).toEqual({
+    expect(emittedEvents(orders).at(-1)).toEqual({
       type: 'sprint-rested',
       status: 'blocked',
       reason: 'hook first failed: exit code 3',
     })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('lets a resumed sprint continue with the next iteration', () => {
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [sequential] }),
+      buildProgress({ perIterationHooks: [sequential] }),
       started(),
       reports(),
       hookEnds('first', failed),
@@ -280,26 +280,26 @@ describe('on-fail: block', () => {
     )
 
     expect(progress.status).toBe('in-progress')
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
   it('of a parallel hook lets the live iteration finish first', () => {
     const blocked = after(
-      aProgress({ perIterationHooks: [parallel] }),
+      buildProgress({ perIterationHooks: [parallel] }),
       started(),
       reports(),
       hookEnds('background', failed),
     )
     const { progress, orders } = after(blocked.progress, reports())
 
-    expect(work(blocked.orders)).toEqual([])
+    expect(workOrders(blocked.orders)).toEqual([])
     expect(progress).toMatchObject({ status: 'blocked', reason: 'hook background failed: exit code 3', live: [] })
-    expect(told(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
+    expect(emittedEvents(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
   })
 
   it('of a parallel hook rests at once if the current attempt fails', () => {
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [parallel] }),
+      buildProgress({ perIterationHooks: [parallel] }),
       started(),
       reports(),
       hookEnds('background', failed),
@@ -307,8 +307,8 @@ describe('on-fail: block', () => {
     )
 
     expect(progress).toMatchObject({ status: 'blocked', live: [{ number: 2, stage: 'waiting', attempt: 2 }] })
-    expect(told(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
-    expect(work(orders)).toEqual([])
+    expect(emittedEvents(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
+    expect(workOrders(orders)).toEqual([])
   })
 
   it.each([
@@ -316,7 +316,7 @@ describe('on-fail: block', () => {
     ['is parked', 'usage_limit'],
   ] as const)('of a parallel hook rests at once if the sprint only %s', (_, failure) => {
     const { progress, orders } = after(
-      aProgress({ perIterationHooks: [parallel] }),
+      buildProgress({ perIterationHooks: [parallel] }),
       started(),
       reports(),
       fails({ class: failure }),
@@ -324,13 +324,13 @@ describe('on-fail: block', () => {
     )
 
     expect(progress).toMatchObject({ status: 'blocked', reason: 'hook background failed: exit code 3' })
-    expect(told(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
-    expect(work(orders)).toEqual([{ type: 'abort', what: 'waits' }])
+    expect(emittedEvents(orders).at(-1)).toMatchObject({ type: 'sprint-rested', status: 'blocked' })
+    expect(workOrders(orders)).toEqual([{ type: 'abort', what: 'waits' }])
   })
 
   it('changes nothing once the goal is reached', () => {
     const { progress } = after(
-      aProgress({ perIterationHooks: [parallel] }),
+      buildProgress({ perIterationHooks: [parallel] }),
       started(),
       reports({ status: 'goal-complete' }),
       hookEnds('background', failed),
@@ -344,18 +344,18 @@ describe('when the sprint is stopped while a sequential hook runs', () => {
   const hooks = [first, second, background]
 
   it('a pause lets all hooks of the iteration run first', () => {
-    const paused = after(aProgress({ perIterationHooks: hooks }), started(), reports(), pauseRequested)
+    const paused = after(buildProgress({ perIterationHooks: hooks }), started(), reports(), pauseRequested)
     const next = after(paused.progress, hookEnds('first'))
     const last = after(next.progress, hookEnds('second'))
 
-    expect(work(next.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
-    expect(work(last.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
+    expect(workOrders(next.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
+    expect(workOrders(last.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'background' }])
     expect(last.progress).toMatchObject({ status: 'paused', live: [], iterations: [{ number: 1 }] })
   })
 
   it('an interrupt starts no further hook; the next run does', () => {
     const ended = after(
-      aProgress({ perIterationHooks: hooks }),
+      buildProgress({ perIterationHooks: hooks }),
       started(),
       reports(),
       interrupted,
@@ -364,13 +364,13 @@ describe('when the sprint is stopped while a sequential hook runs', () => {
     const resumed = after(ended.progress, started())
 
     expect(ended.progress).toMatchObject({ status: 'interrupted', live: [{ number: 1, stage: 'hooks' }] })
-    expect(work(ended.orders)).toEqual([])
-    expect(work(resumed.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
+    expect(workOrders(ended.orders)).toEqual([])
+    expect(workOrders(resumed.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'second' }])
   })
 
   it('a crash leaves it running; the next run resumes it', () => {
-    const { orders } = after(aProgress({ perIterationHooks: hooks }), started(), reports(), started())
+    const { orders } = after(buildProgress({ perIterationHooks: hooks }), started(), reports(), started())
 
-    expect(work(orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'first' }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'first' }])
   })
 })

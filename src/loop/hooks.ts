@@ -1,11 +1,11 @@
-import { shown, type HookTask, type LiveIteration, type Progress } from '../contract/progress.ts'
+import { historyLimits, type HookTask, type LiveIteration, type Progress } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
-import { unpricedNote, withSprintCost } from './cost.ts'
+import { warnUnpriced, addSprintCost } from './cost.ts'
 import type { Fact } from './fact.ts'
 import { endIteration } from './iteration.ts'
-import { illegal, liveIteration, withLive } from './live.ts'
-import { andThen, tell, type Order, type Transition } from './order.ts'
-import { comeToRest, isStopped, rest } from './rest.ts'
+import { createIllegalFact, getLiveIteration, replaceLive } from './live.ts'
+import { andThen, emitEvent, type Order, type Transition } from './order.ts'
+import { scheduleRest, isStopped, restSprint } from './rest.ts'
 
 /**
  * Runs after the agent and the checks: sequential hooks one by one, a checkpoint, then all parallel hooks at once, which ends
@@ -14,25 +14,25 @@ import { comeToRest, isStopped, rest } from './rest.ts'
  */
 export function runHooks(progress: Progress, live: LiveIteration, at: number): Transition {
   if (live.attempt === 0) return endIteration(progress, live, at)
-  if (isStopped(progress)) return { progress: withLive(progress, { ...live, stage: 'hooks' }), orders: [] }
+  if (isStopped(progress)) return { progress: replaceLive(progress, { ...live, stage: 'hooks' }), orders: [] }
   const enabled = live.hooks === 'skipped' ? [] : progress.perIterationHooks.filter((hook) => hook.enabled)
-  const sequential = enabled.find((hook) => !hook.parallel && !taskOf(progress, live.number, hook.id))
+  const sequential = enabled.find((hook) => !hook.parallel && !findHookTask(progress, live.number, hook.id))
   if (sequential) {
-    const waiting = withLive(progress, { ...live, stage: 'hooks' })
+    const waiting = replaceLive(progress, { ...live, stage: 'hooks' })
     return startHooks(waiting, live.number, [sequential], at)
   }
   const isAlone = progress.live.every(({ number, stage }) => number === live.number || stage === 'waiting')
   if (progress.checkpoint !== false && live.stage !== 'checkpoint' && isAlone) {
-    const keeping = withLive(progress, { ...live, stage: 'checkpoint' })
+    const keeping = replaceLive(progress, { ...live, stage: 'checkpoint' })
     return { progress: keeping, orders: [{ type: 'make-checkpoint', iteration: live.number }] }
   }
   const parallel = enabled.filter((hook) => hook.parallel)
   const started = startHooks(progress, live.number, parallel, at)
-  return andThen(started.orders, endIteration(started.progress, live, at, pauseAfter(live, at)))
+  return andThen(started.orders, endIteration(started.progress, live, at, getRemainingPause(live, at)))
 }
 
 /** Without a valid report no hook runs, which is recorded; the checkpoint is still made. */
-export function closeWithoutHooks(progress: Progress, live: LiveIteration, at: number, pauseUntil = at): Transition {
+export function endWithoutHooks(progress: Progress, live: LiveIteration, at: number, pauseUntil = at): Transition {
   const hasHooks = progress.perIterationHooks.some((hook) => hook.enabled)
   const closing: LiveIteration = {
     ...live,
@@ -42,14 +42,14 @@ export function closeWithoutHooks(progress: Progress, live: LiveIteration, at: n
   return runHooks(progress, closing, at)
 }
 
-function pauseAfter({ pauseUntil = 0, verdict }: LiveIteration, at: number) {
+function getRemainingPause({ pauseUntil = 0, verdict }: LiveIteration, at: number) {
   if (pauseUntil <= at) return undefined
   return { ms: pauseUntil - at, reason: verdict === 'malformed' ? 'no valid report' : 'too many failed starts' }
 }
 
 export function onCheckpointMade(progress: Progress, fact: Extract<Fact, { type: 'checkpoint-made' }>): Transition {
-  const live = liveIteration(progress, fact.iteration, fact)
-  if (live.stage !== 'checkpoint') throw illegal(progress, fact, 'no checkpoint is being made')
+  const live = getLiveIteration(progress, fact.iteration, fact)
+  if (live.stage !== 'checkpoint') throw createIllegalFact(progress, fact, 'no checkpoint is being made')
   return runHooks(progress, { ...live, ...(fact.commit !== undefined && { checkpoint: fact.commit }) }, fact.at)
 }
 
@@ -62,15 +62,15 @@ function startHooks(progress: Progress, iteration: number, hooks: readonly Hook[
     transcript: `transcripts/iter-${iteration}-${hook.id}.jsonl`,
   }))
   const orders = hooks.flatMap((hook): Order[] => [
-    tell({ type: 'hook-started', iteration, hook: hook.id, parallel: hook.parallel }),
+    emitEvent({ type: 'hook-started', iteration, hook: hook.id, parallel: hook.parallel }),
     { type: 'run-hook', iteration, hookId: hook.id },
   ])
-  return { progress: { ...progress, hookTasks: bounded([...progress.hookTasks, ...tasks]) }, orders }
+  return { progress: { ...progress, hookTasks: trimHookTasks([...progress.hookTasks, ...tasks]) }, orders }
 }
 
 export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hook-ended' }>): Transition {
-  const task = taskOf(progress, fact.iteration, fact.hookId)
-  if (task?.status !== 'running') throw illegal(progress, fact, `hook ${fact.hookId} is not running`)
+  const task = findHookTask(progress, fact.iteration, fact.hookId)
+  if (task?.status !== 'running') throw createIllegalFact(progress, fact, `hook ${fact.hookId} is not running`)
   const failed = fact.exitCode !== 0 || fact.error !== undefined
   const ended: HookTask = {
     ...task,
@@ -80,7 +80,7 @@ export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hoo
     ...(fact.error !== undefined && { error: fact.error }),
     ...(fact.spent && { costUsd: fact.spent.costUsd ?? null }),
   }
-  const told = tell({
+  const endedEvent = emitEvent({
     type: 'hook-ended',
     iteration: fact.iteration,
     hook: fact.hookId,
@@ -88,10 +88,10 @@ export function onHookEnded(progress: Progress, fact: Extract<Fact, { type: 'hoo
     exitCode: fact.exitCode,
     error: fact.error,
   })
-  const paid = fact.spent ? withSprintCost(progress, fact.spent) : progress
+  const paid = fact.spent ? addSprintCost(progress, fact.spent) : progress
   const recorded = { ...paid, hookTasks: paid.hookTasks.map((other) => (other === task ? ended : other)) }
   const next = failed ? onFailedHook(recorded, fact) : { progress: recorded, orders: [] }
-  const orders = [told, ...unpricedNote(progress, paid), ...next.orders]
+  const orders = [endedEvent, ...warnUnpriced(progress, paid), ...next.orders]
   const live = next.progress.live.find(({ number, stage }) => number === fact.iteration && stage === 'hooks')
   if (!live) return { progress: next.progress, orders }
   return andThen(orders, runHooks(next.progress, live, fact.at))
@@ -106,30 +106,30 @@ function onFailedHook(progress: Progress, fact: Extract<Fact, { type: 'hook-ende
     return { progress: { ...progress, feedback }, orders: [] }
   }
   if (onFail === 'block') {
-    return block(progress, `hook ${fact.hookId} failed: ${fact.error ?? `exit code ${fact.exitCode}`}`)
+    return blockByHook(progress, `hook ${fact.hookId} failed: ${fact.error ?? `exit code ${fact.exitCode}`}`)
   }
   return { progress, orders: [] }
 }
 
 /** Lets the running iteration finish first; an iteration that waits for its next attempt stays as it is. */
-function block(progress: Progress, reason: string): Transition {
+function blockByHook(progress: Progress, reason: string): Transition {
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return { progress, orders: [] }
-  if (progress.mode === 'standard') return comeToRest(progress, { status: 'blocked', reason, error: reason })
+  if (progress.mode === 'standard') return scheduleRest(progress, { status: 'blocked', reason, error: reason })
   if (progress.live.some(({ stage }) => stage !== 'waiting')) {
     return { progress: { ...progress, status: 'blocked', reason }, orders: [] }
   }
-  return andThen([{ type: 'abort', what: 'waits' }], rest(progress, 'blocked', reason))
+  return andThen([{ type: 'abort', what: 'waits' }], restSprint(progress, 'blocked', reason))
 }
 
 export const isHookRunning = (progress: Progress, iteration: number): boolean =>
   progress.hookTasks.some((task) => task.iteration === iteration && task.status === 'running')
 
-const taskOf = (progress: Progress, iteration: number, hookId: string): HookTask | undefined =>
+const findHookTask = (progress: Progress, iteration: number, hookId: string): HookTask | undefined =>
   progress.hookTasks.findLast((task) => task.iteration === iteration && task.hookId === hookId)
 
 /** Drops old finished tasks, never a running one. */
-function bounded(tasks: readonly HookTask[]): HookTask[] {
-  const surplus = tasks.length - shown.hookTasks
+function trimHookTasks(tasks: readonly HookTask[]): HookTask[] {
+  const surplus = tasks.length - historyLimits.hookTasks
   if (surplus <= 0) return [...tasks]
   return tasks.filter((task, index) => index >= surplus || task.status === 'running')
 }

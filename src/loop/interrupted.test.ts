@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   after,
-  aProgress,
+  buildProgress,
   attemptEnded,
   fails,
   hookEnds,
-  aHook,
+  buildHook,
   noon,
   reports,
   started,
@@ -15,25 +15,25 @@ import {
 import { noUsage } from '../contract/outcome.ts'
 import type { Progress } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
-import { askingOf } from './protocol.ts'
+import { buildAttemptPrompt } from './protocol.ts'
 
 const says = (text: string, at: number, now = false): Fact => ({ type: 'told', at, text, now })
 const stopsNow: Fact = { type: 'stop-requested', at: noon + 10, as: 'interrupted', when: 'now' }
 const used = { ...noUsage, inputTokens: 100 }
 const abortedIn = (session: string | undefined, at = noon + 20): Play =>
   attemptEnded({ kind: 'aborted', session }, { at, usage: used })
-const running = after(aProgress(), started({ agents: ['claude'] })).progress
+const running = after(buildProgress(), started({ agents: ['claude'] })).progress
 
 const asked = (progress: Progress) => {
   const [live] = progress.live
   if (!live) throw new Error('nothing is live')
-  return askingOf(progress, live)
+  return buildAttemptPrompt(progress, live)
 }
 
 describe('an agent that was interrupted for a message', () => {
   it('resumes its session and gets only what is new', () => {
     const { progress, orders } = after(
-      after(aProgress(), says('mind the tests', noon - 5), started()).progress,
+      after(buildProgress(), says('mind the tests', noon - 5), started()).progress,
       says('use argon2', noon + 5, true),
       abortedIn('s-1'),
     )
@@ -98,9 +98,9 @@ describe('an agent that was interrupted for a message', () => {
   })
 
   it('gets the output of a hook that failed since then', () => {
-    const hook = aHook({ parallel: true, onFail: 'feed-back' })
+    const hook = buildHook({ parallel: true, onFail: 'feed-back' })
     const { progress } = after(
-      aProgress({ perIterationHooks: [hook] }),
+      buildProgress({ perIterationHooks: [hook] }),
       started(),
       reports({}, noon),
       hookEnds('lint', { exitCode: 1, output: '3 problems', at: noon + 5 }),

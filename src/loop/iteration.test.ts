@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aCheck,
+  buildCheck,
   after,
-  aLive,
-  aProgress,
-  aReport,
+  buildLive,
+  buildProgress,
+  buildReport,
   attemptEnded,
   checksEnd,
   green,
@@ -13,24 +13,24 @@ import {
   red,
   reports,
   started,
-  steps,
-  told,
+  buildSteps,
+  emittedEvents,
   waitEnds,
-  work,
+  workOrders,
   type Play,
 } from '../../test/support/builders.ts'
-import { shown } from '../contract/progress.ts'
+import { historyLimits } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
 import { buildPrompt } from './prompt.ts'
 
 /** The agent reports to continue, with a changed or an unchanged work tree. */
-const works = (changed: boolean, report = aReport()): Play => attemptEnded({ kind: 'report', report }, { changed })
+const works = (changed: boolean, report = buildReport()): Play => attemptEnded({ kind: 'report', report }, { changed })
 const idles = works(false)
 const mute: Play = attemptEnded({ kind: 'malformed', reason: 'no report' }, { changed: false })
 const times = (count: number, ...plays: readonly Play[]) => Array.from({ length: count }, () => plays).flat()
 
 describe('iterations without progress', () => {
-  const sprint = aProgress({ dynamicSteps: steps('alpha'), limits: { noProgress: 3 } })
+  const sprint = buildProgress({ dynamicSteps: buildSteps('alpha'), limits: { noProgress: 3 } })
 
   it('lead to one reflecting iteration that knows why, then to a question', () => {
     const stuck = after(sprint, started(), ...times(3, idles)).progress
@@ -38,17 +38,17 @@ describe('iterations without progress', () => {
 
     expect(stuck.iterations.map(({ mode }) => mode)).toEqual(['executing', 'executing', 'executing'])
     expect(stuck.live).toMatchObject([{ number: 4, mode: 'reflecting' }])
-    expect(buildPrompt(stuck, stuck.live[0] ?? aLive())).toContain('In the last 3 iterations no file, step or check')
+    expect(buildPrompt(stuck, stuck.live[0] ?? buildLive())).toContain('In the last 3 iterations no file, step or check')
     expect(progress).toMatchObject({
       status: 'needs-human',
       reason: 'No progress in 4 iterations: no file, step or check has changed',
       live: [],
     })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('are reset if the reflection leads to progress', () => {
-    const plan = works(false, aReport({ pendingSteps: newSteps('another way') }))
+    const plan = works(false, buildReport({ pendingSteps: newSteps('another way') }))
     const { progress } = after(sprint, started(), ...times(3, idles), plan)
 
     expect(progress).toMatchObject({
@@ -72,7 +72,7 @@ describe('iterations without progress', () => {
 
   it('do not lead to a question if a limit ends the sprint first (C6)', () => {
     const { progress } = after(
-      aProgress({ limits: { noProgress: 5, iterations: 5 } }),
+      buildProgress({ limits: { noProgress: 5, iterations: 5 } }),
       started(),
       ...times(4, mute, waitEnds()),
       mute,
@@ -83,8 +83,8 @@ describe('iterations without progress', () => {
 
   it.each<[string, Play[]]>([
     ['a changed file', [works(true)]],
-    ['a new step', [works(false, aReport({ pendingSteps: newSteps('x') }))]],
-    ['a completed step', [works(false, aReport({ completedStepIds: ['step-0'] }))]],
+    ['a new step', [works(false, buildReport({ pendingSteps: newSteps('x') }))]],
+    ['a completed step', [works(false, buildReport({ completedStepIds: ['step-0'] }))]],
     ['a work tree that nobody looked at', [reports()]],
   ])('are not counted with %s', (_, plays) => {
     const { progress } = after(sprint, started(), idles, idles, ...plays)
@@ -101,7 +101,7 @@ describe('iterations without progress', () => {
     const { progress } = after(
       {
         ...sprint,
-        doneWhen: [aCheck({ run: 'lint', eachIteration: true })],
+        doneWhen: [buildCheck({ run: 'lint', eachIteration: true })],
         baseline: [{ name: 'lint', passed: before.passed }],
       },
       started(),
@@ -114,7 +114,7 @@ describe('iterations without progress', () => {
   })
 
   it('are detected by comparing with the last checks, not the first', () => {
-    const everyTime = { ...sprint, doneWhen: [aCheck({ run: 'lint', eachIteration: true })], baseline: [] }
+    const everyTime = { ...sprint, doneWhen: [buildCheck({ run: 'lint', eachIteration: true })], baseline: [] }
     const { progress } = after(
       everyTime,
       started(),
@@ -125,7 +125,7 @@ describe('iterations without progress', () => {
   })
 
   it('are not counted if one of several checks changed', () => {
-    const checks = ['lint', 'types'].map((run) => aCheck({ run, eachIteration: true }))
+    const checks = ['lint', 'types'].map((run) => buildCheck({ run, eachIteration: true }))
     const baseline = [
       { name: 'lint', passed: false },
       { name: 'types', passed: false },
@@ -159,26 +159,26 @@ describe('iterations without progress', () => {
 
 it('an attempt with changes counts for its iteration, even if the next attempt has none', () => {
   const failed = attemptEnded({ kind: 'failed', class: 'crash', reason: 'x', retryable: true }, { changed: true })
-  const { progress } = after(aProgress(), started(), failed, waitEnds(), idles)
+  const { progress } = after(buildProgress(), started(), failed, waitEnds(), idles)
 
   expect(progress.iterations).toMatchObject([{ changed: true }])
 })
 
 it('keeps the last hundred iterations and continues their numbers', () => {
-  const { progress } = after(aProgress(), started(), ...times(105, works(true)))
+  const { progress } = after(buildProgress(), started(), ...times(105, works(true)))
 
-  expect(progress.iterations).toHaveLength(shown.iterations)
+  expect(progress.iterations).toHaveLength(historyLimits.iterations)
   expect(progress.iterations.at(0)).toMatchObject({ number: 6 })
   expect(progress.live).toMatchObject([{ number: 106 }])
 })
 
 it('the receipt names the model and whether its cost is an estimate', () => {
   const priced = attemptEnded(
-    { kind: 'report', report: aReport() },
+    { kind: 'report', report: buildReport() },
     { model: 'opus', costUsd: 0.5, costEstimated: true },
   )
-  const unpriced = attemptEnded({ kind: 'report', report: aReport() }, { costUsd: 0 })
-  const { progress } = after(aProgress(), started(), priced, unpriced)
+  const unpriced = attemptEnded({ kind: 'report', report: buildReport() }, { costUsd: 0 })
+  const { progress } = after(buildProgress(), started(), priced, unpriced)
 
   expect(progress.iterations[0]).toMatchObject({ model: 'opus', costUsd: 0.5, costEstimated: true })
   expect(progress.iterations[1]).not.toHaveProperty('model')
@@ -186,13 +186,13 @@ it('the receipt names the model and whether its cost is an estimate', () => {
 })
 
 describe('notifications', () => {
-  const sprint = aProgress({ notify: ['desktop'] })
+  const sprint = buildProgress({ notify: ['desktop'] })
 
   it('are sent when the sprint ends or needs a person', () => {
-    expect(work(after(sprint, started(), reports({ status: 'goal-complete' })).orders)).toEqual([
+    expect(workOrders(after(sprint, started(), reports({ status: 'goal-complete' })).orders)).toEqual([
       { type: 'notify', about: 'completed', text: '2026-01-18_sprint: completed: all done' },
     ])
-    expect(work(after(sprint, started(), reports({ status: 'needs-human' })).orders)).toEqual([
+    expect(workOrders(after(sprint, started(), reports({ status: 'needs-human' })).orders)).toEqual([
       { type: 'notify', about: 'needs-human', text: '2026-01-18_sprint: needs-human: no key' },
     ])
   })
@@ -210,14 +210,14 @@ describe('notifications', () => {
       results: [lost],
     })
 
-    expect(progress.notifications).toHaveLength(shown.notifications)
+    expect(progress.notifications).toHaveLength(historyLimits.notifications)
     expect(progress.notifications?.at(-1)).toEqual(lost)
-    expect(told(orders)).toEqual([{ type: 'note', level: 'warning', text: 'could not notify webhook: ECONNREFUSED' }])
+    expect(emittedEvents(orders)).toEqual([{ type: 'note', level: 'warning', text: 'could not notify webhook: ECONNREFUSED' }])
   })
 
   it('are not sent for stops that the user requested', () => {
     const stop = { type: 'stop-requested', at: noon, as: 'paused', when: 'now' } as const
 
-    expect(work(after(sprint, started(), stop).orders)).toEqual([{ type: 'abort', what: 'all' }])
+    expect(workOrders(after(sprint, started(), stop).orders)).toEqual([{ type: 'abort', what: 'all' }])
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aCheck,
+  buildCheck,
   after,
-  aHook,
-  aLive,
-  aProgress,
+  buildHook,
+  buildLive,
+  buildProgress,
   attemptEnded,
   checksEnd,
   fails,
@@ -13,9 +13,9 @@ import {
   reports,
   saysNothing,
   started,
-  told,
+  emittedEvents,
   waitEnds,
-  work,
+  workOrders,
   type Play,
 } from '../../test/support/builders.ts'
 import type { Fact } from './fact.ts'
@@ -31,56 +31,56 @@ describe('an iteration without a valid report', () => {
   const kept: Fact = { type: 'checkpoint-made', at: noon + 9000, iteration: 1, commit: 'c0ffee' }
 
   it('runs no hook, as its receipt says', () => {
-    const { progress } = after(aProgress({ perIterationHooks: [aHook()] }), started(), saysNothing())
+    const { progress } = after(buildProgress({ perIterationHooks: [buildHook()] }), started(), saysNothing())
 
     expect(progress.iterations).toMatchObject([{ verdict: 'malformed', hooks: 'skipped' }])
     expect(progress.hookTasks).toEqual([])
   })
 
   it('does not mention hooks if there are none', () => {
-    const hooks = [aHook({ enabled: false })]
-    const { progress } = after(aProgress({ perIterationHooks: hooks }), started(), saysNothing())
+    const hooks = [buildHook({ enabled: false })]
+    const { progress } = after(buildProgress({ perIterationHooks: hooks }), started(), saysNothing())
 
     expect(progress.iterations[0]).not.toHaveProperty('hooks')
   })
 
   it('still gets a checkpoint, and the next one starts after the pause', () => {
-    const sprint = aProgress({ checkpoint: true, perIterationHooks: [aHook()] })
+    const sprint = buildProgress({ checkpoint: true, perIterationHooks: [buildHook()] })
     const keeping = after(sprint, started(), mute(), mute({ at: noon + 8900 }))
     const { progress, orders } = after(keeping.progress, kept)
 
-    expect(work(keeping.orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
+    expect(workOrders(keeping.orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
     expect(progress.iterations).toMatchObject([{ verdict: 'malformed', checkpoint: 'c0ffee', hooks: 'skipped' }])
-    expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 8900 + 250, reason: 'no valid report' }])
+    expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 8900 + 250, reason: 'no valid report' }])
   })
 
   it('does not wait twice if the checkpoint took longer than the pause', () => {
-    const { orders } = after(aProgress({ checkpoint: true }), started(), saysNothing(), kept)
+    const { orders } = after(buildProgress({ checkpoint: true }), started(), saysNothing(), kept)
 
-    expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 })
 
 describe('a second request for a report', () => {
   it('leaves new messages to the next full prompt', () => {
     const { progress } = after(
-      aProgress(),
+      buildProgress(),
       started(),
       { type: 'told', at: noon + 5, text: 'mind the tests', now: false },
       mute({ at: noon + 10 }),
       reports({}, noon + 20),
     )
 
-    expect(buildPrompt(progress, progress.live[0] ?? aLive())).toContain('mind the tests')
+    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('mind the tests')
   })
 
   it('counts as a start for failed-starts-per-hour', () => {
-    const sprint = aProgress({ limits: { failedStartsPerHour: 2 } })
+    const sprint = buildProgress({ limits: { failedStartsPerHour: 2 } })
     const { progress, orders } = after(sprint, started(), mute(), mute())
 
     expect(progress.failedStarts).toEqual([noon, noon])
-    expect(work(orders)).toMatchObject([{ type: 'wait', iteration: 2, until: noon + hour }])
-    const [third] = work(after(progress, waitEnds(noon + minute), mute({ at: noon + minute })).orders)
+    expect(workOrders(orders)).toMatchObject([{ type: 'wait', iteration: 2, until: noon + hour }])
+    const [third] = workOrders(after(progress, waitEnds(noon + minute), mute({ at: noon + minute })).orders)
     expect(third).toMatchObject({ type: 'wait', iteration: 3 })
   })
 })
@@ -88,10 +88,10 @@ describe('a second request for a report', () => {
 describe('no fault makes the loop spin', () => {
   /** How often an agent starts within an hour, if each attempt ends like this after a tenth of a second. */
   function startsPerHour(end: (at: number) => Play, failedStartsPerHour = 30): number {
-    let { progress, orders } = after(aProgress({ limits: { failedStartsPerHour, noProgress: 'off' } }), started())
+    let { progress, orders } = after(buildProgress({ limits: { failedStartsPerHour, noProgress: 'off' } }), started())
     let at = noon
     for (let starts = 0; ;) {
-      const next = work(orders).find(({ type }) => type === 'run-attempt' || type === 'wait')
+      const next = workOrders(orders).find(({ type }) => type === 'run-attempt' || type === 'wait')
       if (!next || at >= noon + hour) return starts
       if (next.type === 'wait') at = next.until > at ? next.until : at
       else {
@@ -128,11 +128,11 @@ describe('no progress', () => {
   )
 
   it('leads to one iteration that knows why, even if the agent already reflects', () => {
-    const fifth = after(aProgress({ ralph: { idleThreshold: 1 } }), started(), ...times(5, idles)).progress
+    const fifth = after(buildProgress({ ralph: { idleThreshold: 1 } }), started(), ...times(5, idles)).progress
     const { progress } = after(fifth, idles)
 
     expect(fifth.live).toMatchObject([{ number: 6, mode: 'reflecting' }])
-    expect(buildPrompt(fifth, fifth.live[0] ?? aLive())).toContain('## No progress')
+    expect(buildPrompt(fifth, fifth.live[0] ?? buildLive())).toContain('## No progress')
     expect(progress).toMatchObject({
       status: 'needs-human',
       humanNeeded: { reason: 'No progress in 6 iterations: no file, step or check has changed' },
@@ -154,7 +154,7 @@ describe('no progress', () => {
       { changed: false },
     )
     const redEvery = checksEnd({ ...green(), passed: false, exitCode: 1 })
-    const sprint = aProgress({ doneWhen: [aCheck()], baseline: [{ name: 'npm test', passed: false }] })
+    const sprint = buildProgress({ doneWhen: [buildCheck()], baseline: [{ name: 'npm test', passed: false }] })
     const { progress } = after(sprint, started(), ...times(6, claim, redEvery))
 
     expect(progress.status).toBe('needs-human')
@@ -174,7 +174,7 @@ describe('a failed review', () => {
 
   it('opens a question for the user instead of refusing the claim', () => {
     const { progress, orders } = after(
-      aProgress({ review: { agent: 'codex' } }),
+      buildProgress({ review: { agent: 'codex' } }),
       started(),
       reports({ status: 'goal-complete' }),
       unable,
@@ -186,22 +186,22 @@ describe('a failed review', () => {
       iterations: [{ verdict: 'refused', review: { passed: false } }],
     })
     expect(progress).not.toHaveProperty('refusedBy')
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 })
 
 it('a question carries its options and the default', () => {
   const humanNeeded = { reason: 'Which one?', details: 'a or b', options: ['a', 'b'], default: 'a' }
-  const { progress, orders } = after(aProgress(), started(), reports({ status: 'needs-human', humanNeeded }))
+  const { progress, orders } = after(buildProgress(), started(), reports({ status: 'needs-human', humanNeeded }))
 
   expect(progress.humanNeeded).toEqual({ ...humanNeeded, askedAt: noon })
-  expect(told(orders)).toContainEqual({ type: 'question-asked', iteration: 1, ...humanNeeded })
+  expect(emittedEvents(orders)).toContainEqual({ type: 'question-asked', iteration: 1, ...humanNeeded })
 })
 
 it('the bullet points of a goal become a checklist in the prompt', () => {
   const goal = 'Build login.\n\nCriteria:\n- a wrong password is refused\n* [ ] tokens expire\n2. `npm test` passes\n'
 
-  expect(buildPrompt(aProgress({ goal }), aLive())).toContain(
+  expect(buildPrompt(buildProgress({ goal }), buildLive())).toContain(
     [
       '- Before you report goal-complete, verify each point of the goal yourself:',
       '  - [ ] a wrong password is refused',
@@ -209,5 +209,5 @@ it('the bullet points of a goal become a checklist in the prompt', () => {
       '  - [ ] `npm test` passes',
     ].join('\n'),
   )
-  expect(buildPrompt(aProgress({ goal: 'Build login.' }), aLive())).not.toContain('- [ ]')
+  expect(buildPrompt(buildProgress({ goal: 'Build login.' }), buildLive())).not.toContain('- [ ]')
 })

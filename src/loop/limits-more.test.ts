@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
   after,
-  aLive,
-  aProgress,
+  buildLive,
+  buildProgress,
   attemptEnded,
   fails,
   interrupted,
@@ -10,16 +10,16 @@ import {
   reports,
   started,
   waitEnds,
-  work,
+  workOrders,
 } from '../../test/support/builders.ts'
-import { budgetOf } from './limits.ts'
+import { getRemainingBudget } from './limits.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 const tomorrow = noon + 24 * hour
 
 describe('the time of a sprint', () => {
-  const sprint = aProgress({ limits: { duration: hour } })
+  const sprint = buildProgress({ limits: { duration: hour } })
 
   it('does not pass while it is parked', () => {
     const { progress } = after(
@@ -74,8 +74,8 @@ describe('the time of a sprint', () => {
   it('limits the attempt to what is left', () => {
     const { progress } = after(sprint, started(), reports({}, noon + 20 * minute))
 
-    expect(budgetOf(progress, progress.live[0])).toEqual({ durationMs: 40 * minute })
-    expect(budgetOf({ ...progress, runLimits: { durationMs: 30 * minute } }, aLive())).toEqual({
+    expect(getRemainingBudget(progress, progress.live[0])).toEqual({ durationMs: 40 * minute })
+    expect(getRemainingBudget({ ...progress, runLimits: { durationMs: 30 * minute } }, buildLive())).toEqual({
       durationMs: 10 * minute,
     })
   })
@@ -92,17 +92,17 @@ describe('the time of a sprint', () => {
       reason: '1h of work (limits.duration)',
       live: [{ number: 1, stage: 'waiting', attempt: 2 }],
     })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 })
 
 describe('a budget that is spent', () => {
   it('does not request a missing report', () => {
     const mute = attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' }, { costUsd: 1 })
-    const { progress, orders } = after(aProgress({ limits: { usd: 1 } }), started(), mute)
+    const { progress, orders } = after(buildProgress({ limits: { usd: 1 } }), started(), mute)
 
     expect(progress).toMatchObject({ status: 'limit-reached', iterations: [{ verdict: 'malformed' }] })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('neither waits for a usage limit nor switches to another agent', () => {
@@ -111,26 +111,26 @@ describe('a budget that is spent', () => {
       { costUsd: 1 },
     )
     const both = started({ agents: ['claude', 'codex'] })
-    const { progress, orders } = after(aProgress({ limits: { usd: 1 } }), both, limit)
+    const { progress, orders } = after(buildProgress({ limits: { usd: 1 } }), both, limit)
 
     expect(progress).toMatchObject({ status: 'limit-reached', live: [{ stage: 'waiting' }] })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 
   it('starts nothing in the next run, which reports it', () => {
-    const spent = aProgress({ limits: { usd: 1 }, stats: { costUsd: 2 } })
+    const spent = buildProgress({ limits: { usd: 1 }, stats: { costUsd: 2 } })
     const { progress, orders } = after(spent, started())
 
     expect(progress).toMatchObject({ status: 'limit-reached', reason: '$2.00 of $1 spent (limits.usd)' })
-    expect(work(orders)).toEqual([])
+    expect(workOrders(orders)).toEqual([])
   })
 })
 
 it('an iteration over its own budget counts as a failed start', () => {
-  const sprint = aProgress({ limits: { iterationTokens: 100, failedStartsPerHour: 2, noProgress: 'off' } })
+  const sprint = buildProgress({ limits: { iterationTokens: 100, failedStartsPerHour: 2, noProgress: 'off' } })
   const over = (at: number) => fails({ class: 'budget', reason: 'too much', retryable: false }, at)
   const { progress, orders } = after(sprint, started(), over(noon), over(noon + minute))
 
   expect(progress.iterations).toMatchObject([{ verdict: 'failed' }, { verdict: 'failed' }])
-  expect(work(orders)).toEqual([{ type: 'wait', iteration: 3, until: noon + hour, reason: 'too many failed starts' }])
+  expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 3, until: noon + hour, reason: 'too many failed starts' }])
 })

@@ -1,24 +1,24 @@
 import { formatDuration } from '../contract/time.ts'
 import type { Usage } from '../contract/outcome.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
-import { spentUsd } from './cost.ts'
+import { getKnownCost } from './cost.ts'
 
 /** Describes the limit that forbids another iteration; undefined if there is none. */
-export function reachedLimit(progress: Progress): string | undefined {
+export function describeReachedLimit(progress: Progress): string | undefined {
   const { currentIteration, maxIterations } = progress.stats
   if (currentIteration >= maxIterations) return `${maxIterations} iterations (limits.iterations)`
-  return spentLimit(progress)
+  return describeSpentLimit(progress)
 }
 
 /** Describes the limit that forbids even another attempt of the current iteration. */
-export function spentLimit({ limits, runLimits = {}, stats }: Progress): string | undefined {
+export function describeSpentLimit({ limits, runLimits = {}, stats }: Progress): string | undefined {
   const usd = runLimits.usd ?? limits.usd
   const duration = runLimits.durationMs ?? limits.duration
-  const spent = spentUsd(stats)
+  const spent = getKnownCost(stats)
   if (usd !== 'off' && spent >= usd) {
     return `${stats.costUsd === null ? 'at least ' : ''}$${spent.toFixed(2)} of $${usd} spent (limits.usd)`
   }
-  const tokens = tokensOf(stats.usage)
+  const tokens = countTokens(stats.usage)
   if (limits.tokens !== 'off' && tokens >= limits.tokens) return `${tokens} of ${limits.tokens} tokens (limits.tokens)`
   if (duration !== 'off' && stats.activeMs >= duration) {
     return `${formatDuration(duration)} of work (limits.duration)`
@@ -31,19 +31,19 @@ export const isStuck = ({ limits, stats }: Progress): boolean =>
   limits.noProgress !== 'off' && stats.withoutProgress >= limits.noProgress
 
 /** Absent fields are unlimited. */
-export type Budget = { readonly usd?: number; readonly tokens?: number; readonly durationMs?: number }
+export type AttemptBudget = { readonly usd?: number; readonly tokens?: number; readonly durationMs?: number }
 
 /** What the next attempt may still use of the sprint's limits, and of its iteration's. */
-export function budgetOf({ limits, runLimits = {}, stats }: Progress, live?: LiveIteration): Budget {
-  const usd = least([
-    left(runLimits.usd ?? limits.usd, spentUsd(stats)),
-    live && left(limits.iterationUsd, spentUsd(live)),
+export function getRemainingBudget({ limits, runLimits = {}, stats }: Progress, live?: LiveIteration): AttemptBudget {
+  const usd = findLeast([
+    subtractUsed(runLimits.usd ?? limits.usd, getKnownCost(stats)),
+    live && subtractUsed(limits.iterationUsd, getKnownCost(live)),
   ])
-  const tokens = least([
-    left(limits.tokens, tokensOf(stats.usage)),
-    live && left(limits.iterationTokens, tokensOf(live.usage)),
+  const tokens = findLeast([
+    subtractUsed(limits.tokens, countTokens(stats.usage)),
+    live && subtractUsed(limits.iterationTokens, countTokens(live.usage)),
   ])
-  const durationMs = left(runLimits.durationMs ?? limits.duration, stats.activeMs)
+  const durationMs = subtractUsed(runLimits.durationMs ?? limits.duration, stats.activeMs)
   return {
     ...(usd !== undefined && { usd }),
     ...(tokens !== undefined && { tokens }),
@@ -51,9 +51,9 @@ export function budgetOf({ limits, runLimits = {}, stats }: Progress, live?: Liv
   }
 }
 
-const left = (limit: number | 'off', used: number): number | undefined => (limit === 'off' ? undefined : limit - used)
+const subtractUsed = (limit: number | 'off', used: number): number | undefined => (limit === 'off' ? undefined : limit - used)
 
-const least = (amounts: readonly (number | undefined)[]): number | undefined =>
+const findLeast = (amounts: readonly (number | undefined)[]): number | undefined =>
   amounts.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a))
 
-const tokensOf = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens
+const countTokens = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens

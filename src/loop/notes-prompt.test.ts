@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { aLive, aProgress, red } from '../../test/support/builders.ts'
-import { promptFor } from './protocol.ts'
+import { buildLive, buildProgress, red } from '../../test/support/builders.ts'
+import { buildIterationPrompt } from './protocol.ts'
 
-const aRalphMode = (given: Parameters<typeof aProgress>[0] = {}) => aProgress({ protocol: 'notes', ...given })
-const asked = (given: Parameters<typeof aProgress>[0] = {}) =>
-  promptFor(aRalphMode(given), { ...aLive(), notesFolder: '~/notes/' })
+const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) => buildProgress({ protocol: 'notes', ...given })
+const buildPrompt = (given: Parameters<typeof buildProgress>[0] = {}) =>
+  buildIterationPrompt(createRalphMode(given), { ...buildLive(), notesFolder: '~/notes/' })
 
 describe('the prompt of Ralph Mode', () => {
   it('gives all the instructions of the seed, with the configured folder', () => {
-    const prompt = asked()
+    const prompt = buildPrompt()
     for (const said of [
       'you are in autonomous mode, the human in the loop is away',
       "ensure it's documented in README.md and other interconnected .md files under ~/notes/",
@@ -26,11 +26,11 @@ describe('the prompt of Ralph Mode', () => {
   })
 
   it('is the same for every task and iteration', () => {
-    expect(asked({ goal: 'something else', stats: { currentIteration: 7 } })).toBe(asked())
+    expect(buildPrompt({ goal: 'something else', stats: { currentIteration: 7 } })).toBe(buildPrompt())
   })
 
   it('adds what the agent cannot find in its notes', () => {
-    const prompt = asked({
+    const prompt = buildPrompt({
       refusedBy: [red('npm test', 'line 3 is wrong')],
       answer: { question: 'Which?', answer: 'the blue one', at: 0 },
       messages: [{ text: 'hurry', at: 0 }],

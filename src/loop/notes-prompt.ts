@@ -1,6 +1,6 @@
 import type { Progress } from '../contract/progress.ts'
 import { isStuck } from './limits.ts'
-import { answer, feedback, messages, most, refusals, withoutOlderForm } from './prompt-sections.ts'
+import { formatAnswer, formatFeedback, formatMessages, promptLimits, formatRefusals, defuseOldReportForm } from './prompt-sections.ts'
 
 /** File that the agent deletes when it is done or stuck. */
 export const lockName = '.task-lock'
@@ -13,21 +13,21 @@ export const outcomeName = 'OUTCOME'
  */
 export function buildNotesPrompt(progress: Progress, folder: string): string {
   const sections = [
-    instructions(folder.replace(/\/$/, '')),
-    stuck(progress),
-    refusals(progress, most.outputCharacters),
-    feedback(progress),
-    answer(progress),
-    messages(progress),
+    formatInstructions(folder.replace(/\/$/, '')),
+    formatStuckNotes(progress),
+    formatRefusals(progress, promptLimits.outputCharacters),
+    formatFeedback(progress),
+    formatAnswer(progress),
+    formatMessages(progress),
   ]
-  return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
+  return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
 /** How to report in an interrupted session; replaces the description of the JSON report. */
 export const notesReporting = (folder: string): string =>
   `When the task is finished, or you are stuck, say so in ${folder}/${outcomeName} and delete ${folder}/${lockName}, as before.`
 
-const instructions = (folder: string): string =>
+const formatInstructions = (folder: string): string =>
   `you are in autonomous mode, the human in the loop is away and it's for you to figure things out
 regarding your current task:
 - ensure it's documented in README.md and other interconnected .md files under ${folder}/, with the README acting mostly as a good starting point, and other files diving into specifics
@@ -42,7 +42,7 @@ regarding your current task:
 4. document as you do things for the next agent to be able to dive gradually into what you did, what you learned, not repeat the same mistakes
 5. if the task is finished and would like to notify the human or you're dead stuck and need a human to intervene, first write one line into ${folder}/${outcomeName} that begins with the word done or the word stuck and says in a sentence what was reached or what is needed, then delete the ${folder}/${lockName} file`
 
-function stuck(progress: Progress): string | undefined {
+function formatStuckNotes(progress: Progress): string | undefined {
   if (!isStuck(progress)) return undefined
   return `In the last ${progress.stats.withoutProgress} iterations no file and no check has changed. Whatever was tried does not work: find another way, or say that you are stuck.`
 }

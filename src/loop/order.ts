@@ -18,7 +18,7 @@ export type Order =
 
 export type Transition = { readonly progress: Progress; readonly orders: readonly Order[] }
 
-export const tell = (event: SprintEvent): Order => ({ type: 'tell', event })
+export const emitEvent = (event: SprintEvent): Order => ({ type: 'tell', event })
 
 /** Prepends orders to a transition. */
 export const andThen = (orders: readonly Order[], next: Transition): Transition => ({

@@ -32,12 +32,12 @@ const policies = {
   not_found: { action: 'stop' },
 } as const satisfies Record<FailureClass, Policy>
 
-export const policyFor = (failure: FailureClass): Policy => policies[failure]
+export const getPolicy = (failure: FailureClass): Policy => policies[failure]
 
 export const parking = policies.usage_limit
 
 /** Enforces limits.failed-starts-per-hour, whatever the pauses of a policy are. */
-export function soonestStart({ limits, failedStarts = [] }: Progress, at: number): number {
+export function getEarliestStart({ limits, failedStarts = [] }: Progress, at: number): number {
   const [oldest] = failedStarts
   if (oldest === undefined || failedStarts.length < limits.failedStartsPerHour) return at
   const free = oldest + 3_600_000
@@ -45,7 +45,7 @@ export function soonestStart({ limits, failedStarts = [] }: Progress, at: number
 }
 
 /** Doubles with each failure up to five minutes, plus jitter of up to a quarter; whole milliseconds. */
-export function pauseMs(firstMs: number, failuresInARow: number, random: number): number {
+export function getRetryDelay(firstMs: number, failuresInARow: number, random: number): number {
   let pause = firstMs
   for (let n = 1; n < failuresInARow && pause < longestPauseMs; n++) pause *= 2
   const capped = pause < longestPauseMs ? pause : longestPauseMs

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { aCheck, aLive, aProgress, aStep, noon, red } from '../../test/support/builders.ts'
+import { buildCheck, buildLive, buildProgress, buildStep, noon, red } from '../../test/support/builders.ts'
 import { Mode, type Progress } from '../contract/progress.ts'
 import { buildPrompt } from './prompt.ts'
 import { readReport } from './read-report.ts'
@@ -40,13 +40,13 @@ const progressWith = (texts: {
   readonly steps: readonly string[]
   readonly output: string
 }): Progress =>
-  aProgress({
+  buildProgress({
     goal: texts.goal,
     ralph: { goalPrompt: texts.extra, reflectionPrompt: texts.extra, minIterations: 9 },
-    doneWhen: [aCheck({ name: texts.extra })],
+    doneWhen: [buildCheck({ name: texts.extra })],
     dynamicSteps: texts.steps.flatMap((prompt, n) => [
-      aStep({ id: `step-${2 * n}`, prompt }),
-      aStep({ id: `step-${2 * n + 1}`, prompt, status: 'completed' }),
+      buildStep({ id: `step-${2 * n}`, prompt }),
+      buildStep({ id: `step-${2 * n + 1}`, prompt, status: 'completed' }),
     ]),
     refusedBy: [red(texts.extra, texts.output)],
     feedback: [{ hookId: 'lint', output: texts.output }],
@@ -72,7 +72,7 @@ const echoes: Readonly<Record<string, (prompt: string) => string>> = {
 it.each(Object.entries(echoes))('no echo of any prompt is a report: %s', (_, echo) => {
   fc.assert(
     fc.property(progress, fc.constantFrom(...Mode.options), (given, mode) => {
-      const prompt = buildPrompt(given, aLive({ mode, step: 'step-0' }))
+      const prompt = buildPrompt(given, buildLive({ mode, step: 'step-0' }))
 
       expect(prompt).not.toContain('RALPH_COMPLETE:')
       expect(readReport(echo(prompt), prompt)).toMatchObject({ kind: 'malformed' })
@@ -84,7 +84,7 @@ it.each(Object.entries(echoes))('no echo of any prompt is a report: %s', (_, ech
 it('no part of any prompt is a report', () => {
   fc.assert(
     fc.property(progress, fc.constantFrom(...Mode.options), fc.nat(), fc.nat(), (given, mode, from, length) => {
-      const prompt = buildPrompt(given, aLive({ mode, step: 'step-0' }))
+      const prompt = buildPrompt(given, buildLive({ mode, step: 'step-0' }))
       const start = from % prompt.length
 
       expect(readReport(prompt.slice(start, start + length), prompt)).toMatchObject({ kind: 'malformed' })
@@ -96,7 +96,7 @@ it('no part of any prompt is a report', () => {
 it('a report is read even if the agent repeats the prompt before it', () => {
   fc.assert(
     fc.property(progress, (given) => {
-      const prompt = buildPrompt(given, aLive())
+      const prompt = buildPrompt(given, buildLive())
       const own = JSON.stringify({ status: 'continue', summary: 'this is mine' })
 
       expect(readReport(`> ${prompt.replaceAll('\n', '\n> ')}\n\n\`\`\`json\n${own}\n\`\`\``, prompt)).toMatchObject({
@@ -109,7 +109,7 @@ it('a report is read even if the agent repeats the prompt before it', () => {
 })
 
 it('the described form is not a report without its fence', () => {
-  const prompt = buildPrompt(aProgress(), aLive())
+  const prompt = buildPrompt(buildProgress(), buildLive())
   const [, form = ''] = /```json\n([^]*?)\n```/.exec(prompt) ?? []
 
   expect(JSON.parse(form)).toMatchObject({ summary: expect.any(String) })

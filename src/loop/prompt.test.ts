@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { aCheck, aLive, aProgress, aStep, noon, red, steps } from '../../test/support/builders.ts'
+import { buildCheck, buildLive, buildProgress, buildStep, noon, red, buildSteps } from '../../test/support/builders.ts'
 import { unlimitedIterations, type Mode, type Progress } from '../contract/progress.ts'
 import { buildPrompt, buildRepairPrompt, type PromptFor } from './prompt.ts'
 import { readReport } from './read-report.ts'
 
-const prompt = (progress: Progress, iteration: Partial<PromptFor> = {}) => buildPrompt(progress, aLive(iteration))
+const prompt = (progress: Progress, iteration: Partial<PromptFor> = {}) => buildPrompt(progress, buildLive(iteration))
 
 /** The text under a heading, up to the next one. */
 function section(text: string, heading: string): string | undefined {
@@ -18,7 +18,7 @@ describe('every prompt', () => {
     ['executing', /Do this one step/],
     ['reflecting', /decide:/],
   ])('contains the goal, the task (%s) and how to report', (mode, task) => {
-    const text = prompt(aProgress({ goal: '\n  Build login.\nAll tests pass.\n', dynamicSteps: steps('alpha') }), {
+    const text = prompt(buildProgress({ goal: '\n  Build login.\nAll tests pass.\n', dynamicSteps: buildSteps('alpha') }), {
       mode,
       step: 'step-0',
     })
@@ -33,13 +33,13 @@ describe('every prompt', () => {
     [7, 'iteration 3 of at most 7.'],
     [unlimitedIterations, 'iteration 3.'],
   ])('mentions the limit of iterations, if there is one (%i)', (maxIterations, said) => {
-    expect(prompt(aProgress({ stats: { maxIterations } }), { number: 3 })).toContain(said)
+    expect(prompt(buildProgress({ stats: { maxIterations } }), { number: 3 })).toContain(said)
   })
 
   it('names the checks that will test a claim', () => {
-    const doneWhen = [aCheck({ name: 'unit tests', run: 'npm test' }), aCheck({ run: 'tsc' })]
+    const doneWhen = [buildCheck({ name: 'unit tests', run: 'npm test' }), buildCheck({ run: 'tsc' })]
 
-    expect(section(prompt(aProgress({ doneWhen })), 'Rules')).toContain(
+    expect(section(prompt(buildProgress({ doneWhen })), 'Rules')).toContain(
       'accepts it only if all pass:\n  - unit tests: `npm test`\n  - `tsc`',
     )
   })
@@ -47,13 +47,13 @@ describe('every prompt', () => {
 
 describe('the planning prompt', () => {
   it('has the goal-prompt of the workflow', () => {
-    expect(prompt(aProgress({ ralph: { goalPrompt: 'Think in vertical slices.' } }))).toContain(
+    expect(prompt(buildProgress({ ralph: { goalPrompt: 'Think in vertical slices.' } }))).toContain(
       'Think in vertical slices.',
     )
   })
 
   it('lists the completed steps', () => {
-    const progress = aProgress({ dynamicSteps: [aStep({ prompt: 'alpha', status: 'completed' })] })
+    const progress = buildProgress({ dynamicSteps: [buildStep({ prompt: 'alpha', status: 'completed' })] })
 
     expect(section(prompt(progress), 'Completed steps')).toBe('- step-0: alpha')
   })
@@ -61,8 +61,8 @@ describe('the planning prompt', () => {
 
 describe('the executing prompt', () => {
   it('has the full text of the current step, and the other pending ones in one line each', () => {
-    const dynamicSteps = steps('alpha\n\n  - with a list\n', 'beta\n  in\r\n two lines', `${'x'.repeat(299)}yz`)
-    const text = prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
+    const dynamicSteps = buildSteps('alpha\n\n  - with a list\n', 'beta\n  in\r\n two lines', `${'x'.repeat(299)}yz`)
+    const text = prompt(buildProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
 
     expect(section(text, 'Current step: step-0')).toBe('alpha\n\n  - with a list')
     expect(section(text, 'Other pending steps (for orientation, not for now)')).toBe(
@@ -73,25 +73,25 @@ describe('the executing prompt', () => {
   it('keeps hostile text of a step byte for byte', () => {
     const text = `a $(id) \`b\` \\ ' {{x}} $& $1 "quoted"`
 
-    expect(prompt(aProgress({ dynamicSteps: steps(text) }), { mode: 'executing', step: 'step-0' })).toContain(text)
+    expect(prompt(buildProgress({ dynamicSteps: buildSteps(text) }), { mode: 'executing', step: 'step-0' })).toContain(text)
   })
 
   it('stays small with 700 pending steps of 200 characters (C2)', () => {
-    const dynamicSteps = steps(...Array.from({ length: 700 }, () => 'x'.repeat(200)))
-    const text = prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
+    const dynamicSteps = buildSteps(...Array.from({ length: 700 }, () => 'x'.repeat(200)))
+    const text = prompt(buildProgress({ dynamicSteps }), { mode: 'executing', step: 'step-0' })
 
     expect(text.length).toBeLessThan(20_000)
     expect(text).toContain('- (and 649 more)')
-    expect(prompt(aProgress({ dynamicSteps }), { mode: 'executing', step: 'step-600' })).toContain('- (and 649 more)')
-    expect(prompt(aProgress({ dynamicSteps }), { mode: 'reflecting' })).toContain('- (and 650 more)')
+    expect(prompt(buildProgress({ dynamicSteps }), { mode: 'executing', step: 'step-600' })).toContain('- (and 649 more)')
+    expect(prompt(buildProgress({ dynamicSteps }), { mode: 'reflecting' })).toContain('- (and 650 more)')
   })
 
   it('stays small with a thousand completed steps, and shows the last ones', () => {
     const done = Array.from({ length: 1000 }, (_, n) =>
-      aStep({ id: `step-${n + 500}`, status: 'completed', prompt: 'x'.repeat(5000) }),
+      buildStep({ id: `step-${n + 500}`, status: 'completed', prompt: 'x'.repeat(5000) }),
     )
-    const dynamicSteps = [...done, aStep({ id: 'step-1500' })]
-    const text = prompt(aProgress({ dynamicSteps, stats: { completedSteps: 1500 } }), {
+    const dynamicSteps = [...done, buildStep({ id: 'step-1500' })]
+    const text = prompt(buildProgress({ dynamicSteps, stats: { completedSteps: 1500 } }), {
       mode: 'executing',
       step: 'step-1500',
     })
@@ -104,7 +104,7 @@ describe('the executing prompt', () => {
   it('is built quickly, whatever the steps are', () => {
     const blanks = `a${' '.repeat(200_000)}b`
     const began = performance.now()
-    prompt(aProgress({ dynamicSteps: steps('alpha', blanks, blanks, blanks) }), { mode: 'executing', step: 'step-0' })
+    prompt(buildProgress({ dynamicSteps: buildSteps('alpha', blanks, blanks, blanks) }), { mode: 'executing', step: 'step-0' })
 
     expect(performance.now() - began).toBeLessThan(3000)
   })
@@ -112,7 +112,7 @@ describe('the executing prompt', () => {
 
 describe('the reflecting prompt', () => {
   it('has the reflection-prompt of the workflow', () => {
-    const progress = aProgress({ ralph: { reflectionPrompt: 'Be your own harshest critic.' } })
+    const progress = buildProgress({ ralph: { reflectionPrompt: 'Be your own harshest critic.' } })
 
     expect(prompt(progress, { mode: 'reflecting' })).toContain('Be your own harshest critic.')
   })
@@ -121,14 +121,14 @@ describe('the reflecting prompt', () => {
     [4, true],
     [5, false],
   ])('of iteration %i mentions if it is too early for goal-complete: %s', (number, early) => {
-    const text = prompt(aProgress({ ralph: { minIterations: 5 } }), { mode: 'reflecting', number })
+    const text = prompt(buildProgress({ ralph: { minIterations: 5 } }), { mode: 'reflecting', number })
 
     expect(text.includes('goal-complete is accepted from iteration 5 on.')).toBe(early)
   })
 })
 
 const refused = (output: string) =>
-  section(prompt(aProgress({ refusedBy: [red('unit tests', output)] })), 'Refused: unit tests')
+  section(prompt(buildProgress({ refusedBy: [red('unit tests', output)] })), 'Refused: unit tests')
 
 describe('the output of a red check', () => {
   it('is quoted, with the reason', () => {
@@ -154,32 +154,32 @@ describe('the output of a red check', () => {
   it('shares the space with the others', () => {
     const refusedBy = ['a', 'b', 'c', 'd'].map((name) => red(name, `${name} `.repeat(50_000)))
 
-    expect(prompt(aProgress({ refusedBy })).length).toBeLessThan(15_000)
+    expect(prompt(buildProgress({ refusedBy })).length).toBeLessThan(15_000)
   })
 })
 
 it('has the output of hooks that failed, quoted', () => {
-  const text = prompt(aProgress({ feedback: [{ hookId: 'lint', output: '``` no-unused-vars' }] }))
+  const text = prompt(buildProgress({ feedback: [{ hookId: 'lint', output: '``` no-unused-vars' }] }))
 
   expect(section(text, 'Hook lint failed')).toBe('````text\n``` no-unused-vars\n````')
 })
 
 it('has the answer of the user, with the question', () => {
-  const text = prompt(aProgress({ answer: { question: 'Which port?', answer: 'Port 8080.', at: noon } }))
+  const text = prompt(buildProgress({ answer: { question: 'Which port?', answer: 'Port 8080.', at: noon } }))
 
   expect(section(text, 'A person answered')).toBe('Question: Which port?\n\nAnswer: Port 8080.')
 })
 
 it('has the learnings of earlier iterations, quoted and bounded', () => {
-  const text = prompt(aProgress(), { notes: `use pnpm\n${'x'.repeat(100_000)}` })
+  const text = prompt(buildProgress(), { notes: `use pnpm\n${'x'.repeat(100_000)}` })
 
   expect(section(text, 'Learned in earlier iterations')).toMatch(/^```text\nuse pnpm\nx+…\n```$/)
   expect(text.length).toBeLessThan(20_000)
 })
 
 it('omits background if the prompt was too long for the agent', () => {
-  const progress = aProgress({
-    dynamicSteps: [aStep({ id: 'step-9', status: 'completed' }), ...steps('alpha', 'beta')],
+  const progress = buildProgress({
+    dynamicSteps: [buildStep({ id: 'step-9', status: 'completed' }), ...buildSteps('alpha', 'beta')],
     refusedBy: [red('unit tests', 'x'.repeat(50_000))],
   })
   const text = prompt(progress, { mode: 'executing', step: 'step-0', smallPrompt: true, notes: 'use pnpm' })

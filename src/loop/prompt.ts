@@ -1,17 +1,17 @@
 import type { LiveIteration, Mode, Progress, Step } from '../contract/progress.ts'
 import { isStuck } from './limits.ts'
 import {
-  answer,
-  clip,
-  feedback,
-  learnings,
-  messages,
-  most,
-  oneLine,
-  refusals,
-  withoutOlderForm,
+  formatAnswer,
+  clipText,
+  formatFeedback,
+  formatLearnings,
+  formatMessages,
+  promptLimits,
+  toOneLine,
+  formatRefusals,
+  defuseOldReportForm,
 } from './prompt-sections.ts'
-import { firstPending } from './steps.ts'
+import { findFirstPending } from './steps.ts'
 
 export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt'> & {
   /** LEARNINGS.md of the sprint. */
@@ -20,40 +20,40 @@ export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallP
 
 /** Builds the prompt of one iteration. The agent starts with a fresh context, so it contains everything the agent must know. */
 export function buildPrompt(progress: Progress, iteration: PromptFor): string {
-  const background = iteration.smallPrompt ? [] : [learnings(iteration.notes)]
+  const background = iteration.smallPrompt ? [] : [formatLearnings(iteration.notes)]
   const sections = [
-    heading(progress, iteration),
+    formatGoalHeading(progress, iteration),
     `## Goal\n\n${progress.goal.trim()}`,
     ...bodies[iteration.mode](progress, iteration),
-    stuck(progress),
-    minIterations(progress, iteration.number),
-    refusals(progress, iteration.smallPrompt ? most.outputCharacters / 4 : most.outputCharacters),
-    feedback(progress),
-    answer(progress),
-    messages(progress),
+    formatNoProgress(progress),
+    formatMinIterations(progress, iteration.number),
+    formatRefusals(progress, iteration.smallPrompt ? promptLimits.outputCharacters / 4 : promptLimits.outputCharacters),
+    formatFeedback(progress),
+    formatAnswer(progress),
+    formatMessages(progress),
     ...background,
-    rules(progress),
+    formatGoalRules(progress),
     reporting,
   ]
-  return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
+  return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
 const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string | undefined)[]> = {
-  planning: (progress) => [task('planning'), extra(progress.ralph.goalPrompt), completedSteps(progress)],
+  planning: (progress) => [getTask('planning'), trimOptional(progress.ralph.goalPrompt), formatCompletedSteps(progress)],
   executing: (progress, { step, smallPrompt }) => [
-    currentStep(progress, step),
-    task('executing'),
-    ...(smallPrompt ? [] : [pendingSteps(progress, step), completedSteps(progress)]),
+    formatCurrentStep(progress, step),
+    getTask('executing'),
+    ...(smallPrompt ? [] : [formatPendingSteps(progress, step), formatCompletedSteps(progress)]),
   ],
   reflecting: (progress) => [
-    task('reflecting'),
-    extra(progress.ralph.reflectionPrompt),
-    pendingSteps(progress, undefined),
-    completedSteps(progress),
+    getTask('reflecting'),
+    trimOptional(progress.ralph.reflectionPrompt),
+    formatPendingSteps(progress, undefined),
+    formatCompletedSteps(progress),
   ],
 }
 
-const heading = ({ sprintId, stats }: Progress, { number, mode }: PromptFor): string => {
+const formatGoalHeading = ({ sprintId, stats }: Progress, { number, mode }: PromptFor): string => {
   const limit = stats.maxIterations < 1_000_000 ? ` of at most ${stats.maxIterations}` : ''
   return `# Ralph: ${mode}\n\nSprint ${sprintId}, iteration ${number}${limit}. You work autonomously; no one can answer questions while you work.`
 }
@@ -78,57 +78,57 @@ Stop and think: the work has stalled. Look at the project as it is now and decid
 - You cannot continue without a person: report needs-human with one clear question.`,
 }
 
-const task = (mode: Mode): string => tasks[mode]
+const getTask = (mode: Mode): string => tasks[mode]
 
-const extra = (text: string | undefined): string | undefined => text?.trim() || undefined
+const trimOptional = (text: string | undefined): string | undefined => text?.trim() || undefined
 
-function currentStep(progress: Progress, id: string | undefined): string {
-  const step = stepOf(progress, id)
+function formatCurrentStep(progress: Progress, id: string | undefined): string {
+  const step = findStep(progress, id)
   if (!step) return '## Current step\n\nNo step is pending; report what you see.'
   return `## Current step: ${step.id}\n\n${step.prompt.trim()}`
 }
 
 /** Fast path: usually it is the first pending step. */
-function stepOf({ dynamicSteps: steps }: Progress, id: string | undefined): Step | undefined {
-  const first = steps[firstPending(steps)]
+function findStep({ dynamicSteps: steps }: Progress, id: string | undefined): Step | undefined {
+  const first = steps[findFirstPending(steps)]
   return first?.id === id ? first : steps.find((step) => step.id === id)
 }
 
-function pendingSteps(progress: Progress, current: string | undefined): string | undefined {
+function formatPendingSteps(progress: Progress, current: string | undefined): string | undefined {
   const { dynamicSteps: steps } = progress
-  const begin = firstPending(steps)
-  const count = steps.length - begin - (stepOf(progress, current)?.status === 'pending' ? 1 : 0)
+  const begin = findFirstPending(steps)
+  const count = steps.length - begin - (findStep(progress, current)?.status === 'pending' ? 1 : 0)
   if (count === 0) return undefined
-  const first = steps.slice(begin, begin + most.pendingSteps + 1).filter(({ id }) => id !== current)
-  return `## Other pending steps (for orientation, not for now)\n\n${bounded(first.map(line), most.pendingSteps, count)}`
+  const first = steps.slice(begin, begin + promptLimits.pendingSteps + 1).filter(({ id }) => id !== current)
+  return `## Other pending steps (for orientation, not for now)\n\n${joinBounded(first.map(formatStepLine), promptLimits.pendingSteps, count)}`
 }
 
-function completedSteps(progress: Progress): string | undefined {
+function formatCompletedSteps(progress: Progress): string | undefined {
   const { dynamicSteps: steps } = progress
-  const end = firstPending(steps)
+  const end = findFirstPending(steps)
   if (end === 0) return undefined
-  const last = steps.slice(0, end).slice(-most.completedSteps).map(line)
+  const last = steps.slice(0, end).slice(-promptLimits.completedSteps).map(formatStepLine)
   const earlier = progress.stats.completedSteps - last.length
   const note = earlier > 0 ? `- (${earlier} earlier ones)\n` : ''
-  return `## Completed steps\n\n${note}${bounded(last, most.completedSteps)}`
+  return `## Completed steps\n\n${note}${joinBounded(last, promptLimits.completedSteps)}`
 }
 
 /** Clips before joining lines: a step can be a megabyte of blanks, and joining is quadratic in them. */
-const line = ({ id, prompt }: Step): string => `- ${id}: ${clip(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
+const formatStepLine = ({ id, prompt }: Step): string => `- ${id}: ${clipText(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
 
-function bounded(lines: readonly string[], count: number, all = lines.length): string {
+function joinBounded(lines: readonly string[], count: number, all = lines.length): string {
   let size = 0
-  const fitting = lines.slice(0, count).filter((text) => (size += text.length + 1) <= most.listCharacters)
+  const fitting = lines.slice(0, count).filter((text) => (size += text.length + 1) <= promptLimits.listCharacters)
   const left = all - fitting.length
   return [...fitting, ...(left > 0 ? [`- (and ${left} more)`] : [])].join('\n')
 }
 
-function stuck(progress: Progress): string | undefined {
+function formatNoProgress(progress: Progress): string | undefined {
   if (!isStuck(progress)) return undefined
   return `## No progress\n\nIn the last ${progress.stats.withoutProgress} iterations no file, step or check has changed. What was tried does not work: find out why, and plan another way as new steps, or ask a person.`
 }
 
-function minIterations({ ralph }: Progress, number: number): string | undefined {
+function formatMinIterations({ ralph }: Progress, number: number): string | undefined {
   if (number >= ralph.minIterations) return undefined
   return `goal-complete is accepted from iteration ${ralph.minIterations} on. Until then look deeper: edge cases, tests, documentation.`
 }
@@ -136,13 +136,13 @@ function minIterations({ ralph }: Progress, number: number): string | undefined 
 const bullet = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$/gm
 
 /** Turns the bullet points of the goal into a checklist to verify before a claim. */
-function criteria({ goal }: Progress): string {
-  const points = [...goal.matchAll(bullet)].map(([, point = '']) => `  - [ ] ${oneLine(point)}`)
+function formatCriteria({ goal }: Progress): string {
+  const points = [...goal.matchAll(bullet)].map(([, point = '']) => `  - [ ] ${toOneLine(point)}`)
   if (points.length === 0) return ''
-  return `\n- Before you report goal-complete, verify each point of the goal yourself:\n${bounded(points, most.criteria)}`
+  return `\n- Before you report goal-complete, verify each point of the goal yourself:\n${joinBounded(points, promptLimits.criteria)}`
 }
 
-function rules(progress: Progress): string {
+function formatGoalRules(progress: Progress): string {
   const { doneWhen = [] } = progress
   const checks = doneWhen.map(
     ({ name, run }) => `\n  - ${name === undefined || name === run ? '' : `${name}: `}\`${run}\``,
@@ -153,7 +153,7 @@ function rules(progress: Progress): string {
       : 'goal-complete is a claim: make sure that it is true.'
   return `## Rules
 
-- ${gate}${criteria(progress)}
+- ${gate}${formatCriteria(progress)}
 - Do not weaken, skip or delete tests or checks to make them pass.
 - Leave \`.claude/sprints/\` alone: that is Ralph's own state.
 - Never wait for input; do not start programs that ask or that keep running.`
@@ -191,22 +191,22 @@ End your final message with exactly one fenced JSON block of this form and nothi
 - needs-human: you cannot continue without a decision or something that only a person can give.`
 
 /** Explains to an agent, in its interrupted session, why it was interrupted. */
-export function buildTellPrompt(progress: Progress, form = reporting): string {
+export function buildMessagePrompt(progress: Progress, form = reporting): string {
   const sections = [
     'You were interrupted in the middle of your work. Your work so far is still there; a command that was running has been ended.',
-    messages(progress),
-    feedback(progress),
+    formatMessages(progress),
+    formatFeedback(progress),
     'Take this into account and continue with the same task. Then report as before.',
     form,
   ]
-  return withoutOlderForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
+  return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
 /** Asks, in the same session, only for the missing report. `form` describes its format. */
 export const buildRepairPrompt = (
   reason: string,
   form = reporting,
-): string => `Your last message had no valid report: ${oneLine(reason)}.
+): string => `Your last message had no valid report: ${toOneLine(reason)}.
 
 Do not do any more work. Answer only with the report about the work that you have just done.
 

@@ -1,11 +1,11 @@
 import type { Progress } from '../contract/progress.ts'
 
-type Question = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
+type HumanQuestion = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
 
 /** Opens a question. If another one is already open, both are answered together. */
-export function withQuestion(progress: Progress, asked: Question, at: number): Progress {
+export function openQuestion(progress: Progress, question: HumanQuestion, at: number): Progress {
   const { humanNeeded: open } = progress
-  if (!open) return { ...progress, humanNeeded: { ...asked, askedAt: at } }
-  const details = [open.details, `Also: ${asked.reason}`, asked.details].filter((text) => text.trim() !== '')
+  if (!open) return { ...progress, humanNeeded: { ...question, askedAt: at } }
+  const details = [open.details, `Also: ${question.reason}`, question.details].filter((text) => text.trim() !== '')
   return { ...progress, humanNeeded: { ...open, details: details.join('\n\n') } }
 }

@@ -1,5 +1,5 @@
 import type { AttemptEnd } from './fact.ts'
-import { clip, oneLine } from './prompt-sections.ts'
+import { clipText, toOneLine } from './prompt-sections.ts'
 
 /** State of the notes folder after the agent's turn. */
 export type LockState =
@@ -11,14 +11,14 @@ const longestSummary = 2000
 
 /** The report of the notes protocol. A deleted lock is a claim like any other: the checks decide. */
 export function readLock(lock: LockState, lastMessage: string): AttemptEnd {
-  const said = clip(lastMessage.trim(), longestSummary)
+  const said = clipText(lastMessage.trim(), longestSummary)
   const nothing = { completedStepIds: [], pendingSteps: [] }
   if (lock.exists) return { kind: 'report', report: { status: 'continue', summary: said, ...nothing } }
   const sentence = lock.text?.trim() || said || 'the agent deleted its lock'
   if (lock.outcome === 'stuck') {
-    const humanNeeded = { reason: oneLine(sentence), details: said }
+    const humanNeeded = { reason: toOneLine(sentence), details: said }
     return { kind: 'report', report: { status: 'needs-human', summary: said, humanNeeded, ...nothing } }
   }
-  const goalCompleteSummary = clip(sentence, longestSummary)
+  const goalCompleteSummary = clipText(sentence, longestSummary)
   return { kind: 'report', report: { status: 'goal-complete', summary: said, goalCompleteSummary, ...nothing } }
 }

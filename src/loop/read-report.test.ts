@@ -52,7 +52,7 @@ describe('a report is found', () => {
 
 describe('a message that was requested as a bare report', () => {
   const formal = { ...second, humanNeeded: null }
-  const held = (text: string, prompt = '') => findReport(goalForm, { text, held: true }, prompt)
+  const held = (text: string, prompt = '') => findReport(goalForm, { text, structuredOnly: true }, prompt)
 
   it('may lack a fence', () => {
     expect(held(`${JSON.stringify(formal)}\n`)).toEqual({ kind: 'report', report: second })

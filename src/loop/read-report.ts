@@ -1,20 +1,20 @@
 import type { z } from 'zod'
 import { Report } from '../contract/report.ts'
-import { outOfForm } from './report-form.ts'
+import { dropNullFields } from './report-form.ts'
 
-type Malformed = { readonly kind: 'malformed'; readonly reason: string }
+type MalformedReport = { readonly kind: 'malformed'; readonly reason: string }
 
-export type ReadReport = { readonly kind: 'report'; readonly report: Report } | Malformed
+export type ReadReport = { readonly kind: 'report'; readonly report: Report } | MalformedReport
 
 /** Schema of the reports of one mode; `older` parses a line in the old form, if the mode supports it. */
-export type Form<R> = { readonly schema: z.ZodType<R>; readonly older?: (summary: string) => R }
+export type ReportFormat<R> = { readonly schema: z.ZodType<R>; readonly older?: (summary: string) => R }
 
 /** An agent's last message, and the structured output that its driver extracted. */
-export type Said = {
+export type FinalMessage = {
   readonly text: string
   readonly structured?: unknown
   /** The agent was asked only for a report in a given form, so the message itself may be the report. */
-  readonly held?: boolean
+  readonly structuredOnly?: boolean
 }
 
 /** The old way to claim goal-complete. Our own prompts never contain it; in user text a blank is inserted before the colon. */
@@ -27,7 +27,7 @@ const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
 export const readReport = (finalMessage: string, prompt: string, structured?: unknown): ReadReport =>
   findReport(goalForm, { text: finalMessage, structured }, prompt)
 
-const parsedJson = (text: string): unknown => {
+const tryParseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -35,7 +35,7 @@ const parsedJson = (text: string): unknown => {
   }
 }
 
-const claim = (summary: string): Report => ({
+const createClaim = (summary: string): Report => ({
   status: 'goal-complete',
   summary,
   goalCompleteSummary: summary,
@@ -43,24 +43,24 @@ const claim = (summary: string): Report => ({
   pendingSteps: [],
 })
 
-export const goalForm: Form<Report> = { schema: Report, older: claim }
+export const goalForm: ReportFormat<Report> = { schema: Report, older: createClaim }
 
 /**
  * Finds the report in an agent's final message: the driver's structured output, else the last fenced block that is a valid
  * report, else the old one-line form. Text that also occurs in the prompt, ignoring blanks, is an echo and never a report.
  */
 export function findReport<R>(
-  { schema, older }: Form<R>,
-  { text, structured, held }: Said,
+  { schema, older }: ReportFormat<R>,
+  { text, structured, structuredOnly: held }: FinalMessage,
   prompt: string,
-): { readonly kind: 'report'; readonly report: R } | Malformed {
-  const isEcho = echoOf(prompt)
-  const formal = structured ?? (held === true && !isEcho(text) ? parsedJson(text) : undefined)
+): { readonly kind: 'report'; readonly report: R } | MalformedReport {
+  const isEcho = createEchoTest(prompt)
+  const formal = structured ?? (held === true && !isEcho(text) ? tryParseJson(text) : undefined)
   if (formal !== undefined) {
-    const parsed = schema.safeParse(outOfForm(formal))
+    const parsed = schema.safeParse(dropNullFields(formal))
     if (parsed.success) return { kind: 'report', report: parsed.data }
   }
-  const blocks = fencedBlocks(text).filter((block) => !isEcho(block))
+  const blocks = listFencedBlocks(text).filter((block) => !isEcho(block))
   let problem: string | undefined
   for (const block of blocks.toReversed()) {
     const read = readBlock(block, schema)
@@ -74,15 +74,15 @@ export function findReport<R>(
 }
 
 /** Returns a function that tests whether a text occurs in the prompt, ignoring blanks. */
-export function echoOf(prompt: string): (text: string) => boolean {
-  const asked = withoutBlanks(prompt)
-  return (text) => asked.includes(withoutBlanks(text))
+export function createEchoTest(prompt: string): (text: string) => boolean {
+  const asked = removeBlanks(prompt)
+  return (text) => asked.includes(removeBlanks(text))
 }
 
-const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, '')
+const removeBlanks = (text: string): string => text.replaceAll(/\s+/g, '')
 
 /** Returns the contents of the outermost fenced blocks; nested fences are quotations. */
-export function fencedBlocks(text: string): string[] {
+export function listFencedBlocks(text: string): string[] {
   const blocks: string[] = []
   let open: { readonly fence: string; readonly json: boolean; readonly lines: string[] } | undefined
   for (const line of text.split('\n')) {
@@ -103,7 +103,7 @@ export function fencedBlocks(text: string): string[] {
 function readBlock<R>(
   block: string,
   schema: z.ZodType<R>,
-): { readonly kind: 'report'; readonly report: R } | Malformed {
+): { readonly kind: 'report'; readonly report: R } | MalformedReport {
   let value: unknown
   try {
     value = JSON.parse(block)

@@ -1,10 +1,10 @@
 import { stepId } from '../contract/ids.ts'
 import type { Progress } from '../contract/progress.ts'
-import { same } from './same.ts'
+import { isSameData } from './same.ts'
 import { mergePhases } from './standard/merge-phases.ts'
 
 /** Fields that SPRINT.yaml and its workflows decide. All others are the sprint's own history. */
-const configured = [
+const configuredFields = [
   'name',
   'owner',
   'created',
@@ -28,55 +28,55 @@ const configured = [
   'perIterationHooks',
 ] as const satisfies readonly (keyof Progress)[]
 
-export type Recompiled = {
+export type RecompileResult = {
   readonly progress: Progress
   /** Descriptions of what changed. */
   readonly changes: readonly string[]
 }
 
 /** Applies a changed SPRINT.yaml to a sprint that has run: the configuration is replaced, the history stays. */
-export function recompile(progress: Progress, compiled: Progress, at: number): Recompiled {
-  const changes = configured
+export function recompile(progress: Progress, compiled: Progress, at: number): RecompileResult {
+  const changes = configuredFields
     .filter(
-      (field) => !same(progress[field], compiled[field]) && !(field === 'doneWhen' && compiled.doneWhen === undefined),
+      (field) => !isSameData(progress[field], compiled[field]) && !(field === 'doneWhen' && compiled.doneWhen === undefined),
     )
-    .map((field) => describe(field, progress, compiled))
+    .map((field) => describeFieldChange(field, progress, compiled))
   const { idleCount, goalCompleteAttemptedAt } = progress.ralph
   const ralph = {
     ...compiled.ralph,
     idleCount,
     ...(goalCompleteAttemptedAt !== undefined && { goalCompleteAttemptedAt }),
   }
-  if (!same(progress.ralph, ralph)) changes.push('ralph (idle-threshold, min-iterations or prompts)')
-  const settled: Progress = { ...withFields(progress, compiled), ralph }
-  const steps = withGivenSteps(settled, compiled, at)
+  if (!isSameData(progress.ralph, ralph)) changes.push('ralph (idle-threshold, min-iterations or prompts)')
+  const settled: Progress = { ...applyFields(progress, compiled), ralph }
+  const steps = addNewSteps(settled, compiled, at)
   const phases = mergePhases(steps.progress, compiled)
   return { progress: phases.progress, changes: [...changes, ...steps.changes, ...phases.changes] }
 }
 
-function withFields(progress: Progress, compiled: Progress): Progress {
-  const kept: Record<string, unknown> = { ...progress }
-  for (const field of configured) {
-    if (compiled[field] !== undefined) kept[field] = compiled[field]
+function applyFields(progress: Progress, compiled: Progress): Progress {
+  const merged: Record<string, unknown> = { ...progress }
+  for (const field of configuredFields) {
+    if (compiled[field] !== undefined) merged[field] = compiled[field]
     // Detected checks stay as long as none are configured.
-    else if (field !== 'doneWhen') delete kept[field]
+    else if (field !== 'doneWhen') delete merged[field]
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields as before, with values of the same fields
-  return kept as Progress
+  return merged as Progress
 }
 
-function describe(field: (typeof configured)[number], before: Progress, after: Progress): string {
+function describeFieldChange(field: (typeof configuredFields)[number], before: Progress, after: Progress): string {
   const [old, now] = [before[field], after[field]]
-  if (isShort(old) && isShort(now)) return `${field}: ${show(old)} -> ${show(now)}`
+  if (isShortValue(old) && isShortValue(now)) return `${field}: ${formatSetting(old)} -> ${formatSetting(now)}`
   return `${field} ${old === undefined ? 'added' : now === undefined ? 'removed' : 'changed'}`
 }
 
-const isShort = (value: unknown): boolean =>
-  value === undefined || (typeof value !== 'object' && show(value).length < 40)
-const show = (value: unknown): string => (value === undefined ? 'none' : (JSON.stringify(value) ?? ''))
+const isShortValue = (value: unknown): boolean =>
+  value === undefined || (typeof value !== 'object' && formatSetting(value).length < 40)
+const formatSetting = (value: unknown): string => (value === undefined ? 'none' : (JSON.stringify(value) ?? ''))
 
 /** New steps in SPRINT.yaml become pending steps. */
-function withGivenSteps(progress: Progress, compiled: Progress, at: number): Recompiled {
+function addNewSteps(progress: Progress, compiled: Progress, at: number): RecompileResult {
   const known = new Set(progress.dynamicSteps.map((step) => step.prompt))
   const added = compiled.dynamicSteps.filter((step) => !known.has(step.prompt))
   if (added.length === 0) return { progress, changes: [] }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Progress } from '../contract/progress.ts'
-import { clip, most, oneLine, quoted } from './prompt-sections.ts'
-import { echoOf, fencedBlocks } from './read-report.ts'
+import { clipText, promptLimits, toOneLine, quoteFenced } from './prompt-sections.ts'
+import { createEchoTest, listFencedBlocks } from './read-report.ts'
 
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })
 
@@ -13,11 +13,11 @@ need, and judge every criterion of the goal. Do not change anything.
 
 ## Goal
 
-${purposeOf(progress)}
+${describePurpose(progress)}
 
 ## What the other agent says
 
-${quoted(claim.trim())}
+${quoteFenced(claim.trim())}
 
 ## Verdict
 
@@ -29,19 +29,19 @@ End your final message with exactly one fenced JSON block of this form and nothi
 `
 
 /** The goal, and for a sprint with phases the list of what they ask for. */
-function purposeOf({ goal, phases = [] }: Progress): string {
+function describePurpose({ goal, phases = [] }: Progress): string {
   const asked = phases.flatMap(({ id, prompt, steps = [] }) => [
-    ...(prompt === undefined ? [] : [`- ${id}: ${oneLine(prompt)}`]),
-    ...steps.map((step) => `- ${id}, ${step.id}: ${oneLine(step.prompt)}`),
+    ...(prompt === undefined ? [] : [`- ${id}: ${toOneLine(prompt)}`]),
+    ...steps.map((step) => `- ${id}, ${step.id}: ${toOneLine(step.prompt)}`),
   ])
-  const listed = clip(asked.join('\n'), most.listCharacters)
+  const listed = clipText(asked.join('\n'), promptLimits.listCharacters)
   return [goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, in order:\n\n')
 }
 
 /** Anything but a clear pass counts as a fail. Text that occurs in the prompt is an echo, not a verdict. */
 export function readReview(finalMessage: string, prompt = ''): { readonly passed: boolean; readonly summary: string } {
-  const isEcho = echoOf(prompt)
-  for (const block of fencedBlocks(finalMessage).toReversed()) {
+  const isEcho = createEchoTest(prompt)
+  for (const block of listFencedBlocks(finalMessage).toReversed()) {
     if (isEcho(block)) continue
     try {
       const parsed = Review.safeParse(JSON.parse(block))

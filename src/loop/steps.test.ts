@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { aProgress, aReport, aStep, frozen, newSteps, noon, steps } from '../../test/support/builders.ts'
-import { shown, type Progress, type Step } from '../contract/progress.ts'
+import { buildProgress, buildReport, buildStep, frozen, newSteps, noon, buildSteps } from '../../test/support/builders.ts'
+import { historyLimits, type Progress, type Step } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
-import { applySteps, firstPending } from './steps.ts'
+import { applySteps, findFirstPending } from './steps.ts'
 
 const moment = { at: noon + 5000, iteration: 7 }
 
 const apply = (progress: Progress, report: Partial<Pick<Report, 'completedStepIds' | 'pendingSteps'>>) =>
-  applySteps(frozen(progress), frozen(aReport(report)), moment)
+  applySteps(frozen(progress), frozen(buildReport(report)), moment)
 
-const pendingOf = (progress: Progress) => progress.dynamicSteps.filter(({ status }) => status === 'pending')
+const listPending = (progress: Progress) => progress.dynamicSteps.filter(({ status }) => status === 'pending')
 const texts = (of: readonly Step[]) => of.map(({ prompt }) => prompt)
 const ids = (of: readonly Step[]) => of.map(({ id }) => id)
 
 describe('new steps', () => {
   it('get new ids and record when they were added', () => {
-    const { progress, added, rejected } = apply(aProgress(), { pendingSteps: newSteps('alpha', 'beta') })
+    const { progress, added, rejected } = apply(buildProgress(), { pendingSteps: newSteps('alpha', 'beta') })
 
     expect(progress.dynamicSteps).toEqual([
       { id: 'step-0', prompt: 'alpha', status: 'pending', addedAt: moment.at, addedInIteration: 7 },
@@ -27,13 +27,13 @@ describe('new steps', () => {
   })
 
   it('never reuse an id, even if its step is no longer shown', () => {
-    const before = aProgress({ dynamicSteps: [], stats: { totalSteps: 1500, completedSteps: 1500 } })
+    const before = buildProgress({ dynamicSteps: [], stats: { totalSteps: 1500, completedSteps: 1500 } })
 
     expect(apply(before, { pendingSteps: newSteps('gamma') }).added).toEqual(['step-1500'])
   })
 
   it('beyond 1,000 in one report are dropped and recorded; the rest applies', () => {
-    const before = aProgress({ dynamicSteps: steps('known') })
+    const before = buildProgress({ dynamicSteps: buildSteps('known') })
     const { progress, added, rejected } = apply(before, {
       pendingSteps: [
         ...newSteps(...Array.from({ length: 1002 }, (_, n) => `new ${n}`)),
@@ -42,10 +42,10 @@ describe('new steps', () => {
     })
 
     expect(added).toHaveLength(1000)
-    expect(pendingOf(progress)).toHaveLength(1001)
+    expect(listPending(progress)).toHaveLength(1001)
     expect(progress.stats.totalSteps).toBe(1001)
     expect(rejected).toEqual(['more than 1000 new steps in one report; the rest was dropped'])
-    expect(pendingOf(progress).at(-1)).toMatchObject({ id: 'step-0', prompt: 'reworded' })
+    expect(listPending(progress).at(-1)).toMatchObject({ id: 'step-0', prompt: 'reworded' })
   })
 
   it.each([
@@ -56,7 +56,7 @@ describe('new steps', () => {
     ['control and wide characters', '\u0000\u001b[31m 💥 \u202e\ud800'],
     ['a prototype', '__proto__'],
   ])('keep their text byte for byte: %s', (_, text) => {
-    const { progress } = apply(aProgress(), { pendingSteps: newSteps(text) })
+    const { progress } = apply(buildProgress(), { pendingSteps: newSteps(text) })
 
     expect(progress.dynamicSteps).toEqual([
       { id: 'step-0', prompt: text, status: 'pending', addedAt: moment.at, addedInIteration: 7 },
@@ -66,26 +66,26 @@ describe('new steps', () => {
 
 describe('completed steps', () => {
   it('record when they were completed', () => {
-    const { progress, completed } = apply(aProgress({ dynamicSteps: steps('alpha', 'beta') }), {
+    const { progress, completed } = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), {
       completedStepIds: ['step-0'],
     })
 
     expect(progress.dynamicSteps).toEqual([
-      aStep({
+      buildStep({
         id: 'step-0',
         prompt: 'alpha',
         status: 'completed',
         completedAt: moment.at,
         completedInIteration: moment.iteration,
       }),
-      aStep({ id: 'step-1', prompt: 'beta' }),
+      buildStep({ id: 'step-1', prompt: 'beta' }),
     ])
     expect(completed).toEqual(['step-0'])
     expect(progress.stats.completedSteps).toBe(1)
   })
 
   it('are completed once, however often a report names them', () => {
-    const { completed, rejected } = apply(aProgress({ dynamicSteps: steps('alpha') }), {
+    const { completed, rejected } = apply(buildProgress({ dynamicSteps: buildSteps('alpha') }), {
       completedStepIds: ['step-0', 'step-0'],
     })
 
@@ -93,8 +93,8 @@ describe('completed steps', () => {
   })
 
   it('stay unchanged if a later report completes them again', () => {
-    const done = aStep({ status: 'completed' })
-    const { progress, completed, rejected } = apply(aProgress({ dynamicSteps: [done] }), {
+    const done = buildStep({ status: 'completed' })
+    const { progress, completed, rejected } = apply(buildProgress({ dynamicSteps: [done] }), {
       completedStepIds: ['step-0'],
     })
 
@@ -105,8 +105,8 @@ describe('completed steps', () => {
   })
 
   it('never return to pending', () => {
-    const done = aStep({ status: 'completed', prompt: 'old' })
-    const { progress, rejected } = apply(aProgress({ dynamicSteps: [done] }), {
+    const done = buildStep({ status: 'completed', prompt: 'old' })
+    const { progress, rejected } = apply(buildProgress({ dynamicSteps: [done] }), {
       pendingSteps: [{ id: 'step-0', prompt: 'again' }],
     })
 
@@ -115,30 +115,30 @@ describe('completed steps', () => {
   })
 
   it('take precedence over pendingSteps of the same report', () => {
-    const { progress, rejected } = apply(aProgress({ dynamicSteps: steps('alpha') }), {
+    const { progress, rejected } = apply(buildProgress({ dynamicSteps: buildSteps('alpha') }), {
       completedStepIds: ['step-0'],
       pendingSteps: [{ id: 'step-0', prompt: 'alpha' }],
     })
 
-    expect(pendingOf(progress)).toEqual([])
+    expect(listPending(progress)).toEqual([])
     expect(rejected).toEqual(['pendingSteps names step-0, which is completed'])
   })
 
   it('are dropped from the list, oldest first, but still counted', () => {
-    const done = Array.from({ length: shown.completedSteps }, (_, n) => aStep({ id: `step-${n}`, status: 'completed' }))
-    const last = aStep({ id: `step-${shown.completedSteps}` })
-    const { progress } = apply(aProgress({ dynamicSteps: [...done, last] }), { completedStepIds: [last.id] })
+    const done = Array.from({ length: historyLimits.completedSteps }, (_, n) => buildStep({ id: `step-${n}`, status: 'completed' }))
+    const last = buildStep({ id: `step-${historyLimits.completedSteps}` })
+    const { progress } = apply(buildProgress({ dynamicSteps: [...done, last] }), { completedStepIds: [last.id] })
 
-    expect(progress.dynamicSteps).toHaveLength(shown.completedSteps)
+    expect(progress.dynamicSteps).toHaveLength(historyLimits.completedSteps)
     expect(ids(progress.dynamicSteps).at(0)).toBe('step-1')
     expect(ids(progress.dynamicSteps).at(-1)).toBe(last.id)
-    expect(progress.stats.completedSteps).toBe(shown.completedSteps + 1)
+    expect(progress.stats.completedSteps).toBe(historyLimits.completedSteps + 1)
   })
 })
 
 describe('the order of pending steps', () => {
   it('is the order of the report, new and known ones mixed', () => {
-    const { progress } = apply(aProgress({ dynamicSteps: steps('alpha', 'beta') }), {
+    const { progress } = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), {
       pendingSteps: [
         { id: 'step-1', prompt: 'beta' },
         { id: null, prompt: 'gamma' },
@@ -146,30 +146,30 @@ describe('the order of pending steps', () => {
       ],
     })
 
-    expect(texts(pendingOf(progress))).toEqual(['beta', 'gamma', 'alpha'])
+    expect(texts(listPending(progress))).toEqual(['beta', 'gamma', 'alpha'])
   })
 
   it('puts steps that are not mentioned behind the mentioned ones', () => {
-    const { progress } = apply(aProgress({ dynamicSteps: steps('alpha', 'beta', 'gamma') }), {
+    const { progress } = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta', 'gamma') }), {
       pendingSteps: [{ id: 'step-2', prompt: 'gamma' }],
     })
 
-    expect(texts(pendingOf(progress))).toEqual(['gamma', 'alpha', 'beta'])
+    expect(texts(listPending(progress))).toEqual(['gamma', 'alpha', 'beta'])
   })
 })
 
 describe('known steps', () => {
   it('take a new text and keep the rest', () => {
-    const { progress, added } = apply(aProgress({ dynamicSteps: steps('alpha') }), {
+    const { progress, added } = apply(buildProgress({ dynamicSteps: buildSteps('alpha') }), {
       pendingSteps: [{ id: 'step-0', prompt: 'alpha, but better' }],
     })
 
-    expect(progress.dynamicSteps).toEqual([aStep({ prompt: 'alpha, but better' })])
+    expect(progress.dynamicSteps).toEqual([buildStep({ prompt: 'alpha, but better' })])
     expect(added).toEqual([])
   })
 
   it('take the first of two texts; the second is dropped and recorded', () => {
-    const { progress, rejected } = apply(aProgress({ dynamicSteps: steps('alpha') }), {
+    const { progress, rejected } = apply(buildProgress({ dynamicSteps: buildSteps('alpha') }), {
       pendingSteps: [
         { id: 'step-0', prompt: 'first' },
         { id: 'step-0', prompt: 'second' },
@@ -183,7 +183,7 @@ describe('known steps', () => {
 
 describe('unknown ids', () => {
   it('are dropped and recorded while the rest applies', () => {
-    const { progress, added, completed, rejected } = apply(aProgress({ dynamicSteps: steps('alpha', 'beta') }), {
+    const { progress, added, completed, rejected } = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), {
       completedStepIds: ['step-99', 'step-0'],
       pendingSteps: [
         { id: 'constructor', prompt: 'what?' },
@@ -194,7 +194,7 @@ describe('unknown ids', () => {
 
     expect(completed).toEqual(['step-0'])
     expect(added).toEqual(['step-2'])
-    expect(texts(pendingOf(progress))).toEqual(['gamma', 'beta'])
+    expect(texts(listPending(progress))).toEqual(['gamma', 'beta'])
     expect(rejected).toEqual([
       'completedStepIds names step-99, which is not pending',
       'pendingSteps names constructor, which is not pending',
@@ -203,7 +203,7 @@ describe('unknown ids', () => {
   })
 
   it('are recorded in bounded space, however many and however long they are', () => {
-    const { rejected } = apply(aProgress(), {
+    const { rejected } = apply(buildProgress(), {
       completedStepIds: Array.from({ length: 500 }, (_, n) => `${n}${'x'.repeat(1000)}`),
     })
 
@@ -213,7 +213,7 @@ describe('unknown ids', () => {
 })
 
 it('changes nothing when a report says nothing about steps', () => {
-  const before = aProgress({ dynamicSteps: [aStep({ status: 'completed' }), aStep({ id: 'step-1' })] })
+  const before = buildProgress({ dynamicSteps: [buildStep({ status: 'completed' }), buildStep({ id: 'step-1' })] })
 
   expect(apply(before, {})).toEqual({ progress: before, added: [], completed: [], pending: 1, rejected: [] })
 })
@@ -222,8 +222,8 @@ it('pending steps start behind the completed ones, however many there are of eac
   for (let completed = 0; completed < 5; completed++)
     for (let pending = 0; pending < 5; pending++) {
       const all = Array.from({ length: completed + pending }, (_, n) =>
-        aStep({ status: n < completed ? 'completed' : 'pending' }),
+        buildStep({ status: n < completed ? 'completed' : 'pending' }),
       )
-      expect(firstPending(all)).toBe(completed)
+      expect(findFirstPending(all)).toBe(completed)
     }
 })

@@ -1,8 +1,8 @@
-import { shown, type Progress, type Step } from '../contract/progress.ts'
+import { historyLimits, type Progress, type Step } from '../contract/progress.ts'
 import { stepId } from '../contract/ids.ts'
 import { maxNewSteps, type Report } from '../contract/report.ts'
 
-type Change = {
+type StepChange = {
   readonly progress: Progress
   readonly added: readonly string[]
   readonly completed: readonly string[]
@@ -18,7 +18,7 @@ const maxReasons = 20
  * Index of the first pending step; all completed ones precede it. Uses bisection, because every iteration asks several times
  * and scanning ten thousand steps takes longer than everything else in it.
  */
-export function firstPending(steps: readonly Step[]): number {
+export function findFirstPending(steps: readonly Step[]): number {
   let from = 0
   let to = steps.length
   while (from < to) {
@@ -29,17 +29,17 @@ export function firstPending(steps: readonly Step[]): number {
   return from
 }
 
-type Moment = { readonly at: number; readonly iteration: number }
+type StepMoment = { readonly at: number; readonly iteration: number }
 
 /**
  * Applies what a report says about steps. Only pending steps can be completed, reworded or reordered; references to anything
  * else are dropped and recorded, and the rest applies. Steps that are not mentioned stay pending, behind the mentioned ones.
  */
-export function applySteps(progress: Progress, report: Report, moment: Moment): Change {
+export function applySteps(progress: Progress, report: Report, moment: StepMoment): StepChange {
   const rejected: string[] = []
-  const { done, pending, others } = sorted(progress.dynamicSteps, report)
+  const { done, pending, others } = partitionSteps(progress.dynamicSteps, report)
   const left = others.reduce((sum, part) => sum + part.length, 0)
-  const completed = complete(pending, report, moment, rejected)
+  const completed = completeSteps(pending, report, moment, rejected)
   const added: Step[] = []
   const mentioned: Step[] = []
   let tooMany = false
@@ -49,14 +49,14 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
         tooMany = true
         continue
       }
-      const step = newStep(progress.stats.totalSteps + added.length, prompt, moment)
+      const step = createStep(progress.stats.totalSteps + added.length, prompt, moment)
       added.push(step)
       mentioned.push(step)
       continue
     }
     const known = pending.get(id)
     if (!known) {
-      rejected.push(`pendingSteps names ${clip(id)}${whyNot(id, completed, mentioned)}`)
+      rejected.push(`pendingSteps names ${clipId(id)}${explainRejection(id, completed, mentioned)}`)
       continue
     }
     pending.delete(id)
@@ -71,7 +71,7 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
           ? progress.dynamicSteps
           : done
               .concat(completed)
-              .slice(-shown.completedSteps)
+              .slice(-historyLimits.completedSteps)
               .concat(mentioned, ...others),
       stats: {
         ...progress.stats,
@@ -82,7 +82,7 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
     added: added.map((step) => step.id),
     completed: completed.map((step) => step.id),
     pending: mentioned.length + left,
-    rejected: bounded(rejected),
+    rejected: limitReasons(rejected),
   }
 }
 
@@ -90,9 +90,9 @@ export function applySteps(progress: Progress, report: Report, moment: Moment): 
  * Splits the steps into the completed ones, the pending ones that the report names, and slices of the others. Of possibly ten
  * thousand steps a report names the first few, so the scan ends at the last named one and the rest is copied in bulk.
  */
-function sorted(steps: readonly Step[], { completedStepIds, pendingSteps }: Report) {
+function partitionSteps(steps: readonly Step[], { completedStepIds, pendingSteps }: Report) {
   const named = new Set([...completedStepIds, ...pendingSteps.flatMap(({ id }) => id ?? [])])
-  const begin = firstPending(steps)
+  const begin = findFirstPending(steps)
   const others: Step[][] = []
   const pending = new Map<string, Step>()
   let rest = begin
@@ -107,17 +107,17 @@ function sorted(steps: readonly Step[], { completedStepIds, pendingSteps }: Repo
   return { done: steps.slice(0, begin), pending, others }
 }
 
-function whyNot(id: string, completed: readonly Step[], mentioned: readonly Step[]): string {
+function explainRejection(id: string, completed: readonly Step[], mentioned: readonly Step[]): string {
   if (completed.some((step) => step.id === id)) return ', which is completed'
   return mentioned.some((step) => step.id === id) ? ' twice' : ', which is not pending'
 }
 
-function complete(pending: Map<string, Step>, report: Report, { at, iteration }: Moment, rejected: string[]): Step[] {
+function completeSteps(pending: Map<string, Step>, report: Report, { at, iteration }: StepMoment, rejected: string[]): Step[] {
   const completed: Step[] = []
   for (const id of new Set(report.completedStepIds)) {
     const step = pending.get(id)
     if (!step) {
-      rejected.push(`completedStepIds names ${clip(id)}, which is not pending`)
+      rejected.push(`completedStepIds names ${clipId(id)}, which is not pending`)
       continue
     }
     pending.delete(id)
@@ -127,12 +127,12 @@ function complete(pending: Map<string, Step>, report: Report, { at, iteration }:
 }
 
 /** A report can be nonsense of any size; the receipt of its iteration must stay small. */
-const bounded = (reasons: readonly string[]): readonly string[] =>
+const limitReasons = (reasons: readonly string[]): readonly string[] =>
   reasons.length <= maxReasons ? reasons : [...reasons.slice(0, maxReasons), `and ${reasons.length - maxReasons} more`]
 
-const clip = (id: string): string => (id.length <= 100 ? id : `${id.slice(0, 100)}…`)
+const clipId = (id: string): string => (id.length <= 100 ? id : `${id.slice(0, 100)}…`)
 
-const newStep = (number: number, prompt: string, { at, iteration }: Moment): Step => ({
+const createStep = (number: number, prompt: string, { at, iteration }: StepMoment): Step => ({
   id: stepId(number),
   prompt,
   status: 'pending',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { after, aHook, aProgress, hookEnds, noon, reports, started, told, work } from '../../test/support/builders.ts'
+import { after, buildHook, buildProgress, hookEnds, noon, reports, started, emittedEvents, workOrders } from '../../test/support/builders.ts'
 import type { Progress } from '../contract/progress.ts'
 
 const worktree: Progress['worktree'] = { enabled: true, branch: 'sprint/S', path: '../S', cleanup: 'on-complete' }
-const inWorktree = (given: Partial<Progress> = {}) => aProgress({ worktree, ...given })
+const inWorktree = (given: Partial<Progress> = {}) => buildProgress({ worktree, ...given })
 const begins = started({ worktree: { createdAt: noon } })
 const claims = reports({ status: 'goal-complete' })
 
@@ -12,15 +12,15 @@ describe('the worktree of a completed sprint', () => {
     const { progress, orders } = after(inWorktree(), begins, claims)
 
     expect(progress).toMatchObject({ status: 'completed', worktreeState: { createdAt: noon } })
-    expect(work(orders)).toEqual([{ type: 'clean-worktree' }])
+    expect(workOrders(orders)).toEqual([{ type: 'clean-worktree' }])
   })
 
   it('is kept while hooks still run in it', () => {
-    const hooked = inWorktree({ perIterationHooks: [aHook({ parallel: true })] })
+    const hooked = inWorktree({ perIterationHooks: [buildHook({ parallel: true })] })
     const completed = after(hooked, begins, claims)
 
-    expect(work(completed.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'lint' }])
-    expect(work(after(completed.progress, hookEnds()).orders)).toEqual([{ type: 'clean-worktree' }])
+    expect(workOrders(completed.orders)).toEqual([{ type: 'run-hook', iteration: 1, hookId: 'lint' }])
+    expect(workOrders(after(completed.progress, hookEnds()).orders)).toEqual([{ type: 'clean-worktree' }])
   })
 
   it('is checked again by the next run if it was kept, but not once it is removed', () => {
@@ -28,16 +28,16 @@ describe('the worktree of a completed sprint', () => {
     const kept = after(completed, { type: 'worktree-cleaned', at: noon, kept: 'not merged' })
     const removed = after(completed, { type: 'worktree-cleaned', at: noon }).progress
 
-    expect(told(kept.orders)).toEqual([
+    expect(emittedEvents(kept.orders)).toEqual([
       { type: 'note', level: 'warning', text: 'the worktree ../S is kept: not merged' },
     ])
-    expect(work(kept.orders)).toEqual([])
-    expect(work(after(kept.progress, begins).orders)).toEqual([{ type: 'clean-worktree' }])
+    expect(workOrders(kept.orders)).toEqual([])
+    expect(workOrders(after(kept.progress, begins).orders)).toEqual([{ type: 'clean-worktree' }])
     expect(removed.worktreeState).toEqual({ createdAt: noon, cleanedUp: true })
-    expect(work(after(removed, begins).orders)).toEqual([])
+    expect(workOrders(after(removed, begins).orders)).toEqual([])
   })
 
   it('stays with cleanup: never', () => {
-    expect(work(after(inWorktree({ worktree: { ...worktree, cleanup: 'never' } }), begins, claims).orders)).toEqual([])
+    expect(workOrders(after(inWorktree({ worktree: { ...worktree, cleanup: 'never' } }), begins, claims).orders)).toEqual([])
   })
 })

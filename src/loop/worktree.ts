@@ -1,14 +1,14 @@
 import type { Progress } from '../contract/progress.ts'
 import type { Fact } from './fact.ts'
-import { tell, type Order, type Transition } from './order.ts'
+import { emitEvent, type Order, type Transition } from './order.ts'
 
 /** Removes the worktree of a completed sprint once nothing runs in it. */
-export function tidyUp(before: Progress, after: Progress, { type }: Fact): Order[] {
-  if (!isReady(after) || (isReady(before) && type !== 'started')) return []
+export function cleanUpWorktree(before: Progress, after: Progress, { type }: Fact): Order[] {
+  if (!isCleanupDue(after) || (isCleanupDue(before) && type !== 'started')) return []
   return [{ type: 'clean-worktree' }]
 }
 
-const isReady = ({ status, worktree, worktreeState, hookTasks }: Progress): boolean =>
+const isCleanupDue = ({ status, worktree, worktreeState, hookTasks }: Progress): boolean =>
   status === 'completed' &&
   worktree !== undefined &&
   worktree.cleanup !== 'never' &&
@@ -24,9 +24,9 @@ export function onWorktreeCleaned(
   const place = worktree?.path ?? ''
   if (kept !== undefined) {
     const text = `the worktree ${place} is kept: ${kept}`
-    return { progress, orders: [tell({ type: 'note', level: 'warning', text })] }
+    return { progress, orders: [emitEvent({ type: 'note', level: 'warning', text })] }
   }
   const cleaned = worktreeState && { worktreeState: { ...worktreeState, cleanedUp: true } }
   const text = `the worktree ${place} is removed; the work is on branch ${worktree?.branch ?? ''}`
-  return { progress: { ...progress, ...cleaned }, orders: [tell({ type: 'note', level: 'info', text })] }
+  return { progress: { ...progress, ...cleaned }, orders: [emitEvent({ type: 'note', level: 'info', text })] }
 }

@@ -1,5 +1,5 @@
 /** Serialises tasks: each one starts when the previous one has settled. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+export function createSerialQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const next = last.then(work, work)

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { attentiveClock, systemClock } from './clock.ts'
+import { createActivityClock, systemClock } from './clock.ts'
 
 it('counts the time between frequent calls', () => {
   let at = 1000
-  const clock = attentiveClock(5000, () => at)
+  const clock = createActivityClock(5000, () => at)
   at += 100
   expect(clock()).toBe(100)
   at += 4000
@@ -12,7 +12,7 @@ it('counts the time between frequent calls', () => {
 
 it('does not count the hours during which the machine slept', () => {
   let at = 0
-  const clock = attentiveClock(5000, () => at)
+  const clock = createActivityClock(5000, () => at)
   at += 8 * 3_600_000
   expect(clock()).toBe(5000)
   at += 100

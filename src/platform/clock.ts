@@ -3,11 +3,11 @@ export const systemClock = {
 
   /** Uses wall-clock time, so that a limit that ends at five ends at five even after the laptop slept. */
   async waitUntil(at: number, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && Date.now() < at) await nap(Math.min(at - Date.now(), 5000), signal)
+    while (!signal.aborted && Date.now() < at) await sleepUntilAborted(Math.min(at - Date.now(), 5000), signal)
   },
 }
 
-const nap = (ms: number, signal: AbortSignal): Promise<void> =>
+const sleepUntilAborted = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)
@@ -22,7 +22,7 @@ const nap = (ms: number, signal: AbortSignal): Promise<void> =>
  * A clock that counts at most `longestGapMs` between two calls. Time during which the laptop slept or Ralph was stopped does not
  * count, so it cannot make an agent look hung.
  */
-export function attentiveClock(longestGapMs = 5000, now = () => performance.now()): () => number {
+export function createActivityClock(longestGapMs = 5000, now = () => performance.now()): () => number {
   let counted = 0
   let last = now()
   return () => {

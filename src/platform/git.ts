@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 
 /** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
-const ours = [
+const ownConfig = [
   '-c',
   'core.hooksPath=/dev/null',
   '-c',
@@ -32,7 +32,7 @@ export type GitOptions = {
 /** Resolves with the output of git, without the last newline; rejects with its error message. */
 export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: readonly string[]): Promise<string> {
   const env = {
-    ...withoutGit(process.env),
+    ...withoutGitVariables(process.env),
     ...author,
     GIT_OPTIONAL_LOCKS: '0',
     ...(index !== undefined && { GIT_INDEX_FILE: index }),
@@ -40,7 +40,7 @@ export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: r
   return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
-      [...ours, ...args],
+      [...ownConfig, ...args],
       { cwd, env, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
       (error, stdout, stderr) => {
         if (error?.killed) reject(new Error(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, { cause: error }))
@@ -54,5 +54,5 @@ export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: r
 }
 
 /** Variables such as GIT_DIR would redirect every call to another repository. */
-const withoutGit = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+const withoutGitVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { leanFlags } from './v8-memory.ts'
+import { memoryFlags } from './v8-memory.ts'
 
 it('uses no flag that this V8 does not know, since V8 would warn at every start', () => {
-  const flags = leanFlags(Number.parseInt(process.versions.v8, 10))
+  const flags = memoryFlags(Number.parseInt(process.versions.v8, 10))
   const code = `for (const flag of ${JSON.stringify(flags)}) require('node:v8').setFlagsFromString(flag)`
 
   expect(spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 
 it('uses no flags with an untested V8', () => {
-  expect(leanFlags(15)).toEqual([])
+  expect(memoryFlags(15)).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { definingFiles } from './defining-files.ts'
+import { listDefiningFiles } from './defining-files.ts'
 
 const all = (...names: readonly string[]) => names.includes.bind(names)
 
@@ -18,16 +18,16 @@ it.each([
   ['tsc -b', ['tsconfig.json'], ['tsconfig.json']],
   ['true', ['package.json', 'Makefile'], []],
 ])('%s is defined by those of %j', (command, there, defining) => {
-  expect(definingFiles(command, all(...there))).toEqual(defining)
+  expect(listDefiningFiles(command, all(...there))).toEqual(defining)
 })
 
 it.each(['cat /etc/passwd', 'sh ../outside.sh', 'sh ./a/../../outside.sh', '--version', ''])(
   'never returns a file outside the project: %s',
   (command) => {
-    expect(definingFiles(command, () => true).filter((name) => /^\/|\.\.|^-|^$/.test(name))).toEqual([])
+    expect(listDefiningFiles(command, () => true).filter((name) => /^\/|\.\.|^-|^$/.test(name))).toEqual([])
   },
 )
 
 it('returns each file once', () => {
-  expect(definingFiles('sh check.sh && sh check.sh', all('check.sh'))).toEqual(['check.sh'])
+  expect(listDefiningFiles('sh check.sh && sh check.sh', all('check.sh'))).toEqual(['check.sh'])
 })

@@ -23,7 +23,7 @@ const configurations: readonly { readonly command: RegExp; readonly files: reado
 ]
 
 /** Returns the project files that define a check: scripts named in its command, and the configuration of its runner. */
-export function definingFiles(command: string, isFile: (name: string) => boolean): string[] {
+export function listDefiningFiles(command: string, isFile: (name: string) => boolean): string[] {
   const named = command.split(/[\s;&|()<>"'`$]+/).map((word) => word.replace(/^\.\//, ''))
   const known = configurations.filter((row) => row.command.test(command)).flatMap((row) => row.files)
   const candidates = [

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { aProgress, started } from '../../test/support/builders.ts'
+import { buildProgress, started } from '../../test/support/builders.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import type { Ports } from './ports.ts'
-import { isDiskFull, patientSaving, withRoom } from './disk-space.ts'
+import { isDiskFullError, createDiskFullSafeStore, retryOnDiskFull } from './disk-space.ts'
 
 const full = () => new RalphError('DISK_FULL', 'no space left')
 
 /** A disk that has space from the given query on, and a clock that never waits. */
-function aDisk(looks: number) {
+function createTestDisk(looks: number) {
   const events: SprintEvent[] = []
   let looked = 0
   const ports: Pick<Ports, 'disk' | 'clock' | 'observe'> = {
@@ -23,14 +23,14 @@ function aDisk(looks: number) {
 const unheard = new AbortController().signal
 
 it('runs the work at once if there is space', async () => {
-  const { ports, texts } = aDisk(0)
-  expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
+  const { ports, texts } = createTestDisk(0)
+  expect(await retryOnDiskFull(async () => 'done', ports, unheard)).toBe('done')
   expect(texts()).toEqual([])
 })
 
 it('delays the work until there is space, and reports it once', async () => {
-  const { ports, texts } = aDisk(3)
-  expect(await withRoom(async () => 'done', ports, unheard)).toBe('done')
+  const { ports, texts } = createTestDisk(3)
+  expect(await retryOnDiskFull(async () => 'done', ports, unheard)).toBe('done')
   expect(texts()).toEqual([
     'paused: disk-full: 1 MB free; resumes when there is space again',
     'disk space is available again; resuming',
@@ -38,33 +38,33 @@ it('delays the work until there is space, and reports it once', async () => {
 })
 
 it('runs the work again if the disk filled up in the middle', async () => {
-  const { ports, texts } = aDisk(0)
+  const { ports, texts } = createTestDisk(0)
   let tries = 0
   const work = async () => {
     if (++tries < 3) throw full()
     return tries
   }
-  expect(await withRoom(work, ports, unheard)).toBe(3)
+  expect(await retryOnDiskFull(work, ports, unheard)).toBe(3)
   expect(texts()[0]).toMatch(/^paused: disk-full: no space left/)
 })
 
 it('rethrows any other error', async () => {
-  const { ports } = aDisk(0)
+  const { ports } = createTestDisk(0)
   const work = () => Promise.reject(new Error('broken'))
-  await expect(withRoom(work, ports, unheard)).rejects.toThrow('broken')
+  await expect(retryOnDiskFull(work, ports, unheard)).rejects.toThrow('broken')
 })
 
 it('runs the work if the free space is unknown', async () => {
-  const { ports } = aDisk(0)
+  const { ports } = createTestDisk(0)
   const blind = { ...ports, disk: { shortage: () => Promise.reject(new Error('who knows')) } }
-  expect(await withRoom(async () => 'done', blind, unheard)).toBe('done')
+  expect(await retryOnDiskFull(async () => 'done', blind, unheard)).toBe('done')
 })
 
 it('gives up when the signal aborts', async () => {
-  const { ports } = aDisk(1000)
+  const { ports } = createTestDisk(1000)
   const abort = new AbortController()
   const waiting = { ...ports, clock: { now: () => 0, waitUntil: async () => abort.abort() } }
-  expect(await withRoom(async () => 'done', waiting, abort.signal)).toEqual({ aborted: true })
+  expect(await retryOnDiskFull(async () => 'done', waiting, abort.signal)).toEqual({ aborted: true })
 })
 
 it.each([
@@ -74,27 +74,27 @@ it.each([
   [Object.assign(new Error('x'), { code: 'EIO' }), false],
   ['ENOSPC', false],
 ])('detects a full disk: %s', (error, expected) => {
-  expect(isDiskFull(error)).toBe(expected)
+  expect(isDiskFullError(error)).toBe(expected)
 })
 
-const storing = (ports: Ports, save: Ports['store']['save']) => patientSaving({ ...ports, store: { save } })
+const storing = (ports: Ports, save: Ports['store']['save']) => createDiskFullSafeStore({ ...ports, store: { save } })
 
 it('retries a save that a full disk refused, until the caller gives up', async () => {
   let tries = 0
-  const { ports } = aDisk(0)
+  const { ports } = createTestDisk(0)
   const patient = storing(ports, async () => {
     if (++tries < 4) throw full()
   })
-  await patient.save(aProgress(), started())
+  await patient.save(buildProgress(), started())
   expect(tries).toBe(4)
 
   const hopeless = storing(ports, () => Promise.reject(full()))
   hopeless.giveUp()
-  await expect(hopeless.save(aProgress(), started())).rejects.toMatchObject({ code: 'DISK_FULL' })
+  await expect(hopeless.save(buildProgress(), started())).rejects.toMatchObject({ code: 'DISK_FULL' })
 })
 
 it('stops waiting for the disk as soon as the caller gives up', async () => {
-  const { ports } = aDisk(0)
+  const { ports } = createTestDisk(0)
   const slow: Ports = {
     ...ports,
     clock: {
@@ -103,7 +103,7 @@ it('stops waiting for the disk as soon as the caller gives up', async () => {
     },
   }
   const patient = storing(slow, () => Promise.reject(full()))
-  const saved = patient.save(aProgress(), started())
+  const saved = patient.save(buildProgress(), started())
   await new Promise((resolve) => setImmediate(resolve))
   patient.giveUp()
 

@@ -2,7 +2,7 @@ import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Progress, SprintStatus } from '../contract/progress.ts'
 import type { Fact } from '../loop/fact.ts'
-import type { Budget } from '../loop/limits.ts'
+import type { AttemptBudget } from '../loop/limits.ts'
 import type { LockState } from '../loop/read-lock.ts'
 
 /** What the runtime needs from outside. Adapters implement these; the runtime never imports an adapter. */
@@ -11,7 +11,7 @@ export interface Ports {
   /** Returns the agent of that name, or the first choice; `model` overrides its model. */
   readonly agents: (name: string | undefined, model?: string) => AgentRunner
   readonly shell: ShellRunner
-  readonly workspace: Workspace
+  readonly workspace: ProjectWorkspace
   readonly projectFiles: ProjectFiles
   /** Removes the worktree of a completed sprint unless that would lose work; resolves with the reason if it stays. */
   readonly cleanWorktree: () => Promise<string | undefined>
@@ -19,14 +19,14 @@ export interface Ports {
   /** LEARNINGS of earlier iterations. */
   readonly notes: () => Promise<string | undefined>
   /** Only for the notes protocol. */
-  readonly lock?: TaskLock
+  readonly lock?: NotesLock
   /** Limits how many hooks run at the same time. */
   readonly hookSlots: <T>(run: () => Promise<T>) => Promise<T>
   /** Rejects with the reason if delivery failed. */
-  readonly notify: (target: NotifyTarget, message: Notification) => Promise<void>
+  readonly notify: (target: NotifyTarget, message: SprintNotification) => Promise<void>
   readonly clock: Clock
   /** Absent: disk space is not checked. */
-  readonly disk?: Disk
+  readonly disk?: DiskMonitor
   /** In [0, 1). */
   readonly random: () => number
   /** Must neither throw nor block. */
@@ -34,7 +34,7 @@ export interface Ports {
 }
 
 /** The notes folder of an agent, with the lock file that the agent deletes when it is done or stuck. */
-export interface TaskLock {
+export interface NotesLock {
   readonly folder: string
   /** Rejects if the lock cannot be read, which does not mean that it is gone. */
   readonly read: () => Promise<LockState>
@@ -46,7 +46,7 @@ export interface TaskLock {
 }
 
 /** The disk that holds the sprint. */
-export interface Disk {
+export interface DiskMonitor {
   /** Resolves with one sentence on why nothing should start now; undefined if there is enough space. */
   readonly shortage: () => Promise<string | undefined>
 }
@@ -67,7 +67,7 @@ export type AgentRequest = {
   readonly prompt: string
   readonly timeouts: { readonly idle: number; readonly attempt: number; readonly afterResult: number }
   /** The attempt is ended when it exceeds this. */
-  readonly budget: Budget
+  readonly budget: AttemptBudget
   /** Session to resume. */
   readonly resume?: string | undefined
   /** Earlier usage of that session. */
@@ -120,7 +120,7 @@ export interface Clock {
 }
 
 /** The files that the agent works on. */
-export interface Workspace {
+export interface ProjectWorkspace {
   /** Stores the files before the first iteration as checkpoint 0. */
   readonly start: () => Promise<void>
   /** Changes whenever a file or HEAD changes. */
@@ -134,24 +134,24 @@ export interface ProjectFiles {
   readonly isFile: (name: string) => boolean
   readonly hash: (name: string) => Promise<string>
   /** Stores a copy outside the agent's reach; returns its hash. */
-  readonly keep: (name: string) => Promise<string>
-  readonly putBack: (name: string) => Promise<void>
+  readonly store: (name: string) => Promise<string>
+  readonly restore: (name: string) => Promise<void>
 }
 
 /** Usage limits of the user's accounts, shared by all sprints on this machine. */
 export interface AccountLimits {
-  readonly until: (agent: string) => Promise<number | undefined>
-  readonly note: (agent: string, until: number) => Promise<void>
+  readonly limitedUntil: (agent: string) => Promise<number | undefined>
+  readonly record: (agent: string, until: number) => Promise<void>
 }
 
 export type NotifyTarget = NonNullable<Progress['notify']>[number]
 
-export type Question = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
+export type NotificationQuestion = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
 
-export type Notification = {
+export type SprintNotification = {
   readonly sprintId: string
   readonly about: SprintStatus
   readonly text: string
   /** The open question, with needs-human. */
-  readonly question?: Question
+  readonly question?: NotificationQuestion
 }

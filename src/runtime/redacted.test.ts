@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../contract/events.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
-import { redactor } from '../contract/redact.ts'
-import { cleanEvents, redactedAgent, redactedShell } from './redacted.ts'
+import { createRedactor } from '../contract/redact.ts'
+import { createEventRedactor, redactAgent, redactShell } from './redacted.ts'
 import type { AgentRequest } from './ports.ts'
 
 const key = 'AKIAIOSFODNN7EXAMPLE'
 const shown = '[redacted AWS key]'
-const secrets = () => redactor()
+const secrets = () => createRedactor()
 const never = new AbortController().signal
 
 it('redacts the events and the outcome of an agent', async () => {
@@ -22,7 +22,7 @@ it('redacts the events and the outcome of an agent', async () => {
   }
   const prompts: string[] = []
   const ended: Outcome = { status: 'failed', reason: key, text: key, retryable: true, resumable: false, usage: noUsage }
-  const agent = redactedAgent(
+  const agent = redactAgent(
     {
       name: 'a',
       transcriptPath: (name) => name,
@@ -47,7 +47,7 @@ it('redacts the events and the outcome of an agent', async () => {
 
 it('redacts the output of a check', async () => {
   const end = { exitCode: 1, output: `a ${key}`, error: key, durationMs: 1 }
-  const shell = redactedShell({ run: async () => end }, secrets)
+  const shell = redactShell({ run: async () => end }, secrets)
 
   expect(await shell.run({ attempt: 'a', command: 'c', timeoutMs: 1 }, never)).toEqual({
     exitCode: 1,
@@ -58,7 +58,7 @@ it('redacts the output of a check', async () => {
 })
 
 it('redacts a private key that arrives line by line', () => {
-  const clean = cleanEvents(redactor())
+  const clean = createEventRedactor(createRedactor())
   const body = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA'
   const lines = ['-----BEGIN PRIVATE KEY-----', body, body.slice(0, 9), '-----END PRIVATE KEY-----', 'done', body]
 

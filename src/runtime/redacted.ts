@@ -3,25 +3,25 @@ import { redactDeep, type Redact } from '../contract/redact.ts'
 import type { AgentRunner, ShellRunner } from './ports.ts'
 
 /** Called at the start and at the end of every run: secrets come and go with files such as `.env`. */
-export type Redactor = () => Redact
+export type RedactFactory = () => Redact
 
 /** Wraps an agent so that its events and outcome contain no secrets. Its transcript stays unchanged. */
-export const redactedAgent = (agent: AgentRunner, redactor: Redactor): AgentRunner => ({
+export const redactAgent = (agent: AgentRunner, redactor: RedactFactory): AgentRunner => ({
   ...agent,
   async run(request, signal) {
-    const clean = cleanEvents(redactor())
+    const clean = createEventRedactor(redactor())
     const onEvent = (event: AgentEvent) => request.onEvent(clean(event))
     return redactDeep(await agent.run({ ...request, onEvent }, signal), redactor())
   },
 })
 
 /** Wraps a shell runner so that its output contains no secrets. */
-export const redactedShell = (shell: ShellRunner, redactor: Redactor): ShellRunner => ({
+export const redactShell = (shell: ShellRunner, redactor: RedactFactory): ShellRunner => ({
   run: async (request, signal) => redactDeep(await shell.run(request, signal), redactor()),
 })
 
 /** Redacts events, including a private key that arrives line by line. */
-export function cleanEvents(redact: Redact): (event: AgentEvent) => AgentEvent {
+export function createEventRedactor(redact: Redact): (event: AgentEvent) => AgentEvent {
   let inKey = false
   return (event) => {
     const clean = redactDeep(event, redact)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { aCheck, aProgress } from '../../test/support/builders.ts'
-import { anOutcome, aWorld } from '../../test/support/virtual.ts'
+import { buildCheck, buildProgress } from '../../test/support/builders.ts'
+import { buildOutcome, createWorld } from '../../test/support/virtual.ts'
 import type { LockState } from '../loop/read-lock.ts'
 
 /** A notes folder whose lock the agent deletes in the given turns. */
-function aLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { exists: false }>> = {}) {
+function createTestLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { exists: false }>> = {}) {
   const restored: string[] = []
   return {
     restored,
@@ -17,13 +17,13 @@ function aLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { 
   }
 }
 
-const aRalphMode = (given: Parameters<typeof aProgress>[0] = {}) => aProgress({ protocol: 'notes', ...given })
+const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) => buildProgress({ protocol: 'notes', ...given })
 
 describe('an attempt of Ralph Mode', () => {
   it('ends with the state of its lock, which is restored before each attempt', async () => {
-    const lock = aLock([3])
-    const world = aWorld({ agent: () => anOutcome({ text: 'did a part' }), ports: { lock: lock.port } })
-    const progress = await world.run(aRalphMode()).done
+    const lock = createTestLock([3])
+    const world = createWorld({ agent: () => buildOutcome({ text: 'did a part' }), ports: { lock: lock.port } })
+    const progress = await world.run(createRalphMode()).done
     expect(progress.status).toBe('completed')
     expect(progress.iterations.map(({ verdict, summary }) => ({ verdict, summary }))).toEqual([
       { verdict: 'continue', summary: 'did a part' },
@@ -35,21 +35,21 @@ describe('an attempt of Ralph Mode', () => {
   })
 
   it('continues when a check refuses the claim', async () => {
-    const lock = aLock([1, 2])
+    const lock = createTestLock([1, 2])
     let runs = 0
-    const world = aWorld({
+    const world = createWorld({
       ports: { lock: lock.port },
       shell: () => (++runs === 1 ? { exitCode: 1, output: 'line 3 is wrong' } : {}),
     })
-    const progress = await world.run(aRalphMode({ doneWhen: [aCheck()] })).done
+    const progress = await world.run(createRalphMode({ doneWhen: [buildCheck()] })).done
     expect(progress.iterations.map(({ verdict }) => verdict)).toEqual(['refused', 'accepted'])
     expect(world.starts[1]?.request.prompt).toContain('line 3 is wrong')
     expect(lock.restored).toHaveLength(2)
   })
 
   it('asks a person when the agent is stuck', async () => {
-    const lock = aLock([1], { outcome: 'stuck', text: 'no key' })
-    const progress = await aWorld({ ports: { lock: lock.port } }).run(aRalphMode()).done
+    const lock = createTestLock([1], { outcome: 'stuck', text: 'no key' })
+    const progress = await createWorld({ ports: { lock: lock.port } }).run(createRalphMode()).done
     expect(progress).toMatchObject({ status: 'needs-human', humanNeeded: { reason: 'no key' } })
   })
 
@@ -57,8 +57,8 @@ describe('an attempt of Ralph Mode', () => {
     const read = async () => {
       throw new Error('EACCES')
     }
-    const world = aWorld({ ports: { lock: { ...aLock([]).port, read } } })
-    const run = world.run(aRalphMode())
+    const world = createWorld({ ports: { lock: { ...createTestLock([]).port, read } } })
+    const run = world.run(createRalphMode())
     await world.clock.pass(3_600_000)
     const progress = await run.done
     expect(progress).toMatchObject({ failure: { reason: 'the notes cannot be read: EACCES' } })
@@ -69,8 +69,8 @@ describe('an attempt of Ralph Mode', () => {
     const restore = async () => {
       throw new Error('ENOSPC')
     }
-    const world = aWorld({ ports: { lock: { ...aLock([]).port, restore } } })
-    const run = world.run(aRalphMode())
+    const world = createWorld({ ports: { lock: { ...createTestLock([]).port, restore } } })
+    const run = world.run(createRalphMode())
     await world.clock.pass(3_600_000)
     expect(await run.done).toMatchObject({ failure: { reason: 'the notes cannot be read: ENOSPC' } })
     expect(world.starts).toEqual([])

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { aCheck, aProgress, aReport } from '../../test/support/builders.ts'
-import { anOutcome, aWorld, type Played } from '../../test/support/virtual.ts'
+import { buildCheck, buildProgress, buildReport } from '../../test/support/builders.ts'
+import { buildOutcome, createWorld, type Played } from '../../test/support/virtual.ts'
 import type { Progress } from '../contract/progress.ts'
 
-const claim = anOutcome({ text: `\`\`\`json\n${JSON.stringify(aReport({ status: 'goal-complete' }))}\n\`\`\`` })
+const claim = buildOutcome({ text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\`` })
 
 /** A project as a map of files to texts; the agent changes them and claims that it is done. */
-function aProject(files: Record<string, string>, agent: (files: Record<string, string>) => void) {
+function createTestProject(files: Record<string, string>, agent: (files: Record<string, string>) => void) {
   const kept: Record<string, string> = {}
   const projectFiles = {
     isFile: (name: string) => name in files,
     hash: async (name: string) => files[name] ?? 'missing',
-    keep: async (name: string) => (kept[name] = files[name] ?? ''),
-    putBack: async (name: string) => void (files[name] = kept[name] ?? ''),
+    store: async (name: string) => (kept[name] = files[name] ?? ''),
+    restore: async (name: string) => void (files[name] = kept[name] ?? ''),
   }
   const played: Played = {
     agent: () => {
@@ -26,18 +26,18 @@ function aProject(files: Record<string, string>, agent: (files: Record<string, s
 
 async function run(progress: Progress, played: Played) {
   const { baseline: _unknown, ...unmeasured } = progress
-  const world = aWorld(played)
+  const world = createWorld(played)
   return { ended: await world.run(unmeasured).done, events: world.events }
 }
 
-const sprint = (given: Parameters<typeof aCheck>[0]) =>
-  aProgress({ doneWhen: [aCheck({ run: 'npm test', ...given })], limits: { iterations: 1 } })
+const sprint = (given: Parameters<typeof buildCheck>[0]) =>
+  buildProgress({ doneWhen: [buildCheck({ run: 'npm test', ...given })], limits: { iterations: 1 } })
 
 describe('a file that defines a check', () => {
   const weaken = (files: Record<string, string>) => void (files['package.json'] = 'test: true')
 
   it('is recorded at the start; a change is reported and has no other effect', async () => {
-    const { played, files } = aProject({ 'package.json': 'test: vitest' }, weaken)
+    const { played, files } = createTestProject({ 'package.json': 'test: vitest' }, weaken)
     const { ended, events } = await run(sprint({}), played)
 
     expect(ended).toMatchObject({
@@ -54,7 +54,7 @@ describe('a file that defines a check', () => {
   })
 
   it('is restored before a protected check', async () => {
-    const { played, files } = aProject({ 'package.json': 'test: vitest' }, weaken)
+    const { played, files } = createTestProject({ 'package.json': 'test: vitest' }, weaken)
     const seen: (string | undefined)[] = []
     const shell = () => {
       seen.push(files['package.json'])
@@ -67,11 +67,11 @@ describe('a file that defines a check', () => {
   })
 
   it('fails a protected check if it cannot be restored', async () => {
-    const { played, projectFiles } = aProject({ 'package.json': 'test: vitest' }, weaken)
+    const { played, projectFiles } = createTestProject({ 'package.json': 'test: vitest' }, weaken)
     const putBack = () => Promise.reject(new Error('EISDIR'))
     const { ended, events } = await run(sprint({ protect: true }), {
       ...played,
-      ports: { projectFiles: { ...projectFiles, putBack } },
+      ports: { projectFiles: { ...projectFiles, restore: putBack } },
     })
 
     expect(ended).toMatchObject({ status: 'limit-reached', iterations: [{ verdict: 'refused' }] })
@@ -84,7 +84,7 @@ describe('a file that defines a check', () => {
   })
 
   it('is reported if it is new, and left in place', async () => {
-    const { played, files } = aProject({ 'package.json': 'test: vitest' }, (project) => {
+    const { played, files } = createTestProject({ 'package.json': 'test: vitest' }, (project) => {
       project['vitest.config.ts'] = 'exclude: everything'
     })
     const { ended } = await run(sprint({ protect: true }), played)
@@ -94,7 +94,7 @@ describe('a file that defines a check', () => {
   })
 
   it('is not reported if nothing changed', async () => {
-    const { played } = aProject({ 'package.json': 'test: vitest' }, () => {})
+    const { played } = createTestProject({ 'package.json': 'test: vitest' }, () => {})
     const { ended } = await run(sprint({}), played)
 
     expect(ended.iterations[0]).not.toHaveProperty('tampered')
@@ -133,13 +133,13 @@ describe('a check', () => {
 })
 
 describe('a reviewer', () => {
-  const reviewed = aProgress({ review: { agent: 'codex', model: 'o3' }, limits: { iterations: 1 } })
+  const reviewed = buildProgress({ review: { agent: 'codex', model: 'o3' }, limits: { iterations: 1 } })
   const verdict = (value: string) => `\`\`\`json\n{"verdict": "${value}", "summary": "I looked"}\n\`\`\``
 
   it('is another agent that gets the goal and the claim; the receipt has its verdict and cost', async () => {
     const agent: Played['agent'] = (_, __, name) =>
-      name === 'codex' ? anOutcome({ text: verdict('pass'), costUsd: 0.5 }) : claim
-    const world = aWorld({ agent })
+      name === 'codex' ? buildOutcome({ text: verdict('pass'), costUsd: 0.5 }) : claim
+    const world = createWorld({ agent })
     const ended = await world.run(reviewed).done
 
     expect(world.starts.map((start) => start.agent)).toEqual(['claude', 'codex'])
@@ -155,7 +155,7 @@ describe('a reviewer', () => {
       return claim
     }
 
-    expect(await aWorld({ agent }).run(reviewed).done).toMatchObject({
+    expect(await createWorld({ agent }).run(reviewed).done).toMatchObject({
       status: 'needs-human',
       humanNeeded: { details: expect.stringContaining('codex is not on PATH') },
     })

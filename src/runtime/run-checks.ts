@@ -1,26 +1,26 @@
 import type { CheckResult, Progress } from '../contract/progress.ts'
 import type { Check } from '../contract/settings.ts'
-import { checkName } from '../loop/checks.ts'
+import { getCheckName } from '../loop/checks.ts'
 import type { Fact } from '../loop/fact.ts'
-import { definingFiles } from './defining-files.ts'
-import type { Context, Doing } from './context.ts'
-import { messageOf } from './outcomes.ts'
+import { listDefiningFiles } from './defining-files.ts'
+import type { OrderContext, OrderByType } from './context.ts'
+import { errorMessage } from './outcomes.ts'
 import type { Ports } from './ports.ts'
 import { ranNoTests } from './vacuous.ts'
 
 /** Runs the checks one after the other, outside the agent's process and reach. */
-export async function runChecks(order: Doing<'run-checks'>, context: Context): Promise<Fact | undefined> {
+export async function runChecks(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const { iteration } = order
-  const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(checkName(check)))
-  const checkFiles = iteration === 0 ? await keepFiles(checks, context) : undefined
-  const { changed: tampered, lost } = iteration === 0 ? nothingChanged : await changedFiles(checks, context)
+  const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(getCheckName(check)))
+  const checkFiles = iteration === 0 ? await storeCheckFiles(checks, context) : undefined
+  const { changed: tampered, lost } = iteration === 0 ? nothingChanged : await findChangedFiles(checks, context)
   const results: CheckResult[] = []
   for (const check of checks) {
-    ports.observe({ type: 'check-started', iteration, name: checkName(check) })
-    const broken = lost.find(({ file }) => check.protect && definesIt(check, file))
+    ports.observe({ type: 'check-started', iteration, name: getCheckName(check) })
+    const broken = lost.find(({ file }) => check.protect && isDefinedBy(check, file))
     const result = broken
-      ? red(check, `${broken.file} could not be restored: ${broken.why}`)
+      ? createFailedResult(check, `${broken.file} could not be restored: ${broken.why}`)
       : await runCheck(check, { iteration, number: results.length + 1 }, context)
     if (signal.aborted) return undefined
     ports.observe({ type: 'check-ended', iteration, result })
@@ -29,22 +29,22 @@ export async function runChecks(order: Doing<'run-checks'>, context: Context): P
   return { type: 'checks-ended', at: ports.clock.now(), iteration, results, checkFiles, tampered }
 }
 
-type Numbered = { readonly iteration: number; readonly number: number }
+type CheckPosition = { readonly iteration: number; readonly number: number }
 
 async function runCheck(
   check: Check,
-  { iteration, number }: Numbered,
-  { ports, signal }: Context,
+  { iteration, number }: CheckPosition,
+  { ports, signal }: OrderContext,
 ): Promise<CheckResult> {
   const attempt = `${iteration}-check-${number}`
   const { exitCode, error, durationMs, output } = await ports.shell
     .run({ attempt, ifBegun: 'repeat', command: check.run, timeoutMs: check.timeout }, signal)
-    .catch((cause: unknown) => red(check, `could not start: ${messageOf(cause)}`))
+    .catch((cause: unknown) => createFailedResult(check, `could not start: ${errorMessage(cause)}`))
   const ended = exitCode === 0 && error === undefined
   const vacuous = ended && ranNoTests(output)
   const reason = vacuous ? 'it ran no test' : error
   return {
-    name: checkName(check),
+    name: getCheckName(check),
     passed: ended && !vacuous,
     exitCode,
     durationMs,
@@ -54,8 +54,8 @@ async function runCheck(
 }
 
 /** A check that did not run counts as failed. */
-const red = (check: Check, error: string) => ({
-  name: checkName(check),
+const createFailedResult = (check: Check, error: string) => ({
+  name: getCheckName(check),
   passed: false,
   exitCode: null,
   durationMs: 0,
@@ -65,38 +65,38 @@ const red = (check: Check, error: string) => ({
 })
 
 /** Records and stores the files that define the checks, so that they can be restored. */
-async function keepFiles(checks: readonly Check[], { ports }: Context): Promise<Progress['checkFiles']> {
-  const names = [...new Set(checks.flatMap((check) => definingFiles(check.run, ports.projectFiles.isFile)))]
-  return Promise.all(names.map(async (file) => ({ file, hash: await ports.projectFiles.keep(file) })))
+async function storeCheckFiles(checks: readonly Check[], { ports }: OrderContext): Promise<Progress['checkFiles']> {
+  const names = [...new Set(checks.flatMap((check) => listDefiningFiles(check.run, ports.projectFiles.isFile)))]
+  return Promise.all(names.map(async (file) => ({ file, hash: await ports.projectFiles.store(file) })))
 }
 
-type Changed = {
+type ChangedCheckFiles = {
   readonly changed: string[]
   /** Protected files that could not be restored. */
   readonly lost: { readonly file: string; readonly why: string }[]
 }
 
-const nothingChanged: Changed = { changed: [], lost: [] }
+const nothingChanged: ChangedCheckFiles = { changed: [], lost: [] }
 
 /** Finds files that changed since the start, and restores those that a check protects. */
-async function changedFiles(checks: readonly Check[], { progress, ports }: Context): Promise<Changed> {
+async function findChangedFiles(checks: readonly Check[], { progress, ports }: OrderContext): Promise<ChangedCheckFiles> {
   const { checkFiles = [] } = progress
   const changed: string[] = []
-  const lost: Changed['lost'] = []
+  const lost: ChangedCheckFiles['lost'] = []
   for (const { file, hash } of checkFiles) {
     if ((await ports.projectFiles.hash(file)) === hash) continue
     changed.push(file)
-    if (!checks.some((check) => check.protect && definesIt(check, file))) continue
-    await ports.projectFiles.putBack(file).catch((cause: unknown) => lost.push({ file, why: messageOf(cause) }))
+    if (!checks.some((check) => check.protect && isDefinedBy(check, file))) continue
+    await ports.projectFiles.restore(file).catch((cause: unknown) => lost.push({ file, why: errorMessage(cause) }))
   }
-  return { changed: [...changed, ...newFiles(checks, progress, ports)], lost }
+  return { changed: [...changed, ...findNewFiles(checks, progress, ports)], lost }
 }
 
 /** A configuration file that appeared after the start also affects the result. It is reported, not removed: it may be part of the work. */
-function newFiles(checks: readonly Check[], { checkFiles = [], baseline = [] }: Progress, { projectFiles }: Ports) {
-  const known = checks.filter((check) => baseline.some(({ name }) => name === checkName(check)))
-  const names = new Set(known.flatMap((check) => definingFiles(check.run, projectFiles.isFile)))
+function findNewFiles(checks: readonly Check[], { checkFiles = [], baseline = [] }: Progress, { projectFiles }: Ports) {
+  const known = checks.filter((check) => baseline.some(({ name }) => name === getCheckName(check)))
+  const names = new Set(known.flatMap((check) => listDefiningFiles(check.run, projectFiles.isFile)))
   return [...names].filter((name) => !checkFiles.some(({ file }) => file === name)).map((name) => `${name} (new)`)
 }
 
-const definesIt = (check: Check, file: string): boolean => definingFiles(check.run, (name) => name === file).length > 0
+const isDefinedBy = (check: Check, file: string): boolean => listDefiningFiles(check.run, (name) => name === file).length > 0

@@ -1,15 +1,15 @@
 import type { Fact } from '../loop/fact.ts'
-import { workAt } from '../loop/standard/work.ts'
-import { liveOf, type Context, type Doing } from './context.ts'
-import { messageOf } from './outcomes.ts'
+import { getWork } from '../loop/standard/work.ts'
+import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
+import { errorMessage } from './outcomes.ts'
 import type { ShellEnd } from './ports.ts'
-import { unlessDiskFull } from './disk-space.ts'
+import { rethrowDiskFull } from './disk-space.ts'
 
 /** Runs the gate script of a phase. Its timeout ends every process that it started. */
-export async function runGate({ iteration }: Doing<'run-gate'>, context: Context): Promise<Fact | undefined> {
+export async function runGate({ iteration }: OrderByType<'run-gate'>, context: OrderContext): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
-  const { work: ref } = liveOf(progress, iteration)
-  const { gate, gateTracking } = ref ? workAt(progress, ref) : {}
+  const { work: ref } = requireLiveIteration(progress, iteration)
+  const { gate, gateTracking } = ref ? getWork(progress, ref) : {}
   const at = () => ports.clock.now()
   if (!ref || !gate) return { type: 'gate-ended', at: at(), iteration, exitCode: 0, output: '' }
   const attempt = (gateTracking?.attempts ?? 0) + 1
@@ -20,13 +20,13 @@ export async function runGate({ iteration }: Doing<'run-gate'>, context: Context
       { attempt: `${iteration}-gate`, ifBegun: 'repeat', command: gate.script, timeoutMs: gate.timeout, env },
       signal,
     )
-    .catch(unlessDiskFull(couldNotStart))
+    .catch(rethrowDiskFull(createFailedGate))
   return signal.aborted ? undefined : { type: 'gate-ended', at: at(), iteration, exitCode, output, error }
 }
 
-const couldNotStart = (error: unknown): ShellEnd => ({
+const createFailedGate = (error: unknown): ShellEnd => ({
   exitCode: null,
   output: '',
-  error: `could not start: ${messageOf(error)}`,
+  error: `could not start: ${errorMessage(error)}`,
   durationMs: 0,
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { aHook, aProgress, aReport } from '../../test/support/builders.ts'
-import { anOutcome, aWorld, type Played } from '../../test/support/virtual.ts'
+import { buildHook, buildProgress, buildReport } from '../../test/support/builders.ts'
+import { buildOutcome, createWorld, type Played } from '../../test/support/virtual.ts'
 import type { Hook } from '../contract/settings.ts'
 import type { ShellRequest } from './ports.ts'
 
@@ -8,17 +8,17 @@ const usage = { inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteT
 
 /** One iteration that reaches the goal, and its hooks. */
 async function run(hooks: readonly Partial<Hook>[], played: Played = {}, limits = {}) {
-  const { agent = () => anOutcome() } = played
-  const claim = anOutcome({ text: `\`\`\`json\n${JSON.stringify(aReport({ status: 'goal-complete' }))}\n\`\`\`` })
-  const world = aWorld({
+  const { agent = () => buildOutcome() } = played
+  const claim = buildOutcome({ text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\`` })
+  const world = createWorld({
     ...played,
     agent: (start, request, name) => (start === 1 ? claim : agent(start, request, name)),
   })
   const perIterationHooks = hooks.map((hook, n) => {
-    const { run: _command, ...base } = aHook({ id: `hook-${n}` })
+    const { run: _command, ...base } = buildHook({ id: `hook-${n}` })
     return { ...base, ...hook }
   })
-  const ended = await world.run(aProgress({ perIterationHooks, limits })).done
+  const ended = await world.run(buildProgress({ perIterationHooks, limits })).done
   return { ended, starts: world.starts }
 }
 
@@ -61,14 +61,14 @@ it('a command has the same variables in its environment', async () => {
 })
 
 it('the cost of a prompt counts', async () => {
-  const { ended } = await run([{ prompt: 'learn' }], { agent: () => anOutcome({ usage, costUsd: 0.25 }) })
+  const { ended } = await run([{ prompt: 'learn' }], { agent: () => buildOutcome({ usage, costUsd: 0.25 }) })
 
   expect(ended.stats).toMatchObject({ costUsd: 0.25, usage })
   expect(ended.hookTasks).toMatchObject([{ status: 'completed', costUsd: 0.25 }])
 })
 
 it('a prompt gets the remaining budget of the sprint, and does not start without any', async () => {
-  const agent = () => anOutcome({ costUsd: 2 })
+  const agent = () => buildOutcome({ costUsd: 2 })
   const { ended, starts } = await run([{ prompt: 'one' }, { prompt: 'two' }, { run: 'true' }], { agent }, { usd: 1.5 })
 
   expect(starts.map(({ request }) => [request.prompt.slice(0, 3), request.budget])).toEqual([

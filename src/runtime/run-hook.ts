@@ -1,33 +1,33 @@
 import type { Hook } from '../contract/settings.ts'
 import type { Fact } from '../loop/fact.ts'
-import { budgetOf, spentLimit } from '../loop/limits.ts'
+import { getRemainingBudget, describeSpentLimit } from '../loop/limits.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
-import type { Context, Doing } from './context.ts'
-import { messageOf, spentOf } from './outcomes.ts'
-import { unlessDiskFull } from './disk-space.ts'
+import type { OrderContext, OrderByType } from './context.ts'
+import { errorMessage, pickExpense } from './outcomes.ts'
+import { rethrowDiskFull } from './disk-space.ts'
 
 type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
 
 /** Runs one hook of one iteration: a shell command, a prompt, or a slash command of the agent. */
-export async function runHook({ iteration, hookId }: Doing<'run-hook'>, context: Context): Promise<Fact> {
+export async function runHook({ iteration, hookId }: OrderByType<'run-hook'>, context: OrderContext): Promise<Fact> {
   const hook = context.progress.perIterationHooks.find(({ id }) => id === hookId)
   const end = hook
-    ? await context.ports.hookSlots(() => runKnownHook(hook, iteration, context)).catch(unlessDiskFull(couldNotStart))
+    ? await context.ports.hookSlots(() => runConfiguredHook(hook, iteration, context)).catch(rethrowDiskFull(createFailedHook))
     : { exitCode: null, error: 'the hook is no longer configured' }
   return { type: 'hook-ended', at: context.ports.clock.now(), iteration, hookId, ...end }
 }
 
-const couldNotStart = (error: unknown): HookEnd => ({
+const createFailedHook = (error: unknown): HookEnd => ({
   exitCode: null,
-  error: `could not start: ${messageOf(error)}`,
+  error: `could not start: ${errorMessage(error)}`,
 })
 
-async function runKnownHook(hook: Hook, iteration: number, context: Context): Promise<HookEnd> {
+async function runConfiguredHook(hook: Hook, iteration: number, context: OrderContext): Promise<HookEnd> {
   const { progress, ports, signal } = context
   const attempt = `${iteration}-hook-${hook.id}`
   const transcript = `iter-${iteration}-${hook.id}.jsonl`
   const timeoutMs = hook.timeout ?? progress.timeouts.hook
-  const variables = hookVariables(iteration, context)
+  const variables = resolveHookVariables(iteration, context)
   if (hook.run !== undefined) {
     const end = await ports.shell.run(
       { attempt, ifBegun: 'join', transcript, command: hook.run, timeoutMs, env: variables },
@@ -35,7 +35,7 @@ async function runKnownHook(hook: Hook, iteration: number, context: Context): Pr
     )
     return { exitCode: end.exitCode, output: end.output, ...(end.error !== undefined && { error: end.error }) }
   }
-  const limit = spentLimit(progress)
+  const limit = describeSpentLimit(progress)
   if (limit !== undefined) return { exitCode: null, error: `not started: ${limit}` }
   const prompt = hook.prompt ?? `/${hook.workflow} ${variables.ITERATION_TRANSCRIPT}`
   const outcome = await ports.agents(undefined).run(
@@ -44,18 +44,18 @@ async function runKnownHook(hook: Hook, iteration: number, context: Context): Pr
       transcript,
       prompt: fillHookPrompt(prompt, variables),
       timeouts: { idle: timeoutMs, attempt: timeoutMs, afterResult: progress.timeouts.afterResult },
-      budget: budgetOf(progress),
+      budget: getRemainingBudget(progress),
       onEvent: () => {},
     },
     signal,
   )
-  const spent = spentOf(outcome)
+  const spent = pickExpense(outcome)
   if (outcome.status === 'ok') return { exitCode: 0, spent }
   const error = outcome.reason ?? outcome.status
   return { exitCode: outcome.exitCode ?? null, error, output: outcome.text, spent }
 }
 
-function hookVariables(iteration: number, { progress, ports }: Context) {
+function resolveHookVariables(iteration: number, { progress, ports }: OrderContext) {
   const at =
     progress.live.find(({ number }) => number === iteration) ??
     progress.iterations.findLast(({ number }) => number === iteration)

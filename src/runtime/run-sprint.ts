@@ -2,10 +2,10 @@ import type { Progress } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
 import type { Fact } from '../loop/fact.ts'
 import type { Order } from '../loop/order.ts'
-import type { Work } from './context.ts'
-import { perform } from './perform.ts'
+import type { RunnableOrder } from './context.ts'
+import { performOrder } from './perform.ts'
 import type { Ports } from './ports.ts'
-import { patientSaving } from './disk-space.ts'
+import { createDiskFullSafeStore } from './disk-space.ts'
 
 export interface SprintRun {
   /** Reports an outside fact to the run, such as a pause request or a signal. Ignored once the run has ended. */
@@ -21,22 +21,22 @@ export interface SprintRun {
  */
 export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = advance): SprintRun {
   const facts: Fact[] = [first]
-  const open = openOrders()
-  const saving = patientSaving(ports)
+  const open = createOpenOrders()
+  const store = createDiskFullSafeStore(ports)
   let progress = loaded
-  let wake = nothing
+  let wake = noop
 
   const send = (fact: Fact) => {
     facts.push(fact)
-    if (fact.type === 'stop-requested') saving.giveUp()
+    if (fact.type === 'stop-requested') store.giveUp()
     wake()
   }
 
-  const carryOut = (order: Order, failed: (error: unknown) => void) => {
+  const execute = (order: Order, failed: (error: unknown) => void) => {
     if (order.type === 'tell') return ports.observe(order.event)
     if (order.type === 'abort') return open.abort(order.what)
     const { signal, close } = open.add(order)
-    void perform(order, { progress, ports, signal })
+    void performOrder(order, { progress, ports, signal })
       .then((fact) => fact && facts.push(fact), failed)
       .finally(() => {
         close()
@@ -46,7 +46,7 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
 
   const decide = async (fact: Fact) => {
     const next = rules(progress, fact)
-    await saving.save(next.progress, fact)
+    await store.save(next.progress, fact)
     return next
   }
 
@@ -66,7 +66,7 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
       const next = await decide(fact).catch(failed)
       if (!next) continue
       progress = next.progress
-      for (const order of next.orders) carryOut(order, failed)
+      for (const order of next.orders) execute(order, failed)
     }
     if (failure) throw failure.error
     return progress
@@ -75,15 +75,15 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
   return { send, done: drive() }
 }
 
-const nothing = () => {}
+const noop = () => {}
 
 /** Running orders and how to abort them. One controller each: combined signals would accumulate over a long run. */
-function openOrders() {
-  const open = new Map<AbortController, Work['type']>()
+function createOpenOrders() {
+  const open = new Map<AbortController, RunnableOrder['type']>()
   const types = { waits: 'wait', attempts: 'run-attempt', all: undefined } as const
   let over = false
   return {
-    add(order: Work) {
+    add(order: RunnableOrder) {
       const controller = new AbortController()
       if (over) controller.abort()
       open.set(controller, order.type)

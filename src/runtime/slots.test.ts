@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { settled } from '../../test/support/virtual.ts'
-import { slots } from './slots.ts'
+import { limitConcurrency } from './slots.ts'
 
 /** Work that ends when the test says so. */
-function aWork() {
+function createControlledTask() {
   let began = false
   let resolve = (_value: string) => {}
   let reject = (_error: Error) => {}
@@ -19,8 +19,8 @@ function aWork() {
 }
 
 it('runs at most that many at the same time, and the others in order', async () => {
-  const inSlots = slots(4)
-  const works = Array.from({ length: 7 }, aWork)
+  const inSlots = limitConcurrency(4)
+  const works = Array.from({ length: 7 }, createControlledTask)
   const ends = works.map(({ run }) => inSlots(run))
   const running = () => works.map((work) => work.began())
   await settled()
@@ -36,8 +36,8 @@ it('runs at most that many at the same time, and the others in order', async () 
 })
 
 it('gives the slot of failed work to the next one', async () => {
-  const inSlots = slots(1)
-  const [first, second] = [aWork(), aWork()]
+  const inSlots = limitConcurrency(1)
+  const [first, second] = [createControlledTask(), createControlledTask()]
   const failed = inSlots(first.run)
   const then = inSlots(second.run)
   first.reject(new Error('no'))
@@ -48,7 +48,7 @@ it('gives the slot of failed work to the next one', async () => {
 })
 
 it('can be used again after all work has ended', async () => {
-  const inSlots = slots(2)
+  const inSlots = limitConcurrency(2)
   for (let round = 0; round < 5; round++) {
     expect(await Promise.all([1, 2, 3].map((n) => inSlots(async () => n)))).toEqual([1, 2, 3])
   }

@@ -1,5 +1,5 @@
 /** Creates a limiter that runs at most `count` tasks at the same time; the others wait in line. */
-export function slots(count: number): <T>(run: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(count: number): <T>(run: () => Promise<T>) => Promise<T> {
   let free = count
   const waiting: (() => void)[] = []
   return async (run) => {

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { aProgress, aReport } from '../../test/support/builders.ts'
-import { anOutcome, aWorld, settled, virtualClock } from '../../test/support/virtual.ts'
+import { buildProgress, buildReport } from '../../test/support/builders.ts'
+import { buildOutcome, createWorld, settled, createVirtualClock } from '../../test/support/virtual.ts'
 import { Progress } from '../contract/progress.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 
-const done = anOutcome({ text: `\`\`\`json\n${JSON.stringify(aReport({ status: 'goal-complete' }))}\n\`\`\`` })
+const done = buildOutcome({ text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\`` })
 const limited = (resetsAt?: number) =>
-  anOutcome({
+  buildOutcome({
     status: 'failed',
     class: 'usage_limit',
     retryable: true,
@@ -20,13 +20,13 @@ const limited = (resetsAt?: number) =>
 
 /** What another process would read: only what was written. */
 const reread = (progress: Progress | undefined): Progress =>
-  z.decode(Progress, z.encode(Progress, progress ?? aProgress()))
+  z.decode(Progress, z.encode(Progress, progress ?? buildProgress()))
 
 it('a usage limit of five hours with three restarts costs one start and no iteration, and ends on time', async () => {
-  const clock = virtualClock()
+  const clock = createVirtualClock()
   const reset = clock.now() + 5 * hour
-  const world = aWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
-  let progress = aProgress({ limits: { iterations: 1 } })
+  const world = createWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
+  let progress = buildProgress({ limits: { iterations: 1 } })
 
   for (const hours of [1, 1.5, 2]) {
     world.run(progress)
@@ -49,10 +49,10 @@ it('a usage limit of five hours with three restarts costs one start and no itera
 })
 
 it('the same with restarts on request, in the middle of the wait', async () => {
-  const clock = virtualClock()
+  const clock = createVirtualClock()
   const reset = clock.now() + 5 * hour
-  const world = aWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
-  let progress = aProgress()
+  const world = createWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
+  let progress = buildProgress()
 
   for (let restart = 0; restart < 3; restart++) {
     const run = world.run(progress)
@@ -70,9 +70,9 @@ it('the same with restarts on request, in the middle of the wait', async () => {
 })
 
 it('a limit that ends while no run is active causes no wait', async () => {
-  const clock = virtualClock()
-  const world = aWorld({ clock, agent: (start) => (start === 1 ? limited(clock.now() + 5 * hour) : done) })
-  world.run(aProgress())
+  const clock = createVirtualClock()
+  const world = createWorld({ clock, agent: (start) => (start === 1 ? limited(clock.now() + 5 * hour) : done) })
+  world.run(buildProgress())
   await clock.pass(hour)
   clock.kill()
   const progress = reread(world.saved())
@@ -86,10 +86,10 @@ it('a limit that ends while no run is active causes no wait', async () => {
 })
 
 it('a limit with an unknown end is probed every half hour, and costs no iteration', async () => {
-  const clock = virtualClock()
-  const world = aWorld({ clock, agent: (start) => (start <= 10 ? limited() : done) })
+  const clock = createVirtualClock()
+  const world = createWorld({ clock, agent: (start) => (start <= 10 ? limited() : done) })
 
-  const run = world.run(aProgress({ limits: { iterations: 1 } }))
+  const run = world.run(buildProgress({ limits: { iterations: 1 } }))
   await clock.pass(6 * hour)
 
   expect(await run.done).toMatchObject({ status: 'completed', stats: { currentIteration: 1 } })
@@ -100,12 +100,12 @@ it('a limit with an unknown end is probed every half hour, and costs no iteratio
 })
 
 it('sprints of the same account wait for the same reset without starting an agent', async () => {
-  const clock = virtualClock()
+  const clock = createVirtualClock()
   const reset = clock.now() + 5 * hour
-  const world = aWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
-  const first = world.run(aProgress({ sprintId: 'first' }))
+  const world = createWorld({ clock, agent: (start) => (start === 1 ? limited(reset) : done) })
+  const first = world.run(buildProgress({ sprintId: 'first' }))
   await clock.pass(hour)
-  const second = world.run(aProgress({ sprintId: 'second' }))
+  const second = world.run(buildProgress({ sprintId: 'second' }))
   await clock.pass(hour)
 
   expect(world.starts).toHaveLength(1)
@@ -120,33 +120,33 @@ it('sprints of the same account wait for the same reset without starting an agen
 })
 
 it('failing to record the limit costs other sprints a start, and this one nothing', async () => {
-  const clock = virtualClock()
-  const world = aWorld({
+  const clock = createVirtualClock()
+  const world = createWorld({
     clock,
     agent: (start) => (start === 1 ? limited(clock.now() + hour) : done),
-    ports: { limits: { until: async () => undefined, note: () => Promise.reject(new Error('read-only')) } },
+    ports: { limits: { limitedUntil: async () => undefined, record: () => Promise.reject(new Error('read-only')) } },
   })
 
-  const run = world.run(aProgress())
+  const run = world.run(buildProgress())
   await clock.pass(2 * hour)
 
   expect(await run.done).toMatchObject({ status: 'completed' })
 })
 
 it('a fallback works until the first choice is back', async () => {
-  const clock = virtualClock()
+  const clock = createVirtualClock()
   const reset = clock.now() + 5 * hour
-  const world = aWorld({
+  const world = createWorld({
     clock,
     agent: async (start) => {
       if (start === 1) return limited(reset)
       if (start === 5) return done
       await clock.waitUntil(clock.now() + 2 * hour, new AbortController().signal)
-      return anOutcome()
+      return buildOutcome()
     },
   })
 
-  const run = world.run(aProgress(), { agents: ['claude', 'codex'] })
+  const run = world.run(buildProgress(), { agents: ['claude', 'codex'] })
   await clock.pass(12 * hour)
   await run.done
 

@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { Report } from '../contract/report.ts'
 import { Sprint } from '../contract/sprint.ts'
-import { isAlive, processId } from '../platform/processes/process-table.ts'
+import { isProcessAlive, identifyProcess } from '../platform/processes/process-table.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const program = join(root, 'dist/scripted-agent/main.js')
@@ -49,7 +49,7 @@ const run = (args: readonly string[], { input = '# Ralph: planning\n', cwd = fol
 
 const play = (scenario: string) => {
   const { status, stdout, stderr } = run(['--scenario', scenarioFile(scenario)])
-  return { status, stderr, lines: linesOf(stdout) }
+  return { status, stderr, lines: parseLines(stdout) }
 }
 
 const StreamLine = z.looseObject({
@@ -58,7 +58,7 @@ const StreamLine = z.looseObject({
   result: z.string().optional(),
 })
 
-const linesOf = (stdout: string) =>
+const parseLines = (stdout: string) =>
   stdout
     .trimEnd()
     .split('\n')
@@ -171,11 +171,11 @@ describe('from outside', () => {
     agent.stdin.end('# Ralph: planning')
     const pidFile = join(folder, 'pid')
     const pid = await vi.waitFor(() => z.coerce.number().min(2).parse(readFileSync(pidFile, 'utf8')), 5000)
-    const tool = processId(pid)
-    expect(isAlive(tool)).toBe(true)
+    const tool = identifyProcess(pid)
+    expect(isProcessAlive(tool)).toBe(true)
     agent.kill('SIGTERM')
     expect(await once(agent, 'close')).toEqual([143, null])
-    await vi.waitFor(() => expect(isAlive(tool)).toBe(false))
+    await vi.waitFor(() => expect(isProcessAlive(tool)).toBe(false))
     expect(stdout).not.toContain('"type":"result"')
   })
 
@@ -235,7 +235,7 @@ const ask = (prompt: string) => {
     cwd: project(),
   })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  const lines = linesOf(stdout)
+  const lines = parseLines(stdout)
   const failed = lines.flatMap(({ message }) => message?.content ?? []).filter((block) => block['is_error'] === true)
   const block = /```json\n(.*)\n```$/s.exec(lines.at(-1)?.result ?? '')?.[1] ?? ''
   return { report: Report.parse(JSON.parse(block)), failed: failed.length }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
-import { isErrno, readTextIfThere } from '../platform/files/files.ts'
+import { isErrno, readTextIfExists } from '../platform/files/files.ts'
 import { play } from './play.ts'
 import { parseScenario } from './scenario.ts'
 import { killRunning } from './shell.ts'
@@ -11,9 +11,9 @@ const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 const brokenPipe = 141
 
 /** Plays Claude Code from a scenario file: prompt on stdin, stream-json on stdout, project in the working folder. */
-async function main(): Promise<number> {
+async function runScenario(): Promise<number> {
   const file = scenarioFile(process.argv.slice(2))
-  const source = await readTextIfThere(file)
+  const source = await readTextIfExists(file)
   if (source === undefined) throw new RalphError('FILE_UNREADABLE', 'no such file', { place: { file } })
   const scenario = parseScenario(source, file)
   const prompt = await readPrompt()
@@ -60,29 +60,29 @@ const writeLine = (line: string): Promise<void> =>
     process.stdout.write(`${line}\n`, (error) => (error ? undefined : resolve()))
   })
 
-function describe(error: unknown): { readonly line: string; readonly exitCode: number } {
+function describeScenarioError(error: unknown): { readonly line: string; readonly exitCode: number } {
   if (!(error instanceof RalphError)) return { line: `INTERNAL: ${String(error)}`, exitCode: 1 }
   const where = error.place ? ` ${formatPlace(error.place)}` : ''
   const todo = error.hint ? `; ${error.hint}` : ''
   return { line: `${error.code}${where}: ${error.message}${todo}`, exitCode: errorCodes[error.code].exit }
 }
 
-function quit(exitCode: number): never {
+function exitWith(exitCode: number): never {
   killRunning()
   process.exit(exitCode)
 }
 
-function fail(error: unknown): void {
-  const { line, exitCode } = describe(error)
-  process.stderr.write(`scripted-agent: ${line.replaceAll('\n', ' ')}\n`, () => quit(exitCode))
+function reportFailure(error: unknown): void {
+  const { line, exitCode } = describeScenarioError(error)
+  process.stderr.write(`scripted-agent: ${line.replaceAll('\n', ' ')}\n`, () => exitWith(exitCode))
 }
 
-for (const [signal, exitCode] of Object.entries(signals)) process.on(signal, () => quit(exitCode))
-process.stdout.on('error', (error) => (isErrno(error, 'EPIPE') ? quit(brokenPipe) : fail(error)))
+for (const [signal, exitCode] of Object.entries(signals)) process.on(signal, () => exitWith(exitCode))
+process.stdout.on('error', (error) => (isErrno(error, 'EPIPE') ? exitWith(brokenPipe) : reportFailure(error)))
 process.stderr.on('error', () => {})
 
 try {
-  quit(await main())
+  exitWith(await runScenario())
 } catch (error) {
-  fail(error)
+  reportFailure(error)
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Action, Turn } from './scenario.ts'
+import type { ScenarioAction, Turn } from './scenario.ts'
 import { initLine, limitLine, limitResultLine, resultLine, textLine, toolResultLine, toolUseLine } from './stream.ts'
-import type { Line } from './stream.ts'
+import type { StreamLine } from './stream.ts'
 import { toolFor, type ToolAction } from './tools.ts'
 
-export type Part = {
+export type PlayOptions = {
   readonly turn: Turn
   /** The message that carries the report; without it, the turn ends with the last text. */
   readonly final: string | undefined
@@ -15,31 +15,31 @@ export type Part = {
 }
 
 /** Plays one turn. Resolves with the exit code. */
-export async function play({ turn, final, pace, cwd, write }: Part): Promise<number> {
-  const stage = openStage(pace, write)
+export async function play({ turn, final, pace, cwd, write }: PlayOptions): Promise<number> {
+  const stage = createStage(pace, write)
   await stage.show(initLine(cwd))
   if (turn.say !== undefined) await stage.say(turn.say)
   for (const action of turn.do) {
     if (action.type === 'exit') return action.code
     if (action.type === 'limit') return hitLimit(action.resetsInSeconds, stage)
-    await perform(action, stage, cwd)
+    await performAction(action, stage, cwd)
   }
   if (final !== undefined) await stage.say(final)
   await stage.show(resultLine(stage.totals()))
   return 0
 }
 
-type Stage = ReturnType<typeof openStage>
+type Stage = ReturnType<typeof createStage>
 
 /** Prints events at a readable pace, and keeps the totals for the result line. */
-function openStage(pace: number, write: (line: string) => Promise<void>) {
+function createStage(pace: number, write: (line: string) => Promise<void>) {
   const session = randomUUID()
   const started = performance.now()
   let shown = 0
   let toolsUsed = 0
   let lastText = ''
 
-  const show = async (line: Line) => {
+  const show = async (line: StreamLine) => {
     if (shown++ > 0) await sleep(pace)
     const stamped = { ...line, session_id: session, uuid: randomUUID(), timestamp: new Date().toISOString() }
     await write(JSON.stringify(stamped))
@@ -61,7 +61,7 @@ function openStage(pace: number, write: (line: string) => Promise<void>) {
   }
 }
 
-async function perform(action: Exclude<Action, { type: 'exit' | 'limit' }>, stage: Stage, cwd: string): Promise<void> {
+async function performAction(action: Exclude<ScenarioAction, { type: 'exit' | 'limit' }>, stage: Stage, cwd: string): Promise<void> {
   switch (action.type) {
     case 'say':
       return stage.say(action.text)

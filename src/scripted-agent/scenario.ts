@@ -7,7 +7,7 @@ import { Report } from '../contract/report.ts'
 const text = z.string().min(1)
 const ms = z.number().min(0)
 
-const Action = z.union(
+const ScenarioAction = z.union(
   [
     z.strictObject({ say: text }).transform((action) => ({ type: 'say' as const, text: action.say })),
     z.strictObject({ read: text }).transform((action) => ({ type: 'read' as const, path: action.read })),
@@ -31,7 +31,7 @@ const Action = z.union(
   ],
   { error: 'expected one action: say, read, write, edit, delete, run, sleep, exit, hang, print or limit' },
 )
-export type Action = z.output<typeof Action>
+export type ScenarioAction = z.output<typeof ScenarioAction>
 
 const Patterns = z
   .union([text, z.array(text).min(1)], { error: 'expected a regular expression or a list of them' })
@@ -54,7 +54,7 @@ const Turn = z.strictObject({
     'The turn is chosen if all of them match the prompt; a turn without patterns is the fallback',
   ),
   say: text.optional().describe('What the agent says first'),
-  do: z.array(Action).default([]),
+  do: z.array(ScenarioAction).default([]),
   pace: ms.optional().describe('Pause between events, in milliseconds'),
   report: WrittenReport.optional().describe('The JSON at the end; $STEP stands for the id of the current step'),
 })
@@ -90,22 +90,22 @@ export function parseScenario(source: string, file: string): Scenario {
   if (syntax) throw new RalphError('INVALID_SCENARIO', syntax.message, { place: place(syntax.pos[0]) })
   const parsed = Scenario.safeParse(document.toJS())
   if (parsed.success) return parsed.data
-  const { path, message } = firstMistake(parsed.error.issues)
+  const { path, message } = findFirstMistake(parsed.error.issues)
   throw new RalphError('INVALID_SCENARIO', [formatPath(path), message].filter(Boolean).join(': '), {
-    place: place(offsetOf(document, path)),
+    place: place(findScenarioOffset(document, path)),
   })
 }
 
-type Mistake = { readonly path: readonly PropertyKey[]; readonly message: string }
+type ScenarioMistake = { readonly path: readonly PropertyKey[]; readonly message: string }
 
 /** A union reports every branch: pick the mistake in the branch that fits best, if there is one. */
-function firstMistake([issue]: readonly z.core.$ZodIssue[]): Mistake {
+function findFirstMistake([issue]: readonly z.core.$ZodIssue[]): ScenarioMistake {
   if (!issue) return { path: [], message: 'not a scenario' }
   if (issue.code === 'unrecognized_keys') return { ...issue, path: [...issue.path, issue.keys[0] ?? ''] }
   if (issue.code !== 'invalid_union') return issue
   const [best, next] = issue.errors.toSorted((a, b) => a.length - b.length)
   if (!best || best.length === next?.length) return issue
-  const inner = firstMistake(best)
+  const inner = findFirstMistake(best)
   return { ...inner, path: [...issue.path, ...inner.path] }
 }
 
@@ -116,7 +116,7 @@ const formatPath = (path: readonly PropertyKey[]): string =>
     .replace(/^\./, '')
 
 /** The offset of a value; of its parent if the value is missing. */
-function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
+function findScenarioOffset(document: Document, path: readonly PropertyKey[]): number | undefined {
   for (let depth = path.length; depth >= 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true)
     if (isNode(node) && node.range) return node.range[0]

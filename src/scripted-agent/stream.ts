@@ -1,12 +1,12 @@
 /** A line of `claude -p --output-format stream-json --verbose`, with the fields that matter. */
-export type Line = Readonly<Record<string, unknown>>
+export type StreamLine = Readonly<Record<string, unknown>>
 
 export type ToolResult = { readonly content: string; readonly isError: boolean }
 
 const model = 'scripted'
 const usage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 }
 
-export const initLine = (cwd: string): Line => ({
+export const initLine = (cwd: string): StreamLine => ({
   type: 'system',
   subtype: 'init',
   cwd,
@@ -17,12 +17,12 @@ export const initLine = (cwd: string): Line => ({
   apiKeySource: 'none',
 })
 
-export const textLine = (messageId: string, text: string): Line => assistantLine(messageId, { type: 'text', text })
+export const textLine = (messageId: string, text: string): StreamLine => assistantLine(messageId, { type: 'text', text })
 
-export const toolUseLine = (messageId: string, tool: { id: string; name: string; input: Line }): Line =>
+export const toolUseLine = (messageId: string, tool: { id: string; name: string; input: StreamLine }): StreamLine =>
   assistantLine(messageId, { type: 'tool_use', ...tool })
 
-const assistantLine = (id: string, block: Line): Line => ({
+const assistantLine = (id: string, block: StreamLine): StreamLine => ({
   type: 'assistant',
   message: {
     id,
@@ -37,7 +37,7 @@ const assistantLine = (id: string, block: Line): Line => ({
   parent_tool_use_id: null,
 })
 
-export const toolResultLine = (toolId: string, { content, isError }: ToolResult): Line => ({
+export const toolResultLine = (toolId: string, { content, isError }: ToolResult): StreamLine => ({
   type: 'user',
   message: {
     role: 'user',
@@ -46,9 +46,9 @@ export const toolResultLine = (toolId: string, { content, isError }: ToolResult)
   parent_tool_use_id: null,
 })
 
-type Totals = { readonly text: string; readonly turns: number; readonly durationMs: number }
+type TurnTotals = { readonly text: string; readonly turns: number; readonly durationMs: number }
 
-export const resultLine = (totals: Totals): Line => ({
+export const resultLine = (totals: TurnTotals): StreamLine => ({
   ...endLine(totals),
   is_error: false,
   stop_reason: 'end_turn',
@@ -56,13 +56,13 @@ export const resultLine = (totals: Totals): Line => ({
 })
 
 /** What Claude Code prints when a subscription is used up: only the event has the reset time, in seconds since 1970. */
-export const limitLine = (resetsAt: number): Line => ({
+export const limitLine = (resetsAt: number): StreamLine => ({
   type: 'rate_limit_event',
   rate_limit_info: { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false },
 })
 
 /** `subtype` is `success` even here, as in Claude Code; `is_error` and `terminal_reason` are reliable. */
-export const limitResultLine = (totals: Totals): Line => ({
+export const limitResultLine = (totals: TurnTotals): StreamLine => ({
   ...endLine(totals),
   is_error: true,
   stop_reason: 'stop_sequence',
@@ -72,7 +72,7 @@ export const limitResultLine = (totals: Totals): Line => ({
   api_error: 'usage_limit_reached',
 })
 
-const endLine = ({ text, turns, durationMs }: Totals): Line => ({
+const endLine = ({ text, turns, durationMs }: TurnTotals): StreamLine => ({
   type: 'result',
   subtype: 'success',
   duration_ms: durationMs,

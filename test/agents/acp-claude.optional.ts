@@ -3,12 +3,12 @@ import * as scenario from './scenarios.ts'
 
 scenario.install(acpClaude)
 
-scenario.wholeSprint(acpClaude)
+scenario.completeSprint(acpClaude)
 scenario.tooManyRequests(acpClaude)
 scenario.notLoggedIn(acpClaude)
 scenario.droppedOnce(acpClaude)
 scenario.hangingModel(acpClaude, '10s')
 scenario.terminatedDuringTool(acpClaude)
 scenario.repair(acpClaude)
-scenario.told(acpClaude)
-scenario.tried(acpClaude)
+scenario.messageDuringAttempt(acpClaude)
+scenario.trial(acpClaude)

@@ -3,12 +3,12 @@ import * as scenario from './scenarios.ts'
 
 scenario.install(acpCodex)
 
-scenario.wholeSprint(acpCodex)
+scenario.completeSprint(acpCodex)
 scenario.tooManyRequests(acpCodex)
 scenario.notLoggedIn(acpCodex)
 scenario.droppedOnce(acpCodex)
 scenario.hangingModel(acpCodex, '10s')
 scenario.terminatedDuringTool(acpCodex)
 scenario.repair(acpCodex)
-scenario.told(acpCodex)
-scenario.tried(acpCodex)
+scenario.messageDuringAttempt(acpCodex)
+scenario.trial(acpCodex)

@@ -3,11 +3,11 @@ import * as scenario from './scenarios.ts'
 
 scenario.install(acpGemini)
 
-scenario.wholeSprint(acpGemini)
+scenario.completeSprint(acpGemini)
 scenario.tooManyRequests(acpGemini)
 scenario.notLoggedIn(acpGemini)
 scenario.droppedStream(acpGemini, 1)
 scenario.hangingModel(acpGemini, '10s')
 scenario.terminatedDuringTool(acpGemini)
 scenario.repairFromTheStart(acpGemini)
-scenario.tried(acpGemini)
+scenario.trial(acpGemini)

@@ -3,12 +3,12 @@ import * as scenario from './scenarios.ts'
 
 scenario.install(acpOpencode)
 
-scenario.wholeSprint(acpOpencode)
+scenario.completeSprint(acpOpencode)
 scenario.tooManyRequests(acpOpencode)
 scenario.notLoggedIn(acpOpencode)
 scenario.droppedOnce(acpOpencode)
 scenario.hangingModel(acpOpencode, '20s')
 scenario.terminatedDuringTool(acpOpencode)
 scenario.repair(acpOpencode)
-scenario.told(acpOpencode)
-scenario.tried(acpOpencode)
+scenario.messageDuringAttempt(acpOpencode)
+scenario.trial(acpOpencode)

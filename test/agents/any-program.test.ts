@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ralphProgram } from '../support/paths.ts'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const goalComplete = JSON.stringify({ status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it is there' })
 
 it('any program that reads a prompt and prints a report can work on a sprint', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: 'command:sh agent.sh --greeting', 'done-when': [{ run: 'grep hello greeting.txt' }] },
     files: {
       'agent.sh': `
@@ -30,7 +30,7 @@ it('any program that reads a prompt and prints a report can work on a sprint', a
 })
 
 it('has no price if its tokens are unknown, even if its model has one', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: 'command:sh agent.sh', model: 'opus' },
     files: { 'agent.sh': `printf '\`\`\`json\\n%s\\n\`\`\`\\n' '${goalComplete}'` },
   })
@@ -50,7 +50,7 @@ it('a program that takes its prompt as an argument, and prints our own events, c
     say({ kind: 'usage', usage: { inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0 } })
     say({ kind: 'terminal', ok: true })
   `
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: `command:${process.execPath} agent.mjs {prompt}` },
     files: { 'agent.mjs': script },
   })
@@ -85,7 +85,7 @@ it('turns a permission that Ralph cannot grant into a question, and passes the a
       send({ id: prompt, result: { stopReason: skipped ? 'end_turn' : 'cancelled' } })
     })
   `
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: `acp:${process.execPath} agent.mjs` },
     files: { 'agent.mjs': script },
   })
@@ -101,7 +101,7 @@ it('turns a permission that Ralph cannot grant into a question, and passes the a
 })
 
 it('a missing program is named before anything happens', async () => {
-  const sprint = await aSprint({ sprint: { agent: 'command:./no-such-agent' } })
+  const sprint = await createTestSprint({ sprint: { agent: 'command:./no-such-agent' } })
 
   expect(await sprint.run()).toMatchObject({
     exitCode: 1,
@@ -131,7 +131,7 @@ describe('a program that is named by a path', () => {
     ['over the protocol', 'acp:./tools/agent', acp],
   ])('is taken from the project, no matter where ralph starts: %s', async (_, agent, program) => {
     const folder = '.claude/sprints/2026-01-18_x'
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       files: {
         [`${folder}/SPRINT.yaml`]: `workflow: ralph\ngoal: g\nagent: '${agent}'\n`,
         'tools/agent': program,

@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { aSprint, type Setup } from '../support/sprint.ts'
+import { createTestSprint, type Setup } from '../support/sprint.ts'
 
 const goalComplete = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'it works' }
 
@@ -10,7 +10,7 @@ describe('as root without IS_SANDBOX and without a sandbox', () => {
   const sprint = { sandbox: 'off' }
 
   it('one line before the first attempt says that Claude Code will refuse to start', async () => {
-    const claude = await aSprint({ sprint, answers: { 1: goalComplete }, env: { IS_SANDBOX: '' } })
+    const claude = await createTestSprint({ sprint, answers: { 1: goalComplete }, env: { IS_SANDBOX: '' } })
     const { stdout } = await claude.run()
 
     const lines = stdout.split('\n')
@@ -20,10 +20,10 @@ describe('as root without IS_SANDBOX and without a sandbox', () => {
   })
 
   it('prints nothing if the user has set it, or uses another agent', async () => {
-    const claude = await aSprint({ sprint, answers: { 1: goalComplete } })
+    const claude = await createTestSprint({ sprint, answers: { 1: goalComplete } })
     expect((await claude.run()).stdout).not.toContain(refuses)
 
-    const codex = await aCodexSprint('0.166.0', { env: { IS_SANDBOX: '' } })
+    const codex = await createCodexSprint('0.166.0', { env: { IS_SANDBOX: '' } })
     expect((await codex.run()).stdout).not.toContain(refuses)
   })
 })
@@ -32,7 +32,7 @@ describe('a version that was not tested', () => {
   const warning = /! \w+ 9\.9\.9 was not tested \(tested: .*\)/g
 
   it('causes one warning, after one short call, and is used anyway', async () => {
-    const sprint = await aCodexSprint('9.9.9')
+    const sprint = await createCodexSprint('9.9.9')
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
@@ -43,7 +43,7 @@ describe('a version that was not tested', () => {
   it('causes a warning without a call if the agent names its version itself', async () => {
     const init = { type: 'system', subtype: 'init', session_id: 's', claude_code_version: '9.9.9' }
     const lines = [JSON.stringify(init)]
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       answers: { 1: { lines, report: { status: 'continue', summary: 'on' } }, 2: { lines, report: goalComplete } },
     })
     const { exitCode, stdout } = await sprint.run()
@@ -54,14 +54,14 @@ describe('a version that was not tested', () => {
   })
 
   it('causes no warning when it was tested', async () => {
-    const sprint = await aCodexSprint('0.166.7')
+    const sprint = await createCodexSprint('0.166.7')
 
     expect((await sprint.run()).stdout).not.toContain('was not tested')
   })
 })
 
 /** Two iterations of a `codex` that records its calls. */
-async function aCodexSprint(version: string, setup: Pick<Setup, 'env'> = {}) {
+async function createCodexSprint(version: string, setup: Pick<Setup, 'env'> = {}) {
   const say = (report: unknown) => {
     const text = `\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
     const item = { id: 'item_0', type: 'agent_message', text }
@@ -69,7 +69,7 @@ async function aCodexSprint(version: string, setup: Pick<Setup, 'env'> = {}) {
       .map((event) => JSON.stringify(event))
       .join('\n')
   }
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: 'codex' },
     files: {
       '../bin/codex': `#!/bin/sh

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Turn } from '../support/stub-model/turn.ts'
 import { claude, claudeBySubscription, claudeLimit } from './real-agents.ts'
-import { aRealSprint } from './real-sprint.ts'
+import { createRealSprint } from './real-sprint.ts'
 import * as scenario from './scenarios.ts'
 
 scenario.install(claude)
 
-scenario.wholeSprint(claude)
+scenario.completeSprint(claude)
 scenario.tooManyRequests(claude)
 scenario.notLoggedIn(claude)
 // Three requests for a stream, then one for a complete answer.
@@ -14,12 +14,12 @@ scenario.droppedStream(claude, 4)
 scenario.hangingModel(claude)
 scenario.terminatedDuringTool(claude)
 scenario.repair(claude, { answer: { calls: [{ answer: scenario.strictClaim }] }, held: '"name":"StructuredOutput"' })
-scenario.told(claude)
-scenario.toldAfterStop(claude)
-scenario.tried(claude)
+scenario.messageDuringAttempt(claude)
+scenario.messageAfterStop(claude)
+scenario.trial(claude)
 
 it('takes the report from the message if the model does not answer in the required form', async () => {
-  const sprint = await aRealSprint(claude, [{ text: 'I forgot the rest.' }, scenario.claim])
+  const sprint = await createRealSprint(claude, [{ text: 'I forgot the rest.' }, scenario.claim])
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
@@ -27,7 +27,7 @@ it('takes the report from the message if the model does not answer in the requir
 
 it('continues with the next iteration if the model cannot answer in the required form', async () => {
   const wrong = Array.from({ length: 5 }, (): Turn => ({ calls: [{ answer: { status: 'sure' } }] }))
-  const sprint = await aRealSprint(claude, [{ text: 'I forgot the rest.' }, ...wrong, scenario.claim])
+  const sprint = await createRealSprint(claude, [{ text: 'I forgot the rest.' }, ...wrong, scenario.claim])
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect((await sprint.iterations()).map(({ verdict, attempts }) => `${verdict} ${attempts}`)).toEqual([
@@ -38,7 +38,7 @@ it('continues with the next iteration if the model cannot answer in the required
 
 it('waits for the end of a usage limit, to the second', async () => {
   const resetsAt = Math.ceil(Date.now() / 1000 + 8) * 1000
-  const sprint = await aRealSprint(claudeBySubscription, [claudeLimit(resetsAt), scenario.claim])
+  const sprint = await createRealSprint(claudeBySubscription, [claudeLimit(resetsAt), scenario.claim])
 
   await scenario.waitsOutTheLimit(sprint, resetsAt)
   expect(sprint.model.requests[1]?.at).toBeGreaterThanOrEqual(resetsAt)

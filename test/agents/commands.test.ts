@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
 import { commandLines, isRunning } from '../support/processes.ts'
-import { aSprint, type TestSprint, until } from '../support/sprint.ts'
+import { createTestSprint, type TestSprint, waitUntil } from '../support/sprint.ts'
 
 const recorded = (name: string) => join(root, 'test/fixtures/transcripts', name)
 const final = 'All done.\n\n```json\n{\n  "status": "goal-complete",\n  "summary": "Wrote hello.txt and checked it",\n'
 
 describe('ralph transcript', () => {
   it('prints the outcome of a recorded stream as JSON', async () => {
-    const { ralph } = await aSprint()
+    const { ralph } = await createTestSprint()
     const { exitCode, stdout } = await ralph('transcript', recorded('claude/tool.jsonl'), '--agent', 'claude', '--json')
 
     expect(exitCode).toBe(0)
@@ -29,7 +29,7 @@ describe('ralph transcript', () => {
   })
 
   it('reads the output of any agent, with the way in which it ended', async () => {
-    const { ralph } = await aSprint()
+    const { ralph } = await createTestSprint()
     const streams = [
       ['claude', 'limitoauth', '1', { status: 'failed', class: 'usage_limit', resetsAt: '2026-11-15T20:49:04.000Z' }],
       ['claude', 'SIGKILL-tool', 'SIGKILL', { status: 'failed', class: 'crash', retryable: true, resetsAt: null }],
@@ -49,7 +49,7 @@ describe('ralph transcript', () => {
   })
 
   it('shows readable turns, and detects which agent printed them', async () => {
-    const { ralph } = await aSprint()
+    const { ralph } = await createTestSprint()
     const { stdout } = await ralph('transcript', recorded('codex/tool.jsonl'))
 
     expect(stdout).toContain('> file_change')
@@ -58,9 +58,9 @@ describe('ralph transcript', () => {
   })
 
   it('takes the exit code and stderr from the folder of an attempt', async () => {
-    const sprint = await aSprint({ answers: { 1: { stderr: 'segmentation fault\n', exit: 3 } } })
+    const sprint = await createTestSprint({ answers: { 1: { stderr: 'segmentation fault\n', exit: 3 } } })
     const run = sprint.startRun()
-    await until('its end', () => sprint.has('s/attempts/1-1/exit'))
+    await waitUntil('its end', () => sprint.has('s/attempts/1-1/exit'))
     run.signal('SIGTERM')
     await run.ended
 
@@ -69,7 +69,7 @@ describe('ralph transcript', () => {
   })
 
   it('reads a stream that is bigger than its memory', async () => {
-    const sprint = await aSprint({ env: { NODE_OPTIONS: '--max-old-space-size=64' } })
+    const sprint = await createTestSprint({ env: { NODE_OPTIONS: '--max-old-space-size=64' } })
     const lines = readFileSync(recorded('claude/tool.jsonl'), 'utf8')
     const text = JSON.stringify({
       type: 'assistant',
@@ -95,7 +95,7 @@ describe('ralph transcript', () => {
   })
 
   it('rejects invalid calls with the reason', async () => {
-    const { ralph } = await aSprint()
+    const { ralph } = await createTestSprint()
 
     expect(
       await refusals(ralph, [
@@ -122,7 +122,7 @@ describe('ralph agents', () => {
   async function aMachine(versions: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
     const script = (version: string) => `#!/bin/sh\ntest "$1" = --version && echo "${version}"\n`
     const files = Object.entries(versions).map(([name, version]) => [`../only/${name}`, script(version)] as const)
-    const sprint = await aSprint({ env: { PATH: '../only', ...env }, files: Object.fromEntries(files) })
+    const sprint = await createTestSprint({ env: { PATH: '../only', ...env }, files: Object.fromEntries(files) })
     for (const [file] of files) await chmod(sprint.at(file), 0o755)
     return sprint
   }
@@ -203,7 +203,7 @@ describe('ralph agents', () => {
   })
 
   it('tries an agent in an empty folder, as a sprint would start it', async () => {
-    const machine = await aSprint({ answers: { 1: 'ready', 2: { exit: 1 } } })
+    const machine = await createTestSprint({ answers: { 1: 'ready', 2: { exit: 1 } } })
 
     expect(await machine.ralph('agents', 'try', 'claude')).toMatchObject({
       exitCode: 0,
@@ -216,7 +216,7 @@ describe('ralph agents', () => {
   })
 
   it('ends the agent under trial on a stop signal', async () => {
-    const machine = await aSprint({ answers: { 1: { run: 'sleep 600' } } })
+    const machine = await createTestSprint({ answers: { 1: { run: 'sleep 600' } } })
     const run = machine.start('agents', 'try', 'claude')
     await machine.called(1)
     const [call] = await machine.calls()

@@ -3,7 +3,7 @@ import * as scenario from './scenarios.ts'
 
 scenario.install(gemini)
 
-scenario.wholeSprint(gemini)
+scenario.completeSprint(gemini)
 scenario.tooManyRequests(gemini)
 scenario.limitWithoutAnEnd(gemini, geminiLimit)
 scenario.notLoggedIn(gemini)
@@ -14,5 +14,5 @@ scenario.terminatedDuringTool(gemini)
 // Includes two calls of its router.
 scenario.repair(gemini, { tokens: { 'input-tokens': 2200, 'output-tokens': 140 } })
 // Gemini keeps a tool in its history once it has ended.
-scenario.told(gemini, '# Ralph: planning')
-scenario.tried(gemini)
+scenario.messageDuringAttempt(gemini, '# Ralph: planning')
+scenario.trial(gemini)

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const page = readFileSync(join(root, 'docs/guide/new-driver.md'), 'utf8')
 const lines = blocks('json')[0] ?? ''
 const exec = promisify(execFile)
 
 it('the page about new drivers leads to a working driver', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: 'parrot', 'done-when': [{ run: 'test -f said' }] },
     files: { '../bin/parrot': parrot, 'recorded.jsonl': lines },
   })

@@ -3,12 +3,12 @@ import * as scenario from './scenarios.ts'
 
 scenario.install(opencode)
 
-scenario.wholeSprint(opencode)
+scenario.completeSprint(opencode)
 scenario.tooManyRequests(opencode)
 scenario.notLoggedIn(opencode)
 scenario.droppedOnce(opencode)
 scenario.hangingModel(opencode, '20s')
 scenario.terminatedDuringTool(opencode)
 scenario.repair(opencode)
-scenario.told(opencode)
-scenario.tried(opencode)
+scenario.messageDuringAttempt(opencode)
+scenario.trial(opencode)

@@ -5,21 +5,21 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { root } from '../support/paths.ts'
-import { aSprint, type Setup } from '../support/sprint.ts'
+import { createTestSprint, type Setup } from '../support/sprint.ts'
 import { startStubModel } from '../support/stub-model/server.ts'
 import type { Turn } from '../support/stub-model/turn.ts'
 import type { RealAgent } from './real-agents.ts'
 
-export type RealSprint = Awaited<ReturnType<typeof aRealSprint>>
+export type RealSprint = Awaited<ReturnType<typeof createRealSprint>>
 
 /** A sprint with a real agent program and a scripted model. */
-export async function aRealSprint(agent: RealAgent, turns: readonly Turn[], setup: Pick<Setup, 'sprint' | 'env'> = {}) {
+export async function createRealSprint(agent: RealAgent, turns: readonly Turn[], setup: Pick<Setup, 'sprint' | 'env'> = {}) {
   const folder = await installed(agent.installs)
   const model = await startStubModel(turns)
   onTestFinished(model.close)
   const config = stringify({ env: { pass: agent.pass ?? [] } })
   const home = Object.entries({ '.ralph/config.yaml': config, ...agent.home?.(model.url) })
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { agent: agent.name, ...setup.sprint },
     files: Object.fromEntries(home.map(([name, content]) => [`../home/${name}`, content])),
     env: {

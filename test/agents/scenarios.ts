@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import { commandLines } from '../support/processes.ts'
-import { until } from '../support/sprint.ts'
+import { waitUntil } from '../support/sprint.ts'
 import { type Answer, reporting, type Turn } from '../support/stub-model/turn.ts'
 import type { RealAgent } from './real-agents.ts'
-import { aRealSprint, installed, type RealSprint } from './real-sprint.ts'
+import { createRealSprint, installed, type RealSprint } from './real-sprint.ts'
 
 /** Installs ahead of the first test; if it fails, each test reports it. */
 export const install = ({ installs }: RealAgent) =>
@@ -16,9 +16,9 @@ const unauthorized: Turn = { status: 401, message: 'invalid x-api-key' }
 const tooMany: Turn = { status: 429, headers: { 'retry-after': '1' } }
 
 /** From the plan to the reached goal, with a false claim in between. */
-export const wholeSprint = (agent: RealAgent) =>
+export const completeSprint = (agent: RealAgent) =>
   it('takes a sprint from the plan to the reached goal, past a claim that a check refuses', async () => {
-    const sprint = await aRealSprint(
+    const sprint = await createRealSprint(
       agent,
       [
         reporting({
@@ -65,7 +65,7 @@ export const wholeSprint = (agent: RealAgent) =>
 
 export const tooManyRequests = (agent: RealAgent) =>
   it('leaves two refusals with 429 to the agent, which retries by itself', async () => {
-    const sprint = await aRealSprint(agent, [tooMany, tooMany, claim])
+    const sprint = await createRealSprint(agent, [tooMany, tooMany, claim])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(sprint.model.requests).toHaveLength(3)
@@ -74,7 +74,7 @@ export const tooManyRequests = (agent: RealAgent) =>
 
 export const notLoggedIn = (agent: RealAgent) =>
   it('asks a human when the key is refused', async () => {
-    const sprint = await aRealSprint(agent, [unauthorized])
+    const sprint = await createRealSprint(agent, [unauthorized])
 
     const { exitCode, stdout } = await sprint.run()
 
@@ -88,7 +88,7 @@ export const notLoggedIn = (agent: RealAgent) =>
 export const droppedStream = (agent: RealAgent, times: number) =>
   it('retries when the connection to the model breaks', async () => {
     const drops = Array.from({ length: times }, (): Turn => ({ midway: 'drop' }))
-    const sprint = await aRealSprint(agent, [...drops, claim])
+    const sprint = await createRealSprint(agent, [...drops, claim])
 
     const { exitCode, stdout } = await sprint.run()
 
@@ -99,7 +99,7 @@ export const droppedStream = (agent: RealAgent, times: number) =>
 
 export const droppedOnce = (agent: RealAgent) =>
   it('leaves the retry to the agent when the connection to the model breaks once', async () => {
-    const sprint = await aRealSprint(agent, [{ midway: 'drop' }, claim])
+    const sprint = await createRealSprint(agent, [{ midway: 'drop' }, claim])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(sprint.model.requests).toHaveLength(2)
@@ -109,7 +109,7 @@ export const droppedOnce = (agent: RealAgent) =>
 /** `idle`: longer than it takes to start. */
 export const hangingModel = (agent: RealAgent, idle = '3s') =>
   it('ends a silent attempt, and starts another', async () => {
-    const sprint = await aRealSprint(agent, [{ midway: 'hang' }, claim], { sprint: { timeouts: { idle } } })
+    const sprint = await createRealSprint(agent, [{ midway: 'hang' }, claim], { sprint: { timeouts: { idle } } })
 
     const { exitCode, stdout } = await sprint.run()
 
@@ -124,9 +124,9 @@ export const terminatedDuringTool = (agent: RealAgent) =>
     // A number that no other process has, to find even a process that lost its mark.
     const seconds = `98765.${process.pid}`
     const command = `touch begun; setsid sleep ${seconds} & sleep ${seconds}`
-    const sprint = await aRealSprint(agent, [{ calls: [{ run: command }] }, claim])
+    const sprint = await createRealSprint(agent, [{ calls: [{ run: command }] }, claim])
     const run = sprint.startRun()
-    await until('the tool to run', () => sprint.has('begun'))
+    await waitUntil('the tool to run', () => sprint.has('begun'))
     run.signal('SIGTERM')
 
     expect(await run.ended).toMatchObject({ exitCode: 130 })
@@ -156,7 +156,7 @@ export const repair = (
 ) =>
   it('asks for a missing report once more, in the same session', async () => {
     const usage = { input: 1000, output: 50 }
-    const sprint = await aRealSprint(agent, [
+    const sprint = await createRealSprint(agent, [
       { text: 'All is well, I forgot the rest.', usage },
       { ...answer, usage },
     ])
@@ -183,11 +183,11 @@ export const strictClaim = {
 }
 
 /** `remembers`: what the session still knows of its task. */
-export const told = (agent: RealAgent, remembers = 'touch begun; sleep 600') =>
+export const messageDuringAttempt = (agent: RealAgent, remembers = 'touch begun; sleep 600') =>
   it('gets a message of the user at once, in the session that was interrupted for it', async () => {
-    const sprint = await aRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
+    const sprint = await createRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
     const run = sprint.startRun()
-    await until('the tool to run', () => sprint.has('begun'))
+    await waitUntil('the tool to run', () => sprint.has('begun'))
 
     expect(await sprint.ralph('tell', 's', 'Use argon2', '--now')).toMatchObject({ exitCode: 0 })
 
@@ -199,11 +199,11 @@ export const told = (agent: RealAgent, remembers = 'touch begun; sleep 600') =>
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted', attempts: 2 }])
   })
 
-export const toldAfterStop = (agent: RealAgent) =>
+export const messageAfterStop = (agent: RealAgent) =>
   it('resumes its session after a stop, if the user has sent a message in between', async () => {
-    const sprint = await aRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
+    const sprint = await createRealSprint(agent, [{ calls: [{ run: 'touch begun; sleep 600' }] }, claim])
     const run = sprint.startRun()
-    await until('the tool to run', () => sprint.has('begun'))
+    await waitUntil('the tool to run', () => sprint.has('begun'))
     await sprint.ralph('stop', 's', '--now')
     expect(await run.ended).toMatchObject({ exitCode: 130 })
     await sprint.ralph('tell', 's', 'Use argon2')
@@ -216,7 +216,7 @@ export const toldAfterStop = (agent: RealAgent) =>
 /** Parked until the reset, started once more after it, and nothing is lost. */
 export async function waitsOutTheLimit(sprint: RealSprint, over: number): Promise<void> {
   const run = sprint.startRun()
-  await until(
+  await waitUntil(
     'the sprint to be parked',
     async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
   )
@@ -231,7 +231,7 @@ export async function waitsOutTheLimit(sprint: RealSprint, over: number): Promis
 /** For agents that forget a session when they end: the whole prompt is sent again. */
 export const repairFromTheStart = (agent: RealAgent) =>
   it('starts over when the session of a missing report is gone', async () => {
-    const sprint = await aRealSprint(agent, [{ text: 'All is well, I forgot the rest.' }, claim])
+    const sprint = await createRealSprint(agent, [{ text: 'All is well, I forgot the rest.' }, claim])
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
@@ -243,19 +243,19 @@ export const repairFromTheStart = (agent: RealAgent) =>
 /** For agents that do not report a reset time: Ralph checks again after a while. */
 export const limitWithoutAnEnd = (agent: RealAgent, limit: Turn) =>
   it('parks the sprint for a while when a usage limit has no known end', async () => {
-    const sprint = await aRealSprint(agent, [limit])
+    const sprint = await createRealSprint(agent, [limit])
     const run = sprint.startRun()
-    await until('the first attempt', () => sprint.model.requests.length > 0)
-    await until('the sprint to be parked', async () => (await sprint.progress()).status === 'parked')
+    await waitUntil('the first attempt', () => sprint.model.requests.length > 0)
+    await waitUntil('the sprint to be parked', async () => (await sprint.progress()).status === 'parked')
     run.signal('SIGTERM')
 
     expect(await run.ended).toMatchObject({ exitCode: 130, stdout: expect.stringContaining(' usage limit: ') })
     expect(await sprint.progress()).toMatchObject({ status: 'interrupted', iterations: [] })
   })
 
-export const tried = (agent: RealAgent) =>
+export const trial = (agent: RealAgent) =>
   it('can be tried before a sprint', async () => {
-    const sprint = await aRealSprint(agent, [{ text: 'ready' }, unauthorized])
+    const sprint = await createRealSprint(agent, [{ text: 'ready' }, unauthorized])
 
     const well = await sprint.ralph('agents', 'try', agent.name, '--json')
     expect({ exitCode: well.exitCode, ...JSON.parse(well.stdout) }).toMatchObject({

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const proceed = (run?: string) => ({
   ...(run !== undefined && { run }),
@@ -17,7 +17,7 @@ it.each([
   ['deletes PROGRESS.yaml', 'rm s/PROGRESS.yaml'],
   ['breaks the repository', 'rm -rf .git/HEAD .git/refs'],
 ])('survives an agent that %s while it works, and loses nothing', async (_, destruction) => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     workflow: { 'per-iteration-hooks': [{ id: 'h', run: 'true', parallel: false }] },
     answers: { 1: proceed(), 2: proceed(destruction), 3: proceed(), 4: goalComplete },
   })

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aSprintUnderFire, complaintsAbout, type UnderFire } from './sprint-under-fire.ts'
+import { createSprintUnderFire, findComplaints, type UnderFire } from './sprint-under-fire.ts'
 
 /** Only on request: every point starts the program under strace. */
 const canTrace = process.env['CHAOS'] === '1' && spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0
@@ -25,7 +25,7 @@ describe.skipIf(!canTrace)('a run that is hit at one system call (needs strace; 
   it.each(calls)(
     '%s: killed, loses nothing and goes on',
     async (call) => {
-      const sprint = await aSprintUnderFire()
+      const sprint = await createSprintUnderFire()
       onTestFinished(() => sprint.remove(), 60_000)
       const hits: string[] = []
       for (const turn of turns) {
@@ -35,7 +35,7 @@ describe.skipIf(!canTrace)('a run that is hit at one system call (needs strace; 
       sprint.finish()
 
       expect(await sprint.run().ended).toMatchObject({ exitCode: 0 })
-      expect(complaintsAbout(sprint.account())).toEqual([])
+      expect(findComplaints(sprint.account())).toEqual([])
       expect(sprint.processes()).toEqual([])
       expect(hits.length).toBeGreaterThan(0)
     },
@@ -45,7 +45,7 @@ describe.skipIf(!canTrace)('a run that is hit at one system call (needs strace; 
   it.each(['ENOSPC', 'EIO', 'EROFS'])(
     '%s: ends or waits, and the next run goes on',
     async (error) => {
-      const sprint = await aSprintUnderFire()
+      const sprint = await createSprintUnderFire()
       onTestFinished(() => sprint.remove(), 60_000)
       await warmUp(sprint)
       for (const call of ['pwrite64', 'fdatasync', 'fsync', 'rename', 'renameat2', 'mkdir']) {

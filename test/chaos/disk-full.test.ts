@@ -2,18 +2,18 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { randomOf } from '../simulation/random.ts'
-import { until } from '../support/sprint.ts'
-import { aSmallDisk, canMount, whyNot, type SmallDisk } from './small-disk.ts'
-import { aSprintUnderFire } from './sprint-under-fire.ts'
+import { createRandom } from '../simulation/random.ts'
+import { waitUntil } from '../support/sprint.ts'
+import { createSmallDisk, canMount, mountFailure, type SmallDisk } from './small-disk.ts'
+import { createSprintUnderFire } from './sprint-under-fire.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 /** A sprint whose folder is on a disk of its own. */
-async function onASmallDisk(options = 'size=32m') {
+async function createSprintOnSmallDisk(options = 'size=32m') {
   let disk: SmallDisk | undefined
-  const within = async (sprintDir: string) => (disk = await aSmallDisk(sprintDir, options))
-  const sprint = await aSprintUnderFire({ within })
+  const within = async (sprintDir: string) => (disk = await createSmallDisk(sprintDir, options))
+  const sprint = await createSprintUnderFire({ within })
   onTestFinished(() => sprint.remove())
   if (!disk) throw new Error('there is no disk')
   return { sprint, disk }
@@ -21,13 +21,13 @@ async function onASmallDisk(options = 'size=32m') {
 
 const isPaused = ({ stdout }: { stdout: string }) => stdout.includes('paused: disk-full')
 
-describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
+describe.skipIf(!canMount)(`a disk that is full (${mountFailure})`, () => {
   it('starts nothing before there is room, and then continues by itself', async () => {
-    const { sprint, disk } = await onASmallDisk()
+    const { sprint, disk } = await createSprintOnSmallDisk()
     sprint.finish()
     disk.fill(200 * 1024)
     const run = sprint.run()
-    await until('the pause', () => isPaused(run.output()))
+    await waitUntil('the pause', () => isPaused(run.output()))
     await sleep(500)
     expect(sprint.begun()).toBe(0)
 
@@ -39,10 +39,10 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
   })
 
   it(`loses nothing, doubles nothing and waits, no matter when the disk fills up (SEED=${seed} npm run test:more -- chaos)`, async () => {
-    const { sprint, disk } = await onASmallDisk()
-    const random = randomOf(seed)
+    const { sprint, disk } = await createSprintOnSmallDisk()
+    const random = createRandom(seed)
     const run = sprint.run()
-    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
     for (let round = 0; round < 5; round++) {
       await sleep(200 + random.below(600))
       disk.fill()
@@ -63,11 +63,11 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
   })
 
   it('ends with DISK_FULL if the user does not want to wait, and can be resumed', async () => {
-    const { sprint, disk } = await onASmallDisk()
+    const { sprint, disk } = await createSprintOnSmallDisk()
     const run = sprint.run()
-    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
     disk.fill()
-    await until('the pause', () => isPaused(run.output()))
+    await waitUntil('the pause', () => isPaused(run.output()))
     run.kill('SIGTERM')
     const ended = await run.ended
     expect([1, 130]).toContain(ended.exitCode)
@@ -79,7 +79,7 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
   })
 
   it('is reported at the start, and changes nothing', async () => {
-    const { sprint, disk } = await onASmallDisk()
+    const { sprint, disk } = await createSprintOnSmallDisk()
     disk.fill()
     expect(await sprint.run().ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('DISK_FULL') })
     disk.free()
@@ -88,14 +88,14 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
   })
 
   it('also waits if the disk has no room for file names', async () => {
-    const { sprint, disk } = await onASmallDisk('size=32m,nr_inodes=60')
+    const { sprint, disk } = await createSprintOnSmallDisk('size=32m,nr_inodes=60')
     const run = sprint.run()
-    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
     const folder = disk.seen(sprint.at('project', 's', 'names'))
     mkdirSync(folder)
     const takeAll = () => Array.from({ length: 60 }, (_, n) => tryTo(() => writeFileSync(join(folder, `${n}`), '')))
     takeAll()
-    await until('the pause', () => isPaused(run.output()))
+    await waitUntil('the pause', () => isPaused(run.output()))
     sprint.finish()
     rmSync(folder, { recursive: true })
 
@@ -104,11 +104,11 @@ describe.skipIf(!canMount)(`a disk that is full (${whyNot})`, () => {
   })
 
   it('reports a read-only disk at the start', async () => {
-    const { sprint, disk } = await onASmallDisk()
+    const { sprint, disk } = await createSprintOnSmallDisk()
     const run = sprint.run()
-    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
     run.kill()
-    await until('the agent to end', () => sprint.processes().length === 0)
+    await waitUntil('the agent to end', () => sprint.processes().length === 0)
     disk.remount('ro')
     expect(await sprint.run().ended).toMatchObject({
       exitCode: 1,

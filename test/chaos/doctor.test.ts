@@ -10,19 +10,19 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { done, withPhases } from '../support/phases-sprint.ts'
-import { until } from '../support/sprint.ts'
-import { aSprintUnderFire, type UnderFire } from './sprint-under-fire.ts'
+import { completedReport, createPhasesSprint } from '../support/phases-sprint.ts'
+import { waitUntil } from '../support/sprint.ts'
+import { createSprintUnderFire, type UnderFire } from './sprint-under-fire.ts'
 
 /** A sprint that has worked for some iterations and was killed; all its agents have ended. */
-async function aKilledSprint() {
-  const sprint = await aSprintUnderFire()
+async function createKilledSprint() {
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const run = sprint.run()
-  await until('three iterations', () => (run.output().stdout.match(/"iteration-ended"/g) ?? []).length >= 3)
+  await waitUntil('three iterations', () => (run.output().stdout.match(/"iteration-ended"/g) ?? []).length >= 3)
   run.kill()
   await run.ended
-  await until('the agent to end', () => sprint.processes().length === 0)
+  await waitUntil('the agent to end', () => sprint.processes().length === 0)
   const at = (...names: readonly string[]) => sprint.at('project', 's', ...names)
   return { sprint, at, segment: at('journal', '00000001.log') }
 }
@@ -42,7 +42,7 @@ async function doctor(sprint: UnderFire, ...args: readonly string[]): Promise<Re
 const broken = ({ sprint }: Report) => sprint.findings.filter(({ level }) => level === 'broken').map(({ text }) => text)
 
 /** Resumes the sprint until it ends. */
-async function goesOn(sprint: UnderFire): Promise<void> {
+async function resumeToEnd(sprint: UnderFire): Promise<void> {
   sprint.finish()
   expect(await sprint.run().ended).toMatchObject({ exitCode: 0 })
   const after = await doctor(sprint)
@@ -54,7 +54,7 @@ async function goesOn(sprint: UnderFire): Promise<void> {
 }
 
 it('examines the machine alone, and reports what is missing there only as a warning', async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const { exitCode, stdout } = await sprint.ralph('doctor').ended
 
@@ -65,17 +65,17 @@ it('examines the machine alone, and reports what is missing there only as a warn
 })
 
 it('finds every rule intact in a killed sprint, and says what the next run will fix', async () => {
-  const { sprint } = await aKilledSprint()
+  const { sprint } = await createKilledSprint()
   const report = await doctor(sprint)
 
   expect({ exitCode: report.exitCode, broken: broken(report) }).toEqual({ exitCode: 0, broken: [] })
-  await goesOn(sprint)
+  await resumeToEnd(sprint)
 })
 
 it('examines a sprint with phases by the same rules', async () => {
   const phases = ['a', 'b'].map((id) => ({ id, prompt: `Task ${id}.` }))
   const hooks = { 'per-iteration-hooks': [{ id: 'lint', run: 'true' }] }
-  const sprint = await withPhases(phases, { workflow: hooks, answers: { '*': done } })
+  const sprint = await createPhasesSprint(phases, { workflow: hooks, answers: { '*': completedReport } })
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
   const { exitCode, stdout } = await sprint.ralph('doctor', 's', '--json')
@@ -83,18 +83,18 @@ it('examines a sprint with phases by the same rules', async () => {
 })
 
 it('cuts off a torn end', async () => {
-  const { sprint, segment } = await aKilledSprint()
+  const { sprint, segment } = await createKilledSprint()
   writeFileSync(segment, '0badc0de {"v":1,"seq":', { flag: 'a' })
   expect((await doctor(sprint)).sprint.findings.map(({ invariant }) => invariant)).toContain('I1')
 
   const { repaired, exitCode } = await doctor(sprint, '--repair')
   expect(repaired.join()).toMatch(/cut \d+ bytes off the end of .*00000001\.log/)
   expect(exitCode).toBe(0)
-  await goesOn(sprint)
+  await resumeToEnd(sprint)
 })
 
 it('continues from PROGRESS.yaml if the disk has lost the end of the journal', async () => {
-  const { sprint, segment } = await aKilledSprint()
+  const { sprint, segment } = await createKilledSprint()
   await sprint.run(['timeout', '-s', 'INT', '2']).ended
   const { rev } = sprint.account().progress
   truncateSync(segment, Math.floor(statSync(segment).size * 0.8))
@@ -105,11 +105,11 @@ it('continues from PROGRESS.yaml if the disk has lost the end of the journal', a
   const { repaired, exitCode } = await doctor(sprint, '--repair')
   expect(repaired.join()).toMatch(new RegExp(`from PROGRESS.yaml, at rev ${rev}`))
   expect(exitCode).toBe(0)
-  await goesOn(sprint)
+  await resumeToEnd(sprint)
 })
 
 it('moves a damaged segment aside and continues from PROGRESS.yaml, which is newer', async () => {
-  const { sprint, at, segment } = await aKilledSprint()
+  const { sprint, at, segment } = await createKilledSprint()
   const bytes = readFileSync(segment)
   const second = bytes.indexOf(10, bytes.indexOf(10) + 1) + 1
   bytes[second + 40] = 0x7f
@@ -128,11 +128,11 @@ it('moves a damaged segment aside and continues from PROGRESS.yaml, which is new
   expect(exitCode).toBe(0)
   expect(readFileSync(`${segment}.quarantined`)).toEqual(bytes)
   expect(existsSync(at('journal', '00000001.log'))).toBe(true)
-  await goesOn(sprint)
+  await resumeToEnd(sprint)
 })
 
 it('continues from the good part of the journal if PROGRESS.yaml is gone too', async () => {
-  const { sprint, at, segment } = await aKilledSprint()
+  const { sprint, at, segment } = await createKilledSprint()
   const bytes = readFileSync(segment)
   bytes[Math.floor(bytes.length * 0.8)] = 0x7f
   writeFileSync(segment, bytes)
@@ -141,11 +141,11 @@ it('continues from the good part of the journal if PROGRESS.yaml is gone too', a
   const { repaired } = await doctor(sprint, '--repair')
   expect(repaired.join()).toMatch(/from the good part of the journal/)
   expect(existsSync(at('PROGRESS.yaml'))).toBe(true)
-  await goesOn(sprint)
+  await resumeToEnd(sprint)
 })
 
 it('removes leftovers and shows the state again, and nothing else', async () => {
-  const { sprint, at } = await aKilledSprint()
+  const { sprint, at } = await createKilledSprint()
   writeFileSync(at('PROGRESS.yaml.12.3.tmp'), 'x')
   writeFileSync(at('mine.tmp'), 'x')
   rmSync(at('PROGRESS.yaml'))
@@ -160,7 +160,7 @@ it('removes leftovers and shows the state again, and nothing else', async () => 
 })
 
 it('finds work that was done without being recorded', async () => {
-  const { sprint, at } = await aKilledSprint()
+  const { sprint, at } = await createKilledSprint()
   mkdirSync(join(at('attempts', '99-1')))
   const report = await doctor(sprint)
 
@@ -169,7 +169,7 @@ it('finds work that was done without being recorded', async () => {
 })
 
 it('only reads while another process runs the sprint', async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const run = sprint.run()
   await run.ready

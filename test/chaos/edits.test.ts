@@ -2,9 +2,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { randomOf } from '../simulation/random.ts'
-import { until, type RawProgress } from '../support/sprint.ts'
-import { aSprintUnderFire, type UnderFire } from './sprint-under-fire.ts'
+import { createRandom } from '../simulation/random.ts'
+import { waitUntil, type RawProgress } from '../support/sprint.ts'
+import { createSprintUnderFire, type UnderFire } from './sprint-under-fire.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const again = `SEED=${seed} npm run test:more -- chaos`
@@ -12,7 +12,7 @@ const again = `SEED=${seed} npm run test:more -- chaos`
 /** Adds steps to PROGRESS.yaml, twenty times a second, the way `yq -i` or an editor does. Returns their texts. */
 async function edits(sprint: UnderFire, forMs: number, how: 'a new file' | 'in place'): Promise<string[]> {
   const file = sprint.at('project', 's', 'PROGRESS.yaml')
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   const texts: string[] = []
   const deadline = performance.now() + forMs
   while (performance.now() < deadline) {
@@ -32,33 +32,33 @@ async function edits(sprint: UnderFire, forMs: number, how: 'a new file' | 'in p
   return texts
 }
 
-const byHand = ({ 'dynamic-steps': steps }: RawProgress): string[] =>
+const editByHand = ({ 'dynamic-steps': steps }: RawProgress): string[] =>
   steps.map(({ prompt }) => prompt).filter((prompt) => prompt.startsWith('by hand'))
 
 it.each(['a new file', 'in place'] as const)(
   `takes over every edit of somebody who edits at 20 Hz (%s), once (${again})`,
   async (how) => {
-    const sprint = await aSprintUnderFire()
+    const sprint = await createSprintUnderFire()
     onTestFinished(() => sprint.remove())
     const run = sprint.run()
-    await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
     const texts = await edits(sprint, 4000, how)
-    await until('the last edit', () => byHand(sprint.account().progress).length >= texts.length)
+    await waitUntil('the last edit', () => editByHand(sprint.account().progress).length >= texts.length)
     sprint.finish()
 
     expect(await run.ended).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(byHand(sprint.account().progress)).toEqual(texts)
+    expect(editByHand(sprint.account().progress)).toEqual(texts)
     expect(texts.length).toBeGreaterThan(15)
   },
 )
 
 it(`applies every edit once, although the run is killed repeatedly (${again})`, async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   let run = sprint.run()
-  await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+  await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
   const editing = edits(sprint, 8000, 'a new file')
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   for (let kills = 0; kills < 6; kills++) {
     await sleep(400 + random.below(1200))
     run.kill('SIGKILL')
@@ -66,24 +66,24 @@ it(`applies every edit once, although the run is killed repeatedly (${again})`, 
     run = sprint.run()
   }
   const texts = await editing
-  await until('the last edit', () => byHand(sprint.account().progress).length >= texts.length)
+  await waitUntil('the last edit', () => editByHand(sprint.account().progress).length >= texts.length)
   sprint.finish()
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })
   expect(run.output().stdout).not.toContain('not taken over')
-  expect(byHand(sprint.account().progress)).toEqual(texts)
+  expect(editByHand(sprint.account().progress)).toEqual(texts)
 })
 
 it('shows why an edit is refused', async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const run = sprint.run()
-  await until('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+  await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
   const file = sprint.at('project', 's', 'PROGRESS.yaml')
   writeFileSync(file, readFileSync(file, 'utf8').replace('goal: survive', 'goal: something else'))
-  await until('the refusal', () => run.output().stdout.includes('goal cannot be changed in PROGRESS.yaml'))
+  await waitUntil('the refusal', () => run.output().stdout.includes('goal cannot be changed in PROGRESS.yaml'))
   writeFileSync(file, 'status: [')
-  await until('the refusal', () => run.output().stdout.includes('it cannot be read'))
+  await waitUntil('the refusal', () => run.output().stdout.includes('it cannot be read'))
   sprint.finish()
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })

@@ -1,16 +1,16 @@
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { randomOf } from '../simulation/random.ts'
-import { aSprintUnderFire, complaintsAbout, type UnderFire } from './sprint-under-fire.ts'
+import { createRandom } from '../simulation/random.ts'
+import { createSprintUnderFire, findComplaints, type UnderFire } from './sprint-under-fire.ts'
 
 const kills = Number(process.env['KILLS'] ?? 25)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind (SEED=${seed} npm run test:more -- chaos)`, async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove(), 60_000)
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   const ready: number[] = []
   let landed = 0
   while (landed < kills) {
@@ -33,7 +33,7 @@ it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left be
   console.log(`kills: ${summary(landed, ready, sprint)}`)
 
   expect(last).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(complaintsAbout(sprint.account())).toEqual([])
+  expect(findComplaints(sprint.account())).toEqual([])
   expect(sprint.processes()).toEqual([])
   expect(ready.length).toBeGreaterThan(kills / 3)
   expect(Math.max(...ready)).toBeLessThan(slowest)

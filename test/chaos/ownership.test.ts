@@ -5,20 +5,20 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
-import { until } from '../support/sprint.ts'
-import { aSprintUnderFire } from './sprint-under-fire.ts'
+import { waitUntil } from '../support/sprint.ts'
+import { createSprintUnderFire } from './sprint-under-fire.ts'
 
 it('refuses a second run as fast as it can start, and names the pid, host and start of the first', async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const first = sprint.run()
   onTestFinished(async () => {
     first.kill()
     await first.ended
   })
-  await until('the first iteration', () => first.output().stdout.includes('"iteration-started"'))
+  await waitUntil('the first iteration', () => first.output().stdout.includes('"iteration-started"'))
   const alike = await sprint.ralph('status', 's').ended
   const second = await sprint.ralph('run', 's').ended
 
@@ -30,10 +30,10 @@ it('refuses a second run as fast as it can start, and names the pid, host and st
 })
 
 it('stops a run that lost its lock, and the new owner continues', async () => {
-  const sprint = await aSprintUnderFire()
+  const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove())
   const first = sprint.run()
-  await until('the first iteration', () => first.output().stdout.includes('"iteration-ended"'))
+  await waitUntil('the first iteration', () => first.output().stdout.includes('"iteration-ended"'))
   rmSync(sprint.at('project', 's', '.lock'))
   const second = sprint.run()
 
@@ -65,7 +65,7 @@ const contender = (lockModule: string, folder: string) => `
   appendFileSync('${folder}/taken', mine + ' ' + taken + '\\n')`
 
 it('gives the lock to one of eight at a time, even when owners are killed and its file is deleted', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   writeFileSync(join(folder, 'double'), '')
   writeFileSync(join(folder, 'contender.mjs'), contender(join(root, 'dist/platform/files/file-lock.js'), folder))
   const children = Array.from({ length: 8 }, (_, n) =>

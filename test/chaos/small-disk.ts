@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Within } from './sprint-under-fire.ts'
+import type { CommandScope } from './sprint-under-fire.ts'
 
 /** Whether this machine can create private disks. */
 export const canMount =
@@ -12,9 +12,9 @@ export const canMount =
     stdio: 'ignore',
   }).status === 0
 
-export const whyNot = 'needs root, unshare, nsenter and tmpfs'
+export const mountFailure = 'needs root, unshare, nsenter and tmpfs'
 
-export type SmallDisk = Within & {
+export type SmallDisk = CommandScope & {
   /** Takes all space but this much, which may be zero. */
   readonly fill: (leaveBytes?: number) => void
   readonly free: () => void
@@ -22,7 +22,7 @@ export type SmallDisk = Within & {
 }
 
 /** A small disk over a folder, in a private mount namespace: the machine does not notice. */
-export async function aSmallDisk(folder: string, options: string): Promise<SmallDisk> {
+export async function createSmallDisk(folder: string, options: string): Promise<SmallDisk> {
   const script = `cp -a "$1" "$1.before" && mount -t tmpfs -o ${options} none "$1" && cp -a "$1.before/." "$1/" && echo ready && exec sleep 3600`
   const holder = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -22,12 +22,12 @@ import type { RawProgress } from '../support/sprint.ts'
 const agent = join(root, 'test/fixtures/agents/ledger.sh')
 
 /** Where commands run, and how to see from here what they see. */
-export type Within = { readonly prefix: readonly string[]; readonly seen: (path: string) => string }
+export type CommandScope = { readonly prefix: readonly string[]; readonly seen: (path: string) => string }
 
-const nowhere: Within = { prefix: [], seen: (path) => path }
+const nowhere: CommandScope = { prefix: [], seen: (path) => path }
 
 /** What a run leaves behind, seen from outside: by its agent, its hook and its files. */
-export type Account = {
+export type Ledger = {
   /** One per completed call of the agent, in the order of their start. */
   readonly calls: readonly { readonly label: string; readonly hash: string }[]
   readonly begun: number
@@ -38,15 +38,15 @@ export type Account = {
   readonly progress: RawProgress
 }
 
-export type UnderFire = Awaited<ReturnType<typeof aSprintUnderFire>>
+export type UnderFire = Awaited<ReturnType<typeof createSprintUnderFire>>
 
 /**
  * A sprint whose agent is a small shell script with its own ledger: every call adds a step with its own name and records the
  * hash of its output. It claims the goal once the test asks for it.
  */
-export async function aSprintUnderFire({
+export async function createSprintUnderFire({
   within = async () => nowhere,
-}: { within?: (sprintDir: string) => Promise<Within> } = {}) {
+}: { within?: (sprintDir: string) => Promise<CommandScope> } = {}) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-chaos-')))
   const at = (...names: readonly string[]) => join(base, ...names)
   for (const name of ['bin', 'home', 'project', 'ledger']) mkdirSync(at(name), { recursive: true })
@@ -95,9 +95,9 @@ export async function aSprintUnderFire({
     ralph: (...args: readonly string[]) => command([], ...args),
     /** From now on the agent claims that the goal is reached. */
     finish: () => writeFileSync(at('ledger', 'finish'), ''),
-    account: () => accountOf(at('ledger'), seen(at('project', 's'))),
+    account: () => readLedger(at('ledger'), seen(at('project', 's'))),
     /** How often the agent was called. */
-    begun: () => linesOf(at('ledger', 'begun')).length,
+    begun: () => readLedgerLines(at('ledger', 'begun')).length,
     processes: () => markedProcesses(base),
     async remove() {
       for (const { pid } of markedProcesses(base)) kill(pid)
@@ -138,8 +138,8 @@ function watched(child: ChildProcess) {
   }
 }
 
-function accountOf(ledger: string, sprintDir: string): Account {
-  const lines = (name: string) => linesOf(join(ledger, name))
+function readLedger(ledger: string, sprintDir: string): Ledger {
+  const lines = (name: string) => readLedgerLines(join(ledger, name))
   const attempts = readdirSync(join(sprintDir, 'attempts')).filter((name) => /^\d+-\d+(\.\d+)?$/.test(name))
   const transcripts = attempts
     .map((name) => join(sprintDir, 'attempts', name, 'transcript.jsonl'))
@@ -156,13 +156,13 @@ function accountOf(ledger: string, sprintDir: string): Account {
   }
 }
 
-const linesOf = (file: string): string[] =>
+const readLedgerLines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Everything that a sprint under fire has lost, doubled or left behind. Empty if all is well. */
-export function complaintsAbout({ calls, begun, hooks, transcripts, progress }: Account): string[] {
+export function findComplaints({ calls, begun, hooks, transcripts, progress }: Ledger): string[] {
   const { iterations = [], stats, 'dynamic-steps': steps } = progress
   const numbers = iterations.map(({ number }) => number)
   const last = stats['current-iteration']

@@ -7,7 +7,7 @@ import { claude } from '../../src/agents/drivers/claude.ts'
 import type { Driver } from '../../src/agents/drivers/driver.ts'
 import { superviseAgent } from '../../src/agents/supervise/supervisor.ts'
 import type { AgentRequest } from '../../src/runtime/ports.ts'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
 import { kill, markedProcesses } from '../support/processes.ts'
 
@@ -16,8 +16,8 @@ const graceMs = 500
 const outputCapBytes = 100 * 1024 * 1024
 
 /** The real driver and the real supervisor, with an agent that misbehaves in this way. */
-function anAgent(mode: string, timeouts: Partial<AgentRequest['timeouts']> = {}, argument = '') {
-  const sprintDir = join(aFolder(), 's')
+function runMisbehavingAgent(mode: string, timeouts: Partial<AgentRequest['timeouts']> = {}, argument = '') {
+  const sprintDir = join(createTestFolder(), 's')
   onTestFinished(() => markedProcesses(sprintDir.slice(0, -2)).forEach(({ pid }) => kill(pid)))
   const hashFile = join(sprintDir, '..', 'hash')
   const driver: Driver = {
@@ -48,18 +48,18 @@ function anAgent(mode: string, timeouts: Partial<AgentRequest['timeouts']> = {},
       return { outcome, ms: performance.now() - before }
     },
     /** A killed agent could not record its output. */
-    saidAsPrinted: async () => mode === 'kills itself' || (await hashOf(transcript)) === readFileSync(hashFile, 'utf8'),
+    saidAsPrinted: async () => mode === 'kills itself' || (await hashOutput(transcript)) === readFileSync(hashFile, 'utf8'),
   }
 }
 
-async function hashOf(file: string): Promise<string> {
+async function hashOutput(file: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk)
   return hash.digest('hex')
 }
 
 /** Processes that still run two seconds later. */
-async function leftOver(sprintDir: string): Promise<string[]> {
+async function findLeftovers(sprintDir: string): Promise<string[]> {
   const deadline = performance.now() + 2000
   while (performance.now() < deadline && markedProcesses(sprintDir.slice(0, -2)).length > 0) await sleep(50)
   return markedProcesses(sprintDir.slice(0, -2)).map(({ command }) => command)
@@ -83,11 +83,11 @@ describe('an agent that', () => {
     ['gives its result twice', { status: 'ok', text: expect.stringContaining('the second') }],
     ['reaches its limit', { status: 'failed', class: 'usage_limit', resetsAt: expect.any(Number) }],
   ])('%s: is understood, its output is kept verbatim, and none of its processes is left', async (mode, expected) => {
-    const agent = anAgent(mode, { idle: 5000 })
+    const agent = runMisbehavingAgent(mode, { idle: 5000 })
     const { outcome } = await agent.run()
 
     expect(outcome).toMatchObject(expected)
-    expect(await leftOver(agent.sprintDir)).toEqual([])
+    expect(await findLeftovers(agent.sprintDir)).toEqual([])
     expect(await agent.saidAsPrinted()).toBe(true)
   })
 
@@ -98,27 +98,27 @@ describe('an agent that', () => {
     ['hangs', { attempt: 600 }, { status: 'timeout', class: 'hang' }],
     ['hangs after its result', { afterResult: 600 }, ok],
   ])('%s is killed when its time (%j) is up', async (mode, timeouts, expected) => {
-    const agent = anAgent(mode, timeouts)
+    const agent = runMisbehavingAgent(mode, timeouts)
     const { outcome, ms } = await agent.run()
 
     expect(outcome).toMatchObject(expected)
     expect(ms).toBeLessThan(600 + graceMs + 5000)
-    expect(await leftOver(agent.sprintDir)).toEqual([])
+    expect(await findLeftovers(agent.sprintDir)).toEqual([])
   })
 
   it('hangs and ignores TERM is gone when the caller aborts it', async () => {
-    const agent = anAgent('hangs and ignores TERM')
+    const agent = runMisbehavingAgent('hangs and ignores TERM')
     const abort = new AbortController()
     const run = agent.run(abort.signal)
     await sleep(700)
     abort.abort()
 
     expect((await run).outcome).toMatchObject({ status: 'aborted' })
-    expect(await leftOver(agent.sprintDir)).toEqual([])
+    expect(await findLeftovers(agent.sprintDir)).toEqual([])
   })
 
   it('prints a line of 64 MB is survived with flat memory, and its result is found', async () => {
-    const agent = anAgent('prints one long line', {}, '64')
+    const agent = runMisbehavingAgent('prints one long line', {}, '64')
     const before = process.memoryUsage().rss
     const { outcome } = await agent.run()
 
@@ -128,7 +128,7 @@ describe('an agent that', () => {
   })
 
   it('deletes its own folder is still read to its end', async () => {
-    const agent = anAgent('deletes the folder under itself')
+    const agent = runMisbehavingAgent('deletes the folder under itself')
     const { outcome } = await agent.run()
 
     expect(outcome).toMatchObject(ok)
@@ -139,21 +139,21 @@ describe('an agent that', () => {
   it.each(['floods its output', 'floods its errors'])(
     '%s is ended at the cap, and the disk is not filled',
     async (mode) => {
-      const agent = anAgent(mode)
+      const agent = runMisbehavingAgent(mode)
       const { outcome } = await agent.run()
       const folder = join(agent.sprintDir, 'attempts/1-1')
       const written = ['transcript.jsonl', 'stderr.log'].map((name) => statSync(join(folder, name)).size)
 
       expect(outcome).toMatchObject({ status: 'failed', class: 'output_cap' })
       expect(Math.max(...written)).toBeLessThan(outputCapBytes * 3)
-      expect(await leftOver(agent.sprintDir)).toEqual([])
+      expect(await findLeftovers(agent.sprintDir)).toEqual([])
     },
   )
 
   it('prints its environment sees only what was allowed', async () => {
     process.env['RALPH_TEST_SECRET'] = 'x'
     onTestFinished(() => void delete process.env['RALPH_TEST_SECRET'])
-    const { outcome } = await anAgent('shows its environment').run()
+    const { outcome } = await runMisbehavingAgent('shows its environment').run()
 
     expect(outcome.text).toContain('PATH')
     expect(outcome.text).not.toContain('RALPH_TEST_SECRET')

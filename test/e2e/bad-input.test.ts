@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aSprint, type Setup } from '../support/sprint.ts'
+import { createTestSprint, type Setup } from '../support/sprint.ts'
 
 const given = 'workflow: ralph\ngoal: g\n'
 const sprintYaml = (text: string): Setup => ({ files: { 's/SPRINT.yaml': text } })
@@ -79,7 +79,7 @@ describe.each([
   ['run', named],
 ] as const)('ralph %s', (name, rows) => {
   it.each(rows)('refuses %s on one line, with exit 1, and writes nothing', async (_, setup, line) => {
-    const sprint = await aSprint(setup)
+    const sprint = await createTestSprint(setup)
     const before = await sprint.contents()
 
     const { exitCode, stdout, stderr } = await sprint[name]()
@@ -92,7 +92,7 @@ describe.each([
   })
 
   it('refuses a folder that is missing', async () => {
-    const sprint = await aSprint()
+    const sprint = await createTestSprint()
     const before = await sprint.contents()
 
     expect(await sprint.ralph(name, 'nowhere')).toEqual({
@@ -104,7 +104,7 @@ describe.each([
   })
 
   it('warns about an unknown field, suggests the likely one, and continues', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       files: { 's/SPRINT.yaml': 'workflow: ralph\ngoal: g\ndone-wen: []\nlimits:\n  iteration: 3\n' },
       answers: { '*': { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' } },
     })
@@ -142,7 +142,7 @@ describe('an agent program that is not installed', () => {
     ['not named at all', { env: nothingInstalled }, [], /^error AGENT_NOT_FOUND  .*install.*\n$/],
     ['that no driver knows', {}, ['--agent', 'cloude'], /^error AGENT_UNKNOWN  .*"cloude".*claude.*\n$/],
   ] as const)('%s is refused on one line, with exit 1, and nothing is written', async (_, setup, args, line) => {
-    const sprint = await aSprint(setup)
+    const sprint = await createTestSprint(setup)
     const before = await sprint.contents()
 
     expect(await sprint.run(...args)).toEqual(refused(line))
@@ -151,7 +151,7 @@ describe('an agent program that is not installed', () => {
   })
 
   it('leaves no sprint folder behind when only a goal is given', async () => {
-    const sprint = await aSprint({ env: nothingInstalled })
+    const sprint = await createTestSprint({ env: nothingInstalled })
     const before = await sprint.contents()
 
     expect(await sprint.ralph('run', '--goal', 'tidy up')).toEqual(refused(/^error AGENT_NOT_FOUND  [^\n]*\n$/))
@@ -164,7 +164,7 @@ describe('an agent program that is not installed', () => {
 it.each(['run', 'status', 'prompt'])(
   'ralph %s refuses an unreadable PROGRESS.yaml and does not change it',
   async (name) => {
-    const sprint = await aSprint({ files: { 's/PROGRESS.yaml': 'status: [\n' } })
+    const sprint = await createTestSprint({ files: { 's/PROGRESS.yaml': 'status: [\n' } })
     const before = await sprint.contents()
 
     const { exitCode, stdout, stderr } = await sprint.ralph(name, 's')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { prints, putProgram, reportBlock } from '../support/programs.ts'
-import { aSprint, type Play, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, type Play, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
@@ -9,7 +9,7 @@ const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummar
 const works: Play = { run: 'echo x >> log.txt', report: proceed }
 
 /** An agent that reports this usage in the middle of its work, and keeps working. */
-const wastes = (model: string, output: number): Play => ({
+const spendTokens = (model: string, output: number): Play => ({
   lines: [
     { type: 'system', subtype: 'init', session_id: 's', model },
     { type: 'assistant', message: { id: 'm', content: [], usage: { input_tokens: 1000, output_tokens: output } } },
@@ -26,7 +26,7 @@ describe('before an attempt', () => {
     ['iterations', { iterations: 2 }, [], '2 iterations (limits.iterations)'],
     ['money of this run', {}, ['--budget-usd', '0.02'], '$0.02 of $0.02 spent (limits.usd)'],
   ])('ends the sprint when %s is spent, and starts nothing in the next run', async (_, limits, flags, reason) => {
-    const sprint = await aSprint({ sprint: { limits }, answers: { '*': works } })
+    const sprint = await createTestSprint({ sprint: { limits }, answers: { '*': works } })
 
     const { exitCode, stdout } = await sprint.run(...flags)
 
@@ -38,7 +38,7 @@ describe('before an attempt', () => {
   })
 
   it('counts working time; a higher limit lets the sprint continue', async () => {
-    const sprint = await aSprint({ answers: { '*': { sleep: 0.4, ...works }, 3: goalComplete } })
+    const sprint = await createTestSprint({ answers: { '*': { sleep: 0.4, ...works }, 3: goalComplete } })
 
     expect(await sprint.run('--max-duration', '700ms')).toMatchObject({ exitCode: 3 })
     expect((await sprint.calls()).length).toBeLessThanOrEqual(2)
@@ -57,7 +57,7 @@ describe('during an attempt', () => {
   }
 
   it('ends the sprint at its token limit', async () => {
-    const sprint = await aSprint({ sprint: { limits: { tokens: 5000 } }, answers: { '*': wastes('fake', 9000) } })
+    const sprint = await createTestSprint({ sprint: { limits: { tokens: 5000 } }, answers: { '*': spendTokens('fake', 9000) } })
 
     expect(await endsSoon(sprint)).toMatchObject({
       exitCode: 3,
@@ -68,9 +68,9 @@ describe('during an attempt', () => {
   })
 
   it('ends the sprint at its cost limit, estimated from the price of the model', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { limits: { usd: 1 }, prices: { costly: { input: 1000, output: 1000 } } },
-      answers: { '*': wastes('costly-1', 9000) },
+      answers: { '*': spendTokens('costly-1', 9000) },
     })
 
     expect(await endsSoon(sprint)).toMatchObject({
@@ -80,9 +80,9 @@ describe('during an attempt', () => {
   })
 
   it('ends only the iteration at the token limit of an iteration', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { limits: { 'iteration-tokens': 5000 } },
-      answers: { 1: wastes('fake', 9000), 2: goalComplete },
+      answers: { 1: spendTokens('fake', 9000), 2: goalComplete },
     })
 
     expect(await endsSoon(sprint)).toMatchObject({ exitCode: 0 })
@@ -93,7 +93,7 @@ describe('during an attempt', () => {
   })
 
   it('ends the sprint at its time limit', async () => {
-    const sprint = await aSprint({ answers: { '*': { run: 'sleep 600' } } })
+    const sprint = await createTestSprint({ answers: { '*': { run: 'sleep 600' } } })
 
     expect(await endsSoon(sprint, '--max-duration', '1s')).toMatchObject({
       exitCode: 3,
@@ -120,7 +120,7 @@ describe('the price', () => {
     ].join('\n')
 
   it('is not zero if it is unknown, and a cost limit warns that it cannot be enforced', async () => {
-    const sprint = await aSprint({ sprint: { limits: { usd: 5 } } })
+    const sprint = await createTestSprint({ sprint: { limits: { usd: 5 } } })
     await putProgram(sprint, 'claude', unpriced('mystery-1'))
 
     const { exitCode, stdout } = await sprint.run('--max-iterations', '3')
@@ -137,7 +137,7 @@ describe('the price', () => {
   })
 
   it('is estimated from the price list if the program does not report it, and marked', async () => {
-    const sprint = await aSprint()
+    const sprint = await createTestSprint()
     await putProgram(sprint, 'claude', unpriced('claude-opus-9'))
 
     expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
@@ -147,7 +147,7 @@ describe('the price', () => {
   })
 
   it("is the provider's figure if there is one, in the receipt and in the statistics", async () => {
-    const sprint = await aSprint({ answers: { 1: works, 2: goalComplete } })
+    const sprint = await createTestSprint({ answers: { 1: works, 2: goalComplete } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
@@ -179,7 +179,7 @@ it.each([
   ['duration: forever', { duration: 'forever' }],
   ['no-progress: 0', { 'no-progress': 0 }],
 ])('reports an invalid limit with its place: %s', async (_, limits) => {
-  const sprint = await aSprint({ sprint: { limits }, answers: { '*': goalComplete } })
+  const sprint = await createTestSprint({ sprint: { limits }, answers: { '*': goalComplete } })
 
   expect(await sprint.run()).toMatchObject({
     exitCode: 1,

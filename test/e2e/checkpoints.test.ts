@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { commitAll, git, putProgram } from '../support/programs.ts'
-import { aSprint, type Answers, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, type Answers, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
-const doing = (run: string, summary = 'did it') => ({ run, report: { ...proceed, summary } })
+const runAndReport = (run: string, summary = 'did it') => ({ run, report: { ...proceed, summary } })
 
 /** A repository with a commit, a staged file, a changed file and a new file. */
-async function aDirtyRepository(answers: Answers, settings = {}): Promise<TestSprint> {
-  const sprint = await aSprint({
+async function createDirtyRepository(answers: Answers, settings = {}): Promise<TestSprint> {
+  const sprint = await createTestSprint({
     sprint: { 'sprint-id': 'tidy', ...settings },
     files: { 'a.txt': 'one\n', 'b.txt': 'one\n' },
     answers,
@@ -22,7 +22,7 @@ async function aDirtyRepository(answers: Answers, settings = {}): Promise<TestSp
 }
 
 /** The parts of a repository that belong to the user. */
-const owned = async (sprint: TestSprint) => ({
+const readUserState = async (sprint: TestSprint) => ({
   head: await git(sprint, 'rev-parse', 'HEAD'),
   branch: await git(sprint, 'symbolic-ref', 'HEAD'),
   staged: await git(sprint, 'diff', '--cached'),
@@ -31,24 +31,24 @@ const owned = async (sprint: TestSprint) => ({
   config: await sprint.read('.git/config'),
 })
 
-const checkpoints = async (sprint: TestSprint) =>
+const listCheckpoints = async (sprint: TestSprint) =>
   (await git(sprint, 'for-each-ref', '--format=%(refname)', 'refs/ralph')).split('\n').toSorted()
 
 describe('a checkpoint', () => {
   it("is created after each iteration that changed something, and touches nothing of the user's", async () => {
-    const sprint = await aDirtyRepository({
-      1: doing('echo 1 >> log.txt', 'first'),
+    const sprint = await createDirtyRepository({
+      1: runAndReport('echo 1 >> log.txt', 'first'),
       2: proceed,
-      3: doing('rm b.txt; echo 3 >> log.txt', 'third'),
+      3: runAndReport('rm b.txt; echo 3 >> log.txt', 'third'),
       4: goalComplete,
     })
-    const before = await owned(sprint)
+    const before = await readUserState(sprint)
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-    expect(await owned(sprint)).toEqual(before)
+    expect(await readUserState(sprint)).toEqual(before)
     expect(sprint.has('.git/index.lock')).toBe(false)
-    expect(await checkpoints(sprint)).toEqual([
+    expect(await listCheckpoints(sprint)).toEqual([
       'refs/ralph/tidy/0',
       'refs/ralph/tidy/1',
       'refs/ralph/tidy/3',
@@ -72,7 +72,7 @@ describe('a checkpoint', () => {
   })
 
   it('runs no hook of the repository', async () => {
-    const sprint = await aDirtyRepository({ 1: { run: 'echo x > x', report: goalComplete } })
+    const sprint = await createDirtyRepository({ 1: { run: 'echo x > x', report: goalComplete } })
     for (const hook of ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change']) {
       await putProgram(sprint, `../project/.git/hooks/${hook}`, 'touch hooked; exit 1')
     }
@@ -80,11 +80,11 @@ describe('a checkpoint', () => {
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
     expect(sprint.has('hooked')).toBe(false)
-    expect(await checkpoints(sprint)).toContain('refs/ralph/tidy/1')
+    expect(await listCheckpoints(sprint)).toContain('refs/ralph/tidy/1')
   })
 
   it('is also created after an iteration without a valid report', async () => {
-    const sprint = await aDirtyRepository({
+    const sprint = await createDirtyRepository({
       1: { run: 'echo x > x', text: 'no report' },
       2: 'none either',
       3: goalComplete,
@@ -96,7 +96,7 @@ describe('a checkpoint', () => {
   })
 
   it('that fails costs the checkpoint, not the sprint', async () => {
-    const sprint = await aDirtyRepository({
+    const sprint = await createDirtyRepository({
       1: { run: 'rm -rf .git/objects; touch .git/objects', report: goalComplete },
     })
 
@@ -109,9 +109,9 @@ describe('a checkpoint', () => {
 
 describe('ralph diff', () => {
   it("shows the changes of one iteration or of all, and never Ralph's own files", async () => {
-    const sprint = await aDirtyRepository({
-      1: doing('echo 1 >> log.txt'),
-      2: doing('echo 2 >> log.txt; rm new.txt'),
+    const sprint = await createDirtyRepository({
+      1: runAndReport('echo 1 >> log.txt'),
+      2: runAndReport('echo 2 >> log.txt; rm new.txt'),
       3: goalComplete,
     })
     await sprint.run()
@@ -128,14 +128,14 @@ describe('ralph diff', () => {
 
 describe('ralph restore', () => {
   it('restores the files to their state after an iteration, and saves the replaced ones', async () => {
-    const sprint = await aDirtyRepository({
-      1: doing('echo 1 >> log.txt'),
-      2: doing('echo 2 >> log.txt; rm new.txt; mkdir d; echo d > d/d'),
+    const sprint = await createDirtyRepository({
+      1: runAndReport('echo 1 >> log.txt'),
+      2: runAndReport('echo 2 >> log.txt; rm new.txt; mkdir d; echo d > d/d'),
       3: goalComplete,
     })
     await sprint.run()
     await sprint.write('log.txt', 'mine, not committed\n')
-    const before = await owned(sprint)
+    const before = await readUserState(sprint)
 
     const { exitCode, stdout } = await sprint.ralph('restore', 's', '1')
 
@@ -143,7 +143,7 @@ describe('ralph restore', () => {
     expect(await sprint.read('log.txt')).toBe('1\n')
     expect(await sprint.read('new.txt')).toBe('new\n')
     expect(sprint.has('d/d')).toBe(false)
-    expect(await owned(sprint)).toEqual(before)
+    expect(await readUserState(sprint)).toEqual(before)
     const saved = /saved in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
     expect(await git(sprint, 'show', `${saved}:log.txt`)).toBe('mine, not committed')
 
@@ -153,7 +153,7 @@ describe('ralph restore', () => {
   })
 
   it('refuses while the sprint runs, and when there is nothing to restore', async () => {
-    const sprint = await aSprint({ answers: { 1: { waits: 'go', report: goalComplete } } })
+    const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: goalComplete } } })
     const run = sprint.startRun()
     await sprint.called(1)
 
@@ -173,14 +173,14 @@ describe('ralph restore', () => {
 describe('keep the best', () => {
   const checks = ['a', 'b', 'c'].map((name) => ({ run: `test -f ${name}`, name, 'each-iteration': true }))
   const answers = {
-    1: doing('touch a'),
-    2: doing('touch b'),
-    3: doing('rm a; echo worse > b'),
-    '*': doing('date >> log'),
+    1: runAndReport('touch a'),
+    2: runAndReport('touch b'),
+    3: runAndReport('rm a; echo worse > b'),
+    '*': runAndReport('date >> log'),
   }
 
   it('names the iteration that passed most checks when a limit is reached, and how to restore it', async () => {
-    const sprint = await aDirtyRepository(answers, { 'done-when': checks })
+    const sprint = await createDirtyRepository(answers, { 'done-when': checks })
 
     const { exitCode, stdout } = await sprint.run('--max-iterations', '4')
 
@@ -191,8 +191,8 @@ describe('keep the best', () => {
   })
 
   it('does the same when an agent makes no progress', async () => {
-    const sprint = await aDirtyRepository(
-      { 1: doing('touch a b'), 2: doing('rm a'), '*': proceed },
+    const sprint = await createDirtyRepository(
+      { 1: runAndReport('touch a b'), 2: runAndReport('rm a'), '*': proceed },
       { 'done-when': checks, limits: { 'no-progress': 2 } },
     )
 
@@ -203,7 +203,7 @@ describe('keep the best', () => {
   })
 
   it('offers nothing if the last state is the best', async () => {
-    const sprint = await aDirtyRepository({ 1: doing('touch a'), 2: doing('touch b') }, { 'done-when': checks })
+    const sprint = await createDirtyRepository({ 1: runAndReport('touch a'), 2: runAndReport('touch b') }, { 'done-when': checks })
 
     expect((await sprint.run('--max-iterations', '2')).stdout).toContain(
       'iteration 2: 2 of 3 checks passed, as the files are now',

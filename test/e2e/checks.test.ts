@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
 const packageJson = (test: string) => JSON.stringify({ name: 'x', scripts: { test } })
-const aTest = (call: string) => `import test from 'node:test'\n${call}('adds', () => {})\n`
+const testFile = (call: string) => `import test from 'node:test'\n${call}('adds', () => {})\n`
 
 describe('detected checks', () => {
   it('are found in the project, and one line says so and how to disable them', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       files: { 'package.json': packageJson('test -f fixed') },
       answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
     })
@@ -27,7 +27,7 @@ describe('detected checks', () => {
   })
 
   it('stay the same in the next run, even if the project changes', async () => {
-    const sprint = await aSprint({ files: { 'package.json': packageJson('false') }, answers: { '*': goalComplete } })
+    const sprint = await createTestSprint({ files: { 'package.json': packageJson('false') }, answers: { '*': goalComplete } })
     await sprint.run('--max-iterations', '1')
     await sprint.write('package.json', '{}')
     await sprint.write('Makefile', 'test:\n\ttrue\n')
@@ -41,7 +41,7 @@ describe('detected checks', () => {
     ['switched off', { 'done-when': [] }, { 'package.json': packageJson('false') }],
     ['not there', {}, {}],
   ])('that are %s: the claim is accepted unchecked, and the start and the end say so', async (_, settings, files) => {
-    const sprint = await aSprint({ sprint: settings, files, answers: { 1: goalComplete } })
+    const sprint = await createTestSprint({ sprint: settings, files, answers: { 1: goalComplete } })
 
     const { exitCode, stdout } = await sprint.run()
 
@@ -57,9 +57,9 @@ describe('a check that ran no test', () => {
     ['all tests were deleted', 'rm a.test.mjs'],
     ['all tests were skipped', `echo "import test from 'node:test'; test.skip('adds', () => {})" > a.test.mjs`],
   ])('does not pass: %s', async (_, cheat) => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
-      files: { 'a.test.mjs': aTest('test') },
+      files: { 'a.test.mjs': testFile('test') },
       answers: { '*': { run: cheat, report: goalComplete } },
     })
 
@@ -72,9 +72,9 @@ describe('a check that ran no test', () => {
   })
 
   it('differs from one that ran some: a real runner with a real test passes', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
-      files: { 'a.test.mjs': aTest('test') },
+      files: { 'a.test.mjs': testFile('test') },
       answers: { 1: goalComplete },
     })
 
@@ -83,7 +83,7 @@ describe('a check that ran no test', () => {
 })
 
 it('tells the agent in the next prompt that a check was red before the sprint began', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: {
       'done-when': [
         { run: 'echo old trouble; false', name: 'old' },
@@ -120,7 +120,7 @@ describe('an agent that tampers with what defines a check', () => {
   })
 
   it('is reported', async () => {
-    const sprint = await aSprint(setup(false, cheats['writes another one'] ?? ''))
+    const sprint = await createTestSprint(setup(false, cheats['writes another one'] ?? ''))
     await promisify(execFile)('chmod', ['+x', sprint.at('scripts/check.sh')])
 
     const { exitCode, stdout } = await sprint.run()
@@ -131,7 +131,7 @@ describe('an agent that tampers with what defines a check', () => {
   })
 
   it.each(Object.entries(cheats))('has no effect with protect: true, if it %s', async (_, cheat) => {
-    const sprint = await aSprint(setup(true, cheat))
+    const sprint = await createTestSprint(setup(true, cheat))
     await promisify(execFile)('chmod', ['+x', sprint.at('scripts/check.sh')])
 
     const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
@@ -145,7 +145,7 @@ describe('an agent that tampers with what defines a check', () => {
 
 describe('a check', () => {
   it("that does not exist is red, with the shell's message", async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { 'done-when': [{ run: 'no-such-program --all' }] },
       answers: { '*': goalComplete },
     })
@@ -157,7 +157,7 @@ describe('a check', () => {
   })
 
   it('that hangs is killed with its process tree, and is red', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { 'done-when': [{ run: 'setsid sleep 600 & sleep 600', timeout: '1s' }] },
       answers: { '*': goalComplete },
     })
@@ -172,7 +172,7 @@ describe('a check', () => {
   })
 
   it('that prints gigabytes is killed, and only a small part of its output is kept', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { 'done-when': [{ run: 'test -f started || exit 1; yes flood', name: 'flood' }] },
       answers: { '*': { run: 'touch started', report: goalComplete } },
     })
@@ -187,7 +187,7 @@ describe('a check', () => {
 
   it('that runs every iteration needs no claim; its output is in the next prompt until it is green', async () => {
     const lint = { run: 'echo 2 problems; test -f clean', name: 'lint', 'each-iteration': true }
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { 'done-when': [lint, { run: 'true', name: 'unit tests' }] },
       answers: { 1: proceed, 2: { run: 'touch clean', report: proceed }, 3: proceed, 4: goalComplete },
     })
@@ -208,7 +208,7 @@ describe('a check', () => {
   })
 
   it("sees the user's environment, and its whole output is kept as evidence", async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       env: { SECRET_TOKEN: 's3cret' },
       sprint: { 'done-when': [{ run: 'echo token: $SECRET_TOKEN; pwd' }] },
       answers: { 1: goalComplete },
@@ -236,7 +236,7 @@ describe('a review', () => {
     ['pass', 0, 'accepted'],
     ['fail', 3, 'refused'],
   ])('by another agent that says %s decides, and is recorded', async (verdict, exitCode, result) => {
-    const sprint = await aSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
+    const sprint = await createTestSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
     await sprint.write('../bin/codex', fakeCodex(says(verdict)))
     await promisify(execFile)('chmod', ['+x', sprint.at('../bin/codex')])
 
@@ -253,7 +253,7 @@ describe('a review', () => {
   })
 
   it('by an agent that is not installed is an error before the start', async () => {
-    const sprint = await aSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
+    const sprint = await createTestSprint({ sprint: { review: { agent: 'codex' } }, answers: { '*': goalComplete } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('error AGENT_NOT_FOUND') })
     expect(await sprint.calls()).toEqual([])

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ralphProgram, root } from '../support/paths.ts'
-import { aSprint, until } from '../support/sprint.ts'
+import { createTestSprint, waitUntil } from '../support/sprint.ts'
 
 /** Every command in the help, so that new ones follow the same rules. */
 const commands = [
@@ -12,11 +12,11 @@ const commands = [
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-const fine = (output: unknown) => ({ exitCode: 0, stderr: '', output })
+const succeeds = (output: unknown) => ({ exitCode: 0, stderr: '', output })
 const refused = (line: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.stringMatching(line) })
 
 it('lists the commands, and does nothing without one', async () => {
-  const { ralph } = await aSprint()
+  const { ralph } = await createTestSprint()
   const asked = await ralph('--help')
 
   expect(commands).toEqual(expect.arrayContaining(['init', 'compile', 'run', 'status', 'prompt', 'demo']))
@@ -25,14 +25,14 @@ it('lists the commands, and does nothing without one', async () => {
 })
 
 it('prints its version', async () => {
-  const { ralph } = await aSprint()
+  const { ralph } = await createTestSprint()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
   expect(await ralph('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 it.each(commands)('ralph %s --help shows usage and options, and does nothing else', async (name) => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   const before = await sprint.contents()
 
   const { exitCode, stdout, stderr } = await sprint.ralph(name, '--help')
@@ -44,13 +44,13 @@ it.each(commands)('ralph %s --help shows usage and options, and does nothing els
 })
 
 it('accepts "ralph help run" as "ralph run --help"', async () => {
-  const { ralph } = await aSprint()
+  const { ralph } = await createTestSprint()
 
   expect(await ralph('help', 'run')).toEqual(await ralph('run', '--help'))
 })
 
 it.each(commands)('ralph %s refuses an unknown flag', async (name) => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   const before = await sprint.contents()
 
   expect(await sprint.ralph(name, 's', '--frobnicate=1')).toEqual(
@@ -81,7 +81,7 @@ it.each([
   ['a command that is nothing like it', ['launch'], /^error USAGE  .*"launch".*ralph --help.*\n$/],
   ['a name that objects have by themselves', ['constructor'], /^error USAGE  .*"constructor".*\n$/],
 ] as const)('refuses %s on one line, with exit 1', async (_, args, line) => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   const before = await sprint.contents()
 
   expect(await sprint.ralph(...args)).toEqual(refused(line))
@@ -91,7 +91,7 @@ it.each([
 })
 
 it('accepts --flag=value as --flag value', async () => {
-  const sprint = await aSprint({ answers: { '*': { status: 'continue', summary: 'on' } } })
+  const sprint = await createTestSprint({ answers: { '*': { status: 'continue', summary: 'on' } } })
 
   expect(await sprint.ralph('run', 's', '--workflows=wf', '--max-iterations=2')).toMatchObject({ exitCode: 3 })
 
@@ -99,7 +99,7 @@ it('accepts --flag=value as --flag value', async () => {
 })
 
 it('prints JSON for every command when asked to', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: {
       1: { status: 'needs-human', summary: 's', humanNeeded: { reason: 'Which?', details: 'a or b' } },
       2: { waits: 'go', report: proceed },
@@ -112,7 +112,7 @@ it('prints JSON for every command when asked to', async () => {
   const json = async (...args: readonly [string, ...string[]]) => {
     tried.add(args[0])
     const { exitCode, stdout, stderr } = await sprint.ralph(...args, '--json')
-    return { exitCode, stderr, output: linesOf(stdout) }
+    return { exitCode, stderr, output: parseJsonLines(stdout) }
   }
   /** A command for a running sprint, and the status of that run afterwards. */
   const meanwhile = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
@@ -124,25 +124,25 @@ it('prints JSON for every command when asked to', async () => {
     await sprint.heard()
     await sprint.release(release)
     const { exitCode, stdout } = await run.ended
-    return { asked, exitCode, last: linesOf(stdout).at(-1) }
+    return { asked, exitCode, last: parseJsonLines(stdout).at(-1) }
   }
 
-  expect(await json('compile', 's', '-w', 'wf')).toEqual(fine([expect.objectContaining({ valid: true })]))
-  expect(await json('validate', 'wf/ralph.yaml')).toEqual(fine([expect.objectContaining({ valid: true })]))
+  expect(await json('compile', 's', '-w', 'wf')).toEqual(succeeds([expect.objectContaining({ valid: true })]))
+  expect(await json('validate', 'wf/ralph.yaml')).toEqual(succeeds([expect.objectContaining({ valid: true })]))
   expect(await json('prompt', 's')).toEqual(
-    fine([expect.objectContaining({ iteration: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') })]),
+    succeeds([expect.objectContaining({ iteration: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') })]),
   )
   const asked = await json('run', 's')
   expect(asked).toMatchObject({ exitCode: 2, stderr: '' })
   expect(asked.output).toContainEqual(expect.objectContaining({ type: 'question-asked', reason: 'Which?' }))
-  expect(await json('answer', 's', 'a')).toEqual(fine([{ question: 'Which?', answer: 'a' }]))
+  expect(await json('answer', 's', 'a')).toEqual(succeeds([{ question: 'Which?', answer: 'a' }]))
   expect(await meanwhile('run', 'pause', 'go')).toEqual({
-    asked: fine([{ requested: 'paused', when: 'iteration' }]),
+    asked: succeeds([{ requested: 'paused', when: 'iteration' }]),
     exitCode: 0,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'paused', at: expect.any(String) }),
   })
   expect(await meanwhile('resume', 'stop', 'go on')).toEqual({
-    asked: fine([{ requested: 'interrupted', when: 'iteration' }]),
+    asked: succeeds([{ requested: 'interrupted', when: 'iteration' }]),
     exitCode: 130,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
   })
@@ -166,33 +166,33 @@ it('prints JSON for every command when asked to', async () => {
     1,
     { error: expect.objectContaining({ code: 'USAGE', message: 'the command for --update must contain {version}' }) },
   ])
-  expect(await json('tell', 's', 'hurry')).toEqual(fine([{ told: 'hurry', now: false }]))
-  expect(await json('diff', 's')).toEqual(fine([{ from: 0, to: 3, diff: '' }]))
-  expect(await json('restore', 's', '0')).toEqual(fine([{ restored: 0, saved: expect.any(String) }]))
+  expect(await json('tell', 's', 'hurry')).toEqual(succeeds([{ told: 'hurry', now: false }]))
+  expect(await json('diff', 's')).toEqual(succeeds([{ from: 0, to: 3, diff: '' }]))
+  expect(await json('restore', 's', '0')).toEqual(succeeds([{ restored: 0, saved: expect.any(String) }]))
   expect(await json('status', 's')).toEqual(
-    fine([{ folder: 's', progress: expect.objectContaining({ status: 'interrupted', 'dynamic-steps': [] }) }]),
+    succeeds([{ folder: 's', progress: expect.objectContaining({ status: 'interrupted', 'dynamic-steps': [] }) }]),
   )
   expect(await json('watch', 's')).toEqual(
-    fine([
+    succeeds([
       expect.objectContaining({ type: 'note', text: 'this sprint is not running' }),
       expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
     ]),
   )
   expect(await json('logs', 's')).toEqual(
-    fine(expect.arrayContaining([expect.objectContaining({ type: 'agent', iteration: 3, attempt: 1 })])),
+    succeeds(expect.arrayContaining([expect.objectContaining({ type: 'agent', iteration: 3, attempt: 1 })])),
   )
-  expect(await json('report', 's')).toEqual(fine([{ format: 'html', file: 's/report.html' }]))
+  expect(await json('report', 's')).toEqual(succeeds([{ format: 'html', file: 's/report.html' }]))
   expect(await json('completion', 'bash')).toEqual(
-    fine([{ shell: 'bash', script: expect.stringContaining('complete -F _ralph ralph') }]),
+    succeeds([{ shell: 'bash', script: expect.stringContaining('complete -F _ralph ralph') }]),
   )
   expect(await json('init', 'auth', '--goal', 'x')).toEqual(
-    fine([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
+    succeeds([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
   )
-  expect(await json('status')).toEqual(fine([[{ folder: expect.any(String), progress: null }]]))
+  expect(await json('status')).toEqual(succeeds([[{ folder: expect.any(String), progress: null }]]))
   const [agents] = (await json('agents')).output
   expect(agents).toContainEqual(expect.objectContaining({ name: 'claude', installed: true }))
   expect(await json('doctor', 's')).toEqual(
-    fine([
+    succeeds([
       expect.objectContaining({
         machine: expect.arrayContaining([expect.objectContaining({ name: 'git', ok: true })]),
       }),
@@ -203,21 +203,21 @@ it('prints JSON for every command when asked to', async () => {
     output: [{ status: 'ok' }],
   })
   expect(await json('mcp')).toEqual(
-    fine([{ tools: expect.arrayContaining([expect.objectContaining({ name: 'list_sprints' })]) }]),
+    succeeds([{ tools: expect.arrayContaining([expect.objectContaining({ name: 'list_sprints' })]) }]),
   )
   expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
 })
 
 it('prints the demo as JSON, one event per line', async () => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   const run = sprint.start('demo', 'pancakes', '--fast', '--json')
-  await until('the agent to say something', () => run.printed().includes('"type":"agent"'))
+  await waitUntil('the agent to say something', () => run.printed().includes('"type":"agent"'))
   run.signal('SIGTERM')
 
   const { exitCode, stdout, stderr } = await run.ended
 
   expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '' })
-  for (const event of linesOf(stdout)) expect(event).toMatchObject({ at: expect.any(String), type: expect.any(String) })
+  for (const event of parseJsonLines(stdout)) expect(event).toMatchObject({ at: expect.any(String), type: expect.any(String) })
 })
 
 it.each([
@@ -240,11 +240,11 @@ it.each([
   ['restore', ['restore', 's', '0'], 'PROGRESS_NOT_FOUND'],
   ['demo', ['demo', 's'], 'SPRINT_EXISTS'],
 ] as const)('ralph %s --json reports an error as JSON too', async (_, args, code) => {
-  const { ralph } = await aSprint()
+  const { ralph } = await createTestSprint()
 
   const { exitCode, stdout, stderr } = await ralph(...args, '--json')
 
-  expect({ exitCode, stdout, stderr: linesOf(stderr) }).toEqual({
+  expect({ exitCode, stdout, stderr: parseJsonLines(stderr) }).toEqual({
     exitCode: 1,
     stdout: '',
     stderr: [{ error: expect.objectContaining({ code, message: expect.any(String) }) }],
@@ -252,18 +252,18 @@ it.each([
 })
 
 it.each(['compile', 'run'] as const)('ralph %s --json reports errors in SPRINT.yaml as JSON', async (name) => {
-  const sprint = await aSprint({ files: { 's/SPRINT.yaml': 'workflow: ralph\n' } })
+  const sprint = await createTestSprint({ files: { 's/SPRINT.yaml': 'workflow: ralph\n' } })
 
   const { exitCode, stdout, stderr } = await sprint[name]('--json')
 
   expect(exitCode).toBe(1)
-  expect(linesOf(stdout + stderr)).toEqual([
+  expect(parseJsonLines(stdout + stderr)).toEqual([
     expect.objectContaining({ diagnostics: [expect.objectContaining({ code: 'RALPH_MISSING_GOAL' })] }),
   ])
 })
 
 it('creates a sprint folder with a SPRINT.yaml that compiles, and overwrites nothing', async () => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
 
   const { exitCode, stdout } = await sprint.ralph('init', '2026-11-15_auth', '--goal', 'Build login: "safe"')
 
@@ -277,7 +277,7 @@ it('creates a sprint folder with a SPRINT.yaml that compiles, and overwrites not
 })
 
 /** Fails if a line is not JSON. */
-const linesOf = (text: string): unknown[] =>
+const parseJsonLines = (text: string): unknown[] =>
   text
     .split('\n')
     .filter((line) => line !== '')

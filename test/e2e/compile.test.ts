@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 it('B1: compiles a goal and a workflow with hooks into the state of a new sprint', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     workflow: { 'per-iteration-hooks': [{ id: 'learn', prompt: 'x $ITERATION', parallel: true, enabled: false }] },
     sprint: { goal: 'Ship it', 'per-iteration-hooks': { learn: { enabled: true } } },
   })
@@ -27,7 +27,7 @@ it('B1: compiles a goal and a workflow with hooks into the state of a new sprint
 })
 
 it('B2: applies the options of ralph mode', async () => {
-  const sprint = await aSprint({ sprint: { ralph: { 'idle-threshold': 5, 'min-iterations': 4 } } })
+  const sprint = await createTestSprint({ sprint: { ralph: { 'idle-threshold': 5, 'min-iterations': 4 } } })
 
   expect(await sprint.compile()).toMatchObject({ exitCode: 0 })
 
@@ -50,7 +50,7 @@ it.each([
   ],
   ['mode: rolf', 'INVALID_WORKFLOW_MODE', { workflow: { mode: 'rolf' } }],
 ])('B3: refuses %s with %s and writes nothing', async (_, code, setup) => {
-  const sprint = await aSprint(setup)
+  const sprint = await createTestSprint(setup)
   const before = await sprint.contents()
 
   const { exitCode, stderr } = await sprint.compile()

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 type Files = Readonly<Record<string, string | null>>
 
 /** A sprint of phases: SPRINT.yaml and workflows as a user would write them. */
-const compiling = async (
+const compileFiles = async (
   sprintYaml: string,
   workflows: Readonly<Record<string, string>>,
   ...flags: readonly string[]
@@ -15,7 +15,7 @@ const compiling = async (
     'wf/ralph.yaml': null,
     ...Object.fromEntries(Object.entries(workflows).map(([name, text]) => [`wf/${name}.yaml`, text])),
   }
-  const sprint = await aSprint({ files })
+  const sprint = await createTestSprint({ files })
   const ended = await sprint.ralph('compile', 's', '--workflows', 'wf', ...flags)
   return { sprint, ended, progress: sprint.progress, isWritten: () => existsSync(sprint.at('s/PROGRESS.yaml')) }
 }
@@ -25,7 +25,7 @@ const each = 'name: Mini\nphases:\n  - {id: work, for-each: step}\n'
 const phases = (list: string) => `name: W\nphases: [${list}]\n`
 
 it('A1: compiles a for-each without an item workflow', async () => {
-  const { ended, progress } = await compiling(
+  const { ended, progress } = await compileFiles(
     'workflow: w\nsprint-id: fixed\ncollections:\n  step:\n    - prompt: build the parser\n    - {prompt: write the docs, id: docs}\n',
     { w: each },
   )
@@ -49,7 +49,7 @@ it('A1: compiles a for-each without an item workflow', async () => {
 })
 
 it('A2: replaces template variables', async () => {
-  const { progress } = await compiling(
+  const { progress } = await compileFiles(
     'workflow: w\nsprint-id: S1\nname: nn\ncollections: {bug: [{prompt: p0, sev: high}, {prompt: p1, id: b9, sev: low}]}\n',
     {
       w: phases('{id: all, for-each: bug, workflow: fix}'),
@@ -71,8 +71,8 @@ it('A2 also: names unknown variables, and refuses them with --strict', async () 
     w: phases('{id: all, for-each: step, workflow: f}'),
     f: phases('{id: go, prompt: "a {{item.nope}} b {{zzz.q}}"}'),
   }
-  const lenient = await compiling(items('{prompt: p}'), unknown)
-  const strict = await compiling(items('{prompt: p}'), unknown, '--strict')
+  const lenient = await compileFiles(items('{prompt: p}'), unknown)
+  const strict = await compileFiles(items('{prompt: p}'), unknown, '--strict')
 
   expect(lenient.ended.exitCode).toBe(0)
   expect(lenient.ended.stderr).toMatch(/\{\{zzz\.q\}\}/)
@@ -87,7 +87,7 @@ it('A3: resolves the model: item before phase, phase before sprint, sprint befor
     f: phases('{id: go, prompt: p, model: opus}'),
   }
   const models = async (more: string) => {
-    const { progress } = await compiling(items('{prompt: p, model: sonnet}', more), workflows)
+    const { progress } = await compileFiles(items('{prompt: p, model: sonnet}', more), workflows)
     const { phases: [plain, big, all] = [] } = await progress()
     return [plain?.model, big?.model, all?.steps?.[0]?.phases[0]?.model]
   }
@@ -97,7 +97,7 @@ it('A3: resolves the model: item before phase, phase before sprint, sprint befor
 })
 
 it('A4: inlines workflows without losing any field', async () => {
-  const { progress } = await compiling(items('{prompt: p}'), {
+  const { progress } = await compileFiles(items('{prompt: p}'), {
     w: phases('{id: in, prompt: x}, {id: mid, workflow: inner}, {id: out, prompt: y}'),
     inner: phases(
       '{id: one, prompt: "{{phase.id}}"}, {id: g, prompt: p, break: true, gate: {script: "true", on-fail: {prompt: f}}}, {id: each, for-each: step}, {id: deep, workflow: leaf}',
@@ -120,15 +120,15 @@ it('A5: refuses cycles and chains that are too deep', async () => {
         phases(n === length - 1 ? '{id: p, prompt: p}' : `{id: p, workflow: w${n + 1}}`),
       ]),
     )
-  const cycle = await compiling(items('{prompt: p}'), {
+  const cycle = await compileFiles(items('{prompt: p}'), {
     w: phases('{id: a, workflow: b}'),
     b: phases('{id: b, workflow: w}'),
   })
 
   expect(cycle.ended).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/CYCLE_DETECTED.*w.*b.*w/) })
   expect(cycle.isWritten()).toBe(false)
-  expect((await compiling(items('{prompt: p}'), chain(5))).ended.exitCode).toBe(0)
-  expect((await compiling(items('{prompt: p}'), chain(6))).ended).toMatchObject({
+  expect((await compileFiles(items('{prompt: p}'), chain(5))).ended.exitCode).toBe(0)
+  expect((await compileFiles(items('{prompt: p}'), chain(6))).ended).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('MAX_DEPTH_EXCEEDED'),
   })
@@ -185,7 +185,7 @@ describe('A6: one bad input', () => {
       'DEPENDENCY_CIRCULAR',
     ],
   ])('%s is refused with its code, and nothing is written', async (_, sprintYaml, workflow, code) => {
-    const { ended, isWritten } = await compiling(sprintYaml, { w: workflow })
+    const { ended, isWritten } = await compileFiles(sprintYaml, { w: workflow })
 
     expect(ended).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(code) })
     expect(ended.stderr).toMatch(/\.yaml(:\d+:\d+)? {2}error/)
@@ -193,7 +193,7 @@ describe('A6: one bad input', () => {
   })
 
   it('refuses a duplicate item id and names it', async () => {
-    const { ended } = await compiling(items('{prompt: p, id: x}, {prompt: q, id: x}'), { w: each })
+    const { ended } = await compileFiles(items('{prompt: p, id: x}, {prompt: q, id: x}'), { w: each })
 
     expect(ended).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/DUPLICATE.*x/) })
   })
@@ -201,7 +201,7 @@ describe('A6: one bad input', () => {
 
 it('A7: resolves the worktree, the sprint before the workflow', async () => {
   const worktree = async (sprint: string, workflow: string) => {
-    const { progress } = await compiling(items('{prompt: p}', `sprint-id: 2026-03-04_big_thing\n${sprint}`), {
+    const { progress } = await compileFiles(items('{prompt: p}', `sprint-id: 2026-03-04_big_thing\n${sprint}`), {
       w: `${each}${workflow}`,
     })
     return (await progress()).worktree
@@ -230,7 +230,7 @@ it('A7: resolves the worktree, the sprint before the workflow', async () => {
 })
 
 it('A7 also: a branch name with shell characters is refused, and no command is executed', async () => {
-  const { sprint, ended } = await compiling(
+  const { sprint, ended } = await compileFiles(
     items('{prompt: p}', 'worktree: {enabled: true, branch: "x;touch${IFS}PWNED;"}\n'),
     { w: each },
   )
@@ -240,8 +240,8 @@ it('A7 also: a branch name with shell characters is refused, and no command is e
 })
 
 it('A8: writes the dependency graph, and none where nothing depends', async () => {
-  const { progress } = await compiling(items('{prompt: p, id: a}, {prompt: q, id: b, depends-on: [a]}'), { w: each })
-  const without = await compiling(items('{prompt: p}'), { w: each })
+  const { progress } = await compileFiles(items('{prompt: p, id: a}, {prompt: q, id: b, depends-on: [a]}'), { w: each })
+  const without = await compileFiles(items('{prompt: p}'), { w: each })
 
   expect((await progress())['dependency-graph']).toEqual([
     {

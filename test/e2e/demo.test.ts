@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 it('refuses a claim, then accepts it, with a real check on tests that are really red, then green', async () => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
 
   const { exitCode, stdout, stderr } = await sprint.ralph('demo', 'pancakes', '--fast')
 
@@ -19,13 +19,13 @@ it('refuses a claim, then accepts it, with a real check on tests that are really
   expect(await sprint.calls()).toEqual([])
 
   const project = sprint.at('pancakes')
-  expect(await exitOf('npm', ['test'], project)).toBe(0)
-  expect(await exitOf('git', ['checkout', '--quiet', '.'], project)).toBe(0)
-  expect(await exitOf('npm', ['test'], project)).toBe(1)
+  expect(await runForExitCode('npm', ['test'], project)).toBe(0)
+  expect(await runForExitCode('git', ['checkout', '--quiet', '.'], project)).toBe(0)
+  expect(await runForExitCode('npm', ['test'], project)).toBe(1)
 })
 
 it('does not touch an existing folder', async () => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   const before = await sprint.contents()
 
   expect(await sprint.ralph('demo', 's')).toEqual({
@@ -36,7 +36,7 @@ it('does not touch an existing folder', async () => {
   expect(await sprint.contents()).toEqual(before)
 })
 
-const exitOf = (file: string, args: readonly string[], cwd: string): Promise<number> =>
+const runForExitCode = (file: string, args: readonly string[], cwd: string): Promise<number> =>
   new Promise((resolve) => {
     const child = execFile(file, args, { cwd }, () => resolve(child.exitCode ?? -1))
   })

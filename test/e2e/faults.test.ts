@@ -1,6 +1,6 @@
 import { chmod, readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { aSprint, until, type Answers, type Setup, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, waitUntil, type Answers, type Setup, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
@@ -91,7 +91,7 @@ const faults: readonly Fault[] = [
 ]
 
 it.each(faults)('an agent that $agent: $starts starts, exit code $exitCode, $status', async (fault) => {
-  const sprint = await aSprint({ sprint: fault.setup ?? {}, answers: fault.answers })
+  const sprint = await createTestSprint({ sprint: fault.setup ?? {}, answers: fault.answers })
 
   const { exitCode, stderr } = await sprint.run()
 
@@ -104,7 +104,7 @@ it.each(faults)('an agent that $agent: $starts starts, exit code $exitCode, $sta
 })
 
 it('an agent that names unknown steps: they are ignored and recorded, the rest applies', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: {
       1: { ...proceed, pendingSteps: [{ id: null, prompt: 'alpha' }] },
       2: {
@@ -133,7 +133,7 @@ it('an agent that names unknown steps: they are ignored and recorded, the rest a
 
 it('an agent at its usage limit: one start, parked, no iteration consumed, in this run and the next', async () => {
   const resetsAt = Math.ceil(Date.now() / 1000) + 7200
-  const sprint = await aSprint({ answers: { '*': { lines: events(limit(resetsAt), refusal), exit: 1 } } })
+  const sprint = await createTestSprint({ answers: { '*': { lines: events(limit(resetsAt), refusal), exit: 1 } } })
 
   const first = sprint.startRun('--max-iterations', '1')
   await parked(sprint)
@@ -147,7 +147,7 @@ it('an agent at its usage limit: one start, parked, no iteration consumed, in th
   })
 
   const second = sprint.startRun('--max-iterations', '1')
-  await until('it to say that it waits', () => second.printed().includes('waits until'))
+  await waitUntil('it to say that it waits', () => second.printed().includes('waits until'))
   second.signal('SIGTERM')
   expect(await second.ended).toMatchObject({ exitCode: 130 })
 
@@ -156,10 +156,10 @@ it('an agent at its usage limit: one start, parked, no iteration consumed, in th
 })
 
 it('an agent that keeps crashing is restarted with growing pauses', async () => {
-  const sprint = await aSprint({ answers: { '*': { stderr: 'API Error 500\n', exit: 1 } } })
+  const sprint = await createTestSprint({ answers: { '*': { stderr: 'API Error 500\n', exit: 1 } } })
   const run = sprint.startRun()
 
-  await until('it to wait for the third attempt', () => /next attempt in [45]/.test(run.printed()))
+  await waitUntil('it to wait for the third attempt', () => /next attempt in [45]/.test(run.printed()))
   run.signal('SIGTERM')
 
   expect(await run.ended).toMatchObject({
@@ -181,7 +181,7 @@ it.each([
   ['one endless line', 'exec cat /dev/zero'],
   ['errors', 'exec yes >&2'],
 ])('an agent that floods us with %s is killed at 1 GiB, quickly and with little memory', async (_, flood) => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   await sprint.write('../bin/claude', `#!/bin/sh\ncat >/dev/null\n${flood}\n`)
   await chmod(sprint.at('../bin/claude'), 0o755)
   const started = performance.now()
@@ -197,7 +197,7 @@ it.each([
 })
 
 const parked = (sprint: TestSprint) =>
-  until('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
+  waitUntil('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
 
 /** The peak memory of a process in MB, sampled until it exits. */
 async function peakMemory(pid: number): Promise<number> {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it('meets all seven requirements of the first plan for Ralph mode', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: {
       goal: 'Create a hello world TypeScript function with tests',
       'per-iteration-hooks': { learning: { enabled: true }, documentation: { enabled: true } },
@@ -82,7 +82,7 @@ it('meets all seven requirements of the first plan for Ralph mode', async () => 
 describe('hooks', () => {
   it('run four at a time', async () => {
     const hook = 'mkdir -p running; me=$(mktemp -p running); ls running | wc -l >> most; sleep 0.5; rm "$me"'
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       workflow: {
         'per-iteration-hooks': Array.from({ length: 7 }, (_, n) => ({ id: `h${n}`, run: hook, parallel: true })),
       },
@@ -106,7 +106,7 @@ describe('hooks', () => {
       parallel: false,
       'on-fail': 'feed-back',
     }
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       workflow: { 'per-iteration-hooks': [lint] },
       answers: { 1: proceed, 2: { run: 'touch clean', report: proceed }, 3: goalComplete },
     })
@@ -119,7 +119,7 @@ describe('hooks', () => {
 
   it('block the sprint if configured to', async () => {
     const gate = { id: 'license', run: 'echo GPL found; exit 4', parallel: false, 'on-fail': 'block' }
-    const sprint = await aSprint({ workflow: { 'per-iteration-hooks': [gate] }, answers: { '*': proceed } })
+    const sprint = await createTestSprint({ workflow: { 'per-iteration-hooks': [gate] }, answers: { '*': proceed } })
 
     const { exitCode, stdout } = await sprint.run()
 
@@ -130,7 +130,7 @@ describe('hooks', () => {
   })
 
   it('do not run after an iteration without a valid report, which is recorded', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       workflow: { 'per-iteration-hooks': [{ id: 'notes', run: 'echo $ITERATION >> notes', parallel: false }] },
       answers: { 1: 'no report', 2: 'none either', 3: goalComplete },
     })
@@ -145,7 +145,7 @@ describe('hooks', () => {
   })
 
   it('that are a workflow of the project run its phases in order as one task', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       files: { 'wf/tidy.yaml': 'name: Tidy\nphases:\n  - {id: a, prompt: Sort it.}\n  - {id: b, prompt: Sweep it.}\n' },
       workflow: { 'per-iteration-hooks': [{ id: 'tidy', workflow: 'tidy', parallel: false }] },
       answers: { 1: goalComplete, '/Sweep it/': 'tidied' },
@@ -158,7 +158,7 @@ describe('hooks', () => {
   })
 
   it('that need a slash command of an agent without any are an error before the start', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { agent: 'codex' },
       workflow: { 'per-iteration-hooks': [{ id: 'learning', workflow: 'signs:extract' }] },
     })
@@ -167,7 +167,7 @@ describe('hooks', () => {
   })
 
   it('add their cost', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       workflow: { 'per-iteration-hooks': [{ id: 'learn', prompt: 'learn', parallel: true }] },
       answers: { 1: goalComplete, '/^learn/': 'learned' },
     })

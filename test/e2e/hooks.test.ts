@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it('C11: runs hooks in order, in the background or not, and records each result', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { 'sprint-id': 'hooked' },
     workflow: {
       'per-iteration-hooks': [
@@ -43,13 +43,13 @@ it('C11: runs hooks in order, in the background or not, and records each result'
     expect.stringMatching(/^\/x:y\b/),
   ])
   for (const [index, { startedAt }] of inTurn.slice(1).entries())
-    expect(startedAt).toBeGreaterThanOrEqual(endOf(inTurn[index]))
+    expect(startedAt).toBeGreaterThanOrEqual(findHookEnd(inTurn[index]))
   for (const { prompt, sees } of calls.filter(({ prompt: text }) => text.startsWith('A ')))
     expect(sees).toEqual({ [transcript(Number(prompt.split(' ')[1]))]: expect.stringContaining('"type":"result"') })
 
   const background = calls.find(({ prompt }) => prompt.startsWith('B 1'))
   const second = calls.find(({ number, kind }) => kind === 'numbered' && number === 2)
-  expect(second?.startedAt).toBeLessThan(endOf(background))
+  expect(second?.startedAt).toBeLessThan(findHookEnd(background))
 
   const tasks = (await sprint.progress())['hook-tasks']
   const outcomes = tasks.map((task) => `${task.iteration} ${task['hook-id']} ${task.status} ${task['exit-code']}`)
@@ -69,7 +69,7 @@ it.each([
   ['a command', { run: 'sleep 600' }],
   ['a prompt', { prompt: 'sleep' }],
 ])('C11: ends a hook that is %s and never ends, by its timeout', async (_, action) => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { timeouts: { hook: '2s' } },
     workflow: { 'per-iteration-hooks': [{ id: 'endless', ...action, parallel: true }] },
     answers: { 1: goalComplete, '/^sleep/': { run: 'sleep 600' } },
@@ -93,7 +93,7 @@ it.each([
 it('C12: four parallel hooks over 15 iterations lose neither a task nor a step', async () => {
   const hooks = ['h1', 'h2', 'h3', 'h4']
   const step = { status: 'continue', summary: 'on', pendingSteps: [{ id: null, prompt: 'one more' }] }
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     workflow: {
       'per-iteration-hooks': hooks.map((id, index) => ({
         id,
@@ -115,4 +115,4 @@ it('C12: four parallel hooks over 15 iterations lose neither a task nor a step',
   expect(progress.iterations?.map(({ number }) => number)).toEqual(Array.from({ length: 15 }, (_, index) => index + 1))
 })
 
-const endOf = (call: { readonly endedAt?: number } | undefined): number => call?.endedAt ?? Number.NaN
+const findHookEnd = (call: { readonly endedAt?: number } | undefined): number => call?.endedAt ?? Number.NaN

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { root } from '../support/paths.ts'
 import { putProgram } from '../support/programs.ts'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 import { inTerminal } from '../support/terminal.ts'
 
 const templates = readdirSync(join(root, 'assets/templates')).map((file) => basename(file, '.yaml'))
@@ -32,7 +32,7 @@ const scenario = stringify({
 
 describe('templates', () => {
   it('exist for common tasks', async () => {
-    const sprint = await aSprint()
+    const sprint = await createTestSprint()
     const { stdout } = await sprint.ralph('init', '--list-templates', '--json')
 
     expect(templates).toEqual(['bug', 'docs', 'feature', 'migration', 'refactor', 'research', 'tests'])
@@ -42,7 +42,7 @@ describe('templates', () => {
   })
 
   it.each(templates)('%s runs to its end unchanged, with the scripted agent', async (template) => {
-    const sprint = await aSprint({ env: { RALPH_SCRIPTED_PACE: '0' } })
+    const sprint = await createTestSprint({ env: { RALPH_SCRIPTED_PACE: '0' } })
     const flags = ['--goal', 'It works: a & b', '--agent', 'scripted', '--check', 'test -f done.txt']
     const made = await sprint.ralph('init', '2026-11-15_x', '--template', template, ...flags)
     expect(made).toEqual({ exitCode: 0, stdout: expect.stringContaining('SPRINT.yaml written'), stderr: '' })
@@ -58,7 +58,7 @@ describe('templates', () => {
   })
 
   it('contain the given checks, agent and limits, and keep their comments', async () => {
-    const sprint = await aSprint({ files: withTests })
+    const sprint = await createTestSprint({ files: withTests })
     const flags = [
       '--check',
       'make "all"',
@@ -87,7 +87,7 @@ describe('templates', () => {
     ['what the project has', withTests, [{ run: 'npm test', 'each-iteration': true }]],
     ['nothing, to be looked for at the start, if it has none', {}, undefined],
   ])('name as checks %s', async (_, files, checks) => {
-    const sprint = await aSprint({ files })
+    const sprint = await createTestSprint({ files })
     await sprint.ralph('init', '2026-11-15_x', '--template', 'migration', '--goal', 'g')
 
     expect(parse(await sprint.read('.claude/sprints/2026-11-15_x/SPRINT.yaml'))['done-when']).toEqual(checks)
@@ -95,7 +95,7 @@ describe('templates', () => {
   })
 
   it('get different folders when the same goal is started twice', async () => {
-    const sprint = await aSprint()
+    const sprint = await createTestSprint()
     const folders = []
     for (const template of ['bug', 'tests']) {
       const { stdout } = await sprint.ralph('init', '--template', template, '--goal', 'Same goal', '--json')
@@ -109,7 +109,7 @@ describe('templates', () => {
   })
 
   it('that do not exist are refused with a suggestion', async () => {
-    const sprint = await aSprint()
+    const sprint = await createTestSprint()
     expect(await sprint.ralph('init', '--template', 'featur')).toEqual({
       exitCode: 1,
       stdout: '',
@@ -120,7 +120,7 @@ describe('templates', () => {
 
 describe('questions on a terminal', () => {
   it('ask for goal, check, agent and limits; Enter accepts the default', async () => {
-    const sprint = await aSprint({ files: withTests })
+    const sprint = await createTestSprint({ files: withTests })
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x'])
     await terminal.sees('What should the agent achieve?')
     terminal.type('Teach it to read\r')
@@ -149,7 +149,7 @@ describe('questions on a terminal', () => {
   })
 
   it('accept another check and another agent', async () => {
-    const sprint = await aSprint({ files: withTests })
+    const sprint = await createTestSprint({ files: withTests })
     await putProgram(sprint, 'codex', 'exit 1')
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x', '--goal', 'g', '-n', '3', '--budget-usd', '2'])
     await terminal.sees('[npm test]')
@@ -176,7 +176,7 @@ describe('questions on a terminal', () => {
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
   ])('leave nothing behind after %s', async (_, key) => {
-    const sprint = await aSprint({ files: withTests })
+    const sprint = await createTestSprint({ files: withTests })
     const before = await sprint.contents()
     const terminal = inTerminal(sprint, ['init'])
     await terminal.sees('What should the agent achieve?')
@@ -190,7 +190,7 @@ describe('questions on a terminal', () => {
   })
 
   it('are skipped with --yes', async () => {
-    const sprint = await aSprint({ files: withTests })
+    const sprint = await createTestSprint({ files: withTests })
     const terminal = inTerminal(sprint, ['init', '2026-11-15_x', '--yes'])
 
     expect(await terminal.ended).toBe(0)

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aSprint, until } from '../support/sprint.ts'
+import { createTestSprint, waitUntil } from '../support/sprint.ts'
 
 const claim = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 /** Runs a sprint on a machine with a keep-awake program, and returns that program's log. */
-async function aLaptop() {
-  const sprint = await aSprint({ answers: { '*': claim } })
+async function createLaptop() {
+  const sprint = await createTestSprint({ answers: { '*': claim } })
   const log = sprint.at('..', 'awake')
   const script = `#!/bin/sh\ntrap 'echo ended >>${log}; exit' TERM\necho began >>${log}\nwhile :; do sleep 0.05; done\n`
   for (const name of ['caffeinate', 'systemd-inhibit'])
@@ -17,15 +17,15 @@ async function aLaptop() {
 }
 
 it('keeps the machine awake while the sprint runs', async () => {
-  const { sprint, told } = await aLaptop()
+  const { sprint, told } = await createLaptop()
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-  await until('it to end', async () => (await told()) === 'began\nended\n')
+  await waitUntil('it to end', async () => (await told()) === 'began\nended\n')
 })
 
 it('lets the machine sleep with the flag', async () => {
-  const { sprint, told } = await aLaptop()
+  const { sprint, told } = await createLaptop()
 
   expect(await sprint.run('--no-keep-awake')).toMatchObject({ exitCode: 0 })
 

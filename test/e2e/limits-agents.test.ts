@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { codexSays, prints, putProgram, reportBlock } from '../support/programs.ts'
-import { aSprint, until, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, waitUntil, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'by codex' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
@@ -21,12 +21,12 @@ const limited = (resetsAt: number) => ({
 })
 const inSeconds = (seconds: number) => Math.ceil(Date.now() / 1000) + seconds
 const isParked = (sprint: TestSprint) =>
-  until('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
+  waitUntil('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
 
 describe('agent: [claude, codex]', () => {
   it('switches when the first choice is at its limit, and returns to it, with a line each time', async () => {
     const resetsAt = inSeconds(3)
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { agent: ['claude', 'codex'] },
       answers: { 1: limited(resetsAt), 2: goalComplete },
     })
@@ -50,7 +50,7 @@ describe('agent: [claude, codex]', () => {
   })
 
   it('parks when both are at their limits', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: { agent: ['claude', 'codex'] },
       answers: { '*': limited(inSeconds(7200)) },
     })
@@ -70,7 +70,7 @@ describe('agent: [claude, codex]', () => {
   })
 
   it('warns about a fallback that is not installed, and works with the rest', async () => {
-    const sprint = await aSprint({ sprint: { agent: ['claude', 'codex'] }, answers: { 1: goalComplete } })
+    const sprint = await createTestSprint({ sprint: { agent: ['claude', 'codex'] }, answers: { 1: goalComplete } })
 
     expect(await sprint.run()).toMatchObject({
       exitCode: 0,
@@ -79,7 +79,7 @@ describe('agent: [claude, codex]', () => {
   })
 
   it('--agent takes another agent out of a park', async () => {
-    const sprint = await aSprint({ answers: { '*': limited(inSeconds(7200)) } })
+    const sprint = await createTestSprint({ answers: { '*': limited(inSeconds(7200)) } })
     await putProgram(sprint, 'codex', `cat >/dev/null\n${prints(...codexSays(reportBlock(goalComplete)))}`)
     const run = sprint.startRun()
     await isParked(sprint)
@@ -96,8 +96,8 @@ describe('a usage limit', () => {
     const home = await mkdtemp(join(tmpdir(), 'ralph-home-'))
     onTestFinished(() => rm(home, { recursive: true, force: true }))
     const env = (key: string) => ({ HOME: home, RALPH_HOME: join(home, 'ralph'), ANTHROPIC_API_KEY: key })
-    const first = await aSprint({ env: env(keys[0]), answers: { '*': limited(inSeconds(7200)) } })
-    const second = await aSprint({ env: env(keys[1]), answers: { '*': goalComplete } })
+    const first = await createTestSprint({ env: env(keys[0]), answers: { '*': limited(inSeconds(7200)) } })
+    const second = await createTestSprint({ env: env(keys[1]), answers: { '*': goalComplete } })
     const run = first.startRun()
     await isParked(first)
     return { first, second, run }
@@ -108,7 +108,7 @@ describe('a usage limit', () => {
     const other = second.startRun()
     await isParked(second)
 
-    await until('it to say why', () => other.printed().includes('as reported by another sprint'))
+    await waitUntil('it to say why', () => other.printed().includes('as reported by another sprint'))
     expect(await second.calls()).toEqual([])
     run.signal('SIGTERM')
     other.signal('SIGTERM')
@@ -126,7 +126,7 @@ describe('a usage limit', () => {
 
 describe('a missing report', () => {
   it('is requested once, in the same session, and that is not an iteration', async () => {
-    const sprint = await aSprint({ answers: { 1: 'I did a lot.', 2: goalComplete } })
+    const sprint = await createTestSprint({ answers: { 1: 'I did a lot.', 2: goalComplete } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
@@ -146,7 +146,7 @@ describe('a missing report', () => {
   })
 
   it('twice is counted, with two starts for each of five iterations (C6)', async () => {
-    const sprint = await aSprint({ answers: { '*': 'I did a lot.' } })
+    const sprint = await createTestSprint({ answers: { '*': 'I did a lot.' } })
 
     expect(await sprint.run('--max-iterations', '5')).toMatchObject({ exitCode: 3 })
 

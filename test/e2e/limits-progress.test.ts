@@ -1,33 +1,33 @@
 import { describe, expect, it } from 'vitest'
 import { commitAll, git, prints, putProgram, reportBlock } from '../support/programs.ts'
-import { aSprint, type Answers, type Setup } from '../support/sprint.ts'
+import { createTestSprint, type Answers, type Setup } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
-const soon = { limits: { 'no-progress': 2 } }
+const shortPatience = { limits: { 'no-progress': 2 } }
 
 /** Six iterations are allowed, three without progress are not. */
-const endOf = async ({ sprint = soon, answers, ...given }: Setup & { readonly answers: Answers }) => {
-  const made = await aSprint({ sprint, answers, ...given })
+const runToEnd = async ({ sprint = shortPatience, answers, ...given }: Setup & { readonly answers: Answers }) => {
+  const made = await createTestSprint({ sprint, answers, ...given })
   return { made, run: () => made.run('--max-iterations', '6') }
 }
 
 describe('progress is', () => {
   it('a changed file', async () => {
-    const { run } = await endOf({ answers: { '*': { run: 'echo x >> log.txt', report: proceed } } })
+    const { run } = await runToEnd({ answers: { '*': { run: 'echo x >> log.txt', report: proceed } } })
 
     expect(await run()).toMatchObject({ exitCode: 3 })
   })
 
   it('a commit, even an empty one', async () => {
     const commit = 'git -c user.name=a -c user.email=a@b commit --allow-empty -qm x'
-    const { made, run } = await endOf({ answers: { '*': { run: commit, report: proceed } } })
+    const { made, run } = await runToEnd({ answers: { '*': { run: commit, report: proceed } } })
     await commitAll(made)
 
     expect(await run()).toMatchObject({ exitCode: 3 })
   })
 
   it('a change in one of several repositories, including one that the agent created', async () => {
-    const { made, run } = await endOf({
+    const { made, run } = await runToEnd({
       answers: { 1: { run: 'git init -q web', report: proceed }, '*': { run: 'echo x >> web/log', report: proceed } },
     })
     await git(made, 'init', '--quiet', 'server')
@@ -38,7 +38,7 @@ describe('progress is', () => {
 
   it('a change in the steps', async () => {
     const plan = { ...proceed, pendingSteps: [{ id: null, prompt: 'one more' }] }
-    const { run } = await endOf({ answers: { '*': plan } })
+    const { run } = await runToEnd({ answers: { '*': plan } })
 
     expect(await run()).toMatchObject({ exitCode: 3 })
   })
@@ -49,7 +49,7 @@ describe('progress is not', () => {
 
   it('a change by a hook', async () => {
     const hooks = [{ id: 'notes', run: 'date +%s%N >> notes.txt', parallel: false }]
-    const { made, run } = await endOf({ workflow: { 'per-iteration-hooks': hooks }, answers: idle })
+    const { made, run } = await runToEnd({ workflow: { 'per-iteration-hooks': hooks }, answers: idle })
 
     expect(await run()).toMatchObject({ exitCode: 2 })
     expect(await made.calls()).toHaveLength(3)
@@ -57,7 +57,7 @@ describe('progress is not', () => {
 
   it('a change by a check', async () => {
     const check = { run: 'date +%s%N >> coverage.txt; false', 'each-iteration': true }
-    const { made, run } = await endOf({ sprint: { ...soon, 'done-when': [check] }, answers: idle })
+    const { made, run } = await runToEnd({ sprint: { ...shortPatience, 'done-when': [check] }, answers: idle })
 
     expect(await run()).toMatchObject({ exitCode: 2 })
     expect(await made.calls()).toHaveLength(3)
@@ -65,7 +65,7 @@ describe('progress is not', () => {
 
   it("an ignored file, or a file of Ralph's own", async () => {
     const touch = { run: 'date +%s%N >> ignored.log; date +%s%N >> s/mine.txt', report: proceed }
-    const { made, run } = await endOf({ files: { '.gitignore': '*.log\n' }, answers: { '*': touch } })
+    const { made, run } = await runToEnd({ files: { '.gitignore': '*.log\n' }, answers: { '*': touch } })
     await commitAll(made)
 
     expect(await run()).toMatchObject({ exitCode: 2 })
@@ -73,7 +73,7 @@ describe('progress is not', () => {
 })
 
 it('never stops fifty small but real iterations', async () => {
-  const sprint = await aSprint({ sprint: { limits: { 'no-progress': 5 } } })
+  const sprint = await createTestSprint({ sprint: { limits: { 'no-progress': 5 } } })
   const result = reportBlock(proceed)
   await putProgram(
     sprint,
@@ -90,7 +90,7 @@ it('never stops fifty small but real iterations', async () => {
 })
 
 it('ignores the files with no-progress: off, and never stops for it', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { limits: { 'no-progress': 'off' }, checkpoint: false },
     answers: { '*': proceed },
   })
@@ -103,8 +103,8 @@ it('ignores the files with no-progress: off, and never stops for it', async () =
 })
 
 it('stuck: reflects once with the reason in its prompt, then asks, and the answer gives it another chance', async () => {
-  const sprint = await aSprint({
-    sprint: { ...soon, steps: ['alpha'] },
+  const sprint = await createTestSprint({
+    sprint: { ...shortPatience, steps: ['alpha'] },
     answers: { '*': { status: 'continue', summary: 'I am confused' } },
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 import { inTerminal } from '../support/terminal.ts'
 
 const goes = { status: 'continue', summary: 'On it.', pendingSteps: [{ id: null, prompt: 'Peel the potatoes.' }] }
@@ -7,7 +7,7 @@ const shows = '\u001b[?25h'
 const hides = '\u001b[?25l'
 
 it('shows a run on a terminal and handles its keys: help, message, pause; restores the terminal', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { 'done-when': [] },
     answers: { '1': { report: goes }, '2': { waits: 'go', report: { status: 'continue', summary: 'More.' } } },
   })
@@ -31,7 +31,7 @@ it('shows a run on a terminal and handles its keys: help, message, pause; restor
 })
 
 it('stops immediately on s and n, and leaves no process behind', async () => {
-  const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { '1': { waits: 'never', report: goes } } })
+  const sprint = await createTestSprint({ sprint: { 'done-when': [] }, answers: { '1': { waits: 'never', report: goes } } })
   const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'])
   await sprint.called(1)
   await terminal.sees('planning')

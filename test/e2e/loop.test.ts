@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { aSprint, type RawProgress } from '../support/sprint.ts'
+import { createTestSprint, type RawProgress } from '../support/sprint.ts'
 
 const plan = (...prompts: readonly string[]) => ({
   status: 'continue',
@@ -9,7 +9,7 @@ const plan = (...prompts: readonly string[]) => ({
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it('C1: plans, executes and finishes, and every step keeps its own id', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: {
       1: plan('alpha', 'beta'),
       2: {
@@ -47,12 +47,12 @@ it('C1: plans, executes and finishes, and every step keeps its own id', async ()
     'detected-at': isoTime,
     unchecked: true,
   })
-  expect(modesOf(progress)).toEqual(['planning', 'executing', 'executing'])
+  expect(listModes(progress)).toEqual(['planning', 'executing', 'executing'])
   expect(await sprint.calls()).toHaveLength(3)
 })
 
 it('C1: the order of pendingSteps is the order of execution', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: {
       1: plan('alpha', 'beta'),
       2: {
@@ -76,8 +76,8 @@ it('C1: the order of pendingSteps is the order of execution', async () => {
 it('C2: keeps hostile step texts byte for byte, and they change nothing else', async () => {
   const texts = ['say "hi"', "a $(id) `b` \\ ' {{x}}", 'one\n  two: [\n# three', 'x", "status": "completed']
   const [hostile, harmless] = await Promise.all([
-    aSprint({ sprint: { 'sprint-id': 'same' }, answers: { '*': plan(...texts) } }),
-    aSprint({ sprint: { 'sprint-id': 'same' }, answers: { '*': plan('a', 'b', 'c', 'd') } }),
+    createTestSprint({ sprint: { 'sprint-id': 'same' }, answers: { '*': plan(...texts) } }),
+    createTestSprint({ sprint: { 'sprint-id': 'same' }, answers: { '*': plan('a', 'b', 'c', 'd') } }),
   ])
 
   expect(await hostile.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
@@ -93,12 +93,12 @@ it('C2: keeps hostile step texts byte for byte, and they change nothing else', a
       'added-in-iteration': 1,
     })),
   )
-  expect(besidesSteps(progress)).toEqual(besidesSteps(await harmless.progress()))
+  expect(withoutSteps(progress)).toEqual(withoutSteps(await harmless.progress()))
 })
 
 it('C2: handles a plan of 700 steps of 200 characters like any other', async () => {
   const steps = Array.from({ length: 700 }, (_, index) => `${index} `.padEnd(200, 'x'))
-  const sprint = await aSprint({ answers: { 1: plan(...steps), 2: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: plan(...steps), 2: goalComplete } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0, stderr: '' })
 
@@ -109,19 +109,19 @@ it('C2: handles a plan of 700 steps of 200 characters like any other', async () 
 })
 
 it('C3: reflects once there have been no steps for idle-threshold iterations', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { ralph: { 'idle-threshold': 3 } },
     answers: { '*': { status: 'continue', summary: 'thinking' } },
   })
 
   expect(await sprint.run('--max-iterations', '4')).toMatchObject({ exitCode: 3 })
 
-  expect(modesOf(await sprint.progress())).toEqual(['planning', 'planning', 'reflecting', 'reflecting'])
+  expect(listModes(await sprint.progress())).toEqual(['planning', 'planning', 'reflecting', 'reflecting'])
   expect(await sprint.calls()).toHaveLength(4)
 })
 
 it('C4: accepts goal-complete from min-iterations on, and records earlier claims', async () => {
-  const sprint = await aSprint({ sprint: { ralph: { 'min-iterations': 3 } }, answers: { '*': goalComplete } })
+  const sprint = await createTestSprint({ sprint: { ralph: { 'min-iterations': 3 } }, answers: { '*': goalComplete } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
@@ -133,7 +133,7 @@ it('C4: accepts goal-complete from min-iterations on, and records earlier claims
 })
 
 it('C5: asks a human, and does not call the agent again before there is an answer', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: {
       1: { status: 'needs-human', summary: 's', humanNeeded: { reason: 'no key', details: 'see .env' } },
     },
@@ -150,13 +150,13 @@ it('C5: asks a human, and does not call the agent again before there is an answe
 })
 
 it('C6: an agent that never reports is stopped by the limit, creates no step, and can be resumed', async () => {
-  const sprint = await aSprint({ answers: { '*': 'I did a lot of good work today.' } })
+  const sprint = await createTestSprint({ answers: { '*': 'I did a lot of good work today.' } })
 
   expect(await sprint.run('--max-iterations', '5')).toMatchObject({ exitCode: 3 })
 
   const progress = await sprint.progress()
   expect(progress).toMatchObject({ status: 'limit-reached', 'dynamic-steps': [], 'ralph-exit': { iteration: null } })
-  expect(numbersOf(progress)).toEqual([1, 2, 3, 4, 5])
+  expect(listIterationNumbers(progress)).toEqual([1, 2, 3, 4, 5])
   const calls = (await sprint.calls()).length
   expect(calls).toBeGreaterThanOrEqual(5)
   expect(calls).toBeLessThanOrEqual(10)
@@ -167,7 +167,7 @@ it('C6: an agent that never reports is stopped by the limit, creates no step, an
 })
 
 it('C7: an agent that exits with 1 has crashed, whatever it prints on stderr, and is retried', async () => {
-  const sprint = await aSprint({ answers: { 1: { stderr: '429 rate limit\n', exit: 1 }, 2: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: { stderr: '429 rate limit\n', exit: 1 }, 2: goalComplete } })
 
   const { exitCode, stdout } = await sprint.run()
 
@@ -179,11 +179,11 @@ it('C7: an agent that exits with 1 has crashed, whatever it prints on stderr, an
 
 const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-const modesOf = ({ iterations = [] }: RawProgress) => iterations.map(({ mode }) => mode)
-const numbersOf = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
+const listModes = ({ iterations = [] }: RawProgress) => iterations.map(({ mode }) => mode)
+const listIterationNumbers = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
 
 /** What two runs with different steps must have in common: everything except steps and times. */
-const besidesSteps = (progress: RawProgress): unknown =>
+const withoutSteps = (progress: RawProgress): unknown =>
   JSON.parse(
     JSON.stringify({ ...progress, 'dynamic-steps': [] }, (key, value: unknown) =>
       /-at$|^active-ms$/.test(key) && value !== null ? 'some time' : value,

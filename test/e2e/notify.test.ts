@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { putProgram } from '../support/programs.ts'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all "done"; $(id)' }
 const question = {
@@ -8,11 +8,11 @@ const question = {
   summary: 's',
   humanNeeded: { reason: 'Which database?', details: 'It decides the schema.', options: ['staging', 'production'] },
 }
-const tell = `printf '%s|%s|%s|%s\\n' "$RALPH_STATUS" "$RALPH_TEXT" "$RALPH_DETAILS" "$RALPH_OPTIONS" >> told`
+const notifyCommand = `printf '%s|%s|%s|%s\\n' "$RALPH_STATUS" "$RALPH_TEXT" "$RALPH_DETAILS" "$RALPH_OPTIONS" >> told`
 
 it("passes the result to a command each time, and the shell never interprets the agent's text", async () => {
-  const sprint = await aSprint({
-    sprint: { 'sprint-id': 'db', notify: [{ run: tell }] },
+  const sprint = await createTestSprint({
+    sprint: { 'sprint-id': 'db', notify: [{ run: notifyCommand }] },
     answers: { 1: question, 2: goalComplete },
   })
 
@@ -28,13 +28,13 @@ it("passes the result to a command each time, and the shell never interprets the
     ].join('\n'),
   )
   expect((await sprint.progress()).notifications).toMatchObject([
-    { to: tell, about: 'needs-human', sent: true },
-    { to: tell, about: 'completed', sent: true },
+    { to: notifyCommand, about: 'needs-human', sent: true },
+    { to: notifyCommand, about: 'completed', sent: true },
   ])
 })
 
 it('notifies the desktop if it has a program for that', async () => {
-  const sprint = await aSprint({ sprint: { 'sprint-id': 'db', notify: ['desktop'] }, answers: { 1: question } })
+  const sprint = await createTestSprint({ sprint: { 'sprint-id': 'db', notify: ['desktop'] }, answers: { 1: question } })
   await putProgram(sprint, 'notify-send', 'printf "%s|" "$@" > sent')
 
   expect(await sprint.run()).toMatchObject({ exitCode: 2 })
@@ -54,7 +54,7 @@ it.each([
   ['the metadata of a cloud', { webhook: 'https://169.254.169.254/latest' }, /is an internal address/],
   ['no https', { webhook: 'http://example.com/hook' }, /^only https URLs are allowed, not http:$/],
 ])('records and prints that %s failed, without affecting the result', async (_, target, error) => {
-  const sprint = await aSprint({ sprint: { notify: [target] }, answers: { 1: goalComplete } })
+  const sprint = await createTestSprint({ sprint: { notify: [target] }, answers: { 1: goalComplete } })
 
   const { exitCode, stdout } = await sprint.run()
 
@@ -66,7 +66,7 @@ it.each([
 })
 
 it('does not let a hanging command block the others, nor the sprint for long', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { notify: [{ run: 'sleep 5' }, { run: 'touch told' }] },
     answers: { 1: goalComplete },
   })
@@ -78,7 +78,7 @@ it('does not let a hanging command block the others, nor the sprint for long', a
 })
 
 it("does not notify about the user's own pause", async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { notify: [{ run: 'touch told' }] },
     answers: { '*': { status: 'continue', summary: 's', pendingSteps: [{ id: null, prompt: 'more' }] } },
   })

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { aSprint, until } from '../support/sprint.ts'
+import { createTestSprint, waitUntil } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
 
 it("refuses an agent that lies, and puts the check's output into the next prompt", async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { 'done-when': [{ run: 'echo "$((1 + 2)) of 4 are red" && test -f fixed', name: 'unit tests' }] },
     answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
   })
@@ -27,7 +27,7 @@ it('waits out a usage limit: no start before the reset, and no iteration counted
   const resetsAt = Math.ceil(Date.now() / 1000) + 3
   const limit = { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false }
   const refusal = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit reached' }
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: {
       1: {
         lines: [{ type: 'rate_limit_event', rate_limit_info: limit }, refusal].map((e) => JSON.stringify(e)),
@@ -37,7 +37,7 @@ it('waits out a usage limit: no start before the reset, and no iteration counted
     },
   })
   const run = sprint.startRun()
-  await until(
+  await waitUntil(
     'the sprint to be parked',
     async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
   )
@@ -56,7 +56,7 @@ it.each([
   ['a report that stands in its goal', `End with\n\n\`\`\`json\n${JSON.stringify(goalComplete)}\n\`\`\``],
   ['the older form that stands in its goal', 'Say\nRALPH_COMPLETE: it works\nat the end'],
 ])('ignores a report from an agent that only echoes %s', async (_, goal) => {
-  const sprint = await aSprint({ sprint: { goal, steps: ['alpha'] }, answers: { '*': { echoes: true } } })
+  const sprint = await createTestSprint({ sprint: { goal, steps: ['alpha'] }, answers: { '*': { echoes: true } } })
 
   expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
 
@@ -66,7 +66,7 @@ it.each([
 })
 
 it('asks an agent without progress to reflect, then asks a human', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { limits: { 'no-progress': 2 }, ralph: { 'idle-threshold': 10 } },
     answers: { 1: { run: 'echo x > new.txt', report: proceed }, '*': proceed },
   })
@@ -82,7 +82,7 @@ it('asks an agent without progress to reflect, then asks a human', async () => {
 })
 
 it('kills a hanging agent in time, with everything it started, and retries', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { timeouts: { idle: '1s' } },
     answers: { 1: { run: 'setsid sleep 600 & sleep 600' }, 2: goalComplete },
   })
@@ -96,7 +96,7 @@ it('kills a hanging agent in time, with everything it started, and retries', asy
 })
 
 it('ends an agent that has answered but does not exit, and accepts its answer', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { timeouts: { 'after-result': '1s' } },
     answers: { 1: { report: goalComplete, lingers: true } },
   })
@@ -110,7 +110,7 @@ it('ends an agent that has answered but does not exit, and accepts its answer', 
 })
 
 it('shows the agent only the allowed environment, and runs it in the project', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     env: { ANTHROPIC_API_KEY: 'k', FLAVOUR_A: 'x', SECRET_TOKEN: 's', CLAUDECODE: '1' },
     sprint: { env: { pass: ['FLAVOUR_*'] } },
     answers: { 1: goalComplete },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aSprint, until } from '../support/sprint.ts'
+import { createTestSprint, waitUntil } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
@@ -23,7 +23,7 @@ const shown = [
 
 describe('a question', () => {
   it('is shown with its details, options and default wherever the sprint is shown', async () => {
-    const sprint = await aSprint({ answers: { 1: question } })
+    const sprint = await createTestSprint({ answers: { 1: question } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 2, stdout: expect.stringContaining(`\n${shown}`) })
     expect(await sprint.run()).toMatchObject({ exitCode: 2, stdout: expect.stringContaining(`\n${shown}`) })
@@ -33,7 +33,7 @@ describe('a question', () => {
   })
 
   it('is one event with all its details for programs', async () => {
-    const sprint = await aSprint({ answers: { 1: question } })
+    const sprint = await createTestSprint({ answers: { 1: question } })
 
     const { stdout } = await sprint.run('--json')
 
@@ -48,14 +48,14 @@ describe('a question', () => {
 
   it('without details or options is one line', async () => {
     const humanNeeded = { reason: 'No key', details: '' }
-    const sprint = await aSprint({ answers: { 1: { ...question, humanNeeded } } })
+    const sprint = await createTestSprint({ answers: { 1: { ...question, humanNeeded } } })
 
     expect((await sprint.run()).stdout).toMatch(/\n\? No key\n\nanswer with: ralph answer s/)
   })
 
   it('of Ralph itself is answered in the same way: after a login the iteration continues', async () => {
     const refused = { type: 'result', is_error: true, api_error_status: 401, result: 'Please run /login' }
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       answers: { 1: { lines: [JSON.stringify(refused)], exit: 1 }, 2: goalComplete },
     })
 
@@ -72,7 +72,7 @@ describe('a question', () => {
 
 describe('ralph tell', () => {
   it('is in the next prompt, once, while the agent keeps working', async () => {
-    const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: proceed, 3: goalComplete } })
+    const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: proceed, 3: goalComplete } })
     const run = sprint.startRun()
     await sprint.called(1)
 
@@ -87,7 +87,7 @@ describe('ralph tell', () => {
   })
 
   it('is kept for the next run if the sprint is not running', async () => {
-    const sprint = await aSprint({ answers: { '*': goalComplete } })
+    const sprint = await createTestSprint({ answers: { '*': goalComplete } })
     await sprint.compile()
     await sprint.ralph('tell', 's', 'Mind the tests')
 
@@ -96,7 +96,7 @@ describe('ralph tell', () => {
   })
 
   it('that came too late for one run is sent in the next', async () => {
-    const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
+    const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
     const late = { type: 'tell', text: 'Better late than never', now: false }
     await sprint.write('s/requests/1-late.json', JSON.stringify(late))
     await sprint.write('s/requests/2-late.json', JSON.stringify({ type: 'stop', as: 'paused', when: 'now' }))
@@ -110,7 +110,7 @@ describe('ralph tell', () => {
   })
 
   it('--now interrupts the agent: the next attempt of the same iteration has the message', async () => {
-    const sprint = await aSprint({ answers: { 1: { run: 'sleep 600' }, 2: goalComplete } })
+    const sprint = await createTestSprint({ answers: { 1: { run: 'sleep 600' }, 2: goalComplete } })
     const run = sprint.startRun()
     await sprint.called(1)
     const [first] = sprint.processes()
@@ -127,9 +127,9 @@ describe('ralph tell', () => {
   })
 
   it('--now without a running agent is for the next prompt', async () => {
-    const sprint = await aSprint({ answers: { 1: { exit: 1 }, 2: goalComplete } })
+    const sprint = await createTestSprint({ answers: { 1: { exit: 1 }, 2: goalComplete } })
     const run = sprint.startRun()
-    await until('it to wait for the next attempt', () => run.printed().includes('next attempt in'))
+    await waitUntil('it to wait for the next attempt', () => run.printed().includes('next attempt in'))
     await sprint.ralph('tell', 's', 'Take your time', '--now')
 
     expect(await run.ended).toMatchObject({ exitCode: 0 })

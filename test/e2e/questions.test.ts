@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const question = {
   status: 'needs-human',
@@ -9,7 +9,7 @@ const question = {
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it('resumes with the answer in the next prompt, once there is one', async () => {
-  const sprint = await aSprint({ answers: { 1: question, 2: { status: 'continue', summary: 'on' }, 3: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: question, 2: { status: 'continue', summary: 'on' }, 3: goalComplete } })
   expect(await sprint.run()).toMatchObject({
     exitCode: 2,
     stdout: expect.stringMatching(/Which database\?[\s\S]*ralph answer s /),
@@ -30,7 +30,7 @@ it('resumes with the answer in the next prompt, once there is one', async () => 
 })
 
 it('keeps the steps that came with the question', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     answers: { 1: { ...question, pendingSteps: [{ id: null, prompt: 'alpha' }] }, 2: goalComplete },
   })
   expect(await sprint.run()).toMatchObject({ exitCode: 2 })
@@ -47,7 +47,7 @@ it.each([
   ['the answer is missing', 'USAGE', ['answer', 's']],
   ['there is no such folder', 'SPRINT_NOT_FOUND', ['answer', 'nowhere', 'yes']],
 ])('refuses an answer if %s (%s), and changes nothing', async (_, code, args) => {
-  const sprint = await aSprint({ answers: { 1: code === 'USAGE' ? question : goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: code === 'USAGE' ? question : goalComplete } })
   await sprint.run()
   const before = await sprint.contents()
 

@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
-const going = { status: 'continue', summary: 'planned', pendingSteps: [{ id: null, prompt: 'alpha' }] }
+const proceeding = { status: 'continue', summary: 'planned', pendingSteps: [{ id: null, prompt: 'alpha' }] }
 
 /** A sprint that has run one iteration, whose SPRINT.yaml is then changed. */
-async function changed(sprintYaml: string) {
-  const sprint = await aSprint({ answers: { '*': going } })
+async function createChangedSprint(sprintYaml: string) {
+  const sprint = await createTestSprint({ answers: { '*': proceeding } })
   expect((await sprint.ralph('run', 's', '-w', 'wf', '--max-iterations', '1')).exitCode).toBe(3)
   await writeFile(sprint.at('s/SPRINT.yaml'), sprintYaml)
   return sprint
 }
 
 it('keeps the history when recompiling a sprint that has run, and shows the changes', async () => {
-  const sprint = await changed(
+  const sprint = await createChangedSprint(
     'workflow: ralph\ngoal: another goal\nagent: claude\nsteps: [beta]\nlimits: {iterations: 7}\n',
   )
 
@@ -37,7 +37,7 @@ it('keeps the history when recompiling a sprint that has run, and shows the chan
 })
 
 it('applies a changed SPRINT.yaml on the next run, and says so', async () => {
-  const sprint = await changed('workflow: ralph\ngoal: another goal\nagent: claude\n')
+  const sprint = await createChangedSprint('workflow: ralph\ngoal: another goal\nagent: claude\n')
 
   const { stdout } = await sprint.ralph('run', 's', '-w', 'wf', '--max-iterations', '2')
 
@@ -47,7 +47,7 @@ it('applies a changed SPRINT.yaml on the next run, and says so', async () => {
 })
 
 it('starts over in a new folder with --fresh, and leaves the old one unchanged', async () => {
-  const sprint = await changed('workflow: ralph\ngoal: another goal\n')
+  const sprint = await createChangedSprint('workflow: ralph\ngoal: another goal\n')
 
   expect((await sprint.ralph('compile', 's', '-w', 'wf', '--fresh')).exitCode).toBe(0)
 
@@ -56,7 +56,7 @@ it('starts over in a new folder with --fresh, and leaves the old one unchanged',
 })
 
 it("imports goal and steps from another tool's plan with init --from", async () => {
-  const sprint = await aSprint({ files: { 'plan.md': '# Parser\n\n- [x] lexer\n- [ ] grammar\n' } })
+  const sprint = await createTestSprint({ files: { 'plan.md': '# Parser\n\n- [x] lexer\n- [ ] grammar\n' } })
 
   const { exitCode, stdout } = await sprint.ralph('init', '--from', 'plan.md', '--json')
 

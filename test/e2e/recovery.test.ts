@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { isRunning, kill } from '../support/processes.ts'
-import { aSprint, until, type RawProgress, type Running, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, waitUntil, type RawProgress, type RunningRalph, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on', pendingSteps: [{ id: null, prompt: 'more' }] }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it.each([
-  ['Ctrl-C', async (_: TestSprint, run: Running) => run.signal('SIGINT')],
+  ['Ctrl-C', async (_: TestSprint, run: RunningRalph) => run.signal('SIGINT')],
   [
     'ralph pause',
     async (sprint: TestSprint) => {
@@ -16,7 +16,7 @@ it.each([
     },
   ],
 ])('C8: a pause by %s happens after the iteration, and the next run continues the count', async (_, pauseIt) => {
-  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const run = sprint.startRun()
   await sprint.called(2)
   await pauseIt(sprint, run)
@@ -24,16 +24,16 @@ it.each([
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })
   expect((await sprint.progress()).status).toBe('paused')
-  const transcripts = await transcriptsOf(sprint)
+  const transcripts = await readTranscripts(sprint)
   expect(Object.keys(transcripts)).toEqual(['iteration-1.jsonl', 'iteration-2.jsonl'])
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect(numbersOf(await sprint.progress())).toEqual([1, 2, 3])
-  expect(await transcriptsOf(sprint)).toEqual({ ...transcripts, 'iteration-3.jsonl': expect.stringContaining('done') })
+  expect(listIterationNumbers(await sprint.progress())).toEqual([1, 2, 3])
+  expect(await readTranscripts(sprint)).toEqual({ ...transcripts, 'iteration-3.jsonl': expect.stringContaining('done') })
 })
 
 it('C9: after kill -9 the next run joins the agent that is still working', async () => {
-  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
   first.signal('SIGKILL')
@@ -42,38 +42,38 @@ it('C9: after kill -9 the next run joins the agent that is still working', async
   expect(isRunning(agent?.pid ?? 0)).toBe(true)
 
   const second = sprint.startRun()
-  await until('the second run to be at work', () => second.printed().includes('resumed'))
+  await waitUntil('the second run to be at work', () => second.printed().includes('resumed'))
   await pause(500)
   expect(await sprint.calls()).toHaveLength(2)
   await sprint.release('go')
 
   expect(await second.ended).toMatchObject({ exitCode: 0 })
   const progress = await sprint.progress()
-  expect(numbersOf(progress)).toEqual([1, 2, 3])
+  expect(listIterationNumbers(progress)).toEqual([1, 2, 3])
   expect(progress.iterations?.map(({ attempts }) => attempts)).toEqual([1, 1, 1])
-  expect(addedIn(progress)).toEqual(new Set([1, 2]))
+  expect(listAddedSteps(progress)).toEqual(new Set([1, 2]))
   expect(await sprint.calls()).toHaveLength(3)
 })
 
 it('C9: after kill -9 the next run uses the result that the agent has left since', async () => {
-  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
   first.signal('SIGKILL')
   await first.ended
   await sprint.release('go')
-  await until('the agent to end', () => sprint.processes().length === 0)
+  await waitUntil('the agent to end', () => sprint.processes().length === 0)
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
   const progress = await sprint.progress()
-  expect(numbersOf(progress)).toEqual([1, 2, 3])
-  expect(addedIn(progress)).toEqual(new Set([1, 2]))
+  expect(listIterationNumbers(progress)).toEqual([1, 2, 3])
+  expect(listAddedSteps(progress)).toEqual(new Set([1, 2]))
   expect(await sprint.calls()).toHaveLength(3)
 })
 
 it('C9: after kill -9 of Ralph and the agent the iteration gets another attempt', async () => {
-  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'never' }, 3: proceed, 4: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'never' }, 3: proceed, 4: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
   first.signal('SIGKILL')
@@ -92,25 +92,25 @@ it('C9: after kill -9 of Ralph and the agent the iteration gets another attempt'
 })
 
 it('C9: a shim serves several attempts, outlives Ralph while its agent works, and ends with either', async () => {
-  const sprint = await aSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(2)
-  const shim = await shimOf(sprint, '2-1')
-  expect(await shimOf(sprint, '1-1')).toBe(shim)
+  const shim = await findShim(sprint, '2-1')
+  expect(await findShim(sprint, '1-1')).toBe(shim)
   first.signal('SIGKILL')
   await first.ended
   expect(isRunning(shim)).toBe(true)
   await sprint.release('go')
-  await until('the shim to end', () => !isRunning(shim))
+  await waitUntil('the shim to end', () => !isRunning(shim))
   expect(await sprint.read('s/attempts/2-1/exit')).toBe('0\n')
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  const next = await shimOf(sprint, '3-1')
-  await until('the shim of the second run to end', () => !isRunning(next))
+  const next = await findShim(sprint, '3-1')
+  await waitUntil('the shim of the second run to end', () => !isRunning(next))
 })
 
 it('C10: a second run of the same sprint is refused while the first one is running', async () => {
-  const sprint = await aSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
+  const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
   const first = sprint.startRun()
   await sprint.called(1)
 
@@ -121,18 +121,18 @@ it('C10: a second run of the same sprint is refused while the first one is runni
 
   await sprint.release('go')
   expect(await first.ended).toMatchObject({ exitCode: 0 })
-  expect(numbersOf(await sprint.progress())).toEqual([1, 2])
+  expect(listIterationNumbers(await sprint.progress())).toEqual([1, 2])
   expect(await sprint.calls()).toHaveLength(2)
 })
 
-const shimOf = async (sprint: TestSprint, attempt: string): Promise<number> =>
+const findShim = async (sprint: TestSprint, attempt: string): Promise<number> =>
   Number((await sprint.read(`s/attempts/${attempt}/pid`)).split(' ')[0])
 
-const addedIn = (progress: RawProgress) => new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))
+const listAddedSteps = (progress: RawProgress) => new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))
 
-const numbersOf = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
+const listIterationNumbers = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
 
-async function transcriptsOf(sprint: TestSprint): Promise<Record<string, string>> {
+async function readTranscripts(sprint: TestSprint): Promise<Record<string, string>> {
   const { iterations = [] } = await sprint.progress()
   const names = iterations.map(({ number }) => `iteration-${number}.jsonl`)
   return Object.fromEntries(

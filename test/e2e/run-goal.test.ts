@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 const today = () => new Date().toISOString().slice(0, 10)
 const noYaml = { 's/SPRINT.yaml': null, 'wf/ralph.yaml': null }
 
 it('runs a goal without any YAML, in a sprint folder that it creates', async () => {
-  const sprint = await aSprint({ files: noYaml, answers: { '*': goalComplete } })
+  const sprint = await createTestSprint({ files: noYaml, answers: { '*': goalComplete } })
   const goal = 'Make "all" tests pass: today'
   const folder = `.claude/sprints/${today()}_make-all-tests-pass-today`
 
@@ -25,7 +25,7 @@ it('runs a goal without any YAML, in a sprint folder that it creates', async () 
 })
 
 it('creates another sprint when the same goal is run again', async () => {
-  const sprint = await aSprint({ files: noYaml, answers: { '*': goalComplete } })
+  const sprint = await createTestSprint({ files: noYaml, answers: { '*': goalComplete } })
 
   expect(await sprint.ralph('run', '--goal', 'tidy up')).toMatchObject({ exitCode: 0 })
   expect(await sprint.ralph('run', '--goal', 'tidy up')).toMatchObject({ exitCode: 0 })
@@ -39,7 +39,7 @@ it('creates another sprint when the same goal is run again', async () => {
 })
 
 it('detects the check of the project, says so, and refuses a claim while it is red', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     files: { ...noYaml, 'package.json': JSON.stringify({ scripts: { test: 'echo checking && test -f fixed' } }) },
     answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
   })
@@ -56,7 +56,7 @@ it.each([
   ['neither a goal nor a folder', ['run'], 'USAGE'],
   ['a goal for a folder that has one', ['run', 's', '--goal', 'other'], 'USAGE'],
 ])('refuses %s and writes nothing', async (_, args, code) => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   const before = await sprint.contents()
 
   const { exitCode, stdout, stderr } = await sprint.ralph(...args)

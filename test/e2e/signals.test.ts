@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { aSprint, until, type Setup } from '../support/sprint.ts'
+import { createTestSprint, waitUntil, type Setup } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it('SIGINT once finishes the iteration with its checks and hooks, then pauses with exit 0', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: {
       'done-when': [{ run: 'true', name: 'quick', 'each-iteration': true }],
       'per-iteration-hooks': [{ id: 'after', run: 'echo "$ITERATION" >> hooked.txt', parallel: false }],
@@ -37,11 +37,11 @@ it.each([
 ] as const)(
   '%s ends the attempt immediately with exit 130, and the next run starts the next attempt',
   async (_, signals) => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       answers: { 1: { run: 'sleep 600 & setsid sleep 600 & wait' }, 2: goalComplete },
     })
     const run = sprint.startRun()
-    await until('the programs that the agent starts', () => sprint.processes().length >= 4)
+    await waitUntil('the programs that the agent starts', () => sprint.processes().length >= 4)
     const signalled = performance.now()
     for (const name of signals) {
       run.signal(name)
@@ -75,10 +75,10 @@ describe('SIGTERM without a running agent', () => {
     ],
     ['the next attempt is waited for', { answers: { 1: { run: 'touch begun', exit: 1 }, 2: goalComplete } }, 2],
   ])('ends immediately when %s, and the next run completes without repair', async (_, setup, calls) => {
-    const sprint = await aSprint({ answers: { '*': goalComplete }, ...setup })
+    const sprint = await createTestSprint({ answers: { '*': goalComplete }, ...setup })
     const run = sprint.startRun()
-    await until('the wait to begin', () => sprint.has('begun'))
-    await until('the attempt to be over', async () => (await sprint.progress()).live?.[0]?.stage !== 'agent')
+    await waitUntil('the wait to begin', () => sprint.has('begun'))
+    await waitUntil('the attempt to be over', async () => (await sprint.progress()).live?.[0]?.stage !== 'agent')
     const signalled = performance.now()
     run.signal('SIGTERM')
 
@@ -98,12 +98,12 @@ it.each([
   ['sequential', false],
   ['background', true],
 ])('SIGTERM during a %s hook of the accepted iteration does not lose the goal', async (_, parallel) => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { 'per-iteration-hooks': [{ ...slowHook, parallel }] },
     answers: { '*': goalComplete },
   })
   const run = sprint.startRun()
-  await until('the hook to begin', () => sprint.has('begun'))
+  await waitUntil('the hook to begin', () => sprint.has('begun'))
   run.signal('SIGTERM')
   await run.ended
   expect(sprint.processes()).toEqual([])

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { done, statusOf, tasks, withPhases } from '../support/phases-sprint.ts'
+import { completedReport, readStatuses, readTasks, createPhasesSprint } from '../support/phases-sprint.ts'
 
 const b = { id: 'b', prompt: 'Task B.' }
-const gated = (
+const createGatedPhase = (
   script: string,
   more: Readonly<Record<string, unknown>> = {},
   onFail: Readonly<Record<string, unknown>> = {},
@@ -12,18 +12,18 @@ const gated = (
   gate: { script, 'on-fail': { prompt: 'FIXIT', ...onFail }, ...more },
 })
 /** Red until it has run this often. */
-const redUntil = (times: number) =>
+const redUntilRun = (times: number) =>
   `echo run >> runs; test $(wc -l < runs) -ge ${times} || { echo "no cheese $SPRINT_ID $PHASE_ID $ATTEMPT_NUMBER"; exit 7; }`
 
 it('D3: the agent fixes a red gate until it is green', async () => {
-  const sprint = await withPhases([gated(redUntil(3), {}, { 'max-retries': 5 }), b], {
+  const sprint = await createPhasesSprint([createGatedPhase(redUntilRun(3), {}, { 'max-retries': 5 }), b], {
     sprint: { 'sprint-id': 'S' },
-    answers: { '*': done },
+    answers: { '*': completedReport },
   })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-  expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
+  expect(await readTasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
   const [, first, second] = (await sprint.calls()).map(({ prompt }) => prompt)
   expect(first).toMatch(/exit code 7[^]*no cheese S a 1/)
   expect(second).toMatch(/exit code 7[^]*no cheese S a 2/)
@@ -40,12 +40,12 @@ it('D3: the agent fixes a red gate until it is green', async () => {
 })
 
 it('D3: a gate that stays red blocks the sprint after its runs, and runs first once a user has fixed it', async () => {
-  const sprint = await withPhases([gated('echo once >> runs; test -f mended'), b], { answers: { '*': done } })
+  const sprint = await createPhasesSprint([createGatedPhase('echo once >> runs; test -f mended'), b], { answers: { '*': completedReport } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 1 })
 
   expect(await sprint.read('runs')).toBe('once\nonce\nonce\n')
-  expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT'])
+  expect(await readTasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT'])
   const progress = await sprint.progress()
   expect(progress).toMatchObject({
     status: 'blocked',
@@ -56,14 +56,14 @@ it('D3: a gate that stays red blocks the sprint after its runs, and runs first o
 
   await sprint.write('mended', '')
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect(await tasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
+  expect(await readTasks(sprint)).toEqual(['Task A.', 'FIXIT', 'FIXIT', 'Task B.'])
 })
 
 it('D3: a gate that takes too long is killed with everything it started', async () => {
-  const sprint = await withPhases(
-    [gated('sleep 15 & setsid sleep 15; true', { timeout: 1 }, { 'max-retries': 1 }), b],
+  const sprint = await createPhasesSprint(
+    [createGatedPhase('sleep 15 & setsid sleep 15; true', { timeout: 1 }, { 'max-retries': 1 }), b],
     {
-      answers: { '*': done },
+      answers: { '*': completedReport },
     },
   )
   const began = performance.now()
@@ -79,34 +79,34 @@ it('D3: a gate that takes too long is killed with everything it started', async 
 })
 
 it('lets the gate decide, even if the agent says that it could not fix it', async () => {
-  const sprint = await withPhases([gated(redUntil(2)), b], {
-    answers: { '*': done, 2: { status: 'failed', summary: 'no idea' } },
+  const sprint = await createPhasesSprint([createGatedPhase(redUntilRun(2)), b], {
+    answers: { '*': completedReport, 2: { status: 'failed', summary: 'no idea' } },
   })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect(statusOf(await sprint.progress())).toEqual({ a: 'completed', b: 'completed' })
+  expect(readStatuses(await sprint.progress())).toEqual({ a: 'completed', b: 'completed' })
 })
 
 it('runs the gate of a phase with items after the last of them, also if there are none', async () => {
   const gate = { script: 'echo "$PHASE_ID" >> gates', 'on-fail': { prompt: 'FIXIT' } }
-  const sprint = await withPhases(
+  const sprint = await createPhasesSprint(
     [
       { id: 'some', 'for-each': 'bug', gate },
       { id: 'none', 'for-each': 'wish', gate },
     ],
-    { sprint: { collections: { bug: [{ prompt: 'One.' }, { prompt: 'Two.' }], wish: [] } }, answers: { '*': done } },
+    { sprint: { collections: { bug: [{ prompt: 'One.' }, { prompt: 'Two.' }], wish: [] } }, answers: { '*': completedReport } },
   )
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect(await tasks(sprint)).toEqual(['One.', 'Two.'])
+  expect(await readTasks(sprint)).toEqual(['One.', 'Two.'])
   expect(await sprint.read('gates')).toBe('some\nnone\n')
 })
 
 it('repeats a gate that was running when Ralph was killed, and not the agent', async () => {
-  const sprint = await withPhases(
-    [gated('echo run >> runs; test -f go || { touch begun; sleep 600; }', { timeout: 600 }), b],
+  const sprint = await createPhasesSprint(
+    [createGatedPhase('echo run >> runs; test -f go || { touch begun; sleep 600; }', { timeout: 600 }), b],
     {
-      answers: { '*': done },
+      answers: { '*': completedReport },
     },
   )
   const first = sprint.startRun()
@@ -117,5 +117,5 @@ it('repeats a gate that was running when Ralph was killed, and not the agent', a
 
   await sprint.write('go', '')
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect(await tasks(sprint)).toEqual(['Task A.', 'Task B.'])
+  expect(await readTasks(sprint)).toEqual(['Task A.', 'Task B.'])
 })

@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { done, statusOf, tasks, withPhases } from '../support/phases-sprint.ts'
-import { until, type Call, type TestSprint } from '../support/sprint.ts'
+import { completedReport, readStatuses, readTasks, createPhasesSprint } from '../support/phases-sprint.ts'
+import { waitUntil, type Call, type TestSprint } from '../support/sprint.ts'
 
 const items = { id: 'work', 'for-each': 'job', parallel: true }
 const parallelWarning = /^(wf.*warning PARALLEL_FOREACH_WARNING.*\n)?$/
 
 it('works on two items at the same time, and keeps both in one checkpoint', async () => {
-  const sprint = await withPhases([items], {
+  const sprint = await createPhasesSprint([items], {
     sprint: { collections: { job: [{ prompt: 'Job one.' }, { prompt: 'Job two.' }] } },
     files: { 'keep.txt': '' },
     answers: {
-      '/Job one\\./': { run: 'echo 1 > one.txt; date +%s%N > one.start; sleep 1; date +%s%N > one.end', report: done },
-      '/Job two\\./': { run: 'echo 2 > two.txt; date +%s%N > two.start; sleep 1; date +%s%N > two.end', report: done },
+      '/Job one\\./': { run: 'echo 1 > one.txt; date +%s%N > one.start; sleep 1; date +%s%N > one.end', report: completedReport },
+      '/Job two\\./': { run: 'echo 2 > two.txt; date +%s%N > two.start; sleep 1; date +%s%N > two.end', report: completedReport },
     },
   })
   git(sprint, 'init', '--quiet')
@@ -30,16 +30,16 @@ it('works on two items at the same time, and keeps both in one checkpoint', asyn
 
 it('runs no more items than max-concurrency allows', async () => {
   const jobs = Array.from({ length: 6 }, (_, number) => ({ prompt: `Job ${number}.` }))
-  const sprint = await withPhases([{ id: 'work', 'for-each': 'job' }], {
+  const sprint = await createPhasesSprint([{ id: 'work', 'for-each': 'job' }], {
     sprint: { collections: { job: jobs }, 'parallel-execution': { enabled: true, 'max-concurrency': 2 } },
-    answers: { '*': { sleep: 0.3, report: done } },
+    answers: { '*': { sleep: 0.3, report: completedReport } },
   })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
   const calls = await sprint.calls()
   expect(calls).toHaveLength(6)
-  expect(mostAtOnce(calls)).toBe(2)
+  expect(maxConcurrent(calls)).toBe(2)
 })
 
 it('D7: skips what depends on a failed item, does the others, and does not complete the phase', async () => {
@@ -50,7 +50,7 @@ it('D7: skips what depends on a failed item, does the others, and does not compl
       { id: 'two', prompt: '{{item.id}} two' },
     ],
   }
-  const sprint = await withPhases(
+  const sprint = await createPhasesSprint(
     [
       { ...items, workflow: 'item' },
       { id: 'after', prompt: 'After.' },
@@ -66,7 +66,7 @@ it('D7: skips what depends on a failed item, does the others, and does not compl
         },
       },
       files: { 'wf/item.yaml': JSON.stringify(item) },
-      answers: { '*': done, '/x one/': { status: 'failed', summary: 's', error: 'boom' } },
+      answers: { '*': completedReport, '/x one/': { status: 'failed', summary: 's', error: 'boom' } },
     },
   )
 
@@ -74,18 +74,18 @@ it('D7: skips what depends on a failed item, does the others, and does not compl
 
   const progress = await sprint.progress()
   expect(progress).toMatchObject({ status: 'blocked', 'failed-phase': 'work', error: expect.stringContaining('boom') })
-  expect(statusOf(progress)).toEqual({ work: 'blocked', after: 'pending' })
+  expect(readStatuses(progress)).toEqual({ work: 'blocked', after: 'pending' })
   expect(progress.phases?.[0]?.steps?.map(({ id, status }) => `${id} ${status}`)).toEqual([
     'x failed',
     'y skipped',
     'z completed',
   ])
-  expect((await tasks(sprint)).toSorted()).toEqual(['x one', 'z one', 'z two'])
+  expect((await readTasks(sprint)).toSorted()).toEqual(['x one', 'z one', 'z two'])
   expect(progress.stats).toMatchObject({ 'completed-steps': 1, 'completed-phases': 2 })
 
-  await sprint.answer({ '*': done })
+  await sprint.answer({ '*': completedReport })
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-  expect((await tasks(sprint)).slice(3)).toEqual(['x one', 'x two', 'y one', 'y two', 'After.'])
+  expect((await readTasks(sprint)).slice(3)).toEqual(['x one', 'x two', 'y one', 'y two', 'After.'])
   expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
 })
 
@@ -93,7 +93,7 @@ it.each([
   ['fail-phase', ['x failed', 'y pending', 'z pending']],
   ['continue', ['x failed', 'y completed', 'z completed']],
 ])('D7: with %s the other items are %j', async (policy, expected) => {
-  const sprint = await withPhases([{ id: 'work', 'for-each': 'job' }], {
+  const sprint = await createPhasesSprint([{ id: 'work', 'for-each': 'job' }], {
     sprint: {
       collections: {
         job: [
@@ -104,7 +104,7 @@ it.each([
       },
       'parallel-execution': { enabled: true, 'max-concurrency': 1, 'on-dependency-failure': policy },
     },
-    answers: { '*': done, 1: { status: 'failed', summary: 's', error: 'boom' } },
+    answers: { '*': completedReport, 1: { status: 'failed', summary: 's', error: 'boom' } },
   })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 1 })
@@ -115,33 +115,33 @@ it.each([
 })
 
 it('blocks only what depends on a parallel phase', async () => {
-  const sprint = await withPhases(
+  const sprint = await createPhasesSprint(
     [
       { id: 'slow', prompt: 'Slow.', parallel: true },
       { id: 'quick', prompt: 'Quick.' },
       { id: 'next', prompt: 'Next.' },
       { id: 'last', prompt: 'Last.', 'wait-for-parallel': true },
     ],
-    { answers: { '*': done, '/Slow\\./': { waits: 'go', report: done } } },
+    { answers: { '*': completedReport, '/Slow\\./': { waits: 'go', report: completedReport } } },
   )
   const run = sprint.startRun()
   await sprint.called(3)
-  await until('the third phase to be over', async () => statusOf(await sprint.progress())['next'] === 'completed')
-  expect(statusOf(await sprint.progress())).toMatchObject({ slow: 'in-progress', last: 'pending' })
+  await waitUntil('the third phase to be over', async () => readStatuses(await sprint.progress())['next'] === 'completed')
+  expect(readStatuses(await sprint.progress())).toMatchObject({ slow: 'in-progress', last: 'pending' })
   await sprint.release('go')
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })
-  expect((await tasks(sprint)).at(-1)).toBe('Last.')
+  expect((await readTasks(sprint)).at(-1)).toBe('Last.')
 })
 
 it('kill -9 with two running agents: both are joined, nothing is done twice', async () => {
-  const sprint = await withPhases([items], {
+  const sprint = await createPhasesSprint([items], {
     sprint: {
       collections: {
         job: [{ prompt: 'Job one.' }, { prompt: 'Job two.' }, { prompt: 'Job three.', 'depends-on': ['job-0'] }],
       },
     },
-    answers: { '*': done, '/Job (one|two)\\./': { waits: 'go', report: done } },
+    answers: { '*': completedReport, '/Job (one|two)\\./': { waits: 'go', report: completedReport } },
   })
   const first = sprint.startRun()
   await sprint.called(2)
@@ -149,24 +149,24 @@ it('kill -9 with two running agents: both are joined, nothing is done twice', as
   await first.ended
 
   const second = sprint.startRun()
-  await until('the second run to be at work', () => second.printed().includes('resumed'))
+  await waitUntil('the second run to be at work', () => second.printed().includes('resumed'))
   await sprint.release('go')
 
   expect(await second.ended).toMatchObject({ exitCode: 0 })
-  expect((await tasks(sprint)).toSorted()).toEqual(['Job one.', 'Job three.', 'Job two.'])
+  expect((await readTasks(sprint)).toSorted()).toEqual(['Job one.', 'Job three.', 'Job two.'])
   expect(await sprint.ralph('doctor', 's')).toMatchObject({ exitCode: 0 })
 })
 
 it('SIGINT lets everything running finish, then pauses', async () => {
-  const sprint = await withPhases([items, { id: 'after', prompt: 'After.' }], {
+  const sprint = await createPhasesSprint([items, { id: 'after', prompt: 'After.' }], {
     sprint: { collections: { job: [{ prompt: 'Job one.' }, { prompt: 'Job two.' }] } },
-    answers: { '*': done, '/Job one/': { waits: 'one', report: done }, '/Job two/': { waits: 'two', report: done } },
+    answers: { '*': completedReport, '/Job one/': { waits: 'one', report: completedReport }, '/Job two/': { waits: 'two', report: completedReport } },
   })
   const run = sprint.startRun()
   await sprint.called(2)
   run.signal('SIGINT')
   await sprint.release('one')
-  await until('the first to be over', async () => (await sprint.progress()).stats['completed-steps'] === 1)
+  await waitUntil('the first to be over', async () => (await sprint.progress()).stats['completed-steps'] === 1)
   expect((await sprint.progress()).status).toBe('in-progress')
   await sprint.release('two')
 
@@ -176,7 +176,7 @@ it('SIGINT lets everything running finish, then pauses', async () => {
   expect(await sprint.calls()).toHaveLength(3)
 })
 
-function mostAtOnce(calls: readonly Call[]): number {
+function maxConcurrent(calls: readonly Call[]): number {
   const moments = calls.flatMap(({ startedAt, endedAt = Infinity }) => [
     { at: startedAt, change: 1 },
     { at: endedAt, change: -1 },

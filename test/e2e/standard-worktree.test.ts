@@ -2,27 +2,27 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { done, withPhases } from '../support/phases-sprint.ts'
-import { aSprint, type Answers, type TestSprint } from '../support/sprint.ts'
+import { completedReport, createPhasesSprint } from '../support/phases-sprint.ts'
+import { createTestSprint, type Answers, type TestSprint } from '../support/sprint.ts'
 
 const ab = [
   { id: 'a', prompt: 'Task A.' },
   { id: 'b', prompt: 'Task B.' },
 ]
 const answers: Answers = {
-  '*': done,
-  1: { run: 'echo one > one.txt', report: done },
-  2: { run: 'echo two > two.txt', report: done },
+  '*': completedReport,
+  1: { run: 'echo one > one.txt', report: completedReport },
+  2: { run: 'echo two > two.txt', report: completedReport },
 }
 
 describe('a sprint in a worktree', () => {
   it('works there, on its own branch, with a commit per phase, and does not touch the project', async () => {
-    const sprint = await inRepository({ worktree: { enabled: true, cleanup: 'never' }, 'sprint-id': 'S' })
+    const sprint = await createSprintInRepository({ worktree: { enabled: true, cleanup: 'never' }, 'sprint-id': 'S' })
     await sprint.write('mine.txt', 'not committed')
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-    const tree = beside(sprint, 'S-worktree')
+    const tree = siblingPath(sprint, 'S-worktree')
     expect((await sprint.calls()).map(({ cwd }) => cwd)).toEqual([tree, tree])
     expect(git(tree, 'log', '--format=%s', 'base..sprint/S')).toBe('Ralph S: iteration 2 b\nRalph S: iteration 1 a')
     expect(git(tree, 'status', '--porcelain')).toBe('')
@@ -39,41 +39,41 @@ describe('a sprint in a worktree', () => {
   })
 
   it('is removed when completed, and the branch has the work', async () => {
-    const sprint = await inRepository({ worktree: { enabled: true }, 'sprint-id': 'S' })
+    const sprint = await createSprintInRepository({ worktree: { enabled: true }, 'sprint-id': 'S' })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('branch sprint/S') })
 
-    expect(existsSync(beside(sprint, 'S-worktree'))).toBe(false)
+    expect(existsSync(siblingPath(sprint, 'S-worktree'))).toBe(false)
     expect(git(sprint.at(), 'show', 'sprint/S:two.txt')).toBe('two')
     expect(await sprint.progress()).toMatchObject({ status: 'completed', 'worktree-state': { 'cleaned-up': true } })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-    expect(existsSync(beside(sprint, 'S-worktree'))).toBe(false)
+    expect(existsSync(siblingPath(sprint, 'S-worktree'))).toBe(false)
   })
 
   it('is kept when it has uncommitted changes, and says so', async () => {
-    const sprint = await inRepository({ worktree: { enabled: true }, 'sprint-id': 'S', checkpoint: false })
+    const sprint = await createSprintInRepository({ worktree: { enabled: true }, 'sprint-id': 'S', checkpoint: false })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/kept: .*uncommitted/) })
 
-    expect(readFileSync(join(beside(sprint, 'S-worktree'), 'two.txt'), 'utf8')).toBe('two\n')
+    expect(readFileSync(join(siblingPath(sprint, 'S-worktree'), 'two.txt'), 'utf8')).toBe('two\n')
   })
 
   it('is removed after the merge with on-merge', async () => {
-    const sprint = await inRepository({ worktree: { enabled: true, cleanup: 'on-merge' }, 'sprint-id': 'S' })
+    const sprint = await createSprintInRepository({ worktree: { enabled: true, cleanup: 'on-merge' }, 'sprint-id': 'S' })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/kept: .*not merged/) })
-    expect(existsSync(beside(sprint, 'S-worktree'))).toBe(true)
+    expect(existsSync(siblingPath(sprint, 'S-worktree'))).toBe(true)
 
     git(sprint.at(), 'merge', '--quiet', 'sprint/S')
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-    expect(existsSync(beside(sprint, 'S-worktree'))).toBe(false)
+    expect(existsSync(siblingPath(sprint, 'S-worktree'))).toBe(false)
     expect(sprint.has('two.txt')).toBe(true)
   })
 
   it('resumes in its worktree, even if the user has deleted the folder', async () => {
-    const sprint = await inRepository({ worktree: { enabled: true, cleanup: 'never' }, 'sprint-id': 'S' })
-    const tree = beside(sprint, 'S-worktree')
+    const sprint = await createSprintInRepository({ worktree: { enabled: true, cleanup: 'never' }, 'sprint-id': 'S' })
+    const tree = siblingPath(sprint, 'S-worktree')
     expect(await sprint.run('-n', '1')).toMatchObject({ exitCode: 3 })
     execFileSync('rm', ['-rf', tree])
 
@@ -84,13 +84,13 @@ describe('a sprint in a worktree', () => {
   })
 
   it('is refused with a reason if there is no repository, or the path is taken', async () => {
-    const without = await withPhases(ab, { sprint: { worktree: { enabled: true } }, answers })
+    const without = await createPhasesSprint(ab, { sprint: { worktree: { enabled: true } }, answers })
     expect(await without.run()).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/WORKTREE_UNAVAILABLE.*not a git repository/),
     })
 
-    const taken = await inRepository({ worktree: { enabled: true, path: 'docs' } })
+    const taken = await createSprintInRepository({ worktree: { enabled: true, path: 'docs' } })
     await taken.write('docs/x.md', '')
     expect(await taken.run()).toMatchObject({
       exitCode: 1,
@@ -100,7 +100,7 @@ describe('a sprint in a worktree', () => {
   })
 
   it('works with a goal too: agent, checks and hooks are in the worktree', async () => {
-    const sprint = await aSprint({
+    const sprint = await createTestSprint({
       sprint: {
         'sprint-id': 'S',
         worktree: { enabled: true, cleanup: 'never' },
@@ -114,11 +114,11 @@ describe('a sprint in a worktree', () => {
         },
       },
     })
-    makeRepository(sprint)
+    createRepository(sprint)
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-    const tree = beside(sprint, 'S-worktree')
+    const tree = siblingPath(sprint, 'S-worktree')
     expect(readFileSync(join(tree, 'where.txt'), 'utf8')).toBe(`${tree}\n`)
     expect(git(tree, 'show', '--stat', '--format=%s', 'sprint/S')).toMatch(/iteration 1[^]*made.txt/)
     expect(sprint.has('made.txt')).toBe(false)
@@ -126,7 +126,7 @@ describe('a sprint in a worktree', () => {
 })
 
 it('A7: never passes a branch name to a shell', async () => {
-  const sprint = await inRepository({ worktree: { enabled: true, branch: 'x;touch${IFS}PWNED;' } })
+  const sprint = await createSprintInRepository({ worktree: { enabled: true, branch: 'x;touch${IFS}PWNED;' } })
 
   expect(await sprint.run()).toMatchObject({
     exitCode: 1,
@@ -135,19 +135,19 @@ it('A7: never passes a branch name to a shell', async () => {
   expect(sprint.has('PWNED')).toBe(false)
 })
 
-async function inRepository(sprint: Readonly<Record<string, unknown>>): Promise<TestSprint> {
-  const made = await withPhases(ab, { sprint, answers })
-  makeRepository(made)
+async function createSprintInRepository(sprint: Readonly<Record<string, unknown>>): Promise<TestSprint> {
+  const made = await createPhasesSprint(ab, { sprint, answers })
+  createRepository(made)
   return made
 }
 
-function makeRepository(sprint: TestSprint): void {
+function createRepository(sprint: TestSprint): void {
   git(sprint.at(), 'init', '--quiet', '--initial-branch=main')
   git(sprint.at(), 'commit', '--quiet', '--allow-empty', '--message=begin')
   git(sprint.at(), 'tag', 'base')
 }
 
-const beside = (sprint: TestSprint, name: string): string => join(dirname(sprint.at()), name)
+const siblingPath = (sprint: TestSprint, name: string): string => join(dirname(sprint.at()), name)
 
 const git = (cwd: string, ...args: readonly string[]): string =>
   execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.org', ...args], {

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { ralphProgram, root } from '../support/paths.ts'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'all done' }
 
 it('exits silently when its reader goes away', async () => {
-  const sprint = await aSprint({ sprint: { goal: 'more than a pipe holds '.repeat(10_000) } })
+  const sprint = await createTestSprint({ sprint: { goal: 'more than a pipe holds '.repeat(10_000) } })
   await sprint.ralph('compile', 's', '--workflows', 'wf')
 
   const child = spawn(process.execPath, [ralphProgram, 'status', 's', '--json'], { cwd: sprint.at() })
@@ -25,7 +25,7 @@ it('exits silently when its reader goes away', async () => {
 })
 
 it('runs a sprint without a home folder', async () => {
-  const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim } })
+  const sprint = await createTestSprint({ sprint: { 'done-when': [] }, answers: { 1: claim } })
   const env = { PATH: `${sprint.at('../bin')}:${process.env['PATH']}`, IS_SANDBOX: '1' }
   const child = spawn(process.execPath, [ralphProgram, 'run', 's', '--workflows', 'wf'], { cwd: sprint.at(), env })
   await once(child, 'close')
@@ -42,7 +42,7 @@ it.each([
   // Not even root can create a folder there.
   const child = spawn(process.execPath, [ralphProgram, ...args], {
     cwd: '/sys',
-    env: { ...process.env, HOME: aFolder() },
+    env: { ...process.env, HOME: createTestFolder() },
   })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text) => (output.stdout += String(text)))
@@ -57,10 +57,10 @@ it.each([
 })
 
 it.each([0, 2])('refuses a sprint of format version %i, says why, and does not change it', async (version) => {
-  const sprint = await aSprint()
+  const sprint = await createTestSprint()
   await sprint.ralph('compile', 's', '--workflows', 'wf')
   const text = (await sprint.read('s/PROGRESS.yaml')).replace(/^schema-version: 1$/m, `schema-version: ${version}`)
-  const moved = await aSprint({ files: { 's/PROGRESS.yaml': text } })
+  const moved = await createTestSprint({ files: { 's/PROGRESS.yaml': text } })
   const before = await moved.contents()
 
   const { exitCode, stdout, stderr } = await moved.ralph('run', 's', '--workflows', 'wf')
@@ -75,7 +75,7 @@ describe('the compile cache', () => {
   const keepsItself = 'enableCompileCache' in nodeModule
 
   it('is used only if it is complete and matches the source', async () => {
-    const folder = aFolder()
+    const folder = createTestFolder()
     const program = join(folder, 'program.cjs')
     const kept = () => readFileSync(join(folder, 'kept', `${process.version}-${process.arch}`, keptName(folder)))
 
@@ -100,7 +100,7 @@ describe('the compile cache', () => {
   })
 
   it.skipIf(keepsItself)('is small for --version, and for status contains neither YAML nor the compiler', async () => {
-    const sprint = await aSprint({ env: { NODE_COMPILE_CACHE: '' } })
+    const sprint = await createTestSprint({ env: { NODE_COMPILE_CACHE: '' } })
     await sprint.ralph('--version')
     const forVersion = readdirSync(sprint.at('../home/.ralph/cache'), { recursive: true })
     await sprint.ralph('status')
@@ -112,7 +112,7 @@ describe('the compile cache', () => {
   })
 
   it('is optional where the folder is read-only', async () => {
-    const home = join(aFolder(), 'home')
+    const home = join(createTestFolder(), 'home')
     writeFileSync(home, 'a file')
     const env = { ...process.env, HOME: home, RALPH_HOME: home, NODE_COMPILE_CACHE: '' }
     const child = spawn(process.execPath, [ralphProgram, '--version'], { env })

@@ -8,23 +8,23 @@ import { agentPrompts } from '../../src/backend/database/agent-prompt.ts'
 import { machines } from '../../src/backend/database/machine.ts'
 import { questions } from '../../src/backend/database/question.ts'
 import { sprints } from '../../src/backend/database/sprint.ts'
-import { people } from '../../src/backend/http/identity.ts'
+import { createAuthentication } from '../../src/backend/http/identity.ts'
 import type { AccessLevel } from '../../src/contract/fleet/user.ts'
 import { newUuid } from '../../src/platform/uuid.ts'
 import { afterFile } from '../support/after-file.ts'
-import { aProgress } from '../support/builders.ts'
+import { buildProgress } from '../support/builders.ts'
 import { testPostgres } from '../support/postgres.ts'
-import { dataFolder, migrations, type Kind } from './a-fleet.ts'
+import { createDataFolder, migrations, type Kind } from './a-fleet.ts'
 
 /** A whole backend without machines. A process has one engine, so close a backend before you open the next one. */
-export async function aBackend(kind: Kind, more: Partial<BackendOptions> = {}): Promise<Backend> {
+export async function createTestBackend(kind: Kind, more: Partial<BackendOptions> = {}): Promise<Backend> {
   return openBackend({
     host: '127.0.0.1',
     port: 0,
     place:
-      kind === 'embedded' ? { dataFolder: await dataFolder() } : { url: await (await testPostgres()).makeDatabase() },
+      kind === 'embedded' ? { dataFolder: await createDataFolder() } : { url: await (await testPostgres()).makeDatabase() },
     migrations,
-    page: aPage(),
+    page: createTestPage(),
     version: '1.2.3',
     userName: 'local',
     compiling: { readWorkflow: bundled },
@@ -41,7 +41,7 @@ function bundled(name: string) {
   return existsSync(file) ? { file, text: readFileSync(file, 'utf8') } : undefined
 }
 
-function aPage(): string {
+function createTestPage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-page-'))
   afterFile(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'assets'))
@@ -53,7 +53,7 @@ function aPage(): string {
 export type Json = { readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers }
 
 /** Calls the API with this cookie or token. */
-export const asking =
+export const createApiCaller =
   (origin: string, who: { readonly cookie?: string; readonly token?: string } = {}) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Json> => {
     const answer = await fetch(`${origin}${path}`, {
@@ -71,20 +71,20 @@ export const asking =
   }
 
 /** Signs a user in and returns the cookie. */
-export async function aSession({ database }: Backend, userId: string): Promise<string> {
-  return `ralph-session=${await people(database, Date.now).begin(userId, 'oidc')}`
+export async function createTestSession({ database }: Backend, userId: string): Promise<string> {
+  return `ralph-session=${await createAuthentication(database, Date.now).createSession(userId, 'oidc')}`
 }
 
-export async function aUser({ database }: Backend, role: 'member' | 'admin' = 'member'): Promise<string> {
+export async function createTestUser({ database }: Backend, role: 'member' | 'admin' = 'member'): Promise<string> {
   const id = newUuid()
   await database.db.insert(users).values({ id, name: `user ${id.slice(-4)}`, role, createdAt: 1, subject: id })
   return id
 }
 
-export type Things = Readonly<Record<'agentId' | 'sprintId' | 'promptId' | 'questionId' | 'machineId', string>>
+export type TestRows = Readonly<Record<'agentId' | 'sprintId' | 'promptId' | 'questionId' | 'machineId', string>>
 
 /** An agent with a sprint, an open question and a queued prompt, on a machine that is disconnected. */
-export async function things({ database: { db } }: Backend): Promise<Things> {
+export async function createTestRows({ database: { db } }: Backend): Promise<TestRows> {
   const ids = {
     agentId: newUuid(),
     sprintId: newUuid(),
@@ -98,7 +98,7 @@ export async function things({ database: { db } }: Backend): Promise<Things> {
   const workspace = { kind: 'folder', path: '/srv/app' } as const
   const own = { id: agentId, name: 'api', machineId, workspace, program: 'claude', account: 'a', sprintId }
   await db.insert(agents).values({ ...own, state: 'idle', ...at })
-  const progress = aProgress({ status: 'needs-human' })
+  const progress = buildProgress({ status: 'needs-human' })
   const rev = { rev: progress.rev, status: progress.status, progress }
   await db.insert(sprints).values({ id: sprintId, agentId, protocol: 'report', ...rev, updatedAt: 1, ...at })
   await db
@@ -109,6 +109,6 @@ export async function things({ database: { db } }: Backend): Promise<Things> {
   return ids
 }
 
-export const giveAccess = async ({ database }: Backend, agentId: string, userId: string, level: AccessLevel) => {
+export const grantAccess = async ({ database }: Backend, agentId: string, userId: string, level: AccessLevel) => {
   await database.db.insert(access).values({ agentId, userId, level })
 }

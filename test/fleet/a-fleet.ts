@@ -25,16 +25,16 @@ export const kinds = ['embedded', 'postgres'] as const
 export type Kind = (typeof kinds)[number]
 
 /** A new database of this kind for the tests of this file. */
-export async function aDatabase(kind: Kind): Promise<Database> {
+export async function createTestDatabase(kind: Kind): Promise<Database> {
   const place =
-    kind === 'embedded' ? { dataFolder: await dataFolder() } : { url: await (await testPostgres()).makeDatabase() }
+    kind === 'embedded' ? { dataFolder: await createDataFolder() } : { url: await (await testPostgres()).makeDatabase() }
   const database = await openDatabase(place, { migrations })
   afterFile(() => database.close())
   return database
 }
 
 /** A copy of a prepared database, because creating one takes Postgres some seconds. */
-export async function dataFolder(): Promise<string> {
+export async function createDataFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-data-'))
   afterFile(() => rm(folder, { recursive: true, force: true }))
   const hash = createHash('sha256')
@@ -53,16 +53,16 @@ export async function dataFolder(): Promise<string> {
   return folder
 }
 
-export type World = {
+export type TestFleet = {
   readonly fleet: OpenFleet
   readonly notices: Notice[]
-  readonly troubles: string[]
+  readonly errors: string[]
   /** Moves the clock forward. */
-  readonly pass: (ms: number) => void
+  readonly advanceClock: (ms: number) => void
 }
 
 /** A fleet on that database, with its engine; one per process at a time. */
-export async function aFleet(database: Database, script: Script = {}): Promise<World> {
+export async function createTestFleet(database: Database, script: Script = {}): Promise<TestFleet> {
   const notices: Notice[] = []
   const troubles: string[] = []
   let ahead = 0
@@ -71,7 +71,7 @@ export async function aFleet(database: Database, script: Script = {}): Promise<W
     database,
     clock,
     machines: simulatedMachines({ database, clock }, script),
-    notifications: { tell: async (_tx, notice) => void notices.push(notice) },
+    notifications: { notify: async (_tx, notice) => void notices.push(notice) },
     newId: randomUUID,
     compiling: {
       readWorkflow: (name) => {
@@ -79,34 +79,34 @@ export async function aFleet(database: Database, script: Script = {}): Promise<W
         return existsSync(file) ? { file, text: readFileSync(file, 'utf8') } : undefined
       },
     },
-    trouble: (error, doing) => troubles.push(`${doing}: ${String(error)}`),
+    logError: (error, doing) => troubles.push(`${doing}: ${String(error)}`),
     onLost: (reason) => troubles.push(reason),
     settings: { sweepMs: 200 },
   })
-  return { fleet, notices, troubles, pass: (ms) => (ahead += ms) }
+  return { fleet, notices, errors: troubles, advanceClock: (ms) => (ahead += ms) }
 }
 
-type AgentGiven = Partial<typeof agents.$inferInsert>
-type MachineGiven = Partial<typeof machines.$inferInsert>
+type AgentOverrides = Partial<typeof agents.$inferInsert>
+type MachineOverrides = Partial<typeof machines.$inferInsert>
 
 /** A connected machine with an idle agent. */
-export async function anAgent(
+export async function createTestAgent(
   fleet: Fleet,
   script: Script = {},
-  given: AgentGiven & { readonly machine?: MachineGiven } = {},
+  given: AgentOverrides & { readonly machine?: MachineOverrides } = {},
 ) {
   const machineId = given.machineId ?? randomUUID()
   const createdAt = Date.now()
   const machine = { id: machineId, name: 'a machine', status: 'active' as const, slots: 4, createdAt, ...given.machine }
   await fleet.database.db.insert(machines).values(machine).onConflictDoNothing()
   const { machine: _machine, ...fields } = given
-  const agent = await anotherAgent(fleet, machineId, fields)
+  const agent = await createAnotherTestAgent(fleet, machineId, fields)
   const simulated = simulatedMachine(fleet, machineId, script)
   await simulated.connect()
   return { ...agent, machine: simulated }
 }
 
-export async function anotherAgent(fleet: Fleet, machineId: string, given: AgentGiven = {}) {
+export async function createAnotherTestAgent(fleet: Fleet, machineId: string, given: AgentOverrides = {}) {
   const id = randomUUID()
   const agent = { id, name: 'an agent', program: 'claude', account: `account-${id}`, state: 'idle' as const }
   const workspace = { kind: 'folder' as const, path: '/project' }
@@ -121,11 +121,11 @@ export async function anotherAgent(fleet: Fleet, machineId: string, given: Agent
 }
 
 /** Polls until the condition is true; the error shows the last value. */
-export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 30_000): Promise<T> {
-  const deadline = Date.now() + patienceMs
+export async function waitUntil<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 30_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs
   for (;;) {
-    const value = await look()
-    if (isGood(value)) return value
+    const value = await read()
+    if (isDone(value)) return value
     if (Date.now() > deadline) throw new Error(`timed out: ${JSON.stringify(value)?.slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, 15))
   }

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { RalphError } from '../../src/contract/errors.ts'
 import { root } from '../support/paths.ts'
-import { patience } from './real-machines.ts'
+import { timeoutOptions } from './real-machines.ts'
 import type { ServedFleet } from './served-fleet.ts'
-import { aViewer, type Viewer } from './viewer.ts'
+import { createTestViewer, type TestViewer } from './viewer.ts'
 
-export type Worker = Awaited<ReturnType<typeof aWorker>>
+export type TestWorker = Awaited<ReturnType<typeof createTestWorker>>
 
 const program = `command:/bin/sh ${join(root, 'test/fleet/machine-notes-agent.sh')}`
 const units = 3
 
 /** An agent that counts in its project, one unit per prompt, and can be watched. */
-export async function aWorker(
+export async function createTestWorker(
   { api, served }: ServedFleet,
   at: { readonly machineId: string; readonly project: string },
 ) {
@@ -25,21 +25,21 @@ export async function aWorker(
   const { id: agentId } = await api().createAgent({ name, machineId, workspace, program })
   const lines = (file: string) =>
     existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8').trimEnd().split('\n') : []
-  let viewer: Viewer | undefined
+  let viewer: TestViewer | undefined
   const row = () => api().getAgent({ agentId })
   /** Retries while the backend is away. */
   const rowNow = async (): ReturnType<typeof row> => {
     await sleep(200)
     return row().catch(rowNow)
   }
-  await expect.poll(async () => (await row()).agent.state, patience).toBe('idle')
+  await expect.poll(async () => (await row()).agent.state, timeoutOptions).toBe('idle')
   return {
     agentId,
     /** Starts watching. Call it once all agents exist: a user who gains access to another agent has to start over. */
     watch: async () => {
-      const watching = aViewer(agentId, served)
+      const watching = createTestViewer(agentId, served)
       viewer = watching
-      await expect.poll(() => watching.seen.isLive, patience).toBe(true)
+      await expect.poll(() => watching.seen.isLive, timeoutOptions).toBe(true)
     },
     /** Starts Ralph Mode over REST. Without an answer, it checks whether the call took effect. */
     begin: async (taskDescription: string, pace = 0.15): Promise<string> => {
@@ -102,14 +102,14 @@ export async function aWorker(
       const told = viewer?.of(sprintId) ?? []
       const seen = told.map(({ id, seq }) => `${seq}: ${id}`)
       const missed = stored.filter((one, index) => seen[index] !== one)
-      return { missed, more: seen.slice(stored.length), ...counted(told), startOvers: viewer?.seen.startOvers }
+      return { missed, more: seen.slice(stored.length), ...countUnits(told), startOvers: viewer?.seen.startOvers }
     },
     /** Each prompt starts and ends once, and the viewer never had to start over. */
     all: { begun: units, over: units, startOvers: 1 },
   }
 }
 
-function counted(events: readonly { readonly event: { readonly type: string; readonly event?: unknown } }[]) {
+function countUnits(events: readonly { readonly event: { readonly type: string; readonly event?: unknown } }[]) {
   const begun = events.filter(({ event }) => event.type === 'attempt-started').length
   const over = events.filter(({ event: { event } }) => isTerminal(event)).length
   return { begun, over }

@@ -1,15 +1,15 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/backend/open-backend.ts'
-import { idsIn, pathWith, type Needs, type Route } from '../../src/contract/fleet/route.ts'
+import { listPathIds, buildPath, type RouteAccess, type Route } from '../../src/contract/fleet/route.ts'
 import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
-import { aBackend, aSession, asking, aUser, giveAccess, things, type Things } from './a-backend.ts'
-import { kinds, until } from './a-fleet.ts'
+import { createTestBackend, createTestSession, createApiCaller, createTestUser, grantAccess, createTestRows, type TestRows } from './a-backend.ts'
+import { kinds, waitUntil } from './a-fleet.ts'
 
-type Asked = Record<string, string | undefined>
+type RawRequest = Record<string, string | undefined>
 
 /** Sets headers that `fetch` refuses to set. */
-const raw = (origin: string, method: string, path: string, headers: Asked): Promise<number> =>
+const raw = (origin: string, method: string, path: string, headers: RawRequest): Promise<number> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
     const all = { ...headers, ...(method !== 'GET' && { 'content-length': '2' }) }
@@ -23,23 +23,23 @@ const raw = (origin: string, method: string, path: string, headers: Asked): Prom
   })
 
 const table = Object.entries<Route>(routes)
-const anId = '0197a000-0000-7000-8000-000000000009'
-const idsOf = (route: Route, ids: Partial<Things> = {}): string =>
-  pathWith(
+const unknownId = '0197a000-0000-7000-8000-000000000009'
+const createPathIds = (route: Route, ids: Partial<TestRows> = {}): string =>
+  buildPath(
     route.path,
-    Object.fromEntries(idsIn(route.path).map((name) => [name, { ...ids, eventId: '1' }[name] ?? anId])),
+    Object.fromEntries(listPathIds(route.path).map((name) => [name, { ...ids, eventId: '1' }[name] ?? unknownId])),
   )
 
 describe('every route', () => {
   let backend: Backend
   let host: string
   beforeAll(async () => {
-    backend = await aBackend('embedded')
+    backend = await createTestBackend('embedded')
     host = new URL(backend.origin).host
   }, 120_000)
   afterAll(() => backend?.close())
 
-  const guards: readonly [string, number, (ours: Asked) => Asked][] = [
+  const guards: readonly [string, number, (ours: RawRequest) => RawRequest][] = [
     ['a foreign name that resolves to us', 421, (ours) => ({ ...ours, host: 'evil.example' })],
     ['another port', 421, (ours) => ({ ...ours, host: '127.0.0.1:1' })],
     ['no host name', 400, (ours) => ({ ...ours, host: '' })],
@@ -49,18 +49,18 @@ describe('every route', () => {
     ['another site', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'cross-site' })],
     ['the same site on another port', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'same-site' })],
   ]
-  const changing: readonly [string, number, (ours: Asked) => Asked][] = [
+  const changing: readonly [string, number, (ours: RawRequest) => RawRequest][] = [
     ['a change by GET', 403, (ours) => ({ ...ours, 'sec-fetch-site': 'none' })],
     ['a form', 415, (ours) => ({ ...ours, 'content-type': 'application/x-www-form-urlencoded' })],
     ['a form with files', 415, (ours) => ({ ...ours, 'content-type': 'multipart/form-data; boundary=x' })],
     ['text', 415, (ours) => ({ ...ours, 'content-type': 'text/plain' })],
     ['no content type', 415, (ours) => ({ ...ours, 'content-type': undefined })],
   ]
-  const ours = (): Asked => ({ host, 'content-type': 'application/json' })
+  const ours = (): RawRequest => ({ host, 'content-type': 'application/json' })
 
   it.each(guards)('refuses %s', async (_, status, spoil) => {
     const got = await Promise.all(
-      table.map(async ([name, route]) => [name, await raw(backend.origin, route.method, idsOf(route), spoil(ours()))]),
+      table.map(async ([name, route]) => [name, await raw(backend.origin, route.method, createPathIds(route), spoil(ours()))]),
     )
     expect(got).toEqual(table.map(([name]) => [name, status]))
   })
@@ -70,7 +70,7 @@ describe('every route', () => {
     const got = await Promise.all(
       changes.map(async ([name, route]) => [
         name,
-        await raw(backend.origin, route.method, idsOf(route), spoil(ours())),
+        await raw(backend.origin, route.method, createPathIds(route), spoil(ours())),
       ]),
     )
     expect(got).toEqual(changes.map(([name]) => [name, status]))
@@ -80,9 +80,9 @@ describe('every route', () => {
     const strangers = [{}, { token: `ralph_${'x'.repeat(43)}` }, { cookie: `ralph-session=${'x'.repeat(43)}` }]
     const open: RouteName[] = ['signIn', 'signOut', 'waysToSignIn']
     for (const who of strangers) {
-      const ask = asking(backend.origin, who)
+      const ask = createApiCaller(backend.origin, who)
       const got = await Promise.all(
-        table.map(async ([name, route]) => [name, (await ask(route.method, idsOf(route))).status]),
+        table.map(async ([name, route]) => [name, (await ask(route.method, createPathIds(route))).status]),
       )
       expect(got.filter(([name]) => !open.some((one) => one === name))).toEqual(
         table.map(([name]) => [name, 401]).filter(([name]) => !open.some((one) => one === name)),
@@ -99,7 +99,7 @@ describe('every route', () => {
   })
 
   it('sends pages that can only run our own scripts', async () => {
-    const answer = await fetch(`${backend.origin}/agents/${anId}`)
+    const answer = await fetch(`${backend.origin}/agents/${unknownId}`)
     expect(await answer.text()).toContain('<title>Ralph</title>')
     expect(answer.headers.get('content-security-policy')).toContain("require-trusted-types-for 'script'")
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
@@ -117,7 +117,7 @@ describe('every route', () => {
 /** What each role may do, according to the routes. */
 const roles = ['stranger', 'read', 'write', 'owner', 'admin'] as const
 type Role = (typeof roles)[number]
-const may: Readonly<Record<Needs, readonly Role[]>> = {
+const may: Readonly<Record<RouteAccess, readonly Role[]>> = {
   nobody: roles,
   'signed-in': roles,
   read: ['read', 'write', 'owner', 'admin'],
@@ -127,19 +127,19 @@ const may: Readonly<Record<Needs, readonly Role[]>> = {
 }
 
 /** Calls that change what the others need, or that never end. */
-const notHere: readonly RouteName[] = ['events', 'signOut', 'signIn', 'archiveAgent']
+const skippedRoutes: readonly RouteName[] = ['events', 'signOut', 'signIn', 'archiveAgent']
 
-const nobodyYet = (): Record<Role, string> => ({ stranger: '', read: '', write: '', owner: '', admin: '' })
+const unknownUser = (): Record<Role, string> => ({ stranger: '', read: '', write: '', owner: '', admin: '' })
 
 describe.each(kinds)('the roles on %s', (kind) => {
   let backend: Backend
-  const cookies = nobodyYet()
-  const userIds = nobodyYet()
+  const cookies = unknownUser()
+  const userIds = unknownUser()
   beforeAll(async () => {
-    backend = await aBackend(kind)
+    backend = await createTestBackend(kind)
     for (const role of roles) {
-      userIds[role] = await aUser(backend, role === 'admin' ? 'admin' : 'member')
-      cookies[role] = await aSession(backend, userIds[role])
+      userIds[role] = await createTestUser(backend, role === 'admin' ? 'admin' : 'member')
+      cookies[role] = await createTestSession(backend, userIds[role])
     }
   }, 120_000)
   afterAll(() => backend?.close())
@@ -149,16 +149,16 @@ describe.each(kinds)('the roles on %s', (kind) => {
   it.each(roles)(
     '%s may do what the routes allow, and nothing else',
     async (role) => {
-      const all = table.filter(([name]) => !notHere.some((one) => one === name))
+      const all = table.filter(([name]) => !skippedRoutes.some((one) => one === name))
       const got: Record<string, string> = {}
       for (const [name, route] of all) {
-        const ids = await things(backend)
+        const ids = await createTestRows(backend)
         for (const level of ['read', 'write', 'owner'] as const) {
-          await giveAccess(backend, ids.agentId, userIds[level], level)
+          await grantAccess(backend, ids.agentId, userIds[level], level)
         }
-        const { status, body } = await asking(backend.origin, { cookie: cookies[role] })(
+        const { status, body } = await createApiCaller(backend.origin, { cookie: cookies[role] })(
           route.method,
-          idsOf(route, ids),
+          createPathIds(route, ids),
           {},
         )
         const isRefused = status === 403 || (status === 404 && isAbout(route) && role === 'stranger')
@@ -175,21 +175,21 @@ describe.each(kinds)('the roles on %s', (kind) => {
   )
 
   it('answers the same for missing and forbidden rows', async () => {
-    const ids = await things(backend)
-    const ask = asking(backend.origin, { cookie: cookies.stranger })
+    const ids = await createTestRows(backend)
+    const ask = createApiCaller(backend.origin, { cookie: cookies.stranger })
     for (const [, route] of table.filter(([, one]) => isAbout(one))) {
-      const forbidden = await ask(route.method, idsOf(route, ids))
-      const absent = await ask(route.method, idsOf(route))
+      const forbidden = await ask(route.method, createPathIds(route, ids))
+      const absent = await ask(route.method, createPathIds(route))
       expect([forbidden.status, forbidden.body]).toEqual([absent.status, absent.body])
       expect(forbidden.status).toBe(404)
     }
   })
 
   it('limits a token to its scope', async () => {
-    const ids = await things(backend)
-    const ask = asking(backend.origin, { cookie: cookies.admin })
+    const ids = await createTestRows(backend)
+    const ask = createApiCaller(backend.origin, { cookie: cookies.admin })
     const { token } = (await ask('POST', '/api/tokens', { name: 'ci', scope: 'read' })).body
-    const limited = asking(backend.origin, { token: String(token) })
+    const limited = createApiCaller(backend.origin, { token: String(token) })
     const codes = await Promise.all([
       limited('GET', `/api/agents/${ids.agentId}`),
       limited('POST', `/api/agents/${ids.agentId}/prompts`, { prompt: 'hi' }),
@@ -200,36 +200,36 @@ describe.each(kinds)('the roles on %s', (kind) => {
   })
 
   it('shows an agent only to users with access', async () => {
-    const ids = await things(backend)
-    await giveAccess(backend, ids.agentId, userIds.read, 'read')
+    const ids = await createTestRows(backend)
+    await grantAccess(backend, ids.agentId, userIds.read, 'read')
     const seen = async (role: Role) => {
-      const { body } = await asking(backend.origin, { cookie: cookies[role] })('GET', '/api/agents?limit=200')
+      const { body } = await createApiCaller(backend.origin, { cookie: cookies[role] })('GET', '/api/agents?limit=200')
       return JSON.stringify(body).includes(ids.agentId)
     }
     expect([await seen('stranger'), await seen('read'), await seen('admin')]).toEqual([false, true, true])
-    const questions = await asking(backend.origin, { cookie: cookies.stranger })('GET', '/api/questions?limit=200')
+    const questions = await createApiCaller(backend.origin, { cookie: cookies.stranger })('GET', '/api/questions?limit=200')
     expect(JSON.stringify(questions.body)).not.toContain(ids.questionId)
   })
 
   it('ends the session of a disabled user', async () => {
-    const id = await aUser(backend)
-    const cookie = await aSession(backend, id)
-    const admin = asking(backend.origin, { cookie: cookies.admin })
-    expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(200)
+    const id = await createTestUser(backend)
+    const cookie = await createTestSession(backend, id)
+    const admin = createApiCaller(backend.origin, { cookie: cookies.admin })
+    expect((await createApiCaller(backend.origin, { cookie })('GET', '/api/me')).status).toBe(200)
     expect((await admin('PATCH', `/api/users/${id}`, { disabled: true })).status).toBe(200)
-    expect((await asking(backend.origin, { cookie })('GET', '/api/me')).status).toBe(401)
+    expect((await createApiCaller(backend.origin, { cookie })('GET', '/api/me')).status).toBe(401)
   })
 
   it('limits a frequent caller, says for how long, and accepts calls afterwards', async () => {
-    const cookie = await aSession(backend, await aUser(backend))
-    const mine = asking(backend.origin, { cookie })
+    const cookie = await createTestSession(backend, await createTestUser(backend))
+    const mine = createApiCaller(backend.origin, { cookie })
     const flood = () => Promise.all(Array.from({ length: 50 }, () => mine('GET', '/api/me')))
-    const refused = await until(flood, (answers) => answers.some(({ status }) => status === 429), 120_000)
+    const refused = await waitUntil(flood, (answers) => answers.some(({ status }) => status === 429), 120_000)
     const slowed = refused.find(({ status }) => status === 429)
     expect(slowed?.body).toMatchObject({ code: 'RATE_LIMITED', status: 429, hint: 'wait 1 s' })
     const seconds = Number(slowed?.headers.get('retry-after'))
     expect(seconds).toBe(1)
-    expect((await asking(backend.origin, { cookie: cookies.admin })('GET', '/api/me')).status).toBe(200)
+    expect((await createApiCaller(backend.origin, { cookie: cookies.admin })('GET', '/api/me')).status).toBe(200)
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
     expect((await mine('GET', '/api/me')).status).toBe(200)
   })

@@ -9,8 +9,8 @@ import { startAgentsServer, type AgentsServer } from '../../src/agents-server/ag
 import { machines } from '../../src/backend/database/machine.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { createClient, type Client } from '../../src/client/client.ts'
-import { Change } from '../../src/contract/fleet/event.ts'
-import { aBackend, asking, type Json } from './a-backend.ts'
+import { FleetChange } from '../../src/contract/fleet/event.ts'
+import { createTestBackend, createApiCaller, type Json } from './a-backend.ts'
 import { kinds } from './a-fleet.ts'
 
 /**
@@ -38,7 +38,7 @@ else say(verb + ' ' + rest.join(' '))
 writeFileSync('work-' + turn, verb)
 `
 
-const playing = (folder: string, ...lines: readonly string[]): void => {
+const writePlay = (folder: string, ...lines: readonly string[]): void => {
   rmSync(join(folder, 'turn'), { force: true })
   writeFileSync(join(folder, 'play'), lines.join('\n'))
 }
@@ -53,7 +53,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
 
   beforeAll(async () => {
-    backend = await aBackend(kind)
+    backend = await createTestBackend(kind)
     const { machineId, connect } = await backend.localMachine('here')
     machine = await startAgentsServer({
       home: join(home, 'machine'),
@@ -66,8 +66,8 @@ describe.each(kinds)('the API on %s', (kind) => {
     })
     token = await backend.commandToken()
     api = createClient({ baseUrl: backend.origin, token })
-    ask = asking(backend.origin, { token })
-    await until(
+    ask = createApiCaller(backend.origin, { token })
+    await waitUntil(
       async () => (await api.listMachines({})).items,
       ([row]) => row?.reachable === true,
     )
@@ -83,7 +83,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     mkdirSync(folder)
     writeFileSync(join(folder, 'agent.cjs'), program)
     writeFileSync(join(folder, '.gitignore'), 'turn\nprompts\n')
-    playing(folder, ...lines)
+    writePlay(folder, ...lines)
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: folder })
     git('init', '-q')
@@ -97,7 +97,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     return { id: agent.id, folder }
   }
   const rested = (agentId: string) =>
-    until(
+    waitUntil(
       () => api.getAgent({ agentId }),
       ({ sprint }) => sprint !== undefined && !['in-progress', 'not-started', 'parked'].includes(sprint.status),
     )
@@ -147,7 +147,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   it('runs prompts of users between two prompts of the loop, in the order they chose', async () => {
     const { id } = await anAgent('sleep 1500', 'work', 'work', 'work', 'done')
     await api.startRalphMode({ agentId: id, taskDescription: 'Go', doneWhen: [] })
-    await until(
+    await waitUntil(
       () => api.listPrompts({ agentId: id }),
       ({ items }) => items[0]?.status === 'running',
     )
@@ -167,7 +167,7 @@ describe.each(kinds)('the API on %s', (kind) => {
       ['ralph', 'finished'],
       ['third', 'cancelled'],
     ])
-    const { items: happened } = await until(
+    const { items: happened } = await waitUntil(
       () => api.listPromptEvents({ agentId: id, promptId: first.id }),
       (page) => page.items.length > 0,
     )
@@ -182,7 +182,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   it('stops now: the agent is ended, the queue is empty, the lock is gone', async () => {
     const { id, folder } = await anAgent('sleep 60000')
     await api.startRalphMode({ agentId: id, taskDescription: 'Never ends', doneWhen: [] })
-    await until(
+    await waitUntil(
       () => api.listPrompts({ agentId: id }),
       ({ items }) => items[0]?.status === 'running',
     )
@@ -192,13 +192,13 @@ describe.each(kinds)('the API on %s', (kind) => {
       },
     )
     await api.stopRalphMode({ agentId: id, when: 'now' })
-    const { agent, sprint } = await until(
+    const { agent, sprint } = await waitUntil(
       () => api.getAgent({ agentId: id }),
       (row) => row.agent.state === 'idle',
     )
     expect([agent.inRalphMode, sprint?.status]).toEqual([false, 'interrupted'])
     const lock = () => api.listNotes({ agentId: id })
-    expect((await until(lock, (notes) => notes.lock === false)).lock).toBe(false)
+    expect((await waitUntil(lock, (notes) => notes.lock === false)).lock).toBe(false)
     const left = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
     expect(left.filter((line) => line.includes('agent.cjs') && line.includes(folder))).toEqual([])
   }, 120_000)
@@ -212,7 +212,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     const paused = await rested(id)
     expect(paused.sprint?.status).toBe('paused')
     await api.resumeSprint({ sprintId })
-    const { sprint } = await until(
+    const { sprint } = await waitUntil(
       () => rested(id),
       (row) => row.sprint?.status === 'completed',
     )
@@ -307,7 +307,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     const { id } = await anAgent('work', 'done')
     const live = await listenTo(backend.origin, token, `/api/events?agentId=${id}`)
     await api.startRalphMode({ agentId: id, taskDescription: 'Say it', doneWhen: [] })
-    await until(
+    await waitUntil(
       async () => live.changes(),
       (all) => all.some((one) => one.type === 'agent' && one.row.sprint?.status === 'completed'),
     )
@@ -316,7 +316,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     const [firstId] = live.ids()
     live.close()
     const again = await listenTo(backend.origin, token, `/api/events?agentId=${id}`, firstId)
-    await until(
+    await waitUntil(
       async () => again.ids(),
       (ids) => ids.at(-1) === live.ids().at(-1),
     )
@@ -326,7 +326,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   }, 120_000)
 })
 
-async function until<T>(look: () => Promise<T>, good: (value: T) => boolean): Promise<T> {
+async function waitUntil<T>(look: () => Promise<T>, good: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await look()
     if (good(value)) return value
@@ -339,7 +339,7 @@ async function listenTo(origin: string, token: string, path: string, after?: str
   const stop = new AbortController()
   const headers = { authorization: `Bearer ${token}`, ...(after !== undefined && { 'last-event-id': after }) }
   const answer = await fetch(`${origin}${path}`, { headers, signal: stop.signal })
-  const frames: { id: string; change: Change }[] = []
+  const frames: { id: string; change: FleetChange }[] = []
   const read = async () => {
     let text = ''
     for await (const part of answer.body ?? []) {
@@ -349,7 +349,7 @@ async function listenTo(origin: string, token: string, path: string, after?: str
       for (const frame of whole) {
         const [, id] = /^id: (.*)$/m.exec(frame) ?? []
         const [, data] = /^data: (.*)$/m.exec(frame) ?? []
-        if (id !== undefined && data !== undefined) frames.push({ id, change: z.decode(Change, JSON.parse(data)) })
+        if (id !== undefined && data !== undefined) frames.push({ id, change: z.decode(FleetChange, JSON.parse(data)) })
       }
     }
   }

@@ -10,7 +10,7 @@ import { createClient } from '../../src/client/client.ts'
 import { z } from 'zod'
 import { afterFile } from '../support/after-file.ts'
 import { root } from '../support/paths.ts'
-import { dataFolder, until } from './a-fleet.ts'
+import { createDataFolder, waitUntil } from './a-fleet.ts'
 
 const canary = 'sk-ant-canary-0123456789abcdef0123456789abcdef'
 /** The compile cache that the first start writes and the next ones use. */
@@ -20,7 +20,7 @@ const started: ChildProcess[] = []
 afterAll(() => started.forEach((child) => child.kill('SIGKILL')))
 
 /** `ralph serve`, as users start it. */
-function serve(...args: readonly string[]) {
+function startServe(...args: readonly string[]) {
   const env = { ...process.env, ANTHROPIC_API_KEY: canary, RALPH_HOME: home, DATABASE_URL: '', RALPH_OIDC_ISSUER: '' }
   const main = [join(root, 'bin/cli/main.cjs'), 'serve', '--json', ...args]
   const child = spawn(process.execPath, main, { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -30,7 +30,7 @@ function serve(...args: readonly string[]) {
   child.stderr.on('data', (part: Buffer) => (said.err += part.toString()))
   const ended = once(child, 'close').then(([code]: unknown[]) => code)
   const origin = async () => {
-    await until(
+    await waitUntil(
       async () => said,
       ({ out }) => out.includes('\n') || child.exitCode !== null,
       120_000,
@@ -41,7 +41,7 @@ function serve(...args: readonly string[]) {
 }
 
 /** A user who opens the printed address. */
-async function signedIn({ origin, address }: { readonly origin: string; readonly address: string }) {
+async function signIn({ origin, address }: { readonly origin: string; readonly address: string }) {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ ticket: new URL(address).hash.slice(1) })
   const answer = await fetch(`${origin}/api/sign-in`, { method: 'POST', headers, body })
@@ -51,14 +51,14 @@ async function signedIn({ origin, address }: { readonly origin: string; readonly
 }
 
 it('serves a data folder once, exits on request, and a copy of the folder has everything', async () => {
-  const data = await dataFolder()
-  const first = serve('--port', '0', '--data', data)
+  const data = await createDataFolder()
+  const first = startServe('--port', '0', '--data', data)
   const at = await first.origin()
-  const { cookie, api } = await signedIn(at)
+  const { cookie, api } = await signIn(at)
   const webhook = { url: `https://hooks.example.com/${canary}`, events: ['failed' as const] }
   await api.makeWebhook(webhook)
 
-  const second = serve('--port', '0', '--data', data)
+  const second = startServe('--port', '0', '--data', data)
   expect(await second.ended).toBe(1)
   expect(second.said.err + second.said.out).toContain('DATA_FOLDER_IN_USE')
   expect(second.said.err + second.said.out).toContain(`process ${first.child.pid}`)
@@ -74,21 +74,21 @@ it('serves a data folder once, exits on request, and a copy of the folder has ev
   const copy = await mkdtemp(join(tmpdir(), 'ralph-restored-'))
   afterFile(() => rm(copy, { recursive: true, force: true }))
   await cp(data, copy, { recursive: true })
-  const restored = serve('--port', '0', '--data', copy)
-  const again = await signedIn(await restored.origin())
+  const restored = startServe('--port', '0', '--data', copy)
+  const again = await signIn(await restored.origin())
   expect((await again.api.listWebhooks({})).items).toMatchObject([{ events: ['failed'] }])
   restored.child.kill('SIGTERM')
   expect(await restored.ended).toBe(0)
 }, 240_000)
 
 it('refuses other machines without TLS and accounts, and reports a port in use', async () => {
-  const exposed = serve('--port', '0', '--data', await dataFolder(), '--host', '0.0.0.0')
+  const exposed = startServe('--port', '0', '--data', await createDataFolder(), '--host', '0.0.0.0')
   expect([await exposed.ended, exposed.said.err]).toEqual([1, expect.stringContaining('"EXPOSED"')])
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const address = other.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  const taken = serve('--port', `${port}`, '--data', await dataFolder())
+  const taken = startServe('--port', `${port}`, '--data', await createDataFolder())
   expect([await taken.ended, taken.said.err]).toEqual([1, expect.stringContaining('"PORT_TAKEN"')])
   other.close()
 }, 240_000)

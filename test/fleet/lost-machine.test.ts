@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { markedProcesses } from '../support/processes.ts'
-import { aRealFleet, patience } from './real-machines.ts'
+import { createRealFleet, timeoutOptions } from './real-machines.ts'
 
 /** A repository that all machines can clone and push to. */
-function aRepository(folder: string): string {
+function createTestRepository(folder: string): string {
   const [made, bare] = [join(folder, 'made'), join(folder, 'repository.git')]
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], { cwd: made, stdio: 'pipe' })
@@ -18,7 +18,7 @@ function aRepository(folder: string): string {
 }
 
 /** Counts to four, one unit per prompt. The first prompt that reaches three never ends. */
-function anAgent(folder: string): string {
+function createTestAgentProgram(folder: string): string {
   const script = join(folder, 'agent.sh')
   const text = `notes=$(cat | grep -o '/[^ ]*/notes/[^/ ]*' | head -n 1)
 echo unit >>units
@@ -35,12 +35,12 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"one","usag
 }
 
 it('is replaced by another machine, which continues from the last push; its late reports are recorded and ignored', async () => {
-  const { folder, api, machine } = await aRealFleet('postgres', { leaseMs: 1000, silentMs: 8000, sweepMs: 200 })
+  const { folder, api, machine } = await createRealFleet('postgres', { leaseMs: 1000, silentMs: 8000, sweepMs: 200 })
   // The agent writes outside its project, which a sandbox would refuse.
   const env = { IS_SANDBOX: '1' }
   const [first, second] = [await machine('first', env), await machine('second', env)]
-  const workspace = { kind: 'clone' as const, repository: aRepository(folder), push: 'origin' }
-  const program = anAgent(folder)
+  const workspace = { kind: 'clone' as const, repository: createTestRepository(folder), push: 'origin' }
+  const program = createTestAgentProgram(folder)
   const { id: agentId } = await api.createAgent({ name: 'Counter', machineId: first.id, workspace, program })
   const unitsOn = ({ home }: { readonly home: string }) =>
     readFileSync(join(home, '.ralph', 'workspaces', agentId, 'units'), 'utf8')
@@ -49,10 +49,10 @@ it('is replaced by another machine, which continues from the last push; its late
   const row = () => api.getAgent({ agentId })
   const doneWhen = [{ run: 'test "$(wc -l <units)" -ge 4' }]
   const { sprintId } = await api.startRalphMode({ agentId, taskDescription: 'count to four', doneWhen })
-  await expect.poll(() => existsSync(join(folder, 'held')), patience).toBe(true)
+  await expect.poll(() => existsSync(join(folder, 'held')), timeoutOptions).toBe(true)
   await first.kill()
 
-  await expect.poll(async () => (await row()).sprint?.status, patience).toBe('completed')
+  await expect.poll(async () => (await row()).sprint?.status, timeoutOptions).toBe('completed')
   const { agent, sprint } = await row()
   expect(agent).toMatchObject({ machineId: second.id, inRalphMode: false })
   expect(sprint?.verdicts.map(({ verdict }) => verdict)).toEqual(['continue', 'continue', 'continue', 'accepted'])
@@ -63,8 +63,8 @@ it('is replaced by another machine, which continues from the last push; its late
   // It reconnects: its running prompts are ended, and its files are left alone.
   await first.start()
   const late = async () => (await api.listPrompts({ agentId })).items.find(({ error }) => error?.includes('is ignored'))
-  await expect.poll(late, patience).toMatchObject({ status: 'failed', sprintId })
-  await expect.poll(() => markedProcesses(folder), patience).toEqual([])
+  await expect.poll(late, timeoutOptions).toMatchObject({ status: 'failed', sprintId })
+  await expect.poll(() => markedProcesses(folder), timeoutOptions).toEqual([])
   expect([unitsOn(first), unitsOn(second)]).toEqual([3, 4])
   expect((await row()).agent).toMatchObject({ machineId: second.id, state: 'idle', inRalphMode: false })
   const { items } = await api.listEvents({ sprintId, limit: 200 })

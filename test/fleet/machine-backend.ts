@@ -1,23 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { makeAuthority, openAuthority } from '../../src/channel/authority.ts'
+import { createAuthority, openAuthority } from '../../src/channel/authority.ts'
 import { decodeReply, decodeReport, encodeRequest } from '../../src/channel/message.ts'
-import { transportPair, type Transport } from '../../src/channel/transport.ts'
+import { createTransportPair, type Transport } from '../../src/channel/transport.ts'
 import type { Timing } from '../../src/channel/line.ts'
-import { openMachines } from '../../src/backend/machines/machines.ts'
+import { openMachineLines } from '../../src/backend/machines/machines.ts'
 import {
   Reply,
   type AgentJournalEvent,
   type Inventory,
-  type KeptRequest,
+  type DurableRequest,
   type RequestBody,
   type RequestReply,
 } from '../../src/contract/fleet/channel.ts'
-import { memoryMachineStore } from './machine-memory-store.ts'
+import { createMemoryMachineStore } from './machine-memory-store.ts'
 
 /** The backend's end of the line with tables in memory: sends requests and records the replies. */
-export async function aBackend(timing?: Partial<Timing>) {
-  const memory = memoryMachineStore()
-  const authority = openAuthority(await makeAuthority(Date.now()))
+export async function createTestMachineBackend(timing?: Partial<Timing>) {
+  const memory = createMemoryMachineStore()
+  const authority = openAuthority(await createAuthority(Date.now()))
   const inventories = new Map<string, Inventory>()
   const events = new Map<string, AgentJournalEvent[]>()
   const log: string[] = []
@@ -27,29 +27,29 @@ export async function aBackend(timing?: Partial<Timing>) {
     now: Date.now,
     log: (_level: string, text: string, about?: object) => void log.push(`${text} ${JSON.stringify(about)}`),
   }
-  const machines = openMachines({
+  const machines = openMachineLines({
     ...base,
     version: '0.1.0',
     lookEveryMs: 200,
     handlers: {
-      takeMessage: memory.take,
-      takeInventory: async (machineId, { inventory }) => {
+      handleMessage: memory.take,
+      reconcileInventory: async (machineId, { inventory }) => {
         inventories.set(machineId, inventory)
         const stored = inventory.agents.map(({ agentId }) => [agentId, events.get(agentId)?.at(-1)?.seq ?? 0] as const)
         return { success: true, stored: Object.fromEntries(stored) }
       },
-      noteInventory: async (machineId, { inventory }) => {
+      saveInventory: async (machineId, { inventory }) => {
         inventories.set(machineId, inventory)
         return { success: true, stored: {} }
       },
-      takeEvents: async (_machineId, { agentId, events: batch }) => {
+      saveEvents: async (_machineId, { agentId, events: batch }) => {
         const before = events.get(agentId) ?? []
         const last = before.at(-1)?.seq ?? 0
         events.set(agentId, [...before, ...batch.filter(({ seq }) => seq > last)])
         return { success: true, stored: Math.max(last, batch.at(-1)?.seq ?? 0) }
       },
-      reachable: () => {},
-      seen: () => {},
+      onReachable: () => {},
+      onSeen: () => {},
     },
     ...(timing && { timing }),
   })
@@ -68,16 +68,16 @@ export async function aBackend(timing?: Partial<Timing>) {
     /** Opens an in-process connection of this machine. */
     connect: async (machineId: string): Promise<Transport> => {
       if (isDown) throw new Error('the backend is down')
-      const [ours, theirs] = transportPair(randomBytes(32))
+      const [ours, theirs] = createTransportPair(randomBytes(32))
       void machines.attach(ours, machineId).catch(() => {})
       return theirs
     },
-    send: <T extends KeptRequest>(machineId: string, type: T, body: RequestBody<T>, id: string = randomUUID()) => {
+    send: <T extends DurableRequest>(machineId: string, type: T, body: RequestBody<T>, id: string = randomUUID()) => {
       memory.send(machineId, { id, type, body: JSON.parse(JSON.stringify(encodeRequest(type, body))) })
       machines.wake(machineId)
       return id
     },
-    reply: <T extends KeptRequest>(machineId: string, type: T, id: string): RequestReply<T> | string | undefined => {
+    reply: <T extends DurableRequest>(machineId: string, type: T, id: string): RequestReply<T> | string | undefined => {
       const message = received(machineId, `reply:${id}`)
       if (!message) return undefined
       const reply = Reply.parse(message.body)

@@ -6,13 +6,13 @@ import { claude } from '../agents/real-agents.ts'
 import { installed } from '../agents/real-sprint.ts'
 import { claim } from '../agents/scenarios.ts'
 import { startStubModel } from '../support/stub-model/server.ts'
-import { aRealFleet, patience } from './real-machines.ts'
+import { createRealFleet, timeoutOptions } from './real-machines.ts'
 
 it('drives the real claude through the fleet: REST, mutual TLS, its own agents-server, and events back', async () => {
   const programs = await installed(claude.installs)
   const model = await startStubModel([claim])
   onTestFinished(model.close)
-  const { folder, api, machine } = await aRealFleet('embedded')
+  const { folder, api, machine } = await createRealFleet('embedded')
   const project = join(folder, 'project')
   mkdirSync(project)
   for (const [name, content] of Object.entries(claude.home?.(model.url) ?? {})) {
@@ -23,7 +23,7 @@ it('drives the real claude through the fleet: REST, mutual TLS, its own agents-s
   const env = { HOME: join(folder, 'claude-home'), PATH, IS_SANDBOX: 'yes', ...claude.env?.(model.url) }
   const { id: machineId, row } = await machine('build-1', env)
   const names = async () => (await row())?.programs.map(({ name }) => name)
-  await expect.poll(names, patience).toContain('claude')
+  await expect.poll(names, timeoutOptions).toContain('claude')
 
   // No machine is named: the one that has the program is chosen.
   const workspace = { kind: 'folder' as const, path: project }
@@ -31,11 +31,11 @@ it('drives the real claude through the fleet: REST, mutual TLS, its own agents-s
   expect(agent.machineId).toBe(machineId)
   const sprint = { workflow: 'ralph', goal: 'say something', env: { pass: [...(claude.pass ?? [])] } }
   const { id: sprintId } = await api.startSprint({ agentId, sprintYaml: stringify(sprint), doneWhen: [] })
-  await expect.poll(async () => (await api.getSprint({ sprintId })).progress.status, patience).toBe('completed')
+  await expect.poll(async () => (await api.getSprint({ sprintId })).progress.status, timeoutOptions).toBe('completed')
   const kinds = async () => {
     const { items } = await api.listEvents({ sprintId, limit: 200 })
     return items.map(({ event }) => (event.type === 'agent' ? event.event.kind : event.type))
   }
-  await expect.poll(kinds, patience).toEqual(expect.arrayContaining(['attempt-started', 'session', 'text', 'terminal']))
+  await expect.poll(kinds, timeoutOptions).toEqual(expect.arrayContaining(['attempt-started', 'session', 'text', 'terminal']))
   expect(model.requests.length).toBeGreaterThan(0)
 }, 300_000)

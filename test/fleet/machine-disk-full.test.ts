@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aSmallDisk, canMount, type SmallDisk } from '../chaos/small-disk.ts'
-import { aFolder } from '../support/folder.ts'
+import { createSmallDisk, canMount, type SmallDisk } from '../chaos/small-disk.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
-import { patience } from './real-machines.ts'
-import { aServedFleet } from './served-fleet.ts'
+import { timeoutOptions } from './real-machines.ts'
+import { createServedFleet } from './served-fleet.ts'
 
 it.skipIf(!canMount)(
   'starts nothing on a machine whose disk is full, says so, and runs each prompt once when there is room',
   async () => {
-    const folder = aFolder()
-    const fleet = await aServedFleet(folder, 'embedded')
+    const folder = createTestFolder()
+    const fleet = await createServedFleet(folder, 'embedded')
     let disk: SmallDisk | undefined
-    const within = async (home: string) => (disk = await aSmallDisk(home, 'size=64m'))
+    const within = async (home: string) => (disk = await createSmallDisk(home, 'size=64m'))
     const { id: machineId } = await fleet.machine('m1', { within })
     const [project, effects] = [join(folder, 'project'), join(folder, 'effects')]
     mkdirSync(project)
@@ -21,7 +21,7 @@ it.skipIf(!canMount)(
     const program = `command:/bin/sh ${join(root, 'test/fleet/machine-agent.sh')} ${effects}`
     const workspace = { kind: 'folder' as const, path: project }
     const { id: agentId } = await api.createAgent({ name: 'One', machineId, workspace, program })
-    await expect.poll(async () => (await api.getAgent({ agentId })).agent.state, patience).toBe('idle')
+    await expect.poll(async () => (await api.getAgent({ agentId })).agent.state, timeoutOptions).toBe('idle')
     const done = () => (existsSync(effects) ? readFileSync(effects, 'utf8').trim().split('\n') : [])
 
     // Too little space to start anything: the machine stores the prompt, holds it, and reports why.
@@ -31,7 +31,7 @@ it.skipIf(!canMount)(
       const { items } = await api.listPromptEvents({ agentId, promptId })
       return items.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
     }
-    await expect.poll(notes, patience).toEqual([expect.stringContaining('paused: disk-full')])
+    await expect.poll(notes, timeoutOptions).toEqual([expect.stringContaining('paused: disk-full')])
 
     // No space at all: the machine cannot even store the request.
     disk?.fill()
@@ -39,9 +39,9 @@ it.skipIf(!canMount)(
     expect(done()).toEqual([])
     disk?.free()
     const statuses = async () => (await api.listPrompts({ agentId })).items.map(({ status }) => status)
-    await expect.poll(statuses, patience).toEqual(['finished', 'finished'])
+    await expect.poll(statuses, timeoutOptions).toEqual(['finished', 'finished'])
     expect(done()).toEqual(['first', 'second'])
-    await expect.poll(notes, patience).toEqual([expect.stringContaining('room again'), expect.anything()])
+    await expect.poll(notes, timeoutOptions).toEqual([expect.stringContaining('room again'), expect.anything()])
   },
   270_000,
 )

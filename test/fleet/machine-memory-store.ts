@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import type { Stored } from '../../src/channel/mailbox.ts'
-import type { KeptMessage } from '../../src/channel/session.ts'
+import type { StoreResult } from '../../src/channel/mailbox.ts'
+import type { DurableMessage } from '../../src/channel/session.ts'
 import type {
-  Connecting,
+  ConnectionDetails,
   KnownMachine,
   MachineMessage,
   MachineStore,
-  NewToken,
-  TokenUse,
+  NewJoinTokenRow,
+  TokenRedemption,
 } from '../../src/backend/machines/store.ts'
 import type { MachineStatus } from '../../src/contract/fleet/machine.ts'
 
 type Row = KnownMachine & { readonly epoch: number; readonly alarm?: string; readonly connected: boolean }
-type Token = NewToken & { readonly keyPin?: string; readonly machineId?: string }
+type Token = NewJoinTokenRow & { readonly keyPin?: string; readonly machineId?: string }
 
 /** The backend's tables in memory, which tests can inspect. */
-export function memoryMachineStore(now: () => number = Date.now) {
+export function createMemoryMachineStore(now: () => number = Date.now) {
   const machines = new Map<string, Row>()
   const tokens = new Map<string, Token>()
-  const outboxes = new Map<string, KeptMessage[]>()
+  const outboxes = new Map<string, DurableMessage[]>()
   const inbox = new Map<string, MachineMessage>()
   let position = 0
   const change = (id: string, with_: Partial<Row>) => {
@@ -26,27 +26,27 @@ export function memoryMachineStore(now: () => number = Date.now) {
     if (row) machines.set(id, { ...row, ...with_ })
     return row !== undefined
   }
-  const outboxOf = (id: string) => outboxes.get(id) ?? outboxes.set(id, []).get(id) ?? []
+  const openOutbox = (id: string) => outboxes.get(id) ?? outboxes.set(id, []).get(id) ?? []
   const add = (name: string, status: MachineStatus = 'active', id: string = randomUUID()) => {
     machines.set(id, { id, name, status, bootEpoch: 0, bootId: undefined, epoch: 0, connected: false })
     return id
   }
   const store: MachineStore = {
     find: async (id) => machines.get(id),
-    connect: async (id, { bootEpoch, bootId }: Connecting) => {
+    connect: async (id, { bootEpoch, bootId }: ConnectionDetails) => {
       const epoch = (machines.get(id)?.epoch ?? 0) + 1
       change(id, { bootEpoch, bootId, epoch, connected: true })
       return epoch
     },
-    stillCounts: async (id, epoch) => machines.get(id)?.epoch === epoch && machines.get(id)?.status !== 'revoked',
+    confirmConnection: async (id, epoch) => machines.get(id)?.epoch === epoch && machines.get(id)?.status !== 'revoked',
     disconnect: async (id, epoch) => {
       if (machines.get(id)?.epoch === epoch) change(id, { connected: false })
     },
     setAlarm: async (id, alarm) => void change(id, { alarm }),
-    certified: async () => {},
+    saveCertificate: async () => {},
     setStatus: async (id, status) => change(id, { status }),
     addToken: async (token) => void tokens.set(token.id, token),
-    useToken: async ({ id, hash, keyPin, name }: TokenUse) => {
+    redeemToken: async ({ id, hash, keyPin, name }: TokenRedemption) => {
       const token = tokens.get(id)
       if (!token || token.hash !== hash) return { refused: 'unknown' }
       if (token.machineId !== undefined) {
@@ -61,13 +61,13 @@ export function memoryMachineStore(now: () => number = Date.now) {
     },
     outbox: (id) => ({
       pending: async (after, most) =>
-        outboxOf(id)
+        openOutbox(id)
           .filter((message) => message.position > after)
           .slice(0, most),
       acked: async (upTo) =>
         void outboxes.set(
           id,
-          outboxOf(id).filter((message) => message.position > upTo),
+          openOutbox(id).filter((message) => message.position > upTo),
         ),
     }),
   }
@@ -76,9 +76,9 @@ export function memoryMachineStore(now: () => number = Date.now) {
     machines,
     add,
     inbox,
-    send: (id: string, message: Omit<KeptMessage, 'position'>) =>
-      void outboxOf(id).push({ ...message, position: ++position }),
-    take: async (id: string, message: MachineMessage): Promise<Stored> => {
+    send: (id: string, message: Omit<DurableMessage, 'position'>) =>
+      void openOutbox(id).push({ ...message, position: ++position }),
+    take: async (id: string, message: MachineMessage): Promise<StoreResult> => {
       const key = `${id} ${message.id}`
       if (inbox.has(key)) return 'seen'
       inbox.set(key, message)

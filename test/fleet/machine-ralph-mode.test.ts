@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
 import { markedProcesses } from '../support/processes.ts'
-import { patience } from './real-machines.ts'
-import { aServedFleet } from './served-fleet.ts'
+import { timeoutOptions } from './real-machines.ts'
+import { createServedFleet } from './served-fleet.ts'
 
 it('follows the seed’s diagram: activation, loop, termination and stop, while both sides are killed in between', async () => {
-  const folder = aFolder()
-  const { backend, api, machine } = await aServedFleet(folder, 'embedded')
+  const folder = createTestFolder()
+  const { backend, api, machine } = await createServedFleet(folder, 'embedded')
   const { id: machineId, restart } = await machine('m1')
   const project = join(folder, 'project')
   mkdirSync(project)
@@ -33,27 +33,27 @@ it('follows the seed’s diagram: activation, loop, termination and stop, while 
   expect(await agent()).toMatchObject({ inRalphMode: true, ralphModeTaskDescription: taskDescription })
 
   // The loop: a fresh conversation each time. Both sides are killed at any point.
-  await expect.poll(units, patience).toBeGreaterThanOrEqual(1)
+  await expect.poll(units, timeoutOptions).toBeGreaterThanOrEqual(1)
   await restart()
   await backend.restart()
 
   // Termination: the lock is gone, which is a claim; the check passes.
-  await expect.poll(async () => (await row())?.sprint?.status, patience).toBe('completed')
-  await expect.poll(agent, patience).toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null })
+  await expect.poll(async () => (await row())?.sprint?.status, timeoutOptions).toBe('completed')
+  await expect.poll(agent, timeoutOptions).toMatchObject({ inRalphMode: false, ralphModeTaskDescription: null })
   expect(units()).toBe(4)
   expect(await verdicts()).toEqual(['continue', 'continue', 'continue', 'accepted'])
 
   // A user stops it: the turn ends, the lock is removed, the notes of all tasks stay.
   writeFileSync(file('enough'), '1000')
   writeFileSync(file('pace'), '60')
-  await expect.poll(agent, patience).toMatchObject({ state: 'idle' })
+  await expect.poll(agent, timeoutOptions).toMatchObject({ state: 'idle' })
   await api().startRalphMode({ agentId, taskDescription: 'count for ever' })
-  await expect.poll(units, patience).toBe(5)
+  await expect.poll(units, timeoutOptions).toBe(5)
   await api().stopRalphMode({ agentId, when: 'now' })
-  await expect.poll(agent, patience).toMatchObject({ inRalphMode: false, state: 'idle' })
+  await expect.poll(agent, timeoutOptions).toMatchObject({ inRalphMode: false, state: 'idle' })
   const { lock, notes } = await api().listNotes({ agentId })
   expect(lock).toBe(false)
   expect(notes[0]?.text.match(/^count .*$/gm)).toEqual(['count to four', 'count for ever'])
-  await expect.poll(() => markedProcesses(folder), patience).toEqual([])
+  await expect.poll(() => markedProcesses(folder), timeoutOptions).toEqual([])
   expect(units()).toBe(5)
 }, 270_000)

@@ -11,7 +11,7 @@ export type Toxic =
   | { readonly kind: 'half-open' }
 
 /** A bad network between one machine and the backend. */
-export async function toxicProxy(target: number) {
+export async function createToxicProxy(target: number) {
   let toxic: Toxic = { kind: 'pass' }
   const pairs = new Set<readonly [Socket, Socket]>()
   const forgotten = new WeakSet<readonly [Socket, Socket]>()
@@ -28,8 +28,8 @@ export async function toxicProxy(target: number) {
     }
     for (const socket of pair) socket.on('error', end).on('close', end)
     const now = (): Toxic => (forgotten.has(pair) ? { kind: 'half-open' } : toxic)
-    near.pipe(poison(now)).pipe(far)
-    far.pipe(poison(now)).pipe(near)
+    near.pipe(applyToxic(now)).pipe(far)
+    far.pipe(applyToxic(now)).pipe(near)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const kill = () => {
@@ -56,7 +56,7 @@ export async function toxicProxy(target: number) {
   }
 }
 
-const poison = (toxic: () => Toxic) =>
+const applyToxic = (toxic: () => Toxic) =>
   new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const now = toxic()

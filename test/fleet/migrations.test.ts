@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { migrations } from './a-fleet.ts'
 
 /** Changes that would break an older version running beside the new one. */
-const harmful = [
+const breakingPatterns = [
   /\bdrop (table|column|index|type|view|function|trigger|schema)\b/,
   /\brename\b/,
   /\balter column \S+ (set data )?type\b/,
@@ -18,7 +18,7 @@ const harmful = [
 ]
 
 /** Statements that do more than add, unless the first line of the file declares it breaking. */
-function breaks(sql: string): string[] {
+function findBreakingStatements(sql: string): string[] {
   if (sql.startsWith('-- breaking: ')) return []
   const own = new Set([...sql.matchAll(/\bcreate table (\S+)/gi)].map(([, name]) => name))
   const statements = sql
@@ -28,13 +28,13 @@ function breaks(sql: string): string[] {
   // No older version knows a table created in the same file.
   const isOwn = (statement: string) => [...own].some((name) => new RegExp(` on ${name}\\b`, 'i').test(statement))
   return statements.filter(
-    (statement) => !isOwn(statement) && harmful.some((pattern) => pattern.test(statement.toLowerCase())),
+    (statement) => !isOwn(statement) && breakingPatterns.some((pattern) => pattern.test(statement.toLowerCase())),
   )
 }
 
 it('only adds in every step, so that two versions can share a database', () => {
   const files = readdirSync(migrations).toSorted().slice(1)
-  const found = files.map((name) => ({ name, breaks: breaks(readFileSync(join(migrations, name), 'utf8')) }))
+  const found = files.map((name) => ({ name, breaks: findBreakingStatements(readFileSync(join(migrations, name), 'utf8')) }))
   expect(found).toEqual(files.map((name) => ({ name, breaks: [] })))
 })
 
@@ -51,8 +51,8 @@ it.each([
   'delete from event',
 ])('detects a breaking change: %s', (statement) => {
   const file = `-- Some words.\nalter table agent add column more text;\n${statement};\n`
-  expect(breaks(file)).toEqual([statement])
-  expect(breaks(`-- breaking: the reason\n${file}`)).toEqual([])
+  expect(findBreakingStatements(file)).toEqual([statement])
+  expect(findBreakingStatements(`-- breaking: the reason\n${file}`)).toEqual([])
 })
 
 it('accepts changes that only add', () => {
@@ -62,5 +62,5 @@ it('accepts changes that only add', () => {
     alter table sprint add column more_id int references more;
     alter table sprint add column names jsonb not null default '[]';
     create index sprint_more on sprint (more_id);`
-  expect(breaks(file)).toEqual([])
+  expect(findBreakingStatements(file)).toEqual([])
 })

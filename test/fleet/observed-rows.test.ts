@@ -7,23 +7,23 @@ import { events } from '../../src/backend/database/event.ts'
 import { questions } from '../../src/backend/database/question.ts'
 import { agents } from '../../src/backend/database/agent.ts'
 import { iterations, sprints } from '../../src/backend/database/sprint.ts'
-import { takeSighting } from '../../src/backend/fleet/observed.ts'
-import { projectAgent } from '../../src/backend/fleet/project-agent.ts'
-import { rowId } from '../../src/cli/serve/observe-events.ts'
+import { saveObservation } from '../../src/backend/fleet/observed.ts'
+import { ensureProjectAgent } from '../../src/backend/fleet/project-agent.ts'
+import { observedRowId } from '../../src/cli/serve/observe-events.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
-import { fold } from '../../src/cli/sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../src/cli/sprint/sprint-state.ts'
 import { openSprintStore } from '../../src/storage/sprint/sprint-store.ts'
-import { anIo } from '../support/an-io.ts'
-import { after, answered, aProgress, noon, type Play, reports, started } from '../support/builders.ts'
-import { aFolder } from '../support/folder.ts'
-import { aDatabase, aFleet, anAgent, anotherAgent, until, type World } from './a-fleet.ts'
+import { createTestIo } from '../support/an-io.ts'
+import { after, answered, buildProgress, noon, type Play, reports, started } from '../support/builders.ts'
+import { createTestFolder } from '../support/folder.ts'
+import { createTestDatabase, createTestFleet, createTestAgent, createAnotherTestAgent, waitUntil, type TestFleet } from './a-fleet.ts'
 
 let database: Database
-let world: World
+let world: TestFleet
 
 beforeAll(async () => {
-  database = await aDatabase('embedded')
-  world = await aFleet(database)
+  database = await createTestDatabase('embedded')
+  world = await createTestFleet(database)
 }, 120_000)
 afterAll(() => world.fleet.close())
 
@@ -33,20 +33,20 @@ const question = {
 } as const
 
 /** A project without sprints, its agent, and an observer. */
-async function aProject() {
-  const project = aFolder()
-  const { id: agentId, row: agent } = await anAgent(world.fleet)
+async function createTestProject() {
+  const project = createTestFolder()
+  const { id: agentId, row: agent } = await createTestAgent(world.fleet)
   const folder = (name: string) => join(project, '.claude', 'sprints', name)
   const logged: string[] = []
   const observe = () => {
-    const { io } = anIo({ cwd: project, now: Date.now })
+    const { io } = createTestIo({ cwd: project, now: Date.now })
     const log = (text: string) => void logged.push(text)
     const observer = observeSprints({ fleet: world.fleet, agentId, sprints: folder(''), io, log })
     onTestFinished(observer.close)
     return observer
   }
   const rowsOf = (name: string) => {
-    const id = rowId(agentId, name)
+    const id = observedRowId(agentId, name)
     const { db } = database
     return {
       id,
@@ -72,9 +72,9 @@ async function aProject() {
 }
 
 /** Runs the sprint in this folder for a while, resuming from its last state. */
-async function runIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
+async function runSprintIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
   mkdirSync(sprintDir, { recursive: true })
-  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? aProgress())
+  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? buildProgress())
   if (!opened) throw new Error('not opened')
   let { progress } = opened
   for (const play of plays) {
@@ -85,10 +85,10 @@ async function runIn(sprintDir: string, ...plays: readonly Play[]): Promise<() =
   return opened.store.close
 }
 
-const ranIn = async (...given: Parameters<typeof runIn>): Promise<void> => (await runIn(...given))()
+const createRunSprint = async (...given: Parameters<typeof runSprintIn>): Promise<void> => (await runSprintIn(...given))()
 
 /** Text that the agent says in the first attempt of an iteration. */
-function says(sprintDir: string, iteration: number, text: string): void {
+function writeAgentText(sprintDir: string, iteration: number, text: string): void {
   const attempt = join(sprintDir, 'attempts', `${iteration}-1`)
   const link = join(sprintDir, 'transcripts', `iteration-${iteration}.jsonl`)
   for (const made of [attempt, join(sprintDir, 'transcripts')]) mkdirSync(made, { recursive: true })
@@ -98,107 +98,107 @@ function says(sprintDir: string, iteration: number, text: string): void {
   writeFileSync(join(attempt, 'transcript.jsonl'), `${line}\n`, { flag: 'a' })
 }
 
-const textsIn = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
+const listTexts = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
   rows.flatMap(({ payload }) => (payload?.type === 'agent' && payload.event.kind === 'text' ? payload.event.text : []))
 
 it('shows existing sprints, adds nothing when it looks again, and catches up on what it missed', async () => {
-  const { folder, observe, rowsOf, agent } = await aProject()
+  const { folder, observe, rowsOf, agent } = await createTestProject()
   const { id, ...rows } = rowsOf('auth')
-  const close = await runIn(folder('auth'), started({ agents: ['claude'] }), reports({ status: 'continue' }))
-  says(folder('auth'), 1, 'first')
+  const close = await runSprintIn(folder('auth'), started({ agents: ['claude'] }), reports({ status: 'continue' }))
+  writeAgentText(folder('auth'), 1, 'first')
   await close()
 
   const before = observe()
-  await until(rows.sprint, (row) => row !== undefined)
-  await before.look(id)
+  await waitUntil(rows.sprint, (row) => row !== undefined)
+  await before.refresh(id)
   const seen = await rows.sprint()
   expect(seen).toMatchObject({ status: 'interrupted' })
   expect(await agent()).toMatchObject({ sprintId: id })
   const told = await rows.events()
-  expect(textsIn(told)).toEqual(['first'])
+  expect(listTexts(told)).toEqual(['first'])
   await before.close()
 
   const again = observe()
-  await until(async () => again.folderOf(id), Boolean)
-  await again.look(id)
+  await waitUntil(async () => again.folderOf(id), Boolean)
+  await again.refresh(id)
   expect(await rows.sprint()).toEqual(seen)
   expect(await rows.events()).toEqual(told)
   await again.close()
 
-  says(folder('auth'), 2, 'second')
+  writeAgentText(folder('auth'), 2, 'second')
   const third = observe()
-  await until(rows.events, (now) => textsIn(now).length === 2)
+  await waitUntil(rows.events, (now) => listTexts(now).length === 2)
   await third.close()
-  says(folder('auth'), 2, 'third')
-  await ranIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
+  writeAgentText(folder('auth'), 2, 'third')
+  await createRunSprint(folder('auth'), started({ agents: ['claude'] }), reports(question))
   observe()
-  await until(rows.sprint, (row) => row?.status === 'needs-human')
+  await waitUntil(rows.sprint, (row) => row?.status === 'needs-human')
   const all = await rows.events()
   expect(all.slice(0, told.length)).toEqual(told)
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1))
-  expect(textsIn(all)).toEqual(['first', 'second', 'third'])
+  expect(listTexts(all)).toEqual(['first', 'second', 'third'])
   expect((await rows.iterations()).map(({ verdict }) => verdict)).toEqual(['continue', 'needs-human'])
   expect(await rows.questions()).toMatchObject([{ status: 'open', reason: 'Which database?' }])
 })
 
 it('follows a sprint that runs in a terminal, and an answer given there', async () => {
-  const { folder, observe, rowsOf } = await aProject()
+  const { folder, observe, rowsOf } = await createTestProject()
   const rows = rowsOf('auth')
   const first = observe()
-  const close = await runIn(folder('auth'), started({ agents: ['claude'] }))
-  says(folder('auth'), 1, 'one')
-  await until(rows.events, (now) => textsIn(now).length === 1)
+  const close = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
+  writeAgentText(folder('auth'), 1, 'one')
+  await waitUntil(rows.events, (now) => listTexts(now).length === 1)
   expect(await rows.sprint()).toMatchObject({ status: 'in-progress' })
   await first.close()
-  says(folder('auth'), 1, 'two')
+  writeAgentText(folder('auth'), 1, 'two')
   observe()
-  says(folder('auth'), 1, 'three')
-  await until(rows.events, (now) => textsIn(now).length > 2)
-  expect(textsIn(await rows.events())).toEqual(['one', 'two', 'three'])
+  writeAgentText(folder('auth'), 1, 'three')
+  await waitUntil(rows.events, (now) => listTexts(now).length > 2)
+  expect(listTexts(await rows.events())).toEqual(['one', 'two', 'three'])
   await close()
-  await until(rows.sprint, (row) => row?.status === 'interrupted')
+  await waitUntil(rows.sprint, (row) => row?.status === 'interrupted')
 
-  await ranIn(folder('auth'), started({ agents: ['claude'] }), reports(question))
-  await until(rows.questions, ([row]) => row?.status === 'open')
-  await ranIn(folder('auth'), answered('staging'))
-  expect(await until(rows.questions, ([row]) => row?.status !== 'open')).toMatchObject([
+  await createRunSprint(folder('auth'), started({ agents: ['claude'] }), reports(question))
+  await waitUntil(rows.questions, ([row]) => row?.status === 'open')
+  await createRunSprint(folder('auth'), answered('staging'))
+  expect(await waitUntil(rows.questions, ([row]) => row?.status !== 'open')).toMatchObject([
     { status: 'answered', answer: 'staging', answeredBy: 'a terminal' },
   ])
   expect(await rows.sprint()).toMatchObject({ status: 'paused' })
 })
 
 it('survives sprints that are damaged, that vanish, or that are replaced under the same name', async () => {
-  const { folder, observe, rowsOf, logged } = await aProject()
+  const { folder, observe, rowsOf, logged } = await createTestProject()
   const rows = rowsOf('asks')
   mkdirSync(join(folder('bad'), 'journal'), { recursive: true })
   writeFileSync(join(folder('bad'), 'PROGRESS.yaml'), 'not: [a progress')
   mkdirSync(folder('empty'))
   writeFileSync(join(folder('file')), '')
-  await ranIn(folder('asks'), started({ agents: ['claude'] }), reports(question))
+  await createRunSprint(folder('asks'), started({ agents: ['claude'] }), reports(question))
 
   observe()
-  await until(rows.questions, ([row]) => row?.status === 'open')
+  await waitUntil(rows.questions, ([row]) => row?.status === 'open')
   expect(logged).toEqual([expect.stringContaining(`the sprint in ${folder('bad')} cannot be shown: `)])
 
   renameSync(folder('asks'), folder('moved'))
-  await until(rows.sprint, (row) => row?.status === 'interrupted')
+  await waitUntil(rows.sprint, (row) => row?.status === 'interrupted')
   expect(await rows.questions()).toMatchObject([{ status: 'superseded' }])
-  await until(rowsOf('moved').sprint, (row) => row?.status === 'needs-human')
+  await waitUntil(rowsOf('moved').sprint, (row) => row?.status === 'needs-human')
 
   rmSync(folder('moved'), { recursive: true })
-  await ranIn(folder('asks'), { ...started({ agents: ['claude'] }), at: noon + 1 })
-  await until(rows.sprint, (row) => row?.rev === 1)
+  await createRunSprint(folder('asks'), { ...started({ agents: ['claude'] }), at: noon + 1 })
+  await waitUntil(rows.sprint, (row) => row?.rev === 1)
   expect((await rows.events()).map(({ type }) => type)).toEqual(expect.arrayContaining(['sprint-started']))
   expect(await rows.iterations()).toEqual([])
   expect(await rows.questions()).toEqual([])
-  expect(world.troubles).toEqual([])
+  expect(world.errors).toEqual([])
 })
 
 it('gives a folder one agent, with a program as soon as one exists, and leaves agents of users alone', async () => {
-  const { row } = await anAgent(world.fleet)
+  const { row } = await createTestAgent(world.fleet)
   const machineId = (await row())?.machineId ?? ''
   const agentFor = (folder: string, program: string, problem?: string) =>
-    projectAgent(world.fleet, { machineId, folder, name: 'app', program, problem }, { name: 'me' })
+    ensureProjectAgent(world.fleet, { machineId, folder, name: 'app', program, problem }, { name: 'me' })
 
   const made = await agentFor('/srv/app', 'claude', 'install one')
   expect(made).toMatchObject({ name: 'app', state: 'failed', reason: 'no agent program: install one' })
@@ -208,7 +208,7 @@ it('gives a folder one agent, with a program as soon as one exists, and leaves a
   expect(await agentFor('/srv/app', 'claude')).toMatchObject({ id, program: 'codex', state: 'idle' })
 
   const workspace = { kind: 'folder' as const, path: '/srv/other' }
-  const own = await anotherAgent(world.fleet, machineId, { workspace, program: 'command:mine', state: 'creating' })
+  const own = await createAnotherTestAgent(world.fleet, machineId, { workspace, program: 'command:mine', state: 'creating' })
   const before = await own.row()
   expect(await agentFor('/srv/other', 'claude', 'install one')).toEqual(before)
   expect(await own.row()).toEqual(before)
@@ -219,17 +219,17 @@ it.each([
   ['does not replace one that is scheduled', { status: 'not-started' }, {}, false],
   ['does not replace Ralph Mode', { status: 'paused' }, { inRalphMode: true }, false],
 ] as const)('a sprint in a terminal %s', async (_, own, fields, isShown) => {
-  const { id: agentId, row } = await anAgent(world.fleet)
-  const [ownId, sprintId] = [rowId(agentId, 'own'), rowId(agentId, 'seen')]
+  const { id: agentId, row } = await createTestAgent(world.fleet)
+  const [ownId, sprintId] = [observedRowId(agentId, 'own'), observedRowId(agentId, 'seen')]
   const at = { createdAt: noon, updatedAt: noon, rev: 0 }
-  const values = { id: ownId, agentId, protocol: 'report', progress: aProgress(own), ...own, ...at } as const
+  const values = { id: ownId, agentId, protocol: 'report', progress: buildProgress(own), ...own, ...at } as const
   await database.db.insert(sprints).values(values)
   await database.db
     .update(agents)
     .set({ sprintId: ownId, ...fields })
     .where(eq(agents.id, agentId))
 
-  await takeSighting(world.fleet, agentId, { sprintId, progress: aProgress({ status: 'in-progress' }), events: [] })
+  await saveObservation(world.fleet, agentId, { sprintId, progress: buildProgress({ status: 'in-progress' }), events: [] })
 
   expect((await row())?.sprintId).toBe(isShown ? sprintId : ownId)
 })

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { createClient, type Client } from '../../src/client/client.ts'
-import { Served } from '../../src/cli/serve/served.ts'
+import { RunningBackend } from '../../src/cli/serve/served.ts'
 import { ralphProgram } from '../support/paths.ts'
 import { commitAll } from '../support/programs.ts'
-import { aSprint, type TestSprint } from '../support/sprint.ts'
-import { dataFolder, until } from './a-fleet.ts'
+import { createTestSprint, type TestSprint } from '../support/sprint.ts'
+import { createDataFolder, waitUntil } from './a-fleet.ts'
 
 const folder = '.claude/sprints/auth'
 const proceed = { status: 'continue', summary: 'still at it' }
@@ -20,8 +20,8 @@ const question = {
 }
 
 /** A repository with a sprint that changes a file, asks a question, is paused, and completes. */
-async function aProject(): Promise<TestSprint> {
-  const sprint = await aSprint({
+async function createTestProject(): Promise<TestSprint> {
+  const sprint = await createTestSprint({
     files: {
       's/SPRINT.yaml': null,
       [`${folder}/SPRINT.yaml`]: stringify({ workflow: 'ralph', goal: 'Ship it', 'sprint-id': 'auth' }),
@@ -43,7 +43,7 @@ async function aProject(): Promise<TestSprint> {
  * counted.
  */
 async function serveIn(sprint: TestSprint): Promise<Client> {
-  const data = await dataFolder()
+  const data = await createDataFolder()
   await sprint.write('../tools/claude', '#!/bin/sh\necho "2.0.0 (Claude Code)"\n')
   await chmod(sprint.at('../tools/claude'), 0o755)
   const env = {
@@ -60,19 +60,19 @@ async function serveIn(sprint: TestSprint): Promise<Client> {
   let log = ''
   server.stderr.on('data', (text: Buffer) => (log += text.toString()))
   const isUp = async () => (await readFile(join(data, 'serve.json'), 'utf8').catch(() => '')) || log
-  const text = await until(isUp, (said) => said.startsWith('{"origin"'), 60_000)
-  const { origin, token } = Served.parse(JSON.parse(text))
+  const text = await waitUntil(isUp, (said) => said.startsWith('{"origin"'), 60_000)
+  const { origin, token } = RunningBackend.parse(JSON.parse(text))
   return createClient({ baseUrl: origin, token })
 }
 
 const run = (sprint: TestSprint) => sprint.start('run', folder, '--workflows', 'wf')
 
 it('shows a sprint while it runs in a terminal, and forwards requests to it', async () => {
-  const sprint = await aProject()
+  const sprint = await createTestProject()
   const api = await serveIn(sprint)
   const first = run(sprint)
 
-  const { items: started } = await until(
+  const { items: started } = await waitUntil(
     () => api.listSprints({}),
     ({ items }) => items.some(({ progress }) => progress.live.some(({ stage }) => stage === 'agent')),
     60_000,
@@ -80,7 +80,7 @@ it('shows a sprint while it runs in a terminal, and forwards requests to it', as
   expect(started).toMatchObject([{ observed: true, progress: { goal: 'Ship it', sprintId: 'auth' } }])
   const sprintId = started[0]?.id ?? ''
   const now = () => api.getSprint({ sprintId })
-  const isAt = (status: string) => until(now, ({ progress }) => progress.status === status)
+  const isAt = (status: string) => waitUntil(now, ({ progress }) => progress.status === status)
   const { items: agents } = await api.listAgents({})
   expect(agents).toMatchObject([
     {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { openApi } from '../../src/backend/http/openapi.ts'
+import { buildOpenApi } from '../../src/backend/http/openapi.ts'
 
 const file = fileURLToPath(new URL('../../docs/api.txt', import.meta.url))
 
@@ -12,29 +12,29 @@ const file = fileURLToPath(new URL('../../docs/api.txt', import.meta.url))
  * review.
  */
 it('matches docs/api.txt', () => {
-  const text = outline(openApi('0'))
+  const text = formatOutline(buildOpenApi('0'))
   if (process.env['WRITE_API']) writeFileSync(file, text)
   expect(readFileSync(file, 'utf8')).toBe(text)
 })
 
 /** The whole document is larger than a megabyte, so each schema is listed with its fields and a checksum. */
-function outline(document: unknown): string {
+function formatOutline(document: unknown): string {
   const lines: string[] = []
   for (const [path, methods] of Object.entries(Document.parse(document).paths)) {
     for (const [method, { operationId, parameters, requestBody, responses, 'x-needs': needs }] of Object.entries(
       methods,
     )) {
       lines.push(`${method.toUpperCase()} ${path} (${operationId}, needs ${needs})`)
-      for (const { name, in: place, schema } of parameters) lines.push(`  ${place} ${name}: ${shapeOf(schema)}`)
-      for (const { schema } of Object.values(requestBody?.content ?? {})) lines.push(`  body ${shapeOf(schema)}`)
+      for (const { name, in: place, schema } of parameters) lines.push(`  ${place} ${name}: ${describeShape(schema)}`)
+      for (const { schema } of Object.values(requestBody?.content ?? {})) lines.push(`  body ${describeShape(schema)}`)
       const [[kind, answer] = ['none', undefined]] = Object.entries(responses['200']?.content ?? {})
-      lines.push(`  gives ${kind} ${shapeOf(answer?.schema)}`)
+      lines.push(`  gives ${kind} ${describeShape(answer?.schema)}`)
     }
   }
   return `${lines.join('\n')}\n`
 }
 
-function shapeOf(schema: unknown): string {
+function describeShape(schema: unknown): string {
   const { properties = {}, required = [], type = 'any' } = Shape.parse(schema ?? {})
   const fields = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
   const sum = createHash('sha256')
@@ -64,7 +64,7 @@ const Operation = z.object({
 const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), Operation)) })
 
 /** Problems of an OpenAPI document. */
-function lint(document: unknown): string[] {
+function lintDocument(document: unknown): string[] {
   const { paths } = Document.parse(document)
   const wrong: string[] = []
   const ids = new Set<string>()
@@ -97,12 +97,12 @@ function resolves(document: unknown, reference: string): boolean {
 }
 
 it('passes the lint', () => {
-  expect(lint(openApi('0'))).toEqual([])
+  expect(lintDocument(buildOpenApi('0'))).toEqual([])
 })
 
 it('is refused by the lint if it is wrong', () => {
   const bad = { operationId: 'a', summary: ' ', parameters: [], responses: { default: { $ref: '#/components/none' } } }
-  expect(lint({ paths: { '/x/{id}': { get: bad, post: { ...bad, summary: 'x' } } } })).toEqual([
+  expect(lintDocument({ paths: { '/x/{id}': { get: bad, post: { ...bad, summary: 'x' } } } })).toEqual([
     'get /x/{id}: no summary',
     'get /x/{id}: id in the path,  declared',
     'post /x/{id}: duplicate a',

@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startAgentsServer } from '../../src/agents-server/agents-server.ts'
 import { createClient } from '../../src/client/client.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { aBackend, asking } from './a-backend.ts'
-import { until } from './a-fleet.ts'
+import { createTestBackend, createApiCaller } from './a-backend.ts'
+import { waitUntil } from './a-fleet.ts'
 
 /** How long the database is down. The agent works during all of it. */
 const outageMs = Number(process.env['OUTAGE_MS'] ?? 3000)
@@ -24,7 +24,7 @@ const timer = setInterval(() => {
 it('survives a database outage, and the agent does not notice', async () => {
   const postgres = await startPostgres({ isDurable: true })
   onTestFinished(() => postgres.stop())
-  const backend = await aBackend('postgres', { place: { url: await postgres.makeDatabase() } })
+  const backend = await createTestBackend('postgres', { place: { url: await postgres.makeDatabase() } })
   onTestFinished(() => backend.close())
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-outage-')))
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
@@ -35,8 +35,8 @@ it('survives a database outage, and the agent does not notice', async () => {
   onTestFinished(() => machine.close())
   const token = await backend.commandToken()
   const api = createClient({ baseUrl: backend.origin, token })
-  const ask = asking(backend.origin, { token })
-  await until(
+  const ask = createApiCaller(backend.origin, { token })
+  await waitUntil(
     async () => (await api.listMachines({})).items,
     ([row]) => row?.reachable === true,
   )
@@ -47,7 +47,7 @@ it('survives a database outage, and the agent does not notice', async () => {
   const agent = await api.createAgent({ name: 'a', workspace, program: `command:${process.execPath} agent.cjs` })
   await api.queuePrompt({ agentId: agent.id, prompt: 'work' })
   const ran = () => readFileSync(join(folder, 'ran'), { encoding: 'utf8', flag: 'a+' })
-  await until(
+  await waitUntil(
     async () => ran(),
     (text) => text === 'begun\n',
     60_000,
@@ -60,7 +60,7 @@ it('survives a database outage, and the agent does not notice', async () => {
   expect((await ask('POST', `/api/agents/${agent.id}/prompts`, { prompt: 'x' })).status).toBe(503)
   expect([(await ask('GET', '/readyz')).status, (await ask('GET', '/healthz')).status]).toEqual([503, 200])
   writeFileSync(join(folder, 'go'), '')
-  await until(
+  await waitUntil(
     async () => ran(),
     (text) => text === 'begun\nended\n',
     60_000,
@@ -68,15 +68,15 @@ it('survives a database outage, and the agent does not notice', async () => {
   await new Promise((resolve) => setTimeout(resolve, outageMs))
   await postgres.restart()
 
-  await until(
+  await waitUntil(
     () => ask('GET', '/readyz'),
     ({ status }) => status === 200,
     60_000,
   )
   const prompts = () => api.listPrompts({ agentId: agent.id })
-  const { items } = await until(prompts, (page) => page.items[0]?.status === 'finished', 90_000)
+  const { items } = await waitUntil(prompts, (page) => page.items[0]?.status === 'finished', 90_000)
   expect([items.length, ran()]).toEqual([1, 'begun\nended\n'])
   await api.queuePrompt({ agentId: agent.id, prompt: 'again' })
-  await until(prompts, (page) => page.items.every(({ status }) => status === 'finished'), 60_000)
+  await waitUntil(prompts, (page) => page.items.every(({ status }) => status === 'finished'), 60_000)
   expect(ran()).toBe('begun\nended\nbegun\nended\n')
 }, 300_000)

@@ -6,7 +6,7 @@ import { ralphProgram } from '../support/paths.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-type How = {
+type RalphProcessOptions = {
   /** The file for its output. */
   readonly log?: string
   /** Command prefix that runs it elsewhere, e.g. in a namespace. */
@@ -16,7 +16,7 @@ type How = {
 }
 
 /** Runs `ralph` with its own environment: to its end, or until it is killed. */
-export function aRalph(env: Environment, { log, prefix = [], program = ralphProgram }: How = {}) {
+export function createRalphProcess(env: Environment, { log, prefix = [], program = ralphProgram }: RalphProcessOptions = {}) {
   const [file, ...words] = [...prefix, process.execPath, program]
   let running: ChildProcess | undefined
   const kill = async () => {
@@ -48,7 +48,7 @@ export function aRalph(env: Environment, { log, prefix = [], program = ralphProg
 }
 
 /** A free port. A process that is killed and restarted must get the same one. */
-export const freePort = () =>
+export const findFreePort = () =>
   new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address()

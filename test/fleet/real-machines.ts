@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { BackendOptions } from '../../src/backend/open-backend.ts'
-import { aFolder } from '../support/folder.ts'
-import { aBackend } from './a-backend.ts'
+import { createTestFolder } from '../support/folder.ts'
+import { createTestBackend } from './a-backend.ts'
 import type { Kind } from './a-fleet.ts'
-import { aRalph, type Environment } from './ralph-process.ts'
+import { createRalphProcess, type Environment } from './ralph-process.ts'
 
-export const patience = { timeout: 90_000, interval: 100 }
+export const timeoutOptions = { timeout: 90_000, interval: 100 }
 
 /** A backend that machines reach over TLS, and a root folder for all their workspaces. */
-export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'] = {}) {
-  const folder = aFolder()
-  const backend = await aBackend(kind, { settings, machines: { host: '127.0.0.1', port: 0 } })
+export async function createRealFleet(kind: Kind, settings: BackendOptions['settings'] = {}) {
+  const folder = createTestFolder()
+  const backend = await createTestBackend(kind, { settings, machines: { host: '127.0.0.1', port: 0 } })
   onTestFinished(() => backend.close(), 60_000)
   const api = createClient({ baseUrl: backend.origin, token: await backend.commandToken() })
   return {
@@ -24,13 +24,13 @@ export async function aRealFleet(kind: Kind, settings: BackendOptions['settings'
     machine: async (name: string, env: Environment = {}) => {
       const home = join(folder, name)
       mkdirSync(home)
-      const machine = aRalph({ ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), ...env })
+      const machine = createRalphProcess({ ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), ...env })
       const [, , , token = ''] = (await backend.joinCommand(name)).split(' ')
       const where = ['--backend', `127.0.0.1:${backend.machinePort}`, '--roots', folder]
       await machine.run('agents-server', 'join', token, ...where)
       const start = async () => {
         machine.start('agents-server', '--json')
-        await expect.poll(isReachable, patience).toBe(true)
+        await expect.poll(isReachable, timeoutOptions).toBe(true)
       }
       const row = async () => (await api.listMachines({})).items.find((one) => one.name === name)
       const isReachable = async () => (await row())?.reachable ?? false

@@ -9,12 +9,12 @@ import { z } from 'zod'
 import { agents } from '../../src/backend/database/agent.ts'
 import { machines } from '../../src/backend/database/machine.ts'
 import { openDatabase } from '../../src/backend/database/open-database.ts'
-import { notesProgress } from '../../src/backend/fleet/new-progress.ts'
-import { outbox } from '../../src/backend/fleet/machines.ts'
+import { createNotesProgress } from '../../src/backend/fleet/new-progress.ts'
+import { createOutbox } from '../../src/backend/fleet/machines.ts'
 import { openFleet } from '../../src/backend/fleet/open-fleet.ts'
-import { beginSprint } from '../../src/backend/fleet/sprints.ts'
+import { createFleetSprint } from '../../src/backend/fleet/sprints.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { migrations, until } from './a-fleet.ts'
+import { migrations, waitUntil } from './a-fleet.ts'
 
 /**
  * How many times a replica is killed, and how much work runs during it. `npm run test:more -- replicas` kills a hundred times.
@@ -24,7 +24,7 @@ const crashes = Number(process.env['POSTGRES_CRASHES'] ?? 0)
 const count = { agents: Number(process.env['REPLICA_AGENTS'] ?? 20), machines: 4 }
 const promptMs = 100
 
-const Heard = z.discriminatedUnion('type', [
+const ReplicaMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({ type: z.literal('trouble'), text: z.string() }),
   z.object({ type: z.literal('taken'), key: z.string() }),
@@ -111,7 +111,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
         machine.replica = to
         machine.epoch++
         lostSince.set(machine.id, Date.now())
-        send(to, { type: 'connect', machineId: machine.id, epoch: machine.epoch, inventory: inventoryOf(machine) })
+        send(to, { type: 'connect', machineId: machine.id, epoch: machine.epoch, inventory: createInventory(machine) })
         for (const [key, body] of machine.reports) {
           send(to, { type: 'report', machineId: machine.id, key, report: body })
         }
@@ -120,7 +120,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     taken: (key: string) => {
       for (const machine of room.values()) machine.reports.delete(key)
     },
-    hear: (replica: number, { machineId, row, message }: Extract<z.output<typeof Heard>, { type: 'message' }>) => {
+    hear: (replica: number, { machineId, row, message }: Extract<z.output<typeof ReplicaMessage>, { type: 'message' }>) => {
       const machine = room.get(machineId)
       if (!machine || machine.replica !== replica) return
       const { promptId, orderId } = Ids.parse(message.body)
@@ -135,7 +135,7 @@ const Order = z.object({ order: z.object({ iteration: z.number(), attempt: z.num
 const Iteration = z.object({ iteration: z.number() })
 const Ids = z.looseObject({ promptId: z.string().optional(), orderId: z.string().optional() })
 
-const inventoryOf = ({ prompts }: Machine) => {
+const createInventory = ({ prompts }: Machine) => {
   const running = [...prompts].filter(([, { isRunning }]) => isRunning)
   const of = [...new Set(running.map(([, { agentId }]) => agentId))]
   const known = { version: '0', platform: 'test', bootEpoch: 1, at: Date.now(), name: 'm', labels: [], slots: 1000 }
@@ -153,8 +153,8 @@ const inventoryOf = ({ prompts }: Machine) => {
   return { ...known, roots: [], agents: listed, waiting: 0 }
 }
 
-type Hear = (replica: number, message: z.output<typeof Heard>) => void
-type Hearing = { readonly hear: Hear; readonly moved: (from: number, to: number) => void }
+type OnReplicaMessage = (replica: number, message: z.output<typeof ReplicaMessage>) => void
+type SupervisorHandlers = { readonly hear: OnReplicaMessage; readonly moved: (from: number, to: number) => void }
 
 /** Migrations of the next version; both versions use its database. */
 async function newerMigrations(): Promise<string> {
@@ -175,7 +175,7 @@ async function newerMigrations(): Promise<string> {
  * Two replicas, and a supervisor that restarts one that exits: killed by the test, or because it declared itself lost.
  * Every other one is a newer version.
  */
-function supervise(url: string, newer: string, { hear, moved }: Hearing) {
+function superviseReplicas(url: string, newer: string, { hear, moved }: SupervisorHandlers) {
   const living = new Map<number, ChildProcess>()
   const state = { next: 0, isOver: false, gaveUp: 0 }
   const start = () =>
@@ -195,7 +195,7 @@ function supervise(url: string, newer: string, { hear, moved }: Hearing) {
         if (other !== undefined) moved(number, other)
       })
       child.on('message', (message) => {
-        const heard = Heard.parse(message)
+        const heard = ReplicaMessage.parse(message)
         if (heard.type === 'ready') {
           const wasAlone = living.size === 0
           living.set(number, child)
@@ -224,18 +224,18 @@ type Disturbance = {
 }
 
 /** Work continues through all disturbances, and every agent gets each of its prompts once, in order. */
-async function survive({ times, server, disturb }: Disturbance) {
+async function surviveDisturbances({ times, server, disturb }: Disturbance) {
   onTestFinished(server.stop)
   const url = await server.makeDatabase()
-  const machineIds = await aBusyFleet(url)
+  const machineIds = await createBusyFleet(url)
   const troubles: string[] = []
   const room = machineRoom(machineIds, (replica, message) => processes.send(replica, message))
-  const hear: Hear = (replica, heard) => {
+  const hear: OnReplicaMessage = (replica, heard) => {
     if (heard.type === 'trouble') troubles.push(heard.text)
     if (heard.type === 'taken') room.taken(heard.key)
     if (heard.type === 'message') room.hear(replica, heard)
   }
-  const processes = supervise(url, await newerMigrations(), { hear, moved: room.move })
+  const processes = superviseReplicas(url, await newerMigrations(), { hear, moved: room.move })
   onTestFinished(processes.stop)
   const again = setInterval(room.tellAgain, 1000)
   onTestFinished(() => clearInterval(again))
@@ -250,7 +250,7 @@ async function survive({ times, server, disturb }: Disturbance) {
       living: processes.living.size,
       last: troubles.at(-1),
     })
-    await until(look, (seen) => seen.prompts > goal && seen.living === 2, 300_000)
+    await waitUntil(look, (seen) => seen.prompts > goal && seen.living === 2, 300_000)
   }
   for (let time = 0; time < times; time++) {
     await goesOn(count.agents)
@@ -258,7 +258,7 @@ async function survive({ times, server, disturb }: Disturbance) {
   }
   const before = new Map([...room.begun].map(([agentId, iterations]) => [agentId, iterations.length]))
   const stuck = () => [...room.begun].filter(([agentId, all]) => all.length < (before.get(agentId) ?? 0) + 2)
-  await until(
+  await waitUntil(
     async () => stuck().length,
     (some) => some === 0 && room.begun.size === count.agents,
     120_000,
@@ -273,14 +273,14 @@ async function survive({ times, server, disturb }: Disturbance) {
   }
 }
 
-const unharmed = { agents: count.agents, overlaps: 0, lostOrDoubled: [], stuck: [] }
+const noHarm = { agents: count.agents, overlaps: 0, lostOrDoubled: [], stuck: [] }
 
 const times = (often: number) => (often === 1 ? 'once' : `${often} times`)
 
 it(`loses and repeats nothing when one of two replicas, of two versions, is killed ${times(kills)}`, async () => {
   const server = await startPostgres()
   const disturb: Disturbance['disturb'] = async ({ holder }) => void holder()?.kill('SIGKILL')
-  expect(await survive({ times: kills, server, disturb })).toEqual(unharmed)
+  expect(await surviveDisturbances({ times: kills, server, disturb })).toEqual(noHarm)
 }, 3_600_000)
 
 it.skipIf(crashes === 0)(
@@ -291,13 +291,13 @@ it.skipIf(crashes === 0)(
       await server.crash()
       await server.restart()
     }
-    expect(await survive({ times: crashes, server, disturb })).toEqual(unharmed)
+    expect(await surviveDisturbances({ times: crashes, server, disturb })).toEqual(noHarm)
   },
   3_600_000,
 )
 
 /** Sprints that never end, started but not yet sent, because no machine is connected. */
-async function aBusyFleet(url: string) {
+async function createBusyFleet(url: string) {
   const database = await openDatabase({ url }, { migrations })
   onTestFinished(() => database.close())
   const clock = { now: () => Date.now() }
@@ -308,10 +308,10 @@ async function aBusyFleet(url: string) {
     database,
     clock,
     newId: randomUUID,
-    machines: { ...outbox({ database, clock }), ask: unused },
-    notifications: { tell: async () => {} },
+    machines: { ...createOutbox({ database, clock }), ask: unused },
+    notifications: { notify: async () => {} },
     compiling: { readWorkflow: () => undefined },
-    trouble: () => {},
+    logError: () => {},
     onLost: () => {},
   })
   const machineIds = Array.from({ length: count.machines }, () => randomUUID())
@@ -327,8 +327,8 @@ async function aBusyFleet(url: string) {
     await database.db.insert(agents).values({ ...agent, createdAt })
     const sprintId = randomUUID()
     const wanted = { taskDescription: 'work', ifBusy: 'queue' as const, doneWhen: [] }
-    const progress = { ...notesProgress(sprintId, wanted), checkpoint: false }
-    await beginSprint(fleet, id, { id: sprintId, progress, by: { name: 'test' } })
+    const progress = { ...createNotesProgress(sprintId, wanted), checkpoint: false }
+    await createFleetSprint(fleet, id, { id: sprintId, progress, by: { name: 'test' } })
   }
   await fleet.close()
   expect(await database.db.select().from(agents).where(eq(agents.state, 'running'))).toEqual([])

@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { Served } from '../../src/cli/serve/served.ts'
+import { RunningBackend } from '../../src/cli/serve/served.ts'
 import { createClient } from '../../src/client/client.ts'
 import { testPostgres } from '../support/postgres.ts'
-import { dataFolder, type Kind } from './a-fleet.ts'
-import { aRalph, freePort } from './ralph-process.ts'
-import { patience } from './real-machines.ts'
+import { createDataFolder, type Kind } from './a-fleet.ts'
+import { createRalphProcess, findFreePort } from './ralph-process.ts'
+import { timeoutOptions } from './real-machines.ts'
 
-export type ServedFleet = Awaited<ReturnType<typeof aServedFleet>>
+export type ServedFleet = Awaited<ReturnType<typeof createServedFleet>>
 export type ServedMachine = Awaited<ReturnType<ServedFleet['machine']>>
 
-type Where = {
+type MachineLocation = {
   /** The port on which it reaches the backend. */
   readonly through?: number
   /** Puts the machine's folder elsewhere. */
@@ -23,20 +23,20 @@ type Where = {
 /**
  * `ralph serve` in its own process, which can be killed and restarts on the same ports; machines join it with a token.
  */
-export async function aServedFleet(folder: string, kind: Kind) {
-  const data = await dataFolder()
+export async function createServedFleet(folder: string, kind: Kind) {
+  const data = await createDataFolder()
   const DATABASE_URL = kind === 'postgres' ? await (await testPostgres()).makeDatabase() : undefined
   const home = join(folder, 'backend')
   mkdirSync(home, { recursive: true })
   const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL }
-  const program = aRalph(env, { log: join(folder, 'backend.log') })
-  const [port, machinePort] = [await freePort(), await freePort()]
+  const program = createRalphProcess(env, { log: join(folder, 'backend.log') })
+  const [port, machinePort] = [await findFreePort(), await findFreePort()]
   const machines = ['--machines-port', `${machinePort}`, '--machines-host', '127.0.0.1', '--no-machine']
   const start = () => program.start('serve', '--port', `${port}`, '--data', data, ...machines, '--json')
   const file = join(data, 'serve.json')
-  const served = () => Served.parse(JSON.parse(readFileSync(file, 'utf8')))
+  const served = () => RunningBackend.parse(JSON.parse(readFileSync(file, 'utf8')))
   start()
-  await expect.poll(() => existsSync(file), patience).toBe(true)
+  await expect.poll(() => existsSync(file), timeoutOptions).toBe(true)
   /** Every start creates another token. */
   const api = () => createClient({ baseUrl: served().origin, token: served().token })
   return {
@@ -45,11 +45,11 @@ export async function aServedFleet(folder: string, kind: Kind) {
     api,
     machinePort,
     /** A joined agents-server in its own process. */
-    machine: async (name: string, { through = machinePort, within, installed }: Where = {}) => {
+    machine: async (name: string, { through = machinePort, within, installed }: MachineLocation = {}) => {
       const own = join(folder, name)
       mkdirSync(own)
       const { prefix = [] } = (await within?.(own)) ?? {}
-      const machine = aRalph(
+      const machine = createRalphProcess(
         { ...process.env, RALPH_HOME: join(own, '.ralph'), HOME: own },
         { log: join(folder, `${name}.log`), prefix, ...(installed && { program: installed.program }) },
       )
@@ -62,7 +62,7 @@ export async function aServedFleet(folder: string, kind: Kind) {
       const begin = () => machine.start('agents-server', '--json')
       begin()
       const row = async () => (await api().listMachines({})).items.find(({ id }) => id === machineId)
-      await expect.poll(async () => (await row())?.reachable, patience).toBe(true)
+      await expect.poll(async () => (await row())?.reachable, timeoutOptions).toBe(true)
       const { kill, exitCode } = machine
       return { id: machineId, row, start: begin, kill, exitCode, restart: () => kill().then(begin) }
     },

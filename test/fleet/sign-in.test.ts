@@ -3,9 +3,9 @@ import { createServer, get, type Server } from 'node:http'
 import { createServer as aPort, type Server as NetServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/backend/open-backend.ts'
-import { aBackend, asking } from './a-backend.ts'
+import { createTestBackend, createApiCaller } from './a-backend.ts'
 
-function portOf(server: NetServer): number {
+function listeningPort(server: NetServer): number {
   const address = server.address()
   return typeof address === 'object' && address ? address.port : 0
 }
@@ -15,7 +15,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 type Login = { readonly nonce: string; readonly challenge: string }
 
 /** An identity provider that authenticates every user. */
-async function aProvider(person: () => Record<string, unknown>) {
+async function createTestProvider(person: () => Record<string, unknown>) {
   const logins = new Map<string, Login>()
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', issuer)
@@ -61,15 +61,15 @@ async function aProvider(person: () => Record<string, unknown>) {
       if (!login || verified !== login.challenge) return json({ error: 'invalid_grant' }, 400)
       const now = Math.floor(Date.now() / 1000)
       const claims = { iss: issuer, aud: 'ralph', iat: now, exp: now + 60, nonce: login.nonce, ...person() }
-      json({ access_token: 'a', token_type: 'Bearer', id_token: signed(claims) })
+      json({ access_token: 'a', token_type: 'Bearer', id_token: signClaims(claims) })
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://127.0.0.1:${portOf(server)}`
+  const issuer = `http://127.0.0.1:${listeningPort(server)}`
   return { issuer, close: () => server.close() }
 }
 
-function signed(claims: object): string {
+function signClaims(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const text = `${part({ alg: 'RS256', kid: 'k' })}.${part(claims)}`
   return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
@@ -92,21 +92,21 @@ const navigate = (
     }).on('error', reject)
   })
 
-const aFreePort = (): Promise<number> =>
+const findFreePort = (): Promise<number> =>
   new Promise((resolve) => {
     const probe = aPort().listen(0, '127.0.0.1', () => {
-      const port = portOf(probe)
+      const port = listeningPort(probe)
       probe.close(() => resolve(port))
     })
   })
 
 describe('signing in with an identity provider', () => {
   let person: Record<string, unknown> = {}
-  let provider: Awaited<ReturnType<typeof aProvider>>
+  let provider: Awaited<ReturnType<typeof createTestProvider>>
   let backend: Backend
   beforeAll(async () => {
-    provider = await aProvider(() => person)
-    const port = await aFreePort()
+    provider = await createTestProvider(() => person)
+    const port = await findFreePort()
     const origin = `http://127.0.0.1:${port}`
     const oidc = {
       issuer: provider.issuer,
@@ -116,7 +116,7 @@ describe('signing in with an identity provider', () => {
       origin,
       insecure: true,
     }
-    backend = await aBackend('embedded', { port, oidc })
+    backend = await createTestBackend('embedded', { port, oidc })
   }, 120_000)
   afterAll(async () => {
     await backend?.close()
@@ -132,7 +132,7 @@ describe('signing in with an identity provider', () => {
     tamper(end)
     return navigate(end, { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })
   }
-  const me = async (cookie: string) => (await asking(backend.origin, { cookie })('GET', '/api/me')).body
+  const me = async (cookie: string) => (await createApiCaller(backend.origin, { cookie })('GET', '/api/me')).body
 
   it('is offered to unauthenticated users', async () => {
     expect(await (await fetch(`${backend.origin}/api/sign-in`)).json()).toEqual({ organisation: true })

@@ -6,21 +6,21 @@ import { events } from '../../src/backend/database/event.ts'
 import { access, users } from '../../src/backend/database/user.ts'
 import { eventsTopic } from '../../src/backend/fleet/announce.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
-import { Change } from '../../src/contract/fleet/event.ts'
-import { aBackend, aSession, aUser, giveAccess, things } from './a-backend.ts'
-import { until } from './a-fleet.ts'
+import { FleetChange } from '../../src/contract/fleet/event.ts'
+import { createTestBackend, createTestSession, createTestUser, grantAccess, createTestRows } from './a-backend.ts'
+import { waitUntil } from './a-fleet.ts'
 
 /** Number of clients that do not read. The issue asks for `SSE_CLIENTS=1000`. */
 const count = Number(process.env['SSE_CLIENTS'] ?? 100)
 const times = { beatMs: 1500, recheckMs: 300 }
 
 let backend: Backend
-beforeAll(async () => void (backend = await aBackend('embedded', { eventTimes: times })))
+beforeAll(async () => void (backend = await createTestBackend('embedded', { eventTimes: times })))
 afterAll(() => backend?.close())
 
 let seq = 0
 /** An event of an agent, as reported by a machine. */
-async function happen(
+async function insertEvents(
   agentId: string,
   howMany = 1,
   { text = 'hello', sprintId }: { text?: string; sprintId?: string } = {},
@@ -34,13 +34,13 @@ async function happen(
     payload: { type: 'note' as const, level: 'info' as const, text },
   }))
   await backend.database.db.insert(events).values(rows)
-  backend.database.signals.give(eventsTopic, '')
+  backend.database.signals.emit(eventsTopic, '')
   return rows.map((row) => row.seq)
 }
 
-type Listening = {
+type StreamReader = {
   /** The received changes. */
-  readonly frames: () => readonly { readonly id: string; readonly change: Change }[]
+  readonly frames: () => readonly { readonly id: string; readonly change: FleetChange }[]
   /** The last position received. */
   readonly here: () => string | undefined
   readonly seqs: () => readonly number[]
@@ -48,14 +48,14 @@ type Listening = {
   readonly close: () => void
 }
 
-type Asked = { readonly agentId?: string; readonly sprintId?: string; readonly after?: string | undefined }
+type StreamQuery = { readonly agentId?: string; readonly sprintId?: string; readonly after?: string | undefined }
 
-async function listen(cookie: string, { after, ...query }: Asked = {}): Promise<Listening> {
+async function openStream(cookie: string, { after, ...query }: StreamQuery = {}): Promise<StreamReader> {
   const stop = new AbortController()
   const path = `/api/events?${new URLSearchParams(query).toString()}`
   const headers = { cookie, ...(after !== undefined && { 'last-event-id': after }) }
   const answer = await fetch(`${backend.origin}${path}`, { headers, signal: stop.signal })
-  const frames: { id: string; change: Change }[] = []
+  const frames: { id: string; change: FleetChange }[] = []
   let here: string | undefined
   let ended = false
   const read = async () => {
@@ -66,7 +66,7 @@ async function listen(cookie: string, { after, ...query }: Asked = {}): Promise<
       for (const one of whole) {
         const [, id, data] = /^id: (.*)\nevent: .*\ndata: (.*)$/.exec(one) ?? []
         if (id === undefined || data === undefined) continue
-        const change = z.decode(Change, JSON.parse(data))
+        const change = z.decode(FleetChange, JSON.parse(data))
         if (change.type === 'here') here = id
         else frames.push({ id, change })
       }
@@ -85,7 +85,7 @@ async function listen(cookie: string, { after, ...query }: Asked = {}): Promise<
 }
 
 /** A client that sends a request and then reads nothing. */
-function deaf(cookie: string, agentId: string): Promise<Socket> {
+function openDeafClient(cookie: string, agentId: string): Promise<Socket> {
   const { hostname, port, host } = new URL(backend.origin)
   const socket = connect({ host: hostname, port: Number(port) })
   socket.on('error', () => {})
@@ -103,29 +103,29 @@ const viewers = async (cookie: string): Promise<number> => {
 }
 
 it(`${count} clients that never read cost little, block no others, and are disconnected`, async () => {
-  const cookie = await aSession(backend, await aUser(backend, 'admin'))
-  const { agentId } = await things(backend)
-  const reader = await listen(cookie, { agentId })
-  const [first = 0] = await happen(agentId)
-  await until(
+  const cookie = await createTestSession(backend, await createTestUser(backend, 'admin'))
+  const { agentId } = await createTestRows(backend)
+  const reader = await openStream(cookie, { agentId })
+  const [first = 0] = await insertEvents(agentId)
+  await waitUntil(
     async () => reader.seqs(),
     (seen) => seen.includes(first),
   )
   const sockets: Socket[] = []
   // Several users, because the rate limit is per user.
-  const cookies = await Promise.all([1, 2, 3].map(async () => aSession(backend, await aUser(backend, 'admin'))))
+  const cookies = await Promise.all([1, 2, 3].map(async () => createTestSession(backend, await createTestUser(backend, 'admin'))))
   for (let made = 0; made < count; made += 50) {
     const some = Array.from({ length: Math.min(50, count - made) }, (_, at) => cookies[(made + at) % 3] ?? cookie)
-    sockets.push(...(await Promise.all(some.map((own) => deaf(own, agentId)))))
+    sockets.push(...(await Promise.all(some.map((own) => openDeafClient(own, agentId)))))
   }
   expect(await viewers(cookie)).toBe(count + 1)
   const before = process.memoryUsage()
   const sent: number[] = []
   const text = 'x'.repeat(40_000)
   for (let round = 0; round < 15; round++) {
-    const some = await happen(agentId, 8, { text })
+    const some = await insertEvents(agentId, 8, { text })
     sent.push(...some)
-    await until(
+    await waitUntil(
       async () => reader.seqs(),
       (seen) => seen.includes(some.at(-1) ?? 0),
     )
@@ -136,7 +136,7 @@ it(`${count} clients that never read cost little, block no others, and are disco
     after.heapUsed + after.arrayBuffers + after.external - before.heapUsed - before.arrayBuffers - before.external
   if (process.env['LOUD']) console.log('grown by MB', Math.round(grown / 1024 / 1024))
   expect(grown).toBeLessThan(count * 300 * 1024 + 150 * 1024 * 1024)
-  await until(
+  await waitUntil(
     () => viewers(cookie),
     (left) => left === 1,
     60_000,
@@ -145,8 +145,8 @@ it(`${count} clients that never read cost little, block no others, and are disco
   for (const socket of sockets) socket.destroy()
   const id = reader.frames()[0]?.id
   reader.close()
-  const again = await listen(cookie, { agentId, after: id })
-  await until(
+  const again = await openStream(cookie, { agentId, after: id })
+  await waitUntil(
     async () => again.seqs(),
     (seen) => seen.length >= sent.length,
   )
@@ -155,22 +155,22 @@ it(`${count} clients that never read cost little, block no others, and are disco
 }, 240_000)
 
 it('shows nothing more of an agent after access is revoked, and nothing at all to a disabled user', async () => {
-  const { agentId } = await things(backend)
-  const userId = await aUser(backend)
-  await giveAccess(backend, agentId, userId, 'read')
-  const cookie = await aSession(backend, userId)
-  const stream = await listen(cookie, { agentId })
-  const [seen = 0] = await happen(agentId)
-  await until(
+  const { agentId } = await createTestRows(backend)
+  const userId = await createTestUser(backend)
+  await grantAccess(backend, agentId, userId, 'read')
+  const cookie = await createTestSession(backend, userId)
+  const stream = await openStream(cookie, { agentId })
+  const [seen = 0] = await insertEvents(agentId)
+  await waitUntil(
     async () => stream.seqs(),
     (all) => all.includes(seen),
   )
   const { db } = backend.database
   await db.delete(access).where(and(eq(access.agentId, agentId), eq(access.userId, userId)))
   await new Promise((resolve) => setTimeout(resolve, 4 * times.recheckMs))
-  await happen(agentId)
+  await insertEvents(agentId)
   await db.update(users).set({ disabledAt: Date.now() }).where(eq(users.id, userId))
-  await until(
+  await waitUntil(
     async () => stream.hasEnded(),
     (isSo) => isSo,
   )
@@ -178,11 +178,11 @@ it('shows nothing more of an agent after access is revoked, and nothing at all t
 })
 
 it('ends the stream when its session ends', async () => {
-  const cookie = await aSession(backend, await aUser(backend))
-  const stream = await listen(cookie)
+  const cookie = await createTestSession(backend, await createTestUser(backend))
+  const stream = await openStream(cookie)
   const headers = { cookie, 'content-type': 'application/json' }
   await fetch(`${backend.origin}/api/sign-out`, { method: 'POST', headers, body: '{}' })
-  const ended = await until(
+  const ended = await waitUntil(
     async () => stream.hasEnded(),
     (isSo) => isSo,
   )
@@ -190,18 +190,18 @@ it('ends the stream when its session ends', async () => {
 })
 
 it('limits the stream to one agent on request', async () => {
-  const cookie = await aSession(backend, await aUser(backend, 'admin'))
-  const [one, other] = [await things(backend), await things(backend)]
-  const stream = await listen(cookie, { agentId: one.agentId })
-  await happen(other.agentId, 3)
-  const [last = 0] = await happen(one.agentId)
-  await until(
+  const cookie = await createTestSession(backend, await createTestUser(backend, 'admin'))
+  const [one, other] = [await createTestRows(backend), await createTestRows(backend)]
+  const stream = await openStream(cookie, { agentId: one.agentId })
+  await insertEvents(other.agentId, 3)
+  const [last = 0] = await insertEvents(one.agentId)
+  await waitUntil(
     async () => stream.seqs(),
     (all) => all.length > 0,
   )
   expect(stream.seqs()).toEqual([last])
-  const missed = await listen(cookie, { agentId: one.agentId, after: '0-0' })
-  await until(
+  const missed = await openStream(cookie, { agentId: one.agentId, after: '0-0' })
+  await waitUntil(
     async () => missed.frames(),
     (all) => all.length > 0,
   )
@@ -211,24 +211,24 @@ it('limits the stream to one agent on request', async () => {
 })
 
 it('sends start-over to a client that has missed too much, and continues from there', async () => {
-  const cookie = await aSession(backend, await aUser(backend, 'admin'))
-  const { agentId } = await things(backend)
-  await happen(agentId, 2100, { text: '' })
-  const stream = await listen(cookie, { agentId, after: '0-0' })
-  const all = await until(
+  const cookie = await createTestSession(backend, await createTestUser(backend, 'admin'))
+  const { agentId } = await createTestRows(backend)
+  await insertEvents(agentId, 2100, { text: '' })
+  const stream = await openStream(cookie, { agentId, after: '0-0' })
+  const all = await waitUntil(
     async () => stream.frames(),
     (frames) => frames.length > 0,
   )
   expect(all.map(({ change }) => change.type)).toEqual(['start-over'])
-  const [next = 0] = await happen(agentId)
-  await until(
+  const [next = 0] = await insertEvents(agentId)
+  await waitUntil(
     async () => stream.seqs(),
     (seen) => seen.length > 0,
   )
   expect(stream.seqs()).toEqual([next])
   stream.close()
-  const again = await listen(cookie, { agentId, after: all[0]?.id })
-  await until(
+  const again = await openStream(cookie, { agentId, after: all[0]?.id })
+  await waitUntil(
     async () => again.frames(),
     (frames) => frames.length > 0,
   )
@@ -237,28 +237,28 @@ it('sends start-over to a client that has missed too much, and continues from th
 })
 
 it('streams all rows and the events of one sprint, and switches to another sprint without a gap', async () => {
-  const cookie = await aSession(backend, await aUser(backend, 'admin'))
-  const [one, other] = [await things(backend), await things(backend)]
+  const cookie = await createTestSession(backend, await createTestUser(backend, 'admin'))
+  const [one, other] = [await createTestRows(backend), await createTestRows(backend)]
   const change = (agentId: string) =>
     backend.database.db.insert(events).values({ kind: 'agent', agentId, at: Date.now() })
   const toOne = { sprintId: one.sprintId }
-  const stream = await listen(cookie, toOne)
-  await until(
+  const stream = await openStream(cookie, toOne)
+  await waitUntil(
     async () => stream.here(),
     (id) => id !== undefined,
   )
-  await happen(other.agentId, 3, { sprintId: other.sprintId })
-  await happen(one.agentId)
+  await insertEvents(other.agentId, 3, { sprintId: other.sprintId })
+  await insertEvents(one.agentId)
   await change(other.agentId)
-  const [last = 0] = await happen(one.agentId, 1, toOne)
-  const told = await until(
+  const [last = 0] = await insertEvents(one.agentId, 1, toOne)
+  const told = await waitUntil(
     async () => stream.frames(),
     (frames) => frames.some(({ change: { type } }) => type === 'event'),
   )
   expect(told.map(({ change: { type } }) => type)).toEqual(['agent', 'event'])
   expect(stream.seqs()).toEqual([last])
   stream.close()
-  const [missed = 0] = await happen(other.agentId, 1, { sprintId: other.sprintId })
+  const [missed = 0] = await insertEvents(other.agentId, 1, { sprintId: other.sprintId })
   // As a page sends it, which cannot set headers.
   const path = `/api/events?sprintId=${other.sprintId}&after=${told.at(-1)?.id}`
   const answer = await fetch(`${backend.origin}${path}`, { headers: { cookie } })
@@ -271,15 +271,15 @@ it('streams all rows and the events of one sprint, and switches to another sprin
 }, 60_000)
 
 it('lets an idle client resume from the current position', async () => {
-  const cookie = await aSession(backend, await aUser(backend, 'admin'))
-  const { agentId } = await things(backend)
-  const stream = await listen(cookie)
-  const first = await until(
+  const cookie = await createTestSession(backend, await createTestUser(backend, 'admin'))
+  const { agentId } = await createTestRows(backend)
+  const stream = await openStream(cookie)
+  const first = await waitUntil(
     async () => stream.here(),
     (id) => id !== undefined,
   )
-  await happen(agentId, 3)
-  await until(
+  await insertEvents(agentId, 3)
+  await waitUntil(
     async () => stream.here(),
     (id) => id !== first,
   )
@@ -288,17 +288,17 @@ it('lets an idle client resume from the current position', async () => {
 })
 
 it('sends start-over to a client with an unknown position, and to one whose access has changed', async () => {
-  const { agentId } = await things(backend)
-  const userId = await aUser(backend)
-  const cookie = await aSession(backend, userId)
-  const stream = await listen(cookie, { after: '99999999-1' })
+  const { agentId } = await createTestRows(backend)
+  const userId = await createTestUser(backend)
+  const cookie = await createTestSession(backend, userId)
+  const stream = await openStream(cookie, { after: '99999999-1' })
   const types = () => stream.frames().map(({ change: { type } }) => type)
-  await until(
+  await waitUntil(
     async () => types(),
     (all) => all.length === 1,
   )
-  await giveAccess(backend, agentId, userId, 'read')
-  await until(
+  await grantAccess(backend, agentId, userId, 'read')
+  await waitUntil(
     async () => types(),
     (all) => all.length > 1,
   )

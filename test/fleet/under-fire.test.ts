@@ -3,14 +3,14 @@ import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { randomOf, type Random } from '../simulation/random.ts'
-import { aFolder } from '../support/folder.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { markedProcesses } from '../support/processes.ts'
 import { kinds } from './a-fleet.ts'
-import { aWorker, type Worker } from './a-worker.ts'
-import { toxicProxy, type Toxic } from './machine-toxic-proxy.ts'
-import { patience } from './real-machines.ts'
-import { aServedFleet, type ServedFleet, type ServedMachine } from './served-fleet.ts'
+import { createTestWorker, type TestWorker } from './a-worker.ts'
+import { createToxicProxy, type Toxic } from './machine-toxic-proxy.ts'
+import { timeoutOptions } from './real-machines.ts'
+import { createServedFleet, type ServedFleet, type ServedMachine } from './served-fleet.ts'
 
 /**
  * `FLEET_SEEDS=500` runs the long form, `FLEET_FIRST=251` starts there, `FLEET_SEED=7` runs only that seed.
@@ -19,7 +19,7 @@ import { aServedFleet, type ServedFleet, type ServedMachine } from './served-fle
 const env = process.env
 const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? 1)
 const usualSeeds = { embedded: 10, postgres: 2 }
-const patient = { ...patience, interval: 200 }
+const longTimeout = { ...timeoutOptions, interval: 200 }
 
 const toxics: readonly [Toxic, ...Toxic[]] = [
   { kind: 'delay', ms: 60 },
@@ -29,44 +29,44 @@ const toxics: readonly [Toxic, ...Toxic[]] = [
 ]
 
 type Remote = ServedMachine & {
-  readonly proxy: Awaited<ReturnType<typeof toxicProxy>>
-  readonly workers: readonly [Worker, Worker]
+  readonly proxy: Awaited<ReturnType<typeof createToxicProxy>>
+  readonly workers: readonly [TestWorker, TestWorker]
 }
-type World = { readonly folder: string; readonly fleet: ServedFleet; readonly machines: readonly [Remote, Remote] }
-type Sprint = { readonly worker: Worker; readonly sprintId: string }
+type FireWorld = { readonly folder: string; readonly fleet: ServedFleet; readonly machines: readonly [Remote, Remote] }
+type Sprint = { readonly worker: TestWorker; readonly sprintId: string }
 
 it.each(kinds.filter((kind) => (env['FLEET_DATABASE'] ?? kind) === kind))(
   '%s: every prompt takes effect once while backend, machines and the lines between them fail',
   async (kind) => {
     const seeds = env['FLEET_SEED'] === undefined ? Number(env['FLEET_SEEDS'] ?? usualSeeds[kind]) : 1
-    const world = await aWorld(kind)
+    const world = await createFireWorld(kind)
     const count: Count = { seeds: 0, prompts: 0, lost: 0, doubled: 0, left: 0, events: 0, healing: [], sinceUp: [] }
     for (let seed = first; seed < first + seeds; seed++) {
       await underFire(world, seed, count).catch((cause: unknown) => {
         const again = `FLEET_DATABASE=${kind} FLEET_SEED=${seed} npx vitest run --project e2e test/fleet/under-fire.test.ts`
-        throw new Error(`seed ${seed}, after ${told(count)}; again: ${again}`, { cause })
+        throw new Error(`seed ${seed}, after ${formatCount(count)}; again: ${again}`, { cause })
       })
-      if (count.seeds % 25 === 0) console.log(`${kind}, up to seed ${seed}: ${told(count)}`)
+      if (count.seeds % 25 === 0) console.log(`${kind}, up to seed ${seed}: ${formatCount(count)}`)
     }
-    console.log(`${kind}, from seed ${first}: ${told(count)}`)
+    console.log(`${kind}, from seed ${first}: ${formatCount(count)}`)
     expect(count).toMatchObject({ seeds, lost: 0, doubled: 0, left: 0 })
   },
   3_600_000 + Number(env['FLEET_SEEDS'] ?? 0) * 90_000,
 )
 
 /** A backend and two machines with two agents each, each in its own process and behind its own network. */
-async function aWorld(kind: (typeof kinds)[number]): Promise<World> {
-  const folder = env['FLEET_FOLDER'] ?? aFolder()
+async function createFireWorld(kind: (typeof kinds)[number]): Promise<FireWorld> {
+  const folder = env['FLEET_FOLDER'] ?? createTestFolder()
   mkdirSync(folder, { recursive: true })
-  const fleet = await aServedFleet(folder, kind)
+  const fleet = await createServedFleet(folder, kind)
   const machine = async (name: string): Promise<Remote> => {
-    const proxy = await toxicProxy(fleet.machinePort)
+    const proxy = await createToxicProxy(fleet.machinePort)
     onTestFinished(proxy.close)
     const joined = await fleet.machine(name, { through: proxy.port })
-    const worker = (n: number) => aWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
+    const worker = (n: number) => createTestWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
     return { ...joined, proxy, workers: [await worker(1), await worker(2)] }
   }
-  const machines: World['machines'] = [await machine('m1'), await machine('m2')]
+  const machines: FireWorld['machines'] = [await machine('m1'), await machine('m2')]
   for (const { workers } of machines) for (const worker of workers) await worker.watch()
   return { folder, fleet, machines }
 }
@@ -76,45 +76,45 @@ type Count = Record<'seeds' | 'prompts' | 'lost' | 'doubled' | 'left' | 'events'
   readonly sinceUp: number[]
 }
 
-async function underFire(world: World, seed: number, count: Count): Promise<void> {
-  const random = randomOf(seed)
+async function underFire(world: FireWorld, seed: number, count: Count): Promise<void> {
+  const random = createRandom(seed)
   const others = world.machines.map(({ workers: [, other] }) => ({ worker: other, counts: random.chance(0.5) }))
   const counting = others.flatMap(({ worker, counts }) => (counts ? [worker] : []))
   const workers = [...world.machines.map(({ workers: [one] }) => one), ...counting]
   const stopped = others.flatMap(({ worker, counts }) => (counts ? [] : [worker]))
   const sprints: Sprint[] = []
-  const begin = async (worker: Worker, afterMs: number) => {
+  const begin = async (worker: TestWorker, afterMs: number) => {
     await sleep(afterMs)
     sprints.push({ worker, sprintId: await worker.begin(`count to three (${seed})`) })
   }
   const begun = workers.map((worker) => begin(worker, random.chance(0.5) ? 0 : random.below(1500)))
-  const stopping = stopped.map((worker) => stop(worker, seed, random.below(3000)))
-  await fire(world, seed, random)
+  const stopping = stopped.map((worker) => startAndStop(worker, seed, random.below(3000)))
+  await injectFaults(world, seed, random)
   const { healing, sinceUp } = await reconciled(world, sprints)
   count.healing.push(healing)
   count.sinceUp.push(sinceUp)
   if (healing > 10_000) console.log(`seed ${seed}: ${Math.round(healing)} ms, load ${loadavg()[0]}`)
   await Promise.all(begun)
   for (const { worker, sprintId } of sprints) {
-    await expect.poll(() => worker.state(), patient).toEqual({ sprintId, ...worker.atRest })
+    await expect.poll(() => worker.state(), longTimeout).toEqual({ sprintId, ...worker.atRest })
     const [units, wanted] = [worker.units(), worker.attempts(sprintId)]
     count.prompts += wanted.length
     count.lost += wanted.filter((attempt) => !units.includes(attempt)).length
     count.doubled += units.length - new Set(units).size
     expect(units).toEqual(wanted)
     await expect
-      .poll(() => worker.watching(sprintId).catch(String), patient)
+      .poll(() => worker.watching(sprintId).catch(String), longTimeout)
       .toEqual({ missed: [], more: [], ...worker.all })
     count.events += worker.watched(sprintId).length
   }
   for (const [index, worker] of stopped.entries()) {
     const sprintId = await stopping[index]
-    await expect.poll(() => worker.state(), patient).toMatchObject({ sprintId, ...worker.stopped })
-    await expect.poll(() => worker.lock().catch(() => 'unknown'), patient).toBe(false)
+    await expect.poll(() => worker.state(), longTimeout).toMatchObject({ sprintId, ...worker.stopped })
+    await expect.poll(() => worker.lock().catch(() => 'unknown'), longTimeout).toBe(false)
     count.prompts += worker.units().length
     expect(worker.attempts(sprintId ?? '').slice(0, 1)).toEqual(expect.arrayContaining(worker.units()))
   }
-  await expect.poll(() => markedProcesses(world.folder), patient).toEqual([])
+  await expect.poll(() => markedProcesses(world.folder), longTimeout).toEqual([])
   count.left += markedProcesses(world.folder).length
   const { items } = await world.fleet.api().listAgents({})
   expect(items.map(({ agent }) => agent.state)).toEqual(['idle', 'idle', 'idle', 'idle'])
@@ -122,7 +122,7 @@ async function underFire(world: World, seed: number, count: Count): Promise<void
 }
 
 /** Starts work that would take a minute per prompt, and stops it soon after. */
-async function stop(worker: Worker, seed: number, afterMs: number): Promise<string> {
+async function startAndStop(worker: TestWorker, seed: number, afterMs: number): Promise<string> {
   const sprintId = await worker.begin(`count for ever (${seed})`, 60)
   await sleep(afterMs)
   await worker.stop()
@@ -130,7 +130,7 @@ async function stop(worker: Worker, seed: number, afterMs: number): Promise<stri
 }
 
 /** Three to five faults, some of them at the same time; then everything heals. */
-async function fire({ fleet, machines }: World, seed: number, random: Random): Promise<void> {
+async function injectFaults({ fleet, machines }: FireWorld, seed: number, random: Random): Promise<void> {
   const crash = async (one: Pick<ServedMachine, 'kill' | 'start'>) => {
     await one.kill()
     await sleep(random.below(300))
@@ -161,7 +161,7 @@ async function fire({ fleet, machines }: World, seed: number, random: Random): P
 }
 
 /** The time until both machines answer and all prompts that ended on them are known, and since the backend answers. */
-async function reconciled({ fleet, machines }: World, sprints: readonly Sprint[]) {
+async function reconciled({ fleet, machines }: FireWorld, sprints: readonly Sprint[]) {
   const healed = performance.now()
   let up: number | undefined
   const ended = sprints.map(({ worker, sprintId }) => ({ sprintId, count: worker.ended(sprintId) }))
@@ -175,11 +175,11 @@ async function reconciled({ fleet, machines }: World, sprints: readonly Sprint[]
     const known = new Map(items.map(({ sprint }) => [sprint?.id, sprint?.verdicts.filter(({ verdict }) => verdict)]))
     return ended.every(({ sprintId, count }) => (known.get(sprintId)?.length ?? 0) >= count)
   }
-  await expect.poll(() => isKnown().catch(() => false), { ...patience, interval: 150 }).toBe(true)
+  await expect.poll(() => isKnown().catch(() => false), { ...timeoutOptions, interval: 150 }).toBe(true)
   return { healing: performance.now() - healed, sinceUp: performance.now() - (up ?? healed) }
 }
 
-function told({ seeds, prompts, lost, doubled, left, events, healing, sinceUp }: Count): string {
+function formatCount({ seeds, prompts, lost, doubled, left, events, healing, sinceUp }: Count): string {
   const what = `${prompts} prompts, ${lost} lost, ${doubled} doubled, ${left} processes left, ${events} events seen`
   const when = `${times(healing)} after healing, ${times(sinceUp)} after the backend was up`
   return `${seeds} seeds, ${what}; reconciled ${when}`

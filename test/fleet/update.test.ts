@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
-import { patience } from './real-machines.ts'
-import { aServedFleet } from './served-fleet.ts'
+import { timeoutOptions } from './real-machines.ts'
+import { createServedFleet } from './served-fleet.ts'
 
 /** The package as installed, except for its version. */
-function aPackage(folder: string, version: string): void {
+function createTestPackage(folder: string, version: string): void {
   mkdirSync(folder, { recursive: true })
   for (const name of ['bin', 'assets', 'schemas']) cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -16,11 +16,11 @@ function aPackage(folder: string, version: string): void {
 }
 
 it('updates a machine remotely as configured there, while its agent keeps running', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   const packages = join(folder, 'packages')
-  for (const version of ['0.0.1', '0.0.2']) aPackage(join(packages, version), version)
+  for (const version of ['0.0.1', '0.0.2']) createTestPackage(join(packages, version), version)
   symlinkSync('0.0.1', join(packages, 'current'))
-  const fleet = await aServedFleet(folder, 'embedded')
+  const fleet = await createServedFleet(folder, 'embedded')
   const api = fleet.api()
   const machine = await fleet.machine('m1', {
     installed: {
@@ -34,7 +34,7 @@ it('updates a machine remotely as configured there, while its agent keeps runnin
   const { id: agentId } = await api.createAgent({ name: 'Worker', machineId: machine.id, workspace, program })
   const { id: promptId } = await api.queuePrompt({ agentId, prompt: 'sleep 5\neffect one\nsay done' })
   const prompt = async () => (await api.listPrompts({ agentId })).items.find(({ id }) => id === promptId)
-  await expect.poll(async () => (await prompt())?.status, patience).toBe('running')
+  await expect.poll(async () => (await prompt())?.status, timeoutOptions).toBe('running')
 
   const refused = api.updateMachine({ machineId: machine.id, version: '0.0.9' })
   await expect(refused).rejects.toMatchObject({
@@ -42,10 +42,10 @@ it('updates a machine remotely as configured there, while its agent keeps runnin
     message: expect.stringContaining('exit code 1'),
   })
   await api.updateMachine({ machineId: machine.id, version: '0.0.2' })
-  await expect.poll(() => machine.exitCode(), patience).toBe(0)
+  await expect.poll(() => machine.exitCode(), timeoutOptions).toBe(0)
   machine.start()
 
-  await expect.poll(machine.row, patience).toMatchObject({ version: '0.0.2', reachable: true })
-  await expect.poll(async () => (await prompt())?.status, patience).toBe('finished')
+  await expect.poll(machine.row, timeoutOptions).toMatchObject({ version: '0.0.2', reachable: true })
+  await expect.poll(async () => (await prompt())?.status, timeoutOptions).toBe('finished')
   expect(readFileSync(join(folder, 'effects'), 'utf8')).toBe('one\n')
 })

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest'
-import { followChanges, type Source } from '../../src/client/changes.ts'
+import { followChanges, type ChangeSource } from '../../src/client/changes.ts'
 import type { StoredEvent } from '../../src/contract/fleet/event.ts'
 
-export type Viewer = ReturnType<typeof aViewer>
+export type TestViewer = ReturnType<typeof createTestViewer>
 
 /** Follows one agent all the time, as the page does, whatever happens to the backend. */
-export function aViewer(agentId: string, served: () => { readonly origin: string; readonly token: string }) {
+export function createTestViewer(agentId: string, served: () => { readonly origin: string; readonly token: string }) {
   const told = new Map<string, StoredEvent[]>()
   const seen = { startOvers: 0, connections: 0, isLive: false }
-  const open = (url: string): Source => {
+  const open = (url: string): ChangeSource => {
     seen.connections++
     const { origin, token } = served()
     const at = new URL(url, origin)
@@ -28,11 +28,11 @@ export function aViewer(agentId: string, served: () => { readonly origin: string
     { open },
   )
   onTestFinished(following.end)
-  return { seen, hurry: following.hurry, of: (sprintId: string) => told.get(sprintId) ?? [] }
+  return { seen, hurry: following.retryNow, of: (sprintId: string) => told.get(sprintId) ?? [] }
 }
 
 /** Server-sent events for Node, from an address that requires a token. */
-function eventSource(url: URL, token: string): Source {
+function eventSource(url: URL, token: string): ChangeSource {
   const target = new EventTarget()
   const stop = new AbortController()
   const read = async () => {

@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
-import { aRealFleet, patience } from './real-machines.ts'
+import { createRealFleet, timeoutOptions } from './real-machines.ts'
 
 const hour = 3_600_000
 
 it("lets a machine work whose clock is two hours late, raises an alarm, and shows all times by the backend's clock", async () => {
-  const { folder, api, machine } = await aRealFleet('embedded')
+  const { folder, api, machine } = await createRealFleet('embedded')
   const begun = Date.now()
   const { id: machineId, row } = await machine('late', {
     NODE_OPTIONS: `--require ${join(root, 'test/fleet/wrong-clock.cjs')}`,
@@ -24,7 +24,7 @@ it("lets a machine work whose clock is two hours late, raises an alarm, and show
   const { id: agentId } = await api.createAgent({ name: 'Counter', machineId, workspace, program })
   const { sprintId } = await api.startRalphMode({ agentId, taskDescription: 'count to two' })
   const glance = async () => (await api.getAgent({ agentId })).sprint
-  await expect.poll(async () => (await glance())?.status, patience).toBe('completed')
+  await expect.poll(async () => (await glance())?.status, timeoutOptions).toBe('completed')
 
   const { items: prompts } = await api.listPrompts({ agentId })
   const { items: events } = await api.listEvents({ sprintId })

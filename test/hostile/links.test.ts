@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { prints, putProgram, reportBlock } from '../support/programs.ts'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const onward = { status: 'continue', summary: 's', pendingSteps: [{ id: null, prompt: 'more' }] }
 const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'done' }
@@ -30,7 +30,7 @@ const places = [
 ]
 
 it('writes nothing through links that an agent has put in place of its files and folders', async () => {
-  const sprint = await aSprint({ sprint: { 'done-when': [{ run: 'true', 'each-iteration': true }] } })
+  const sprint = await createTestSprint({ sprint: { 'done-when': [{ run: 'true', 'each-iteration': true }] } })
   const victims = places.map((place) => {
     const victim = sprint.at('../victims', place)
     mkdirSync(victim, { recursive: true })
@@ -43,13 +43,13 @@ it('writes nothing through links that an agent has put in place of its files and
 
   const { exitCode } = await sprint.run()
 
-  const found = victims.map(({ place, victim }) => ({ place, left: readdirSync(victim), text: textIn(victim) }))
+  const found = victims.map(({ place, victim }) => ({ place, left: readdirSync(victim), text: readTextIn(victim) }))
   expect(exitCode).toBe(0)
   expect(found).toEqual(places.map((place) => ({ place, left: ['file'], text: 'of somebody else' })))
 })
 
 it('restores nothing through a link that leads out of the project', async () => {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: { 'done-when': [{ run: 'sh deep/check.sh', protect: true }], limits: { iterations: 1 } },
     files: { 'deep/check.sh': 'true\n' },
   })
@@ -64,4 +64,4 @@ it('restores nothing through a link that leads out of the project', async () => 
   expect(await sprint.iterations()).toMatchObject([{ verdict: 'refused' }])
 })
 
-const textIn = (folder: string): string => readFileSync(join(folder, 'file'), 'utf8')
+const readTextIn = (folder: string): string => readFileSync(join(folder, 'file'), 'utf8')

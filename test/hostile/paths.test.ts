@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { attemptOf } from '../../src/agents/supervise/attempt-token.ts'
+import { resolveAttemptToken } from '../../src/agents/supervise/attempt-token.ts'
 import { findDriver } from '../../src/agents/drivers/registry.ts'
 import { compile } from '../../src/compiler/compile.ts'
 import { SprintId } from '../../src/contract/ids.ts'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { traversals } from './paths.ts'
 
 const names = traversals()
@@ -58,13 +58,13 @@ describe(`${names.length} names that lead to another folder`, () => {
   })
 
   it('are rejected as tokens of attempts', () => {
-    const folder = aFolder()
+    const folder = createTestFolder()
     mkdirSync(join(folder, 'attempts'))
     writeFileSync(join(folder, 'secret'), '')
     const before = readdirSync(folder, { recursive: true })
     const token = (name: string) => `ralph_mcp_${Buffer.from(join(folder, 'attempts', name)).toString('base64url')}.x`
 
-    for (const name of names) expect(() => attemptOf(token(name))).toThrow(/token|cannot read/)
+    for (const name of names) expect(() => resolveAttemptToken(token(name))).toThrow(/token|cannot read/)
     expect(readdirSync(folder, { recursive: true })).toEqual(before)
   })
 })

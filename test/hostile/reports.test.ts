@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Report } from '../../src/contract/report.ts'
 import { readReport } from '../../src/loop/read-report.ts'
-import { randomOf, type Random } from '../simulation/random.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
 
 /** For more cases: `FUZZ_CASES=20000000 npx vitest run test/hostile/reports.test.ts`. */
 const cases = Number(process.env['FUZZ_CASES'] ?? 200_000)
@@ -35,7 +35,7 @@ function mangled(random: Random): string {
 }
 
 it(`reads ${cases} mangled messages without an error, and extracts only valid reports`, { timeout: 3_600_000 }, () => {
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   const found = { report: 0, malformed: 0 }
   const unsound: string[] = []
   for (let number = 0; number < cases; number++) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { prints, putProgram, reportBlock } from '../support/programs.ts'
-import { aSprint, type Ended, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, type RunResult, type TestSprint } from '../support/sprint.ts'
 
 const random = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA'
 
@@ -37,7 +37,7 @@ const env = { ANTHROPIC_API_KEY: canaries.ofAgent, DEPLOY_PASSWORD: canaries.ofU
 
 /** An agent and a check that print all of them in every possible way. */
 async function leaking(): Promise<TestSprint> {
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     env,
     files: { '.env': `DB_PASSWORD='${canaries.dotenv}'\nWHATEVER=${canaries.dotenvAny}\n`, '../said.txt': spoken },
     sprint: {
@@ -87,13 +87,13 @@ esac`,
 const isRaw = (path: string): boolean =>
   /attempts\/[^/]+\/(transcript\.jsonl|stderr\.log)$|transcripts\/|\.env$|LEARNINGS\.md$/.test(path)
 
-function leaksIn(name: string, content: string): string[] {
+function findLeaks(name: string, content: string): string[] {
   return Object.entries(canaries)
     .filter(([, canary]) => [canary, JSON.stringify(canary).slice(1, -1)].some((form) => content.includes(form)))
     .map(([which]) => `${which} in ${name}`)
 }
 
-const filesBelow = (folder: string): string[] =>
+const listFilesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -113,20 +113,20 @@ describe('secrets that an agent and a check print', { timeout: 120_000 }, () => 
   it('appear only in their raw output, byte for byte, which no other user can read', async () => {
     const sprint = await leaking()
     const run = await sprint.run('--json')
-    const shown: [string, Ended][] = [['run', run]]
+    const shown: [string, RunResult][] = [['run', run]]
     for (const args of views) shown.push([args.join(' '), await sprint.ralph(...args)])
 
-    const said = shown.flatMap(([name, { stdout, stderr }]) => leaksIn(`what ${name} prints`, `${stdout}${stderr}`))
-    const stored = filesBelow(sprint.at())
+    const said = shown.flatMap(([name, { stdout, stderr }]) => findLeaks(`what ${name} prints`, `${stdout}${stderr}`))
+    const stored = listFilesBelow(sprint.at())
       .filter((path) => !isRaw(path))
-      .flatMap((path) => leaksIn(path.slice(sprint.at().length), readFileSync(path, 'utf8')))
+      .flatMap((path) => findLeaks(path.slice(sprint.at().length), readFileSync(path, 'utf8')))
 
     expect([...said, ...stored]).toEqual([])
     expect(run.exitCode).toBe(2)
     expect((await sprint.read('notified.txt')).match(/\[redacted/g)?.length).toBeGreaterThan(10)
     expect((await sprint.read('s/PROGRESS.yaml')).match(/\[redacted/g)?.length).toBeGreaterThan(10)
     const file = sprint.at('s/attempts/1-1/transcript.jsonl')
-    expect(leaksIn('it', readFileSync(file, 'utf8'))).toHaveLength(Object.keys(canaries).length)
+    expect(findLeaks('it', readFileSync(file, 'utf8'))).toHaveLength(Object.keys(canaries).length)
     expect([mode(file), mode(sprint.at('s/attempts/1-1'))]).toEqual(['600', '700'])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { aSprint } from '../support/sprint.ts'
+import { createTestSprint } from '../support/sprint.ts'
 
 const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'done' }
 
@@ -9,7 +9,7 @@ const tricky = `$(touch pwned) \`touch pwned\` ; touch pwned & | > pwned 'x' "y"
 
 it('passes texts byte for byte, whatever a shell would make of them', async () => {
   const said = `found ${tricky}`
-  const sprint = await aSprint({
+  const sprint = await createTestSprint({
     sprint: {
       goal: tricky,
       'done-when': [],

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { transcriptPrinter } from '../../src/agents/transcript/transcript.ts'
-import { detailLines } from '../../src/cli/commands/status.ts'
-import { linesOf } from '../../src/cli/view/event-lines.ts'
-import { harmless, paintFor } from '../../src/cli/io/paint.ts'
+import { sprintDetailLines } from '../../src/cli/commands/status.ts'
+import { eventLines } from '../../src/cli/view/event-lines.ts'
+import { stripControlSequences, createPaint } from '../../src/cli/io/paint.ts'
 import type { AgentEvent, SprintEvent } from '../../src/contract/events.ts'
-import { anIo } from '../support/an-io.ts'
-import { aHookTask, aProgress, aStep } from '../support/builders.ts'
+import { createTestIo } from '../support/an-io.ts'
+import { buildHookTask, buildProgress, buildStep } from '../support/builders.ts'
 
 const [esc, bell, csi] = ['\u001b', '\u0007', '\u009b']
 
@@ -39,7 +39,7 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
   it.each(corpus.map((sequence) => [JSON.stringify(sequence), sequence]))(
     '%s is taken out of a line',
     (_, sequence) => {
-      const clean = harmless(`a${sequence}b`)
+      const clean = stripControlSequences(`a${sequence}b`)
 
       expect(isSteering(clean)).toBe(false)
       expect(clean).toMatch(/^a.*b$|^a$/s)
@@ -82,9 +82,9 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
       { type: 'hook-ended', iteration: 1, hook: evil, ok: false, exitCode: 1, error: evil },
       { type: 'question-asked', iteration: 1, reason: evil, details: evil, options: [evil] },
     ]
-    const look = { paint: paintFor(false), steps: () => evil, width: 200, project: '/p' }
+    const look = { paint: createPaint(false), steps: () => evil, width: 200, project: '/p' }
 
-    expect(events.flatMap((event) => linesOf(event, look)).filter(isSteering)).toEqual([])
+    expect(events.flatMap((event) => eventLines(event, look)).filter(isSteering)).toEqual([])
   })
 
   it('do not reach a readable transcript', () => {
@@ -109,16 +109,16 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
   })
 
   it('do not reach the status of a sprint', () => {
-    const { io } = anIo()
-    const progress = aProgress({
+    const { io } = createTestIo()
+    const progress = buildProgress({
       status: 'needs-human',
       goal: evil,
       reason: evil,
-      dynamicSteps: [aStep({ prompt: evil }), aStep({ id: 'step-1', prompt: evil, status: 'completed' })],
-      hookTasks: [aHookTask({ hookId: evil, status: 'failed', error: evil })],
+      dynamicSteps: [buildStep({ prompt: evil }), buildStep({ id: 'step-1', prompt: evil, status: 'completed' })],
+      hookTasks: [buildHookTask({ hookId: evil, status: 'failed', error: evil })],
       humanNeeded: { reason: evil, details: evil, options: [evil], askedAt: 0 },
     })
 
-    expect(detailLines(progress, io).map(harmless).filter(isSteering)).toEqual([])
+    expect(sprintDetailLines(progress, io).map(stripControlSequences).filter(isSteering)).toEqual([])
   })
 })

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startAgentsServer } from '../../src/agents-server/agents-server.ts'
-import { aBackend } from '../fleet/machine-backend.ts'
-import { aLive, aProgress } from '../support/builders.ts'
-import { aFolder } from '../support/folder.ts'
+import { createTestMachineBackend } from '../fleet/machine-backend.ts'
+import { buildLive, buildProgress } from '../support/builders.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { findBubblewrap } from './bubblewrap.ts'
 
 const found = findBubblewrap()
@@ -27,12 +27,12 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"done","usa
 
 describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { timeout: 120_000 }, () => {
   it('writes its notes and its project, and sees nothing else of Ralph', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const [home, data, project] = [join(base, 'home'), join(base, 'data'), join(base, 'projects', 'one')]
     for (const path of [home, data, project]) mkdirSync(path, { recursive: true })
     writeFileSync(join(data, 'serve.json'), '{}')
     writeFileSync(join(base, 'agent.sh'), script)
-    const backend = await aBackend()
+    const backend = await createTestMachineBackend()
     const machineId = backend.memory.add('here')
     const server = await startAgentsServer({
       home,
@@ -51,8 +51,8 @@ describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { tim
     const [agentId, promptId, sprintId] = [randomUUID(), randomUUID(), randomUUID()]
     backend.send(machineId, 'create-workspace', { agentId, name: 'one', workspace: { kind: 'folder', path: project } })
     backend.send(machineId, 'ralph-mode-setup', { agentId, taskDescription: 'try' })
-    const live = { live: [aLive()], protocol: 'notes' as const, sandbox: 'required' as const }
-    const progress = aProgress({ status: 'in-progress', ...live })
+    const live = { live: [buildLive()], protocol: 'notes' as const, sandbox: 'required' as const }
+    const progress = buildProgress({ status: 'in-progress', ...live })
     const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
     const asked = { kind: 'order' as const, sprintId, protocol: 'notes' as const, order, progress }
     const program = `command:/bin/sh ${join(base, 'agent.sh')}`

@@ -3,11 +3,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { claude, codex } from '../agents/real-agents.ts'
-import { aRealSprint, installed } from '../agents/real-sprint.ts'
+import { createRealSprint, installed } from '../agents/real-sprint.ts'
 import * as scenario from '../agents/scenarios.ts'
 import { ralphProgram, root } from '../support/paths.ts'
 import { commitAll, prints, putProgram, reportBlock } from '../support/programs.ts'
-import { aSprint, until, type Setup } from '../support/sprint.ts'
+import { createTestSprint, waitUntil, type Setup } from '../support/sprint.ts'
 import { findBubblewrap } from './bubblewrap.ts'
 
 const found = findBubblewrap()
@@ -30,8 +30,8 @@ const tries = (commands: Readonly<Record<string, string>>): string =>
     .join('\n')
 
 /** A sprint whose agent is this script, in a repository, with a populated home folder. */
-async function confined(script: string, { sprint, ...setup }: Setup = {}) {
-  const made = await aSprint({
+async function createSandboxedSprint(script: string, { sprint, ...setup }: Setup = {}) {
+  const made = await createTestSprint({
     ...setup,
     sprint: { sandbox: 'required', 'done-when': [], ...sprint },
     env: { IS_SANDBOX: '', ...setup.env },
@@ -60,7 +60,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       notes: 'echo learned >s/LEARNINGS.md',
       temporary: 'echo x >/tmp/x && echo y >"$TMPDIR/y" && test -f /var/tmp/x',
     }
-    const sprint = await confined(tries(commands))
+    const sprint = await createSandboxedSprint(tries(commands))
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
     expect(await tried(sprint)).toEqual(Object.keys(commands))
@@ -88,7 +88,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       others: 'kill -0 "$RALPH_TEST_PID"',
     }
     const script = `RALPH_TEST_PID=${process.pid}\n${tries(commands)}`
-    const sprint = await confined(script)
+    const sprint = await createSandboxedSprint(script)
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await tried(sprint)).toEqual(Object.keys(commands).map((name) => `no-${name}`))
@@ -101,7 +101,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       'other-repository': 'echo "gitdir: /tmp/evil" >.git',
     }
     const commit = tries({ commit: 'git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m x' })
-    const sprint = await confined('', {
+    const sprint = await createSandboxedSprint('', {
       files: { 'wf/p.yaml': 'name: P\nmode: standard\nphases: [{ id: one, prompt: Do it. }]\n' },
       sprint: { workflow: 'p', goal: null, worktree: { enabled: true, path: '../tree', cleanup: 'never' } },
     })
@@ -113,7 +113,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
   })
 
   it('sees the allowed variables and no others, and no process but its own', async () => {
-    const sprint = await confined('env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt', {
+    const sprint = await createSandboxedSprint('env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt', {
       env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
     })
 
@@ -130,9 +130,9 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
 (setsid sleep 4321 &) ; (sleep 4322 &)
 echo started >started.txt
 while :; do sleep 0.1; done`
-    const sprint = await confined(script)
+    const sprint = await createSandboxedSprint(script)
     const run = sprint.startRun()
-    await until('the agent', () => sprint.has('started.txt'))
+    await waitUntil('the agent', () => sprint.has('started.txt'))
 
     run.signal('SIGTERM')
 
@@ -143,9 +143,9 @@ while :; do sleep 0.1; done`
 
   it('outlives a Ralph that is killed, and the next one takes its result', async () => {
     const script = 'echo once >>started.txt; while ! test -f go; do sleep 0.1; done'
-    const sprint = await confined(script)
+    const sprint = await createSandboxedSprint(script)
     const run = sprint.startRun()
-    await until('the agent', () => sprint.has('started.txt'))
+    await waitUntil('the agent', () => sprint.has('started.txt'))
     run.signal('SIGKILL')
     await run.ended
     await sprint.write('go', '')
@@ -156,7 +156,7 @@ while :; do sleep 0.1; done`
 
   it('can report with a tool', async () => {
     const call = `${process.execPath} ${root}/test/fixtures/agents/mcp-call.mjs ${ralphProgram} answer.txt finish '{"summary":"by tool","evidence":"e"}'`
-    const sprint = await confined(call)
+    const sprint = await createSandboxedSprint(call)
     await putProgram(
       sprint,
       'claude',
@@ -168,7 +168,7 @@ while :; do sleep 0.1; done`
   })
 
   it('contains prompts of hooks too; commands of hooks and checks belong to the user and run outside', async () => {
-    const sprint = await confined(tries({ home: 'echo x >~/evil' }), {
+    const sprint = await createSandboxedSprint(tries({ home: 'echo x >~/evil' }), {
       sprint: {
         'per-iteration-hooks': [
           { id: 'asks', prompt: 'look at it' },
@@ -185,7 +185,7 @@ while :; do sleep 0.1; done`
 
   it.each([claude, codex])('works with the real $name', async (agent) => {
     const programs = await installed(agent.installs)
-    const sprint = await aRealSprint(agent, [scenario.claim], {
+    const sprint = await createRealSprint(agent, [scenario.claim], {
       sprint: { sandbox: 'required' },
       env: { IS_SANDBOX: '', PATH: `${programs}:${folder}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin` },
     })
@@ -198,7 +198,7 @@ describe('where bubblewrap does not work', () => {
   const refuses = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1'
 
   it('a sprint that requires a sandbox does not start', async () => {
-    const sprint = await aSprint({ sprint: { sandbox: 'required' }, answers: { 1: claim } })
+    const sprint = await createTestSprint({ sprint: { sandbox: 'required' }, answers: { 1: claim } })
     await putProgram(sprint, 'bwrap', refuses)
 
     const { exitCode, stderr } = await sprint.run()
@@ -211,7 +211,7 @@ describe('where bubblewrap does not work', () => {
   })
 
   it('any other sprint runs without, and says why', async () => {
-    const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim }, env: { IS_SANDBOX: '' } })
+    const sprint = await createTestSprint({ sprint: { 'done-when': [] }, answers: { 1: claim }, env: { IS_SANDBOX: '' } })
     await putProgram(sprint, 'bwrap', refuses)
 
     expect(await sprint.run()).toMatchObject({
@@ -225,7 +225,7 @@ it.each([
   ['off', {}, 'none, because "sandbox: off" says so'],
   ['auto', { IS_SANDBOX: '1' }, 'none of Ralph, because IS_SANDBOX says that this machine is one'],
 ])('"sandbox: %s" with %o says what protects this run', async (sandbox, env, text) => {
-  const sprint = await aSprint({ sprint: { sandbox, 'done-when': [] }, answers: { 1: claim }, env })
+  const sprint = await createTestSprint({ sprint: { sandbox, 'done-when': [] }, answers: { 1: claim }, env })
 
   expect((await sprint.run()).stdout).toContain(`sandbox: ${text}`)
 })

@@ -1,35 +1,35 @@
 import { FailureClass, noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { ShellEnd } from '../../src/runtime/ports.ts'
-import { randomOf, seedOf, type Random } from './random.ts'
+import { createRandom, deriveSeed, type Random } from './random.ts'
 import type { World } from './world.ts'
 
-export type Played<T> = { readonly result: T; readonly ms: number; readonly changes: boolean }
+export type PlayedAttempt<T> = { readonly result: T; readonly ms: number; readonly changes: boolean }
 
 const usage = { ...noUsage, inputTokens: 100, outputTokens: 10 }
 const failures = FailureClass.options.filter((failure) => failure !== 'usage_limit')
 
 /** What an agent does in an attempt of this name: deterministic for a seed. */
-export function playAgent(world: World, name: string, agent: string): Played<Outcome> {
-  const random = randomOf(seedOf(world.seed, `${agent} ${name}`))
+export function playAgent(world: World, name: string, agent: string): PlayedAttempt<Outcome> {
+  const random = createRandom(deriveSeed(world.seed, `${agent} ${name}`))
   const ms = 1000 + random.below(60_000)
   if (name.includes('review')) return { result: reviewed(world.calm || random.chance(0.5)), ms, changes: false }
   const isPhase = world.journal.acknowledged().progress.mode === 'standard'
   if (world.calm)
     return {
-      result: said(isPhase ? block({ status: 'completed', summary: 'ok' }) : claim('all is done')),
+      result: playReport(isPhase ? block({ status: 'completed', summary: 'ok' }) : claim('all is done')),
       ms,
       changes: true,
     }
   const dice = random.next()
   if (dice < 0.6)
-    return { result: said(isPhase ? phaseReport(random) : reportOf(world, random)), ms, changes: random.chance(0.7) }
+    return { result: playReport(isPhase ? phaseReport(random) : playGoalReport(world, random)), ms, changes: random.chance(0.7) }
   if (dice < 0.68)
-    return { result: { ...said('I have nothing to say.'), resumable: random.chance(0.5) }, ms, changes: false }
+    return { result: { ...playReport('I have nothing to say.'), resumable: random.chance(0.5) }, ms, changes: false }
   if (dice < 0.76) return { result: limited(world, random), ms, changes: false }
   return { result: failed(random), ms, changes: random.chance(0.3) }
 }
 
-const said = (text: string): Outcome => ({
+const playReport = (text: string): Outcome => ({
   status: 'ok',
   retryable: false,
   text,
@@ -41,19 +41,19 @@ const said = (text: string): Outcome => ({
 })
 
 const reviewed = (passes: boolean): Outcome =>
-  said(block({ verdict: passes ? 'pass' : 'fail', summary: 'looked at it' }))
+  playReport(block({ verdict: passes ? 'pass' : 'fail', summary: 'looked at it' }))
 
 function limited({ timeline }: World, random: Random): Outcome {
   const resetsAt = timeline.now() + random.below(6 * 3_600_000)
   const known = random.chance(0.7) ? { resetsAt } : {}
-  return { ...said(''), status: 'failed', class: 'usage_limit', reason: 'limit', retryable: true, ...known }
+  return { ...playReport(''), status: 'failed', class: 'usage_limit', reason: 'limit', retryable: true, ...known }
 }
 
 function failed(random: Random): Outcome {
   const failure = failures[random.below(failures.length)] ?? 'unknown'
   const priced = random.chance(0.8) ? {} : { costUsd: undefined }
-  const { costUsd: _cost, ...rest } = said('')
-  const base: Outcome = 'costUsd' in priced ? rest : said('')
+  const { costUsd: _cost, ...rest } = playReport('')
+  const base: Outcome = 'costUsd' in priced ? rest : playReport('')
   const status = failure === 'hang' ? 'timeout' : 'failed'
   return { ...base, status, class: failure, reason: `it was ${failure}`, retryable: random.chance(0.8), exitCode: 1 }
 }
@@ -70,7 +70,7 @@ function phaseReport(random: Random): string {
 }
 
 /** A report that may complete, reword, reorder and add steps, and sometimes names unknown ones. */
-function reportOf({ journal }: World, random: Random): string {
+function playGoalReport({ journal }: World, random: Random): string {
   const { dynamicSteps } = journal.acknowledged().progress
   const pending = dynamicSteps.filter(({ status }) => status === 'pending')
   const completedStepIds = pending.filter(() => random.chance(0.4)).map(({ id }) => id)
@@ -92,8 +92,8 @@ function reportOf({ journal }: World, random: Random): string {
 }
 
 /** The result of a check or a hook. */
-export function playShell(world: World, name: string): Played<ShellEnd> {
-  const random = randomOf(seedOf(world.seed, `shell ${name}`))
+export function playShell(world: World, name: string): PlayedAttempt<ShellEnd> {
+  const random = createRandom(deriveSeed(world.seed, `shell ${name}`))
   const ms = random.below(20_000)
   const end = (exitCode: number | null, error?: string): ShellEnd => ({
     exitCode,

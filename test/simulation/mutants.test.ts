@@ -3,14 +3,14 @@ import { mutants } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
 /** Maximum number of seeds to find a mistake. */
-const mostSeeds = 2000
+const maxSeeds = 2000
 
 describe('the simulation finds a program that', () => {
   it.each(Object.keys(mutants))(
     '%s',
     async (name) => {
       let found: string | undefined
-      for (let seed = 1; seed <= mostSeeds && found === undefined; seed++) {
+      for (let seed = 1; seed <= maxSeeds && found === undefined; seed++) {
         const { violations } = await simulate(seed, mutants[name])
         found = violations[0]
       }

@@ -147,7 +147,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       const { parked: _parked, agentLimits: _limits, ...forgetful } = progress
       return advance(fact.type === 'started' ? forgetful : progress, fact)
     },
-    ports: (ports) => ({ ...ports, limits: { ...ports.limits, until: async () => undefined } }),
+    ports: (ports) => ({ ...ports, limits: { ...ports.limits, limitedUntil: async () => undefined } }),
   },
 
   'accepts a claim without its checks': decides((_before, fact, next) => {

@@ -3,12 +3,12 @@ import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import type { Fact } from '../../src/loop/fact.ts'
 import type { Ports, ShellEnd } from '../../src/runtime/ports.ts'
-import { slots } from '../../src/runtime/slots.ts'
-import { playAgent, playShell, type Played } from './behaviour.ts'
+import { limitConcurrency } from '../../src/runtime/slots.ts'
+import { playAgent, playShell, type PlayedAttempt } from './behaviour.ts'
 import { crashSoon, never, type Attempt, type Life, type World } from './world.ts'
 
 /** The runtime's ports in a virtual world. Every call is one or two places where the run can be killed. */
-export function portsOf(world: World, life: Life): Ports {
+export function createPorts(world: World, life: Life): Ports {
   const { timeline, random, point, sleep } = world
   const done = async <T>(result: T): Promise<T> => {
     await point(life)
@@ -35,19 +35,19 @@ export function portsOf(world: World, life: Life): Ports {
     projectFiles: {
       isFile: () => false,
       hash: () => done('hash'),
-      keep: () => done('hash'),
-      putBack: () => done(undefined),
+      store: () => done('hash'),
+      restore: () => done(undefined),
     },
     cleanWorktree: () => done(undefined),
     limits: {
-      until: (agent) => done(world.limits.get(agent)),
-      note: async (agent, until) => {
+      limitedUntil: (agent) => done(world.limits.get(agent)),
+      record: async (agent, until) => {
         await point(life)
         world.limits.set(agent, until)
       },
     },
     notes: () => done(undefined),
-    hookSlots: slots(4),
+    hookSlots: limitConcurrency(4),
     notify: async () => {
       await point(life)
       if (random.chance(0.2)) throw new Error('nobody answers')
@@ -105,10 +105,10 @@ function waitUntil({ timeline }: World, life: Life, at: number, signal: AbortSig
 }
 
 /** States of an earlier attempt after which a new one starts; in all other states it is joined. */
-const successors = { join: ['never-started', 'aborted'], repeat: ['never-started', 'aborted', 'lost'], none: undefined }
+const restartStates = { join: ['never-started', 'aborted'], repeat: ['never-started', 'aborted', 'lost'], none: undefined }
 
-function takeAttempt(world: World, base: string, kind: keyof typeof successors): Attempt {
-  const states = successors[kind]
+function claimAttempt(world: World, base: string, kind: keyof typeof restartStates): Attempt {
+  const states = restartStates[kind]
   for (let turn = 1; ; turn++) {
     const name = turn === 1 ? base : `${base}.${turn}`
     const before = world.attempts.get(name)
@@ -129,7 +129,7 @@ function takeAttempt(world: World, base: string, kind: keyof typeof successors):
   }
 }
 
-function start(world: World, attempt: Attempt, played: Played<unknown>): void {
+function start(world: World, attempt: Attempt, played: PlayedAttempt<unknown>): void {
   const { attempts, timeline, violate } = world
   if (world.transcripts.has(attempt.name)) violate('I9', `the transcript of ${attempt.name} was overwritten`)
   world.transcripts.add(attempt.name)
@@ -175,12 +175,12 @@ function ended(world: World, life: Life, attempt: Attempt, signal: AbortSignal):
   })
 }
 
-type Asked = { readonly name: string; readonly agent: string }
+type AgentCall = { readonly name: string; readonly agent: string }
 
-async function runAgent(world: World, life: Life, { name, agent }: Asked, signal: AbortSignal): Promise<Outcome> {
+async function runAgent(world: World, life: Life, { name, agent }: AgentCall, signal: AbortSignal): Promise<Outcome> {
   await world.point(life)
   if (world.fullUntil > world.timeline.now()) throw full()
-  const attempt = takeAttempt(world, name, 'join')
+  const attempt = claimAttempt(world, name, 'join')
   await world.point(life)
   if (attempt.state === 'never-started') {
     const until = world.toldLimits.get(agent) ?? 0
@@ -191,12 +191,12 @@ async function runAgent(world: World, life: Life, { name, agent }: Asked, signal
   await world.point(life)
   const how = await ended(world, life, attempt, signal)
   await world.point(life)
-  if (how === 'aborted') return { ...nothing, status: 'aborted' }
+  if (how === 'aborted') return { ...noop, status: 'aborted' }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- start() put it there for an agent
-  return attempt.state === 'ended' ? (attempt.result as Outcome) : { ...nothing, class: 'crash', reason: 'it is gone' }
+  return attempt.state === 'ended' ? (attempt.result as Outcome) : { ...noop, class: 'crash', reason: 'it is gone' }
 }
 
-const nothing: Outcome = { status: 'failed', retryable: true, text: '', usage: noUsage, costUsd: 0, resumable: false }
+const noop: Outcome = { status: 'failed', retryable: true, text: '', usage: noUsage, costUsd: 0, resumable: false }
 
 async function runShell(
   world: World,
@@ -207,7 +207,7 @@ async function runShell(
   const { attempt: base, ifBegun = 'none' } = request
   await world.point(life)
   if (world.fullUntil > world.timeline.now()) throw full()
-  const attempt = takeAttempt(world, base, ifBegun)
+  const attempt = claimAttempt(world, base, ifBegun)
   await world.point(life)
   if (attempt.state === 'never-started') start(world, attempt, playShell(world, attempt.name))
   const how = await ended(world, life, attempt, signal)

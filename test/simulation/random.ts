@@ -9,7 +9,7 @@ export interface Random {
 }
 
 /** mulberry32: 32 bits of state, good enough to find bugs. */
-export function randomOf(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -27,7 +27,7 @@ export function randomOf(seed: number): Random {
 }
 
 /** A seed per name, so that one thing never depends on the draws of another. */
-export function seedOf(seed: number, name: string): number {
+export function deriveSeed(seed: number, name: string): number {
   let hash = seed ^ 0x811c9dc5
   for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193)
   return hash >>> 0

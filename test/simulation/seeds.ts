@@ -1,9 +1,9 @@
 import { simulate } from './simulate.ts'
 
 /** SEEDS=n sets another number, SEED=n runs only that one. */
-const usualSeeds = 60_000
+const defaultSeeds = 60_000
 /** On a slow machine, run only as many as fit into this time; the tally reports how many. */
-const mostMs = 180_000
+const maxMs = 180_000
 
 export type Tally = {
   seeds: number
@@ -19,8 +19,8 @@ export type Tally = {
 export async function runSeeds(first: 1 | 2, env = process.env): Promise<Tally> {
   const tally: Tally = { seeds: 0, lives: 0, crashes: 0, iterations: 0, completed: 0, failures: [] }
   const one = Number(env['SEED'])
-  const last = Number(env['SEEDS'] ?? usualSeeds)
-  const deadline = env['SEEDS'] === undefined ? performance.now() + mostMs : Number.POSITIVE_INFINITY
+  const last = Number(env['SEEDS'] ?? defaultSeeds)
+  const deadline = env['SEEDS'] === undefined ? performance.now() + maxMs : Number.POSITIVE_INFINITY
   for (let seed = one || first; seed <= last && tally.failures.length < 5; seed += 2) {
     const { violations, lives, crashes, iterations, status } = await simulate(seed)
     tally.seeds++

@@ -2,16 +2,16 @@ import type { Edit } from '../../src/contract/edit.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import { advance } from '../../src/loop/advance.ts'
 import type { Fact } from '../../src/loop/fact.ts'
-import { isDiskFull } from '../../src/runtime/disk-space.ts'
-import { attemptFindings, type AttemptFolder } from '../../src/doctor/attempt-invariants.ts'
+import { isDiskFullError } from '../../src/runtime/disk-space.ts'
+import { checkAttempts, type AttemptFolderState } from '../../src/doctor/attempt-invariants.ts'
 import { checkInvariants } from '../../src/doctor/invariants.ts'
 import type { Ports } from '../../src/runtime/ports.ts'
 import { runSprint, type SprintRun } from '../../src/runtime/run-sprint.ts'
-import { portsOf } from './ports.ts'
-import { randomOf, seedOf, type Random } from './random.ts'
-import { sprintOf } from './sprints.ts'
+import { createPorts } from './ports.ts'
+import { createRandom, deriveSeed, type Random } from './random.ts'
+import { createSprint } from './sprints.ts'
 import { settle } from './timeline.ts'
-import { aWorld, crashSoon, type Life, type Recovered, type Rules, type World } from './world.ts'
+import { createWorld, crashSoon, type Life, type Recovered, type Rules, type World } from './world.ts'
 
 /** A part of the program with a deliberate mistake. */
 export type Mutant = {
@@ -20,7 +20,7 @@ export type Mutant = {
   readonly recovered?: (recovered: Recovered, world: World) => Recovered
 }
 
-export type Simulated = {
+export type SimulationResult = {
   readonly violations: readonly string[]
   readonly lives: number
   readonly crashes: number
@@ -28,21 +28,21 @@ export type Simulated = {
   readonly status: Progress['status']
 }
 
-const mostWildLives = 3
-const calmLives = 30
-const longestLife = 4000
+const maxWildRuns = 3
+const calmRuns = 30
+const maxRunMs = 4000
 
 /** One sprint with everything that can go wrong, then in calm weather until it is done. The same seed gives the same run. */
-export async function simulate(seed: number, mutant: Mutant = {}): Promise<Simulated> {
+export async function simulate(seed: number, mutant: Mutant = {}): Promise<SimulationResult> {
   const rules = mutant.rules ?? advance
-  const world = aWorld(seed, rules)
+  const world = createWorld(seed, rules)
   const { journal, violations } = world
-  journal.begin(sprintOf(randomOf(seedOf(seed, 'sprint'))))
-  const wildLives = 1 + world.random.below(mostWildLives)
+  journal.begin(createSprint(createRandom(deriveSeed(seed, 'sprint'))))
+  const wildLives = 1 + world.random.below(maxWildRuns)
   let lives = 0
   let crashes = 0
   let last: 'rested' | 'crashed' = 'crashed'
-  while (lives < wildLives + calmLives && violations.length === 0) {
+  while (lives < wildLives + calmRuns && violations.length === 0) {
     world.calm = lives >= wildLives
     const recovered = recover(world)
     if (!recovered) break
@@ -61,8 +61,8 @@ function recover(world: World): Recovered | undefined {
   const { journal, violate } = world
   try {
     const recovered = journal.recover()
-    for (const { invariant, level, text } of attemptFindings(recovered.progress, {
-      attempts: foldersOf(world),
+    for (const { invariant, level, text } of checkAttempts(recovered.progress, {
+      attempts: listFolders(world),
       isRunning: false,
     })) {
       if (level === 'broken') violate(invariant, text)
@@ -80,7 +80,7 @@ const isOver = ({ status }: Progress): boolean => status === 'completed' || stat
 function judge(world: World, rules: Rules): void {
   const { journal, violate } = world
   const { findings } = checkInvariants(
-    { entries: journal.entries, shown: journal.shown, attempts: foldersOf(world), isRunning: false },
+    { entries: journal.entries, shown: journal.shown, attempts: listFolders(world), isRunning: false },
     rules,
   )
   for (const { invariant, text } of findings) violate(invariant, text)
@@ -97,7 +97,7 @@ function judge(world: World, rules: Rules): void {
   }
 }
 
-const foldersOf = ({ attempts }: World): AttemptFolder[] =>
+const listFolders = ({ attempts }: World): AttemptFolderState[] =>
   [...attempts.values()].map(({ name, state, alive }) => ({ name, state: alive ? 'running' : state }))
 
 /** One run, until it rests or is killed. */
@@ -113,7 +113,7 @@ async function live(world: World, recovered: Recovered, mutant: Mutant): Promise
   timeline.at(timeline.now() + random.below(100_000), () => {})
   timeline.step()
   journal.open(recovered)
-  const ports = withWitness(world, portsOf(world, life))
+  const ports = withWitness(world, createPorts(world, life))
   const progress = answer(world, recovered.progress, rules)
   const first: Fact = {
     type: 'started',
@@ -128,7 +128,7 @@ async function live(world: World, recovered: Recovered, mutant: Mutant): Promise
   if (error !== undefined) {
     // Given up because the user stopped it while the disk was full: equivalent to a kill.
     const why = error instanceof Error ? error.message : 'for no reason'
-    if (!isDiskFull(error)) world.violate('run', `it has failed: ${why}`)
+    if (!isDiskFullError(error)) world.violate('run', `it has failed: ${why}`)
     life.dead = true
     journal.crash(random)
     return 'crashed'
@@ -215,7 +215,7 @@ async function drive({ timeline, violate }: World, life: Life, run: SprintRun): 
     () => (over = {}),
     (error: unknown) => (over = { error }),
   )
-  for (let step = 0; step < longestLife; step++) {
+  for (let step = 0; step < maxRunMs; step++) {
     await settle()
     if (over || life.dead) return over?.error
     if (!timeline.step()) {
@@ -223,6 +223,6 @@ async function drive({ timeline, violate }: World, life: Life, run: SprintRun): 
       return undefined
     }
   }
-  violate('I13', `the run is not over after ${longestLife} steps`)
+  violate('I13', `the run is not over after ${maxRunMs} steps`)
   return undefined
 }

@@ -1,15 +1,15 @@
 import type { CompiledPhase, CompiledStep } from '../../src/contract/phases.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import type { Check, Hook } from '../../src/contract/settings.ts'
-import { aCheck, aHook, aProgress } from '../support/builders.ts'
-import { aGate, anItem, aPart, aPhase, aStandard, forEach } from '../support/phases.ts'
+import { buildCheck, buildHook, buildProgress } from '../support/builders.ts'
+import { buildGate, buildItem, buildPart, buildPhase, buildStandard, forEach } from '../support/phases.ts'
 import type { Random } from './random.ts'
 
 /** A sprint with a goal or with phases, and with some hooks, checks and limits. */
-export function sprintOf(random: Random): Progress {
+export function createSprint(random: Random): Progress {
   const settings = {
-    perIterationHooks: Array.from({ length: random.below(4) }, (_, n) => hookOf(random, n)),
-    doneWhen: Array.from({ length: random.below(3) }, (_, n) => checkOf(random, n)),
+    perIterationHooks: Array.from({ length: random.below(4) }, (_, n) => createHook(random, n)),
+    doneWhen: Array.from({ length: random.below(3) }, (_, n) => createCheck(random, n)),
     checkpoint: random.chance(0.5),
     limits: {
       iterations: random.pick<'off' | number>(['off', 8, 20]),
@@ -24,18 +24,18 @@ export function sprintOf(random: Random): Progress {
   return fresh
 }
 
-type Settings = Parameters<typeof aProgress>[0]
+type Settings = Parameters<typeof buildProgress>[0]
 
 const withGoal = (random: Random, settings: Settings): Progress =>
-  aProgress({
+  buildProgress({
     ...settings,
     ralph: { minIterations: random.pick([0, 0, 3]), idleThreshold: random.pick([1, 3]) },
     ...(random.chance(0.2) && { review: { agent: 'reviewer' } }),
   })
 
 const withPhases = (random: Random, settings: Settings): Progress =>
-  aStandard(
-    Array.from({ length: 1 + random.below(3) }, (_, n) => phaseOf(random, `phase-${n}`)),
+  buildStandard(
+    Array.from({ length: 1 + random.below(3) }, (_, n) => createPhase(random, `phase-${n}`)),
     {
       ...settings,
       limits: { ...settings?.limits, iterations: 'off' },
@@ -48,30 +48,30 @@ const withPhases = (random: Random, settings: Settings): Progress =>
     },
   )
 
-function phaseOf(random: Random, id: string): CompiledPhase {
+function createPhase(random: Random, id: string): CompiledPhase {
   const flow = {
-    ...(random.chance(0.3) && { gate: aGate(1 + random.below(3)) }),
+    ...(random.chance(0.3) && { gate: buildGate(1 + random.below(3)) }),
     ...(random.chance(0.2) && { break: true as const }),
   }
-  if (random.chance(0.5)) return aPhase(id, flow)
+  if (random.chance(0.5)) return buildPhase(id, flow)
   return forEach(
     id,
-    Array.from({ length: 1 + random.below(4) }, (_, n) => itemOf(random, n)),
+    Array.from({ length: 1 + random.below(4) }, (_, n) => createItem(random, n)),
     { parallel: random.chance(0.5), ...flow },
   )
 }
 
-const itemOf = (random: Random, n: number): CompiledStep =>
-  anItem(`item-${n}`, {
-    phases: Array.from({ length: 1 + random.below(2) }, (_, part) => aPart(`part-${part}`)),
+const createItem = (random: Random, n: number): CompiledStep =>
+  buildItem(`item-${n}`, {
+    phases: Array.from({ length: 1 + random.below(2) }, (_, part) => buildPart(`part-${part}`)),
     ...(n > 0 && random.chance(0.3) && { dependsOn: [`item-${random.below(n)}`] }),
   })
 
-function hookOf(random: Random, n: number): Hook {
-  const { run: _run, ...prompted } = aHook()
-  const kind = random.chance(0.7) ? aHook() : { ...prompted, prompt: 'look at $ITERATION' }
+function createHook(random: Random, n: number): Hook {
+  const { run: _run, ...prompted } = buildHook()
+  const kind = random.chance(0.7) ? buildHook() : { ...prompted, prompt: 'look at $ITERATION' }
   const onFail = random.pick(['record', 'record', 'feed-back', 'block'] as const)
   return { ...kind, id: `hook-${n}`, parallel: random.chance(0.5), enabled: random.chance(0.9), onFail }
 }
 
-const checkOf = (random: Random, n: number): Check => aCheck({ run: `check ${n}`, eachIteration: random.chance(0.5) })
+const createCheck = (random: Random, n: number): Check => buildCheck({ run: `check ${n}`, eachIteration: random.chance(0.5) })

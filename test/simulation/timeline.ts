@@ -8,7 +8,7 @@ export interface Timeline {
 
 type Due = { readonly when: number; readonly order: number; readonly happens: () => void }
 
-export function timelineFrom(start: number): Timeline {
+export function createTimeline(start: number): Timeline {
   const due: Due[] = []
   let now = start
   let order = 0

@@ -1,10 +1,10 @@
 import type { Progress } from '../../src/contract/progress.ts'
 import type { Fact } from '../../src/loop/fact.ts'
 import type { advance } from '../../src/loop/advance.ts'
-import type { AttemptFolder } from '../../src/doctor/attempt-invariants.ts'
-import { isSame, type Entry } from '../../src/doctor/invariants.ts'
-import { randomOf, seedOf, type Random } from './random.ts'
-import { timelineFrom, type Timeline } from './timeline.ts'
+import type { AttemptFolderState } from '../../src/doctor/attempt-invariants.ts'
+import { isDeepEqual, type ReplayEntry } from '../../src/doctor/invariants.ts'
+import { createRandom, deriveSeed, type Random } from './random.ts'
+import { createTimeline, type Timeline } from './timeline.ts'
 
 /** The rules of the loop, or a mutant of them. */
 export type Rules = typeof advance
@@ -21,7 +21,7 @@ export type Life = {
 export type Attempt = {
   readonly name: string
   readonly base: string
-  state: AttemptFolder['state']
+  state: AttemptFolderState['state']
   alive: boolean
   result: unknown
   readonly waiting: Set<() => void>
@@ -56,13 +56,13 @@ export interface World {
 
 const noon = Date.UTC(2026, 0, 18, 12)
 
-export function aWorld(seed: number, rules: Rules): World {
-  const timeline = timelineFrom(noon)
+export function createWorld(seed: number, rules: Rules): World {
+  const timeline = createTimeline(noon)
   const violations: string[] = []
   const violate = (rule: string, text: string) => void violations.push(`${rule}: ${text}`)
   const world: World = {
     seed,
-    random: randomOf(seedOf(seed, 'world')),
+    random: createRandom(deriveSeed(seed, 'world')),
     timeline,
     journal: virtualJournal(rules, violate),
     attempts: new Map(),
@@ -115,7 +115,7 @@ export type Recovered = { readonly progress: Progress; readonly seq: number; rea
 
 /** A journal on a disk that forgets what was not synced. */
 export interface VirtualJournal {
-  readonly entries: Entry[]
+  readonly entries: ReplayEntry[]
   /** The last acknowledged state. */
   readonly acknowledged: () => Recovered
   readonly begin: (progress: Progress) => void
@@ -135,8 +135,8 @@ export interface VirtualJournal {
 const snapshotEvery = 8
 
 function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal {
-  const entries: Entry[] = []
-  let unsynced: Entry[] = []
+  const entries: ReplayEntry[] = []
+  let unsynced: ReplayEntry[] = []
   let acknowledged: Recovered | undefined
   let epoch = 1
   const nextSeq = () => entries.length + unsynced.length + 1
@@ -156,7 +156,7 @@ function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal
       const before = journal.acknowledged()
       if (recovered.seq < before.seq)
         violate('I1', `record ${before.seq} was acknowledged, ${recovered.seq} is the last`)
-      else if (recovered.seq === before.seq && !isSame(recovered.progress, before.progress)) {
+      else if (recovered.seq === before.seq && !isDeepEqual(recovered.progress, before.progress)) {
         violate('I8', `what is recovered at record ${before.seq} is not what was acknowledged`)
       }
       return recovered
@@ -187,7 +187,7 @@ function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal
 }
 
 /** What a new run makes of the records: the last snapshot, and the facts after it. */
-function replay(entries: readonly Entry[], rules: Rules): Recovered {
+function replay(entries: readonly ReplayEntry[], rules: Rules): Recovered {
   const start = entries.findLastIndex(({ kind }) => kind === 'snapshot')
   let progress: Progress | undefined
   for (const entry of entries.slice(start)) {

@@ -2,7 +2,7 @@ import type { Io } from '../../src/cli/io/io.ts'
 import { noon } from './builders.ts'
 
 /** A terminal that records its output: no colours, 100 columns, not interactive, unless overridden. */
-export function anIo(given: Partial<Io> = {}) {
+export function createTestIo(given: Partial<Io> = {}) {
   const printed: string[] = []
   const errors: string[] = []
   const io: Io = {

@@ -18,11 +18,11 @@ import type { Order, Transition } from '../../src/loop/order.ts'
 export const noon = Date.UTC(2026, 0, 18, 12)
 
 type Groups = 'ralph' | 'limits' | 'timeouts' | 'stats'
-type ProgressGiven = Partial<Omit<Progress, Groups>> & { readonly [G in Groups]?: Partial<Progress[G]> }
+type ProgressOverrides = Partial<Omit<Progress, Groups>> & { readonly [G in Groups]?: Partial<Progress[G]> }
 
 /** A compiled sprint that never ran, except for the given fields: no checkpoints, known baseline. */
-export function aProgress({ ralph, limits, timeouts, stats, ...given }: ProgressGiven = {}): Progress {
-  const { dynamicSteps: steps = [], live = [] } = given
+export function buildProgress({ ralph, limits, timeouts, stats, ...overrides }: ProgressOverrides = {}): Progress {
+  const { dynamicSteps: steps = [], live = [] } = overrides
   return {
     schemaVersion,
     rev: 0,
@@ -39,7 +39,7 @@ export function aProgress({ ralph, limits, timeouts, stats, ...given }: Progress
     ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
     checkpoint: false,
     baseline: [],
-    ...given,
+    ...overrides,
     ralph: { idleThreshold: 3, minIterations: 0, idleCount: 0, ...ralph },
     limits: { ...defaultLimits, ...limits },
     timeouts: { ...defaultTimeouts, ...timeouts },
@@ -59,22 +59,22 @@ export function aProgress({ ralph, limits, timeouts, stats, ...given }: Progress
   }
 }
 
-export const aStep = (given: Partial<Step> = {}): Step => ({
+export const buildStep = (overrides: Partial<Step> = {}): Step => ({
   id: 'step-0',
   prompt: 'do something',
   status: 'pending',
   addedAt: noon,
   addedInIteration: 1,
-  ...(given.status === 'completed' && { completedAt: noon, completedInIteration: 1 }),
-  ...given,
+  ...(overrides.status === 'completed' && { completedAt: noon, completedInIteration: 1 }),
+  ...overrides,
 })
 
 /** `step-0`, `step-1` … with these texts. */
-export const steps = (...prompts: readonly string[]): Step[] =>
-  prompts.map((prompt, number) => aStep({ id: `step-${number}`, prompt }))
+export const buildSteps = (...prompts: readonly string[]): Step[] =>
+  prompts.map((prompt, number) => buildStep({ id: `step-${number}`, prompt }))
 
 /** The current iteration. */
-export const aLive = (given: Partial<LiveIteration> = {}): LiveIteration => ({
+export const buildLive = (overrides: Partial<LiveIteration> = {}): LiveIteration => ({
   number: 1,
   mode: 'planning',
   stage: 'agent',
@@ -82,32 +82,32 @@ export const aLive = (given: Partial<LiveIteration> = {}): LiveIteration => ({
   startedAt: noon,
   costUsd: 0,
   usage: noUsage,
-  ...given,
+  ...overrides,
 })
 
-export const aHook = (given: Partial<Hook> = {}): Hook => ({
+export const buildHook = (overrides: Partial<Hook> = {}): Hook => ({
   id: 'lint',
   run: 'npm run lint',
   parallel: false,
   enabled: true,
   onFail: 'record',
-  ...given,
+  ...overrides,
 })
 
-export const aHookTask = (given: Partial<HookTask> = {}): HookTask => ({
+export const buildHookTask = (overrides: Partial<HookTask> = {}): HookTask => ({
   iteration: 1,
   hookId: 'lint',
   status: 'completed',
   spawnedAt: noon,
-  ...given,
+  ...overrides,
 })
 
-export const aCheck = (given: Partial<Check> = {}): Check => ({
+export const buildCheck = (overrides: Partial<Check> = {}): Check => ({
   run: 'npm test',
   timeout: 600_000,
   eachIteration: false,
   protect: false,
-  ...given,
+  ...overrides,
 })
 
 export const green = (name = 'npm test'): CheckResult => ({
@@ -126,19 +126,19 @@ export const red = (name = 'npm test', output = '1 failing'): CheckResult => ({
   output,
 })
 
-type Said<S extends Report['status']> = Partial<Extract<Report, { status: S }>>
-type ReportGiven =
-  | Said<'continue'>
-  | (Said<'goal-complete'> & { readonly status: 'goal-complete' })
-  | (Said<'needs-human'> & { readonly status: 'needs-human' })
+type PartialReport<S extends Report['status']> = Partial<Extract<Report, { status: S }>>
+type ReportOverrides =
+  | PartialReport<'continue'>
+  | (PartialReport<'goal-complete'> & { readonly status: 'goal-complete' })
+  | (PartialReport<'needs-human'> & { readonly status: 'needs-human' })
 
 /** A valid report, by default with the status `continue`. */
-export function aReport(given: ReportGiven = {}): Report {
-  const said = { summary: 'did something', completedStepIds: [], pendingSteps: [] }
-  if (given.status === 'goal-complete') return { ...said, goalCompleteSummary: 'all done', ...given }
-  if (given.status === 'needs-human')
-    return { ...said, humanNeeded: { reason: 'no key', details: 'see .env' }, ...given }
-  return { ...said, ...given, status: 'continue' }
+export function buildReport(overrides: ReportOverrides = {}): Report {
+  const defaults = { summary: 'did something', completedStepIds: [], pendingSteps: [] }
+  if (overrides.status === 'goal-complete') return { ...defaults, goalCompleteSummary: 'all done', ...overrides }
+  if (overrides.status === 'needs-human')
+    return { ...defaults, humanNeeded: { reason: 'no key', details: 'see .env' }, ...overrides }
+  return { ...defaults, ...overrides, status: 'continue' }
 }
 
 /** New steps with these texts, as a report lists them. */
@@ -147,13 +147,13 @@ export const newSteps = (...prompts: readonly string[]) => prompts.map((prompt) 
 /** A fact, or a function from the current order to its fact. */
 export type Play = Fact | ((progress: Progress) => Fact)
 
-type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>
+type FactByType<T extends Fact['type']> = Extract<Fact, { type: T }>
 
-export const started = (given: Partial<FactOf<'started'>> = {}): Fact => ({ type: 'started', at: noon, ...given })
+export const started = (overrides: Partial<FactByType<'started'>> = {}): Fact => ({ type: 'started', at: noon, ...overrides })
 
 /** The live attempt ends. */
 export const attemptEnded =
-  (end: AttemptEnd, given: Partial<Omit<FactOf<'attempt-ended'>, 'type' | 'end'>> = {}): Play =>
+  (end: AttemptEnd, overrides: Partial<Omit<FactByType<'attempt-ended'>, 'type' | 'end'>> = {}): Play =>
   ({ live: [live] }) => ({
     type: 'attempt-ended',
     at: noon,
@@ -163,12 +163,12 @@ export const attemptEnded =
     usage: noUsage,
     costUsd: 0,
     random: 0,
-    ...given,
+    ...overrides,
   })
 
 /** The live attempt ends with this report. */
-export const reports = (given: ReportGiven = {}, at = noon): Play =>
-  attemptEnded({ kind: 'report', report: aReport(given) }, { at })
+export const reports = (overrides: ReportOverrides = {}, at = noon): Play =>
+  attemptEnded({ kind: 'report', report: buildReport(overrides) }, { at })
 
 /** The live attempt ends without a report. */
 export const saysNothing = (reason = 'no report'): Play => attemptEnded({ kind: 'malformed', reason })
@@ -176,8 +176,8 @@ export const saysNothing = (reason = 'no report'): Play => attemptEnded({ kind: 
 type Failure = Extract<AttemptEnd, { kind: 'failed' }>
 
 /** The live attempt fails. */
-export const fails = (given: Partial<Failure> = {}, at = noon): Play =>
-  attemptEnded({ kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, ...given }, { at })
+export const fails = (overrides: Partial<Failure> = {}, at = noon): Play =>
+  attemptEnded({ kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, ...overrides }, { at })
 
 export const checksEnd =
   (...results: readonly CheckResult[]): Play =>
@@ -185,10 +185,10 @@ export const checksEnd =
 
 /** The last running task of a hook ends, by default successfully. */
 export const hookEnds =
-  (hookId = 'lint', given: Partial<Omit<FactOf<'hook-ended'>, 'type' | 'hookId'>> = {}): Play =>
+  (hookId = 'lint', overrides: Partial<Omit<FactByType<'hook-ended'>, 'type' | 'hookId'>> = {}): Play =>
   ({ hookTasks }) => {
     const task = hookTasks.findLast((other) => other.hookId === hookId && other.status === 'running')
-    return { type: 'hook-ended', at: noon, iteration: task?.iteration ?? 0, hookId, exitCode: 0, ...given }
+    return { type: 'hook-ended', at: noon, iteration: task?.iteration ?? 0, hookId, exitCode: 0, ...overrides }
   }
 
 export const waitEnds =
@@ -202,16 +202,16 @@ export const answered = (answer: string): Fact => ({ type: 'answered', at: noon,
 /** The state of a sprint after these facts, and the orders of the last one. Asserts that the input stays unchanged. */
 export function after(progress: Progress, ...plays: readonly Play[]): Transition {
   return plays.reduce<Transition>(
-    (so, play) => advance(frozen(so.progress), frozen(typeof play === 'function' ? play(so.progress) : play)),
+    (transition, play) => advance(frozen(transition.progress), frozen(typeof play === 'function' ? play(transition.progress) : play)),
     { progress, orders: [] },
   )
 }
 
 /** Orders that are work, without the events for observers. */
-export const work = (orders: readonly Order[]) => orders.filter((order) => order.type !== 'tell')
+export const workOrders = (orders: readonly Order[]) => orders.filter((order) => order.type !== 'tell')
 
 /** The events for observers. */
-export const told = (orders: readonly Order[]) =>
+export const emittedEvents = (orders: readonly Order[]) =>
   orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []))
 
 /** The same value, deeply frozen. */

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 /** Creates a key and a certificate for `localhost` that only the test trusts. */
-export function aCertificate(): { readonly key: string; readonly cert: string } {
+export function createTestCertificate(): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(tlv(0x31, sequence(oid('550403'), tlv(0x0c, Buffer.from('localhost')))))
   const validity = sequence(utcTime('200101000000Z'), utcTime('491231235959Z'))

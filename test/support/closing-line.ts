@@ -3,13 +3,13 @@ import type { Reporter, TestModule } from 'vitest/node'
 /** Prints `N passed, N failed` on a line of its own after the summary of vitest, for programs that count. */
 export const closingLine = (print: (line: string) => void = console.log): Reporter => ({
   onTestRunEnd(modules, unhandledErrors) {
-    const passed = modules.reduce((sum, module) => sum + testsIn(module, 'passed'), 0)
-    const failed = modules.reduce((sum, module) => sum + failuresOf(module), unhandledErrors.length)
+    const passed = modules.reduce((sum, module) => sum + countTests(module, 'passed'), 0)
+    const failed = modules.reduce((sum, module) => sum + countFailures(module), unhandledErrors.length)
     print(`${passed} passed, ${failed} failed`)
   },
 })
 
 /** A file that fails without a failed test (it cannot be loaded, or a hook fails) counts as one. */
-const failuresOf = (module: TestModule): number => testsIn(module, 'failed') || (module.state() === 'failed' ? 1 : 0)
+const countFailures = (module: TestModule): number => countTests(module, 'failed') || (module.state() === 'failed' ? 1 : 0)
 
-const testsIn = (module: TestModule, state: 'passed' | 'failed'): number => [...module.children.allTests(state)].length
+const countTests = (module: TestModule, state: 'passed' | 'failed'): number => [...module.children.allTests(state)].length

@@ -1,22 +1,22 @@
 import { RalphError } from '../../src/contract/errors.ts'
-import type { AgentRow } from '../../src/contract/fleet/agent.ts'
-import type { Change } from '../../src/contract/fleet/event.ts'
+import type { FleetRow } from '../../src/contract/fleet/agent.ts'
+import type { FleetChange } from '../../src/contract/fleet/event.ts'
 import type { RouteName } from '../../src/contract/fleet/routes.ts'
-import type { Sprint } from '../../src/contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../src/contract/fleet/sprint.ts'
 import type { SprintStatus } from '../../src/contract/progress.ts'
-import { aGlance, aMachine, anAgentRow, aPrompt, aSprint, type Fleet, idOf, listed } from './fake-fleet.ts'
+import { buildGlance, buildMachine, buildAgentRow, buildPrompt, buildSprint, type Fleet, createFakeId, listed } from './fake-fleet.ts'
 
 export type FakeState = {
   readonly fleet: Fleet
-  readonly push: (change: Change) => void
+  readonly push: (change: FleetChange) => void
   readonly version: () => string
 }
 
 /** The input, validated by the route's own schemas: ids, query and body. */
-type Given = Record<string, string | number | null | undefined>
+type RouteInput = Record<string, string | number | null | undefined>
 
 const ada = {
-  id: idOf('ada'),
+  id: createFakeId('ada'),
   name: 'Ada',
   email: 'ada@example.org',
   role: 'admin',
@@ -24,11 +24,11 @@ const ada = {
 } as const
 
 /** The answers of the fake backend: just enough for pages to work. */
-export function answers(name: RouteName, given: Given, state: FakeState): unknown {
+export function answers(name: RouteName, given: RouteInput, state: FakeState): unknown {
   return (reads[name] ?? writes[name] ?? missing(name))(given, state)
 }
 
-type Answer = (given: Given, state: FakeState) => unknown
+type Answer = (given: RouteInput, state: FakeState) => unknown
 
 const missing =
   (name: string): Answer =>
@@ -36,14 +36,14 @@ const missing =
     throw new RalphError('NOT_SUPPORTED', `the fake backend has no ${name}`)
   }
 
-const notThere = (): never => {
+const notFoundError = (): never => {
   throw new RalphError('SPRINT_NOT_FOUND', 'there is nothing by that name')
 }
 
-const agentIn = ({ fleet }: FakeState, id: unknown): AgentRow =>
-  fleet.agents.find(({ agent }) => agent.id === id) ?? notThere()
-const sprintIn = ({ fleet }: FakeState, id: unknown): Sprint =>
-  fleet.sprints.find((sprint) => sprint.id === id) ?? notThere()
+const findAgent = ({ fleet }: FakeState, id: unknown): FleetRow =>
+  fleet.agents.find(({ agent }) => agent.id === id) ?? notFoundError()
+const findSprint = ({ fleet }: FakeState, id: unknown): FleetSprint =>
+  fleet.sprints.find((sprint) => sprint.id === id) ?? notFoundError()
 
 const reads: Partial<Record<RouteName, Answer>> = {
   waysToSignIn: () => ({ organisation: true }),
@@ -53,7 +53,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
     items: [
       ada,
       {
-        id: idOf('grace'),
+        id: createFakeId('grace'),
         name: 'Grace',
         email: 'grace@example.org',
         role: 'member',
@@ -64,7 +64,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   listTokens: () => ({
     items: [
       {
-        id: idOf('token'),
+        id: createFakeId('token'),
         name: 'laptop',
         scope: 'write',
         createdAt: Date.now() - 86_400_000,
@@ -76,7 +76,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   listWebhooks: () => ({
     items: [
       {
-        id: idOf('hook'),
+        id: createFakeId('hook'),
         url: 'https://hooks.example.org/ralph',
         events: ['needs-human', 'failed', 'completed'],
         enabled: true,
@@ -87,8 +87,8 @@ const reads: Partial<Record<RouteName, Answer>> = {
   listDeliveries: () => ({
     items: [
       {
-        id: idOf('d1'),
-        webhookId: idOf('hook'),
+        id: createFakeId('d1'),
+        webhookId: createFakeId('hook'),
         via: 'webhook',
         to: 'https://hooks.example.org/ralph',
         event: 'needs-human',
@@ -98,8 +98,8 @@ const reads: Partial<Record<RouteName, Answer>> = {
         sentAt: Date.now() - 119_000,
       },
       {
-        id: idOf('d2'),
-        webhookId: idOf('hook'),
+        id: createFakeId('d2'),
+        webhookId: createFakeId('hook'),
         via: 'webhook',
         to: 'https://hooks.example.org/ralph',
         event: 'failed',
@@ -109,7 +109,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
         createdAt: Date.now() - 10_800_000,
       },
       {
-        id: idOf('d3'),
+        id: createFakeId('d3'),
         via: 'browser',
         to: 'Ada',
         event: 'needs-human',
@@ -147,13 +147,13 @@ const reads: Partial<Record<RouteName, Answer>> = {
     runsAs: 'ralph',
   }),
   listAgents: (_, { fleet }) => ({ items: fleet.agents }),
-  getAgent: ({ agentId }, state) => agentIn(state, agentId),
+  getAgent: ({ agentId }, state) => findAgent(state, agentId),
   listPrompts: ({ agentId }, { fleet }) => ({ items: fleet.prompts.filter((prompt) => prompt.agentId === agentId) }),
   listConversations: ({ agentId }) => ({
     items: [8, 7, 6].map((iteration) => ({
       id: `conversation-${iteration}`,
       agentId,
-      sprintId: idOf('sprint Build JWT authentication: registration, login, refresh, logout'),
+      sprintId: createFakeId('sprint Build JWT authentication: registration, login, refresh, logout'),
       iteration,
       startedAt: Date.now() - (10 - iteration) * 400_000,
       endedAt: Date.now() - (10 - iteration) * 400_000 + 300_000,
@@ -175,7 +175,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   listAccess: ({ agentId }) => ({
     items: [
       { agentId, userId: ada.id, userName: 'Ada', level: 'owner' },
-      { agentId, userId: idOf('grace'), userName: 'Grace', level: 'read' },
+      { agentId, userId: createFakeId('grace'), userName: 'Grace', level: 'read' },
     ],
   }),
   detectChecks: () => ({
@@ -188,7 +188,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   listSprints: ({ agentId }, { fleet }) => ({
     items: fleet.sprints.filter((sprint) => agentId === undefined || sprint.agentId === agentId),
   }),
-  getSprint: ({ sprintId }, state) => sprintIn(state, sprintId),
+  getSprint: ({ sprintId }, state) => findSprint(state, sprintId),
   listIterations: ({ sprintId }, { fleet }) => ({ items: (fleet.iterations.get(String(sprintId)) ?? []).toReversed() }),
   listEvents: (given, { fleet }) => eventsPage(given, fleet),
   readOutput: () => ({ text: 'the whole output\n'.repeat(200), size: 3400 }),
@@ -200,7 +200,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
 }
 
 /** Newest first; a cursor is the number of the event after the last one returned. */
-function eventsPage({ sprintId, cursor, limit, iteration, search, kind }: Given, fleet: Fleet) {
+function eventsPage({ sprintId, cursor, limit, iteration, search, kind }: RouteInput, fleet: Fleet) {
   const source = fleet.events.get(String(sprintId))
   if (!source) return { items: [] }
   const items = []
@@ -226,11 +226,11 @@ const statusAfter: Partial<Record<RouteName, SprintStatus>> = {
 const changeStatus =
   (name: RouteName): Answer =>
   ({ sprintId }, state) =>
-    changed(state, sprintIn(state, sprintId), { status: statusAfter[name] ?? 'paused' })
+    changed(state, findSprint(state, sprintId), { status: statusAfter[name] ?? 'paused' })
 
-function changed({ fleet, push }: FakeState, sprint: Sprint, progress: Partial<Sprint['progress']>): Sprint {
+function changed({ fleet, push }: FakeState, sprint: FleetSprint, progress: Partial<FleetSprint['progress']>): FleetSprint {
   const rev = sprint.rev + 1
-  const next: Sprint = { ...sprint, rev, progress: { ...sprint.progress, ...progress, rev } }
+  const next: FleetSprint = { ...sprint, rev, progress: { ...sprint.progress, ...progress, rev } }
   fleet.sprints = fleet.sprints.map((other) => (other.id === next.id ? next : other))
   fleet.agents = fleet.agents.map((row) =>
     row.sprint?.id === next.id ? { ...row, sprint: { ...row.sprint, status: next.progress.status } } : row,
@@ -247,12 +247,12 @@ const writes: Partial<Record<RouteName, Answer>> = {
   resumeSprint: changeStatus('resumeSprint'),
   stopSprint: changeStatus('stopSprint'),
   tellSprint: ({ sprintId, text }, state) =>
-    changed(state, sprintIn(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
+    changed(state, findSprint(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
   restoreSprint: () => ({ success: true, saved: 'refs/ralph/auth/saved-1' }),
   answerSprint: ({ sprintId, answer }, state) => answerQuestion(String(sprintId), String(answer), state),
   dismissQuestion: ({ questionId }, { fleet, push }) => {
     const question = {
-      ...(fleet.questions.find(({ id }) => id === questionId) ?? notThere()),
+      ...(fleet.questions.find(({ id }) => id === questionId) ?? notFoundError()),
       status: 'dismissed' as const,
     }
     fleet.questions = fleet.questions.map((other) => (other.id === questionId ? question : other))
@@ -262,7 +262,7 @@ const writes: Partial<Record<RouteName, Answer>> = {
   startRalphMode: ({ agentId, taskDescription }, state) =>
     startRalphMode(String(agentId), String(taskDescription), state),
   stopRalphMode: ({ agentId }, state) => {
-    const row = agentIn(state, agentId)
+    const row = findAgent(state, agentId)
     const agent = { ...row.agent, inRalphMode: false, ralphModeTaskDescription: null, state: 'idle' as const }
     place(state, { ...row, agent })
     return { success: true, agent }
@@ -270,13 +270,13 @@ const writes: Partial<Record<RouteName, Answer>> = {
   interruptAgent: () => ({ success: true }),
   resetAgent: () => ({ success: true }),
   queuePrompt: ({ agentId, prompt }, { fleet, push }) => {
-    const made = aPrompt(String(agentId), String(prompt), { position: fleet.prompts.length + 1, createdAt: Date.now() })
+    const made = buildPrompt(String(agentId), String(prompt), { position: fleet.prompts.length + 1, createdAt: Date.now() })
     fleet.prompts.push(made)
     push({ type: 'prompt', prompt: made })
     return made
   },
   cancelPrompt: ({ promptId }, { fleet, push }) => {
-    const prompt = { ...(fleet.prompts.find(({ id }) => id === promptId) ?? notThere()), status: 'cancelled' as const }
+    const prompt = { ...(fleet.prompts.find(({ id }) => id === promptId) ?? notFoundError()), status: 'cancelled' as const }
     fleet.prompts = fleet.prompts.map((other) => (other.id === promptId ? prompt : other))
     push({ type: 'prompt', prompt })
     return prompt
@@ -284,7 +284,7 @@ const writes: Partial<Record<RouteName, Answer>> = {
   movePrompt: ({ promptId, before }, { fleet, push }) => {
     const target = fleet.prompts.find(({ id }) => id === before)
     const prompt = {
-      ...(fleet.prompts.find(({ id }) => id === promptId) ?? notThere()),
+      ...(fleet.prompts.find(({ id }) => id === promptId) ?? notFoundError()),
       position: (target?.position ?? 100) - 0.5,
     }
     fleet.prompts = fleet.prompts.map((other) => (other.id === promptId ? prompt : other))
@@ -292,23 +292,23 @@ const writes: Partial<Record<RouteName, Answer>> = {
     return prompt
   },
   createAgent: ({ name, program }, state) => {
-    const machine = state.fleet.machines[0] ?? aMachine('vm-1')
-    const row = anAgentRow(String(name), machine, { agent: { program: String(program ?? 'claude') } })
+    const machine = state.fleet.machines[0] ?? buildMachine('vm-1')
+    const row = buildAgentRow(String(name), machine, { agent: { program: String(program ?? 'claude') } })
     place(state, row)
     return row.agent
   },
   makeJoinToken: () => ({
-    id: idOf('join'),
+    id: createFakeId('join'),
     token: 'rj_4f1c',
     command: 'ralph agents-server --join https://ralph.example.org#rj_4f1c',
     expiresAt: Date.now() + 900_000,
   }),
   makeToken: ({ name, scope }) => ({
     token: 'rt_9d2e…',
-    details: { id: idOf('new token'), name, scope, createdAt: Date.now(), expiresAt: Date.now() + 90 * 86_400_000 },
+    details: { id: createFakeId('new token'), name, scope, createdAt: Date.now(), expiresAt: Date.now() + 90 * 86_400_000 },
   }),
   recordDelivery: ({ event, status }) => ({
-    id: idOf('browser'),
+    id: createFakeId('browser'),
     via: 'browser',
     to: 'Ada',
     event,
@@ -330,12 +330,12 @@ function answerQuestion(sprintId: string, answer: string, state: FakeState) {
     const { question: _question, ...sprint } = row.sprint
     return { ...row, sprint }
   })
-  return changed(state, sprintIn(state, sprintId), { status: 'in-progress' })
+  return changed(state, findSprint(state, sprintId), { status: 'in-progress' })
 }
 
 function startRalphMode(agentId: string, task: string, state: FakeState) {
-  const row = agentIn(state, agentId)
-  const sprint = aSprint(task, agentId, { protocol: 'notes', progress: { stats: { startedAt: Date.now() } } })
+  const row = findAgent(state, agentId)
+  const sprint = buildSprint(task, agentId, { protocol: 'notes', progress: { stats: { startedAt: Date.now() } } })
   state.fleet.sprints.push(sprint)
   state.fleet.events.set(sprint.id, listed([]))
   const agent = {
@@ -345,11 +345,11 @@ function startRalphMode(agentId: string, task: string, state: FakeState) {
     state: 'running' as const,
     sprintId: sprint.id,
   }
-  place(state, { ...row, agent, sprint: aGlance(task) })
+  place(state, { ...row, agent, sprint: buildGlance(task) })
   return { success: true, agent, sprintId: sprint.id }
 }
 
-function place({ fleet, push }: FakeState, row: AgentRow): void {
+function place({ fleet, push }: FakeState, row: FleetRow): void {
   fleet.agents = [row, ...fleet.agents.filter(({ agent }) => agent.id !== row.agent.id)]
   push({ type: 'agent', row })
 }
@@ -388,7 +388,7 @@ const usageRows = () =>
   Array.from({ length: 14 }, (_, day) =>
     ['api-server', 'web', 'billing'].map((agentName, n) => ({
       day: new Date(Date.now() - (13 - day) * 86_400_000).toISOString().slice(0, 10),
-      agentId: idOf(`agent ${agentName}`),
+      agentId: createFakeId(`agent ${agentName}`),
       agentName,
       model: 'opus',
       costUsd: ((day * 7 + n * 5) % 9) + 1.4,

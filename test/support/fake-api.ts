@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { z } from 'zod'
 import { errorCodes, RalphError } from '../../src/contract/errors.ts'
-import { Change, type StoredEvent } from '../../src/contract/fleet/event.ts'
-import { idsIn, type Route } from '../../src/contract/fleet/route.ts'
+import { FleetChange, type StoredEvent } from '../../src/contract/fleet/event.ts'
+import { listPathIds, type Route } from '../../src/contract/fleet/route.ts'
 import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
 import { safeHeaders } from '../../src/backend/http/headers.ts'
 import { answers, type FakeState } from './fake-answers.ts'
@@ -16,7 +16,7 @@ export type FakeApi = {
   readonly url: string
   readonly fleet: Fleet
   /** Notifies every open page. */
-  readonly push: (change: Change) => void
+  readonly push: (change: FleetChange) => void
   /** Ends the connections of all pages; refuses new ones while `refusing`. */
   readonly cutOff: () => void
   /** Ends all connections, including calls that wait for an answer. */
@@ -40,8 +40,8 @@ export type FakeApi = {
 /** A fake backend: the routes of the contract, answered from memory and validated by the same schemas. */
 export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
   const streams = new Map<ServerResponse, string | null>()
-  const pushed: Change[] = []
-  const push = (change: Change): void => {
+  const pushed: FleetChange[] = []
+  const push = (change: FleetChange): void => {
     pushed.push(change)
     if (change.type === 'event') keep(fleet, change.event)
     for (const [stream, sprintId] of streams) if (wants(sprintId, change)) write(stream, pushed.length, change)
@@ -75,14 +75,14 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
     }
     const found = routeFor(request.method ?? 'GET', url.pathname)
     if (!found)
-      return url.pathname.startsWith('/api/') ? refuse(response, notThere()) : sendFile(response, url.pathname)
+      return url.pathname.startsWith('/api/') ? refuse(response, notFoundError()) : sendFile(response, url.pathname)
     const { name, route, ids } = found
     await pause(fake.delays.get(name) ?? 0)
     const failure = fake.failing.get(name)
     if (failure) throw failure
     const query = route.query?.parse(Object.fromEntries(url.searchParams))
-    const body = route.body?.parse(JSON.parse(await textOf(request)))
-    const given = { ...ids, ...Given.parse(query ?? {}), ...Given.parse(body ?? {}) }
+    const body = route.body?.parse(JSON.parse(await readBody(request)))
+    const given = { ...ids, ...RouteInput.parse(query ?? {}), ...RouteInput.parse(body ?? {}) }
     if (route.method !== 'GET') fake.sent.push({ name, given })
     const answer = z.encode(route.response, answers(name, given, state))
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -119,7 +119,7 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
 }
 
 /** Passed on as it is; the route's own schema has validated it. */
-const Given = z.record(
+const RouteInput = z.record(
   z.string(),
   z.custom<string | number | null | undefined>(() => true),
 )
@@ -127,7 +127,7 @@ const Given = z.record(
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table are its names
 const routeNames = Object.keys(routes) as RouteName[]
 
-const notThere = () => new RalphError('SPRINT_NOT_FOUND', 'there is nothing by that name')
+const notFoundError = () => new RalphError('SPRINT_NOT_FOUND', 'there is nothing by that name')
 
 function routeFor(
   method: string,
@@ -138,7 +138,7 @@ function routeFor(
     const pattern = new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`)
     const match = pattern.exec(path)
     if (!match || route.method !== method) continue
-    return { name, route, ids: Object.fromEntries(idsIn(route.path).map((id, n) => [id, match[n + 1] ?? ''])) }
+    return { name, route, ids: Object.fromEntries(listPathIds(route.path).map((id, n) => [id, match[n + 1] ?? ''])) }
   }
   return undefined
 }
@@ -154,11 +154,11 @@ function keep({ events }: Fleet, event: StoredEvent): void {
 }
 
 /** Like the backend: events inside a sprint are sent only to clients that ask for them. */
-const wants = (sprintId: string | null, change: Change): boolean =>
+const wants = (sprintId: string | null, change: FleetChange): boolean =>
   change.type !== 'event' || change.event.sprintId === sprintId
 
-function write(stream: ServerResponse, id: number, change: Change): void {
-  stream.write(`id: ${id}\nevent: ${change.type}\ndata: ${JSON.stringify(z.encode(Change, change))}\n\n`)
+function write(stream: ServerResponse, id: number, change: FleetChange): void {
+  stream.write(`id: ${id}\nevent: ${change.type}\ndata: ${JSON.stringify(z.encode(FleetChange, change))}\n\n`)
 }
 
 /** By its name: a file loaded in another way has its own class of that name. */
@@ -196,7 +196,7 @@ async function sendFile(response: ServerResponse, path: string): Promise<void> {
   response.end(content)
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(Buffer.from(part))
   return Buffer.concat(parts).toString('utf8')

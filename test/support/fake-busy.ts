@@ -1,15 +1,15 @@
-import type { Sprint } from '../../src/contract/fleet/sprint.ts'
-import { aCheck, aHook, aHookTask, aLive, aStep, green } from './builders.ts'
+import type { FleetSprint } from '../../src/contract/fleet/sprint.ts'
+import { buildCheck, buildHook, buildHookTask, buildLive, buildStep, green } from './builders.ts'
 import {
-  aGlance,
-  aMachine,
-  anAgentRow,
-  anIteration,
-  aPrompt,
-  aQuestion,
-  aSprint,
+  buildGlance,
+  buildMachine,
+  buildAgentRow,
+  buildIteration,
+  buildPrompt,
+  buildQuestion,
+  buildSprint,
   type Fleet,
-  idOf,
+  createFakeId,
 } from './fake-fleet.ts'
 import { authEvents } from './fake-transcript.ts'
 
@@ -19,9 +19,9 @@ const goal = 'Build JWT authentication: registration, login, refresh, logout'
 /** A fleet in which everything happens that a page can show. */
 export function busyFleet(): Fleet {
   const machines = [
-    aMachine('vm-1', { running: 2, labels: ['gpu'] }),
-    aMachine('vm-3', { running: 1 }),
-    aMachine('vm-4', {
+    buildMachine('vm-1', { running: 2, labels: ['gpu'] }),
+    buildMachine('vm-3', { running: 1 }),
+    buildMachine('vm-4', {
       reachable: false,
       lastSeenAt: Date.now() - 11 * minute,
       alarm: 'has not been heard of for 11 minutes',
@@ -30,12 +30,12 @@ export function busyFleet(): Fleet {
   ]
   const [one, three, four] = machines
   if (!one || !three || !four) throw new Error('three machines')
-  const sprint = authSprint(idOf('agent api-server'))
-  const question = aQuestion(sprint, 'api-server')
+  const sprint = authSprint(createFakeId('agent api-server'))
+  const question = buildQuestion(sprint, 'api-server')
   const verdicts = [...iterations.map(({ number, verdict }) => ({ number, verdict })), { number: 9 }]
   const agents = [
-    anAgentRow('api-server', three, {
-      sprint: aGlance(goal, {
+    buildAgentRow('api-server', three, {
+      sprint: buildGlance(goal, {
         iteration: 9,
         maxIterations: 40,
         verdicts,
@@ -48,9 +48,9 @@ export function busyFleet(): Fleet {
       }),
       queued: 2,
     }),
-    anAgentRow('web', one, {
+    buildAgentRow('web', one, {
       lastEventAt: Date.now() - 1000,
-      sprint: aGlance('Migrate the router', {
+      sprint: buildGlance('Migrate the router', {
         mode: 'executing',
         iteration: 4,
         maxIterations: 30,
@@ -62,9 +62,9 @@ export function busyFleet(): Fleet {
         diff: { added: 88, removed: 240 },
       }),
     }),
-    anAgentRow('billing', one, {
+    buildAgentRow('billing', one, {
       lastEventAt: Date.now() - 12 * minute,
-      sprint: aGlance('Raise test coverage to 90 %', {
+      sprint: buildGlance('Raise test coverage to 90 %', {
         status: 'parked',
         iteration: 5,
         verdicts: [...ok(2).slice(0, 2), { number: 3, verdict: 'refused' }, ...ok(5).slice(3, 5)],
@@ -75,9 +75,9 @@ export function busyFleet(): Fleet {
         diff: { added: 1240, removed: 0 },
       }),
     }),
-    anAgentRow('infra', four, {
+    buildAgentRow('infra', four, {
       lastEventAt: Date.now() - 11 * minute,
-      sprint: aGlance('Terraform 1.9 upgrade', {
+      sprint: buildGlance('Terraform 1.9 upgrade', {
         iteration: 2,
         maxIterations: 20,
         verdicts: ok(1),
@@ -85,9 +85,9 @@ export function busyFleet(): Fleet {
         branch: 'ralph/tf19',
       }),
     }),
-    anAgentRow('search', three, {
+    buildAgentRow('search', three, {
       lastEventAt: Date.now() - 3 * 60 * minute,
-      sprint: aGlance('Make the index incremental', {
+      sprint: buildGlance('Make the index incremental', {
         status: 'failed',
         reason: 'the agent crashed 5 times in a row',
         iteration: 7,
@@ -100,20 +100,20 @@ export function busyFleet(): Fleet {
         diff: { added: 301, removed: 77 },
       }),
     }),
-    anAgentRow('docs', one, { lastEventAt: Date.now() - 55 * minute }),
+    buildAgentRow('docs', one, { lastEventAt: Date.now() - 55 * minute }),
   ]
-  const more = aSprint('Raise test coverage to 90 %', idOf('agent billing'))
+  const more = buildSprint('Raise test coverage to 90 %', createFakeId('agent billing'))
   return {
     machines,
     agents,
     sprints: [sprint],
     iterations: new Map([[sprint.id, iterations]]),
     events: new Map([[sprint.id, authEvents(sprint, iterations)]]),
-    prompts: promptsOf(idOf('agent api-server'), sprint.id),
+    prompts: buildPrompts(createFakeId('agent api-server'), sprint.id),
     questions: [
       question,
-      aQuestion(more, 'billing', {
-        id: idOf('question 2'),
+      buildQuestion(more, 'billing', {
+        id: createFakeId('question 2'),
         status: 'answered',
         reason: 'May I delete the flaky test?',
         details: '',
@@ -145,26 +145,26 @@ const at = (number: number, parked = 0): { startedAt: number; endedAt: number } 
 const limit = 38 * minute
 
 const iterations = [
-  anIteration(1, { mode: 'planning', ...at(1), checks: checks(false), costUsd: 0.22, summary: 'Planned eight steps' }),
-  anIteration(2, { ...at(2), checks: checks(false), costUsd: 0.44, summary: 'Auth module and the user table' }),
-  anIteration(3, { ...at(3), checks: checks(true), costUsd: 0.36, summary: 'Registration with validation' }),
-  anIteration(4, {
+  buildIteration(1, { mode: 'planning', ...at(1), checks: checks(false), costUsd: 0.22, summary: 'Planned eight steps' }),
+  buildIteration(2, { ...at(2), checks: checks(false), costUsd: 0.44, summary: 'Auth module and the user table' }),
+  buildIteration(3, { ...at(3), checks: checks(true), costUsd: 0.36, summary: 'Registration with validation' }),
+  buildIteration(4, {
     ...at(4),
     verdict: 'refused',
     checks: checks(false),
     costUsd: 0.62,
     summary: 'Claimed that login is done',
   }),
-  anIteration(5, { ...at(5), checks: checks(true), costUsd: 0.31, summary: 'Login returns a token pair' }),
-  anIteration(6, {
+  buildIteration(5, { ...at(5), checks: checks(true), costUsd: 0.31, summary: 'Login returns a token pair' }),
+  buildIteration(6, {
     mode: 'reflecting',
     ...at(6, limit),
     changed: false,
     costUsd: 0.12,
     summary: 'Looked again at what refresh must do',
   }),
-  anIteration(7, { ...at(7, limit), checks: checks(true), costUsd: 0.53, summary: 'Passwords are hashed with argon2' }),
-  anIteration(8, {
+  buildIteration(7, { ...at(7, limit), checks: checks(true), costUsd: 0.53, summary: 'Passwords are hashed with argon2' }),
+  buildIteration(8, {
     ...at(8, limit),
     verdict: 'refused',
     checks: [...checks(false), { name: 'review (codex)', passed: true }],
@@ -174,7 +174,7 @@ const iterations = [
   }),
 ]
 
-function authSprint(agentId: string): Sprint {
+function authSprint(agentId: string): FleetSprint {
   const texts = [
     'Auth module structure',
     'User table and migration',
@@ -185,7 +185,7 @@ function authSprint(agentId: string): Sprint {
     'Logout revokes the family',
     'Document the endpoints',
   ]
-  return aSprint(goal, agentId, {
+  return buildSprint(goal, agentId, {
     branch: 'ralph/auth',
     diff: { added: 412, removed: 96 },
     progress: {
@@ -193,20 +193,20 @@ function authSprint(agentId: string): Sprint {
       sprintId: '2026-11-15_auth',
       agent: ['claude'],
       model: 'opus',
-      doneWhen: [aCheck({ run: 'npm test' }), aCheck({ run: 'npx tsc --noEmit', name: 'tsc' })],
+      doneWhen: [buildCheck({ run: 'npm test' }), buildCheck({ run: 'npx tsc --noEmit', name: 'tsc' })],
       review: { agent: 'codex' },
       limits: { iterations: 40, usd: 10 },
       checkpoint: true,
-      perIterationHooks: [aHook({ id: 'learning' }), aHook({ id: 'docs', parallel: true })],
+      perIterationHooks: [buildHook({ id: 'learning' }), buildHook({ id: 'docs', parallel: true })],
       hookTasks: [7, 8].flatMap((iteration) => [
-        aHookTask({
+        buildHookTask({
           iteration,
           hookId: 'learning',
           spawnedAt: Date.now() - 20 * minute,
           completedAt: Date.now() - 19 * minute,
           exitCode: 0,
         }),
-        aHookTask({
+        buildHookTask({
           iteration,
           hookId: 'docs',
           status: iteration === 7 ? 'failed' : 'completed',
@@ -217,7 +217,7 @@ function authSprint(agentId: string): Sprint {
         }),
       ]),
       dynamicSteps: texts.map((prompt, n) =>
-        aStep({
+        buildStep({
           id: `step-${n}`,
           prompt,
           status: n < 5 ? 'completed' : 'pending',
@@ -225,7 +225,7 @@ function authSprint(agentId: string): Sprint {
         }),
       ),
       live: [
-        aLive({
+        buildLive({
           number: 9,
           mode: 'executing',
           step: 'step-5',
@@ -251,8 +251,8 @@ function authSprint(agentId: string): Sprint {
   })
 }
 
-const promptsOf = (agentId: string, sprintId: string) => [
-  aPrompt(agentId, 'Ralph Mode, iteration 9: Refresh rotation: reject reused tokens', {
+const buildPrompts = (agentId: string, sprintId: string) => [
+  buildPrompt(agentId, 'Ralph Mode, iteration 9: Refresh rotation: reject reused tokens', {
     status: 'running',
     by: 'the loop',
     sprintId,
@@ -260,9 +260,9 @@ const promptsOf = (agentId: string, sprintId: string) => [
     attempt: 1,
     startedAt: Date.now() - 3 * minute,
   }),
-  aPrompt(agentId, 'Use the helpers in test/support instead of new ones', { position: 2 }),
-  aPrompt(agentId, 'Then write a changelog entry', { position: 3, by: 'Grace' }),
-  aPrompt(agentId, 'Ralph Mode, iteration 8', {
+  buildPrompt(agentId, 'Use the helpers in test/support instead of new ones', { position: 2 }),
+  buildPrompt(agentId, 'Then write a changelog entry', { position: 3, by: 'Grace' }),
+  buildPrompt(agentId, 'Ralph Mode, iteration 8', {
     status: 'finished',
     by: 'the loop',
     sprintId,
@@ -273,7 +273,7 @@ const promptsOf = (agentId: string, sprintId: string) => [
     costUsd: 0.41,
     answer: 'All criteria are met; the sprint is complete.',
   }),
-  aPrompt(agentId, 'Summarise what is left', {
+  buildPrompt(agentId, 'Summarise what is left', {
     status: 'failed',
     startedAt: Date.now() - 60 * minute,
     endedAt: Date.now() - 59 * minute,

@@ -1,27 +1,27 @@
-import type { AgentRow } from '../../src/contract/fleet/agent.ts'
+import type { FleetRow } from '../../src/contract/fleet/agent.ts'
 import type { StoredEvent } from '../../src/contract/fleet/event.ts'
 import type { Machine } from '../../src/contract/fleet/machine.ts'
 import type { AgentPrompt } from '../../src/contract/fleet/prompt.ts'
-import type { Question } from '../../src/contract/fleet/question.ts'
-import type { Sprint } from '../../src/contract/fleet/sprint.ts'
+import type { SprintQuestion } from '../../src/contract/fleet/question.ts'
+import type { FleetSprint } from '../../src/contract/fleet/sprint.ts'
 import type { IterationRecord, Progress } from '../../src/contract/progress.ts'
-import { aProgress } from './builders.ts'
+import { buildProgress } from './builders.ts'
 
 export type Fleet = {
   machines: Machine[]
-  agents: AgentRow[]
-  sprints: Sprint[]
+  agents: FleetRow[]
+  sprints: FleetSprint[]
   iterations: Map<string, readonly IterationRecord[]>
   events: Map<string, EventSource>
   prompts: AgentPrompt[]
-  questions: Question[]
+  questions: SprintQuestion[]
 }
 
 /** Events of a sprint, oldest first, without keeping all of them in memory. */
 export type EventSource = { readonly count: number; readonly at: (seq: number) => StoredEvent }
 
 /** The same id for the same name in every run. */
-export const idOf = (name: string): string => {
+export const createFakeId = (name: string): string => {
   let hash = 0xcbf29ce484222325n
   for (const letter of name) hash = ((hash ^ BigInt(letter.codePointAt(0) ?? 0)) * 0x100000001b3n) & 0xffffffffffffffffn
   const hex = hash.toString(16).padStart(16, '0')
@@ -30,8 +30,8 @@ export const idOf = (name: string): string => {
 
 const minute = 60_000
 
-export const aMachine = (name: string, given: Partial<Machine> = {}): Machine => ({
-  id: idOf(`machine ${name}`),
+export const buildMachine = (name: string, given: Partial<Machine> = {}): Machine => ({
+  id: createFakeId(`machine ${name}`),
   name,
   status: 'active',
   local: false,
@@ -53,9 +53,9 @@ export const aMachine = (name: string, given: Partial<Machine> = {}): Machine =>
   ...given,
 })
 
-type RowGiven = Omit<Partial<AgentRow>, 'agent'> & { readonly agent?: Partial<AgentRow['agent']> }
+type RowOverrides = Omit<Partial<FleetRow>, 'agent'> & { readonly agent?: Partial<FleetRow['agent']> }
 
-export function anAgentRow(name: string, machine: Machine, { agent, ...given }: RowGiven = {}): AgentRow {
+export function buildAgentRow(name: string, machine: Machine, { agent, ...given }: RowOverrides = {}): FleetRow {
   return {
     machine: {
       id: machine.id,
@@ -68,7 +68,7 @@ export function anAgentRow(name: string, machine: Machine, { agent, ...given }: 
     access: 'owner',
     ...given,
     agent: {
-      id: idOf(`agent ${name}`),
+      id: createFakeId(`agent ${name}`),
       name,
       machineId: machine.id,
       workspace: { kind: 'worktree', path: `/srv/agents/${name}`, branch: 'main' },
@@ -85,11 +85,11 @@ export function anAgentRow(name: string, machine: Machine, { agent, ...given }: 
   }
 }
 
-export const aGlance = (
+export const buildGlance = (
   name: string,
-  given: Partial<NonNullable<AgentRow['sprint']>> = {},
-): NonNullable<AgentRow['sprint']> => ({
-  id: idOf(`sprint ${name}`),
+  given: Partial<NonNullable<FleetRow['sprint']>> = {},
+): NonNullable<FleetRow['sprint']> => ({
+  id: createFakeId(`sprint ${name}`),
   status: 'in-progress',
   goal: name,
   iteration: 1,
@@ -99,7 +99,7 @@ export const aGlance = (
   ...given,
 })
 
-export const anIteration = (number: number, given: Partial<IterationRecord> = {}): IterationRecord => ({
+export const buildIteration = (number: number, given: Partial<IterationRecord> = {}): IterationRecord => ({
   number,
   mode: 'executing',
   verdict: 'continue',
@@ -115,12 +115,12 @@ export const anIteration = (number: number, given: Partial<IterationRecord> = {}
   ...given,
 })
 
-type SprintGiven = Omit<Partial<Sprint>, 'progress'> & { readonly progress?: Parameters<typeof aProgress>[0] }
+type SprintOverrides = Omit<Partial<FleetSprint>, 'progress'> & { readonly progress?: Parameters<typeof buildProgress>[0] }
 
-export function aSprint(name: string, agentId: string, { progress, ...given }: SprintGiven = {}): Sprint {
-  const whole: Progress = aProgress({ goal: name, status: 'in-progress', ...progress })
+export function buildSprint(name: string, agentId: string, { progress, ...given }: SprintOverrides = {}): FleetSprint {
+  const whole: Progress = buildProgress({ goal: name, status: 'in-progress', ...progress })
   return {
-    id: idOf(`sprint ${name}`),
+    id: createFakeId(`sprint ${name}`),
     agentId,
     protocol: 'report',
     rev: whole.rev,
@@ -132,8 +132,8 @@ export function aSprint(name: string, agentId: string, { progress, ...given }: S
   }
 }
 
-export const aQuestion = (sprint: Sprint, agentName: string, given: Partial<Question> = {}): Question => ({
-  id: idOf(`question of ${sprint.id}`),
+export const buildQuestion = (sprint: FleetSprint, agentName: string, given: Partial<SprintQuestion> = {}): SprintQuestion => ({
+  id: createFakeId(`question of ${sprint.id}`),
   sprintId: sprint.id,
   agentId: sprint.agentId,
   agentName,
@@ -148,8 +148,8 @@ export const aQuestion = (sprint: Sprint, agentName: string, given: Partial<Ques
   ...given,
 })
 
-export const aPrompt = (agentId: string, text: string, given: Partial<AgentPrompt> = {}): AgentPrompt => ({
-  id: idOf(`prompt ${agentId} ${text}`),
+export const buildPrompt = (agentId: string, text: string, given: Partial<AgentPrompt> = {}): AgentPrompt => ({
+  id: createFakeId(`prompt ${agentId} ${text}`),
   agentId,
   prompt: text,
   status: 'queued',

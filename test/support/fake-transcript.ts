@@ -1,24 +1,24 @@
 import type { StoredEvent } from '../../src/contract/fleet/event.ts'
 import type { SprintEvent } from '../../src/contract/events.ts'
-import type { Sprint } from '../../src/contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../src/contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../src/contract/progress.ts'
 import { type EventSource, listed } from './fake-fleet.ts'
 
 const minute = 60_000
 
-type Said = readonly [seconds: number, event: SprintEvent]
+type TimedEvent = readonly [seconds: number, event: SprintEvent]
 
 /** Iterations 8 and 9 in full, the earlier ones in short. */
-export function authEvents(sprint: Sprint, iterations: readonly IterationRecord[]): EventSource {
-  const before: Said[] = iterations.slice(0, 7).flatMap((record): Said[] => [
-    [secondsOf(record.startedAt), { type: 'iteration-started', iteration: record.number, mode: record.mode }],
+export function authEvents(sprint: FleetSprint, iterations: readonly IterationRecord[]): EventSource {
+  const before: TimedEvent[] = iterations.slice(0, 7).flatMap((record): TimedEvent[] => [
+    [toSeconds(record.startedAt), { type: 'iteration-started', iteration: record.number, mode: record.mode }],
     [
-      secondsOf(record.startedAt) + 1,
+      toSeconds(record.startedAt) + 1,
       { type: 'attempt-started', iteration: record.number, attempt: 1, agent: 'claude' },
     ],
-    [secondsOf(record.startedAt) + 40, say(record.number, record.summary ?? '')],
+    [toSeconds(record.startedAt) + 40, say(record.number, record.summary ?? '')],
     [
-      secondsOf(record.endedAt),
+      toSeconds(record.endedAt),
       {
         type: 'iteration-ended',
         iteration: record.number,
@@ -28,12 +28,12 @@ export function authEvents(sprint: Sprint, iterations: readonly IterationRecord[
       },
     ],
   ])
-  const eighth = secondsOf(iterations[7]?.startedAt ?? 0)
-  const ninth = secondsOf(Date.now() - 3 * minute)
+  const eighth = toSeconds(iterations[7]?.startedAt ?? 0)
+  const ninth = toSeconds(Date.now() - 3 * minute)
   const said = [
     ...before,
-    ...eight.map(([seconds, event]): Said => [eighth + seconds, event]),
-    ...nine.map(([seconds, event]): Said => [ninth + seconds, event]),
+    ...eight.map(([seconds, event]): TimedEvent => [eighth + seconds, event]),
+    ...nine.map(([seconds, event]): TimedEvent => [ninth + seconds, event]),
   ]
   return listed(
     said.map(([seconds, event], seq): StoredEvent => ({
@@ -47,7 +47,7 @@ export function authEvents(sprint: Sprint, iterations: readonly IterationRecord[
   )
 }
 
-const secondsOf = (ms: number): number => Math.round(ms / 1000)
+const toSeconds = (ms: number): number => Math.round(ms / 1000)
 const say = (iteration: number, text: string): SprintEvent => agent(iteration, { kind: 'text', text })
 const agent = (iteration: number, event: Extract<SprintEvent, { type: 'agent' }>['event']): SprintEvent => ({
   type: 'agent',
@@ -67,7 +67,7 @@ function tool(
     output,
     ok: passed = true,
   }: { id: string; name: string; input: Record<string, string>; output: string; ok?: boolean },
-): Said[] {
+): TimedEvent[] {
   const argument = input['file_path'] ?? input['command'] ?? input['pattern'] ?? ''
   return [
     [from, agent(iteration, { kind: 'tool', phase: 'start', id, name, argument, input })],
@@ -88,7 +88,7 @@ const edit = {
   output: 'The file src/auth/refresh.ts has been updated.',
 }
 
-const eight: readonly Said[] = [
+const eight: readonly TimedEvent[] = [
   [
     0,
     {
@@ -170,7 +170,7 @@ const eight: readonly Said[] = [
   ],
 ]
 
-const nine: readonly Said[] = [
+const nine: readonly TimedEvent[] = [
   [
     0,
     {
@@ -213,7 +213,7 @@ const nine: readonly Said[] = [
 ]
 
 /** A transcript of any length, generated on demand. */
-export const longTranscript = (sprint: Sprint, count: number): EventSource => ({
+export const longTranscript = (sprint: FleetSprint, count: number): EventSource => ({
   count,
   at: (seq) => ({
     id: String(seq),

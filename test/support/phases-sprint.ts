@@ -1,10 +1,10 @@
-import { aSprint, type RawProgress, type Setup, type TestSprint } from './sprint.ts'
+import { createTestSprint, type RawProgress, type Setup, type TestSprint } from './sprint.ts'
 
 /** The report of an agent that has done its task. */
-export const done = { status: 'completed', summary: 'ok' }
+export const completedReport = { status: 'completed', summary: 'ok' }
 
 /** A sprint whose workflow has these phases. */
-export function withPhases(
+export function createPhasesSprint(
   phases: readonly Readonly<Record<string, unknown>>[],
   given: Setup = {},
 ): Promise<TestSprint> {
@@ -13,13 +13,13 @@ export function withPhases(
     'wf/phases.yaml': JSON.stringify({ name: 'W', phases, ...given.workflow }),
     ...given.files,
   }
-  return aSprint({ ...given, files })
+  return createTestSprint({ ...given, files })
 }
 
 /** The tasks of the agent, call by call. */
-export const tasks = async (sprint: TestSprint): Promise<string[]> =>
+export const readTasks = async (sprint: TestSprint): Promise<string[]> =>
   (await sprint.calls()).map(({ prompt }) => /## Your task\s+(.*)/.exec(prompt)?.[1] ?? 'something else')
 
 /** The status of each phase, by its id. */
-export const statusOf = ({ phases = [] }: RawProgress): Record<string, string> =>
+export const readStatuses = ({ phases = [] }: RawProgress): Record<string, string> =>
   Object.fromEntries(phases.map(({ id, status }) => [id, status]))

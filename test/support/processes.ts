@@ -5,14 +5,14 @@ export type MarkedProcess = { readonly pid: number; readonly mark: string; reado
 /** Every live process that an attempt of a sprint below `folder` has started, in any process group. */
 export const markedProcesses = (folder: string): MarkedProcess[] =>
   processes().flatMap((pid) => {
-    const mark = /(?:^|\0)RALPH_ATTEMPT=([^\0]*)/.exec(readOf(pid, 'environ'))?.[1]
+    const mark = /(?:^|\0)RALPH_ATTEMPT=([^\0]*)/.exec(readOrEmpty(pid, 'environ'))?.[1]
     if (!mark?.startsWith(`${folder}/`)) return []
-    return [{ pid, mark, command: readOf(pid, 'cmdline').replaceAll('\0', ' ').trim() }]
+    return [{ pid, mark, command: readOrEmpty(pid, 'cmdline').replaceAll('\0', ' ').trim() }]
   })
 
 /** The command line of every process on this machine. */
 export const commandLines = (): string[] =>
-  processes().map((pid) => readOf(pid, 'cmdline').replaceAll('\0', ' ').trim())
+  processes().map((pid) => readOrEmpty(pid, 'cmdline').replaceAll('\0', ' ').trim())
 
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
@@ -23,7 +23,7 @@ export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
 }
 
 export function isRunning(pid: number): boolean {
-  const state = /\) (\S)/.exec(readOf(pid, 'stat'))?.[1]
+  const state = /\) (\S)/.exec(readOrEmpty(pid, 'stat'))?.[1]
   return state !== undefined && state !== 'Z'
 }
 
@@ -33,7 +33,7 @@ function processes(): number[] {
     .filter((pid) => pid > 1)
 }
 
-function readOf(pid: number, name: string): string {
+function readOrEmpty(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1')
   } catch {

@@ -2,22 +2,22 @@ import { and, asc, eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { machineOutbox, machines } from '../../src/backend/database/machine.ts'
 import {
-  machineConnected,
-  machineDisconnected,
-  outbox,
+  markConnected,
+  markDisconnected,
+  createOutbox,
   outboxTopic,
-  takeInventory,
+  applyInventory,
 } from '../../src/backend/fleet/machines.ts'
-import type { Fleet, Machines, Request } from '../../src/backend/fleet/ports.ts'
-import { takeOrderEnded, takePromptEnded } from '../../src/backend/fleet/take-report.ts'
+import type { Fleet, MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/ports.ts'
+import { handleOrderEnded, handlePromptEnded } from '../../src/backend/fleet/take-report.ts'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } from '../../src/contract/fleet/channel.ts'
-import type { CarriedOut, MachineFact } from '../../src/contract/fleet/channel-work.ts'
+import type { MachineOrder, MachineFact } from '../../src/contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { AttemptEnd } from '../../src/loop/fact.ts'
 import { readLock, type LockState } from '../../src/loop/read-lock.ts'
-import { aReport } from './builders.ts'
-import { anOutcome } from './virtual.ts'
+import { buildReport } from './builders.ts'
+import { buildOutcome } from './virtual.ts'
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- the types of messages are looked up by their names; here they are invented
 
@@ -27,7 +27,7 @@ type Prompt = RequestBody<'prompt'>
 export type Script = {
   readonly attempt?: (prompt: Prompt, number: number) => AttemptEnd | Promise<AttemptEnd>
   readonly text?: (prompt: Prompt) => Outcome | Promise<Outcome>
-  readonly carryOut?: (order: CarriedOut, number: number) => Partial<MachineFact> | Promise<Partial<MachineFact>>
+  readonly carryOut?: (order: MachineOrder, number: number) => Partial<MachineFact> | Promise<Partial<MachineFact>>
   readonly ask?: (type: RequestType, body: unknown) => object | undefined | Promise<undefined>
   /** The commit that the machine pushed before each report. */
   readonly pushed?: string
@@ -35,9 +35,9 @@ export type Script = {
   readonly reportsTimes?: number
 }
 
-export const reported = (given: Parameters<typeof aReport>[0] = {}): AttemptEnd => ({
+export const reported = (given: Parameters<typeof buildReport>[0] = {}): AttemptEnd => ({
   kind: 'report',
-  report: aReport(given),
+  report: buildReport(given),
 })
 
 export const locked = (lock: LockState, said = 'did something'): AttemptEnd => readLock(lock, said)
@@ -48,7 +48,7 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     seen: new Set<string>(),
     prompts: [] as Prompt[],
     orders: [] as RequestBody<'carry-out'>[],
-    requests: [] as Request[],
+    requests: [] as DurableMachineRequest[],
     running: new Map<string, { readonly agentId: string; readonly abort: () => void }>(),
     overlaps: 0,
     isThere: false,
@@ -57,7 +57,7 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
   }
   const pushed = !script.pushed ? {} : { pushed: script.pushed }
   let reading = Promise.resolve()
-  const read = () => (reading = reading.then(readOutbox).catch((error: unknown) => fleet.trouble(error, 'machine')))
+  const read = () => (reading = reading.then(readOutbox).catch((error: unknown) => fleet.logError(error, 'machine')))
   const off = fleet.database.signals.on(outboxTopic, (key) => void (key === machineId && read()))
 
   const readOutbox = async () => {
@@ -71,12 +71,12 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
       .limit(200)
     for (const { id, messageId, message } of rows) {
       if (!state.isThere) return
-      take({ id: messageId, ...Message.parse(message) } as Request)
+      take({ id: messageId, ...Message.parse(message) } as DurableMachineRequest)
       await fleet.database.db.delete(machineOutbox).where(and(own, eq(machineOutbox.id, id)))
     }
   }
 
-  const take = (request: Request) => {
+  const take = (request: DurableMachineRequest) => {
     if (state.seen.has(request.id)) return
     state.seen.add(request.id)
     state.requests.push(request)
@@ -93,11 +93,11 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
       state.running.set(promptId, { agentId, abort: () => resolve('aborted') }),
     )
     const { life } = state
-    const end = await endOf(script, prompt, { aborted, number: state.prompts.length })
+    const end = await toPromptEnd(script, prompt, { aborted, number: state.prompts.length })
     if (life !== state.life) return
     state.running.delete(promptId)
     await report(() =>
-      takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: fleet.clock.now(), end, ...pushed }),
+      handlePromptEnded(fleet, machineId, { promptId, agentId, endedAt: fleet.clock.now(), end, ...pushed }),
     )
   }
 
@@ -105,9 +105,9 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     const { orderId, agentId, order } = body
     state.orders.push(body)
     const said = (await script.carryOut?.(order, state.orders.length)) ?? {}
-    const fact = { ...factOf(order, fleet.clock.now()), ...said } as MachineFact
+    const fact = { ...toFact(order, fleet.clock.now()), ...said } as MachineFact
     await report(() =>
-      takeOrderEnded(fleet, machineId, { orderId, agentId, endedAt: fleet.clock.now(), fact, ...pushed }),
+      handleOrderEnded(fleet, machineId, { orderId, agentId, endedAt: fleet.clock.now(), fact, ...pushed }),
     )
   }
 
@@ -121,13 +121,13 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
   const report = async (tell: () => Promise<void>) => {
     for (let time = 0; time < (script.reportsTimes ?? 1); time++) {
       while (!state.isThere) await new Promise((resolve) => setTimeout(resolve, 10))
-      await tell().catch((error: unknown) => fleet.trouble(error, 'report'))
+      await tell().catch((error: unknown) => fleet.logError(error, 'report'))
     }
   }
 
   const inventory = async (): Promise<Inventory> => {
     const [row] = await fleet.database.db.select().from(machines).where(eq(machines.id, machineId))
-    return { ...inventoryOf(state, fleet.clock.now()), slots: row?.slots ?? 4 }
+    return { ...buildInventory(state, fleet.clock.now()), slots: row?.slots ?? 4 }
   }
 
   return {
@@ -136,14 +136,14 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
     connect: async () => {
       state.epoch++
       state.isThere = true
-      const { moved = [] } = await takeInventory(fleet, machineId, await inventory())
+      const { moved = [] } = await applyInventory(fleet, machineId, await inventory())
       for (const agentId of moved) interrupt({ agentId, when: 'now' })
-      await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
+      await markConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
       await read()
     },
     vanish: async () => {
       state.isThere = false
-      await machineDisconnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
+      await markDisconnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: state.epoch })
     },
     /** Its disk was wiped. */
     forget: () => {
@@ -161,15 +161,15 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
 
 const Message = z.object({ type: z.string(), body: z.unknown() })
 
-type Under = { readonly aborted: Promise<'aborted'>; readonly number: number }
+type RunningOrder = { readonly aborted: Promise<'aborted'>; readonly number: number }
 
-async function endOf(script: Script, prompt: Prompt, { aborted, number }: Under): Promise<PromptEnd> {
+async function toPromptEnd(script: Script, prompt: Prompt, { aborted, number }: RunningOrder): Promise<PromptEnd> {
   if (prompt.asked.kind === 'text') {
     const outcome = await Promise.race([
-      Promise.resolve(script.text?.(prompt) ?? anOutcome({ text: 'hello' })),
+      Promise.resolve(script.text?.(prompt) ?? buildOutcome({ text: 'hello' })),
       aborted,
     ])
-    return { kind: 'outcome', outcome: outcome === 'aborted' ? anOutcome({ status: 'aborted' }) : outcome }
+    return { kind: 'outcome', outcome: outcome === 'aborted' ? buildOutcome({ status: 'aborted' }) : outcome }
   }
   const { iteration, attempt } = prompt.asked.order
   const said = await Promise.race([Promise.resolve(script.attempt?.(prompt, number) ?? reported()), aborted])
@@ -179,7 +179,7 @@ async function endOf(script: Script, prompt: Prompt, { aborted, number }: Under)
   return { kind: 'fact', fact: { type: 'attempt-ended', at: 0, ...ended } as MachineFact }
 }
 
-function factOf(order: CarriedOut, at: number): MachineFact {
+function toFact(order: MachineOrder, at: number): MachineFact {
   switch (order.type) {
     case 'run-checks': {
       const green = { passed: true, exitCode: 0, durationMs: 1, output: '' }
@@ -203,7 +203,7 @@ function factOf(order: CarriedOut, at: number): MachineFact {
   }
 }
 
-function inventoryOf(
+function buildInventory(
   { running }: { readonly running: ReadonlyMap<string, { agentId: string }> },
   at: number,
 ): Inventory {
@@ -233,9 +233,9 @@ function inventoryOf(
 }
 
 /** The port, answered by the simulated machines of this test. */
-export function simulatedMachines(parts: Pick<Fleet, 'database' | 'clock'>, script: Script = {}): Machines {
+export function simulatedMachines(parts: Pick<Fleet, 'database' | 'clock'>, script: Script = {}): MachineGateway {
   return {
-    ...outbox(parts),
+    ...createOutbox(parts),
     ask: async <T extends RequestType>(machineId: string, type: T, body: RequestBody<T>) => {
       const own = eq(machines.id, machineId)
       const [machine] = await parts.database.db.select().from(machines).where(own)

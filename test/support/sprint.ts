@@ -51,14 +51,14 @@ export type Setup = {
   readonly patienceMs?: number
 }
 
-export type Ended = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
+export type RunResult = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
 
-export type Running = {
+export type RunningRalph = {
   readonly pid: number
   readonly signal: (name: NodeJS.Signals) => void
   /** Output so far. */
   readonly printed: () => string
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<RunResult>
 }
 
 /** One call of the fake agent. `sees`: the last line of each transcript that the prompt named, at that moment. */
@@ -79,14 +79,14 @@ export type Call = {
 /** PROGRESS.yaml as in the file. */
 export type RawProgress = z.input<typeof Progress>
 
-export type TestSprint = Awaited<ReturnType<typeof aSprint>>
+export type TestSprint = Awaited<ReturnType<typeof createTestSprint>>
 
 /** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Removed after the test, with all its processes. */
-export async function aSprint(setup: Setup = {}) {
-  const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, patienceMs = usualPatienceMs } = setup
+export async function createTestSprint(setup: Setup = {}) {
+  const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, patienceMs = defaultTimeoutMs } = setup
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
   const at = (...names: readonly string[]) => join(base, 'project', ...names)
-  const running = new Set<Running>()
+  const running = new Set<RunningRalph>()
   onTestFinished(() => cleanUp(base, running))
 
   const write = async (name: string, text: string) => {
@@ -105,12 +105,12 @@ export async function aSprint(setup: Setup = {}) {
   await writeWrapper(base)
   await answer(answers)
 
-  const start = (...args: readonly string[]): Running => {
+  const start = (...args: readonly string[]): RunningRalph => {
     const process = startRalph(args, at(), { ...environment(base), ...env }, patienceMs)
     running.add(process)
     return process
   }
-  const ralph = (...args: readonly string[]): Promise<Ended> => start(...args).ended
+  const ralph = (...args: readonly string[]): Promise<RunResult> => start(...args).ended
   const progress = async (): Promise<RawProgress> => parse(await readFile(at('s', 'PROGRESS.yaml'), 'utf8'))
   const calls = () => readCalls(join(base, 'fake'))
   return {
@@ -127,9 +127,9 @@ export async function aSprint(setup: Setup = {}) {
     /** In the order of their start. */
     calls,
     /** Resolves when the agent has been called this often. */
-    called: (count: number) => until(`call ${count}`, async () => (await calls()).length >= count),
+    called: (count: number) => waitUntil(`call ${count}`, async () => (await calls()).length >= count),
     /** Resolves when the run has accepted the request of another command. */
-    heard: () => until('the request to be taken', async () => (await readdir(at('s', 'requests'))).length === 0),
+    heard: () => waitUntil('the request to be taken', async () => (await readdir(at('s', 'requests'))).length === 0),
     /** Releases a call that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),
@@ -145,27 +145,27 @@ export async function aSprint(setup: Setup = {}) {
 const advice = { 'goal-prompt': 'Plan well.', 'reflection-prompt': 'Look again.' }
 
 /** Polls until the condition holds. */
-export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + usualPatienceMs
+export async function waitUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + defaultTimeoutMs
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`)
     await pause(20)
   }
 }
 
-const usualPatienceMs = 60_000
+const defaultTimeoutMs = 60_000
 
 function startRalph(
   args: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
   patienceMs: number,
-): Running {
+): RunningRalph {
   const child = spawn(process.execPath, [ralphProgram, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
-  const ended = async (): Promise<Ended> => {
+  const ended = async (): Promise<RunResult> => {
     const late = setTimeout(() => {
       output.stderr += `\nkilled by the test: ralph ${args.join(' ')} did not end`
       child.kill('SIGKILL')
@@ -210,7 +210,7 @@ async function readFolder(folder: string): Promise<Record<string, string>> {
 }
 
 /** Fails a test that leaves a process behind, whatever else it checks. */
-async function cleanUp(base: string, running: ReadonlySet<Running>): Promise<void> {
+async function cleanUp(base: string, running: ReadonlySet<RunningRalph>): Promise<void> {
   for (const process of running) process.signal('SIGKILL')
   await Promise.all([...running].map(({ ended }) => ended))
   const left = markedProcesses(base)

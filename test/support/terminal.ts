@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { ralphProgram } from './paths.ts'
-import { until, type TestSprint } from './sprint.ts'
+import { waitUntil, type TestSprint } from './sprint.ts'
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
@@ -38,7 +38,7 @@ export function inTerminal(sprint: TestSprint, args: readonly string[]) {
   return {
     /** Waits until this text is on the terminal, after the text that was awaited before. */
     async sees(text: string): Promise<void> {
-      await until(`"${text}" on the terminal`, () => shown().includes(text, seenUpTo))
+      await waitUntil(`"${text}" on the terminal`, () => shown().includes(text, seenUpTo))
       seenUpTo = shown().indexOf(text, seenUpTo) + text.length
     },
     type: (keys: string) => void child.stdin.write(keys),

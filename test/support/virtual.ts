@@ -3,10 +3,10 @@ import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import type { AgentRequest, Clock, Ports, ShellEnd, ShellRequest } from '../../src/runtime/ports.ts'
 import { runSprint, type SprintRun } from '../../src/runtime/run-sprint.ts'
-import { aReport, noon, started } from './builders.ts'
+import { buildReport, noon, started } from './builders.ts'
 
 /** A clock that stands still until the test advances it. */
-export function virtualClock(now = noon) {
+export function createVirtualClock(now = noon) {
   const waiting = new Set<{ readonly at: number; readonly wake: () => void }>()
   const clock: Clock = {
     now: () => now,
@@ -52,10 +52,10 @@ export async function settled(): Promise<void> {
 }
 
 /** The outcome of an agent; by default success, with a report to continue. */
-export const anOutcome = (given: Partial<Outcome> = {}): Outcome => ({
+export const buildOutcome = (given: Partial<Outcome> = {}): Outcome => ({
   status: 'ok',
   retryable: false,
-  text: `\`\`\`json\n${JSON.stringify(aReport())}\n\`\`\``,
+  text: `\`\`\`json\n${JSON.stringify(buildReport())}\n\`\`\``,
   usage: noUsage,
   costUsd: 0,
   resumable: false,
@@ -67,11 +67,11 @@ export type Played = {
   readonly agent?: (start: number, request: AgentRequest, name: string) => Outcome | Promise<Outcome>
   readonly shell?: (request: ShellRequest) => Partial<ShellEnd> | Promise<Partial<ShellEnd>>
   readonly ports?: Partial<Ports>
-  readonly clock?: ReturnType<typeof virtualClock>
+  readonly clock?: ReturnType<typeof createVirtualClock>
 }
 
 /** A world without processes and files, and a record of what happened in it. */
-export function aWorld({ agent = () => anOutcome(), shell = () => ({}), ports = {}, clock = virtualClock() }: Played) {
+export function createWorld({ agent = () => buildOutcome(), shell = () => ({}), ports = {}, clock = createVirtualClock() }: Played) {
   const starts: { readonly at: number; readonly agent: string; readonly request: AgentRequest }[] = []
   const events: SprintEvent[] = []
   const saved: Progress[] = []
@@ -92,9 +92,9 @@ export function aWorld({ agent = () => anOutcome(), shell = () => ({}), ports = 
       fingerprint: async () => String(starts.length),
       checkpoint: async () => undefined,
     },
-    projectFiles: { isFile: () => false, hash: async () => '', keep: async () => '', putBack: async () => {} },
+    projectFiles: { isFile: () => false, hash: async () => '', store: async () => '', restore: async () => {} },
     cleanWorktree: async () => undefined,
-    limits: { until: async (name) => limits.get(name), note: async (name, until) => void limits.set(name, until) },
+    limits: { limitedUntil: async (name) => limits.get(name), record: async (name, until) => void limits.set(name, until) },
     notes: async () => undefined,
     hookSlots: (run) => run(),
     notify: async () => {},

@@ -7,7 +7,7 @@ import type { Fleet } from '../support/fake-fleet.ts'
 import { buildPage } from '../support/page.ts'
 
 /** A page in a real browser with a fake backend: one browser per file, page and backend per test. */
-export function aPage() {
+export function createTestPage() {
   let browser: Browser
   let fake: FakeApi
   let page: Page

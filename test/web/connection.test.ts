@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../src/contract/errors.ts'
-import { aPage } from './a-page.ts'
+import { createTestPage } from './a-page.ts'
 
-const { page, fake, complaints, open, go, see } = aPage()
+const { page, fake, complaints, open, go, see } = createTestPage()
 
 describe('when the connection is lost', () => {
   const renamed = (name: string): void => {
@@ -59,7 +59,7 @@ describe('when the connection is lost', () => {
     await go('/')
     await page().getByRole('alert').getByText('Cannot reach the backend').waitFor()
     await see('Cannot reach the backend; reconnecting.')
-    const loads = loadsOf(page())
+    const loads = countLoads(page())
     fake().proxyStatus = undefined
     await see('Postgres or Redis?')
     await page().getByText('reconnecting').waitFor({ state: 'hidden' })
@@ -96,7 +96,7 @@ describe('when the connection is lost', () => {
     await see('Postgres or Redis?')
     await isWatched()
     fake().version = '0.3.0'
-    const loads = loadsOf(page())
+    const loads = countLoads(page())
     fake().cutOff()
     await see('Ralph is 0.3.0 now, this page is from 0.2.0.')
     expect(loads()).toBe(0)
@@ -114,7 +114,7 @@ describe('when the connection is lost', () => {
       await (refused === 1 ? route.abort() : route.continue())
     })
     fake().proxyStatus = 502
-    const loads = loadsOf(page())
+    const loads = countLoads(page())
     const asked = page().waitForResponse(/healthz/)
     await page().getByRole('link', { name: 'Machines' }).click()
     await asked
@@ -126,7 +126,7 @@ describe('when the connection is lost', () => {
   })
 })
 
-function loadsOf(of: Page): () => number {
+function countLoads(of: Page): () => number {
   let loads = 0
   of.on('load', () => (loads += 1))
   return () => loads

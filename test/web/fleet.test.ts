@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../../src/client/client.ts'
 import { launchBrowser, watchPage } from '../support/browser.ts'
-import { aFolder } from '../support/folder.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { buildPage, seriousIssues } from '../support/page.ts'
 import { ralphProgram, root } from '../support/paths.ts'
 
@@ -23,11 +23,11 @@ afterAll(async () => {
   if (serving?.kill('SIGTERM') === true) await gone
 }, 60_000)
 
-const Served = z.object({ origin: z.string(), address: z.string() })
+const ServedAddress = z.object({ origin: z.string(), address: z.string() })
 
 /** `ralph serve` in a project folder, as a user starts it: embedded database, built-in machine, no account. */
-async function serve() {
-  const folder = aFolder()
+async function startServe() {
+  const folder = createTestFolder()
   const [home, project, control] = ['home', 'project', 'control'].map((name) => join(folder, name))
   if (!home || !project || !control) throw new Error('three names')
   for (const path of [home, project, control]) mkdirSync(path)
@@ -47,7 +47,7 @@ async function serve() {
     })
     child.once('close', () => reject(new Error(failed)))
   })
-  const { origin, address } = Served.parse(JSON.parse(line))
+  const { origin, address } = ServedAddress.parse(JSON.parse(line))
   const served = readFileSync(join(home, '.ralph/backend/serve.json'), 'utf8')
   const { token } = z.object({ token: z.string() }).parse(JSON.parse(served))
   return { address, project, control, api: createClient({ baseUrl: origin, token }) }
@@ -56,7 +56,7 @@ async function serve() {
 const git = (cwd: string, ...args: readonly string[]) => execFileSync('git', args, { cwd })
 
 it('starts Ralph Mode from the dropdown, watches, answers, pauses, resumes, stops and restores, on a real backend', async () => {
-  const { address, project, control, api } = await serve()
+  const { address, project, control, api } = await startServe()
   const release = (call: number): void => writeFileSync(join(control, `release-${call}`), '')
   const agentProgram = join(root, 'test/fixtures/agents/page-agent.mjs')
   const program = `command:${process.execPath} ${agentProgram} ${control}`

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { SprintEvent } from '../../src/contract/events.ts'
 import { busyFleet } from '../support/fake-busy.ts'
-import { aMachine, type Fleet, listed } from '../support/fake-fleet.ts'
+import { buildMachine, type Fleet, listed } from '../support/fake-fleet.ts'
 import { longTranscript } from '../support/fake-transcript.ts'
 import { seriousIssues } from '../support/page.ts'
-import { aPage } from './a-page.ts'
+import { createTestPage } from './a-page.ts'
 import { payloads } from './payloads.ts'
 
-const { page, fake, complaints, open, go, see } = aPage()
+const { page, fake, complaints, open, go, see } = createTestPage()
 
 const contrast = ['color-contrast']
 
-const empty = (): Fleet => ({
+const emptyFleet = (): Fleet => ({
   machines: [],
   agents: [],
   sprints: [],
@@ -22,8 +22,8 @@ const empty = (): Fleet => ({
   questions: [],
 })
 
-const theSprint = (): string => `/sprints/${fake().fleet.sprints[0]?.id}`
-const theAgent = (): string => `/agents/${fake().fleet.sprints[0]?.agentId}`
+const sprintPath = (): string => `/sprints/${fake().fleet.sprints[0]?.id}`
+const agentPath = (): string => `/agents/${fake().fleet.sprints[0]?.agentId}`
 
 describe('every page', () => {
   const texts = {
@@ -41,7 +41,7 @@ describe('every page', () => {
   } as const
 
   const look = async (path: keyof typeof texts, rules?: readonly string[]): Promise<string[]> => {
-    await go(path.replace('SPRINT', theSprint()).replace('AGENT', theAgent()))
+    await go(path.replace('SPRINT', sprintPath()).replace('AGENT', agentPath()))
     await see(texts[path])
     return (await seriousIssues(page(), rules)).map((issue) => `${path}: ${issue}`)
   }
@@ -65,12 +65,12 @@ describe('every page', () => {
   })
 
   it('shows an empty state instead of nothing', async () => {
-    await open('/', empty())
+    await open('/', emptyFleet())
     await see('Connect a machine to get started')
     await page().getByRole('button', { name: 'Create a join token' }).click()
     await see('ralph agents-server --join')
-    fake().fleet.machines.push(aMachine('vm-1'))
-    fake().push({ type: 'machine', machine: aMachine('vm-1') })
+    fake().fleet.machines.push(buildMachine('vm-1'))
+    fake().push({ type: 'machine', machine: buildMachine('vm-1') })
     await see('No agent yet')
     await go('/needs-you')
     await see("You're all caught up")
@@ -82,7 +82,7 @@ describe('every page', () => {
     await see('Page not found')
     const unknown = await page().locator('main').innerText()
     fake().failing.set('getSprint', new RalphError('FORBIDDEN', 'you may not'))
-    await go(theSprint())
+    await go(sprintPath())
     await see('Page not found')
     expect(await page().locator('main').innerText()).toBe(unknown)
   })
@@ -92,7 +92,7 @@ describe('a hostile transcript', () => {
   it('is text everywhere: no script runs, no request is sent', async () => {
     expect(payloads.length).toBeGreaterThanOrEqual(150)
     const fleet = busyFleet()
-    hostile(fleet)
+    addHostileTranscript(fleet)
     const requests: string[] = []
     await open('/sign-in', fleet)
     let hits = 0
@@ -107,7 +107,7 @@ describe('a hostile transcript', () => {
         requests.push(request.url())
     })
     const seen = new Set<string>()
-    await go(theSprint())
+    await go(sprintPath())
     await page().locator('[role=log] [data-index]').first().waitFor()
     for (let up = 0; up < 60; up += 1) {
       for (const text of await page().locator('[role=log] [data-index]').allInnerTexts()) seen.add(text)
@@ -135,7 +135,7 @@ describe('a hostile transcript', () => {
   })
 })
 
-function hostile(fleet: Fleet): void {
+function addHostileTranscript(fleet: Fleet): void {
   const [sprint] = fleet.sprints
   const [row] = fleet.agents
   const [question] = fleet.questions
@@ -183,7 +183,7 @@ describe('a long transcript', () => {
     await open('/', fleet)
     let pages = 0
     page().on('request', (request) => (pages += /sprints\/[^/]+\/events\?/.test(request.url()) ? 1 : 0))
-    await go(theSprint())
+    await go(sprintPath())
     await page().getByText('part-49999').waitFor()
     const first = pages
     await page().locator('[role=log]').hover()
@@ -208,7 +208,7 @@ describe('a long transcript', () => {
 
   it('follows new events until the user scrolls away, and then stays in place', async () => {
     await open('/')
-    await go(theSprint())
+    await go(sprintPath())
     await see('npm test -- logout')
     const [sprint] = fake().fleet.sprints
     if (!sprint) throw new Error('no sprint')
@@ -265,7 +265,7 @@ describe('a long transcript', () => {
 describe("a user's prompt", () => {
   it('shows its events, and the input and output of a tool', async () => {
     await open('/sign-in')
-    await go(theAgent())
+    await go(agentPath())
     await page().getByText('What happened').first().click()
     await page().getByRole('button', { name: 'npm test -- logout' }).click()
     await page().getByRole('button', { name: 'Close' }).waitFor()
@@ -311,8 +311,8 @@ describe('on a phone', () => {
     const widths: Record<string, number> = {}
     for (const path of [
       '/',
-      theSprint(),
-      theAgent(),
+      sprintPath(),
+      agentPath(),
       '/needs-you',
       '/machines',
       '/settings?tab=audit',

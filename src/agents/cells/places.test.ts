@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { placesFor } from './places.ts'
 
 /** A machine with this in it: a text is a file, null a folder. */
 function aMachine(things: Readonly<Record<string, string | null>>) {
-  const root = aFolder()
+  const root = createTestFolder()
   for (const [name, text] of Object.entries(things)) {
     const path = join(root, name)
     mkdirSync(text === null ? path : join(path, '..'), { recursive: true })

@@ -4,8 +4,8 @@ import {
   isFile,
   isFolder,
   listFolder,
-  makeFolder,
-  readTextSyncIfThere,
+  createFolder,
+  readTextSyncIfExists,
   realPath,
 } from '../../platform/files/files.ts'
 import type { Driver } from '../drivers/driver.ts'
@@ -89,7 +89,7 @@ async function repositoriesOf(cwd: string) {
   const links = [...ancestors(cwd), ...below].map((folder) => join(folder, '.git')).filter((path) => exists(path))
   const folders = links.flatMap((link) => gitFolders(link))
   // What is not there cannot be kept read-only, and would be planted.
-  for (const folder of folders) if (exists(join(folder, 'objects'))) await makeFolder(join(folder, 'hooks'))
+  for (const folder of folders) if (exists(join(folder, 'objects'))) await createFolder(join(folder, 'hooks'))
   return {
     writable: folders,
     readOnly: [
@@ -108,9 +108,9 @@ function ancestors(folder: string): string[] {
 /** Of a worktree: its own folder of git, and the one that it shares with the others. */
 function gitFolders(link: string): string[] {
   if (isFolder(link)) return [realPath(link)]
-  const own = /^gitdir: (.*)$/m.exec(readTextSyncIfThere(link) ?? '')?.[1]
+  const own = /^gitdir: (.*)$/m.exec(readTextSyncIfExists(link) ?? '')?.[1]
   if (own === undefined) return []
   const folder = resolve(dirname(link), own)
-  const common = readTextSyncIfThere(join(folder, 'commondir'))?.trim()
+  const common = readTextSyncIfExists(join(folder, 'commondir'))?.trim()
   return there(common === undefined ? [folder] : [folder, resolve(folder, common)])
 }

@@ -1,5 +1,5 @@
 import { findProgram } from '../../platform/processes/programs.ts'
-import { runShortly } from '../../platform/processes/short-run.ts'
+import { runWithTimeout } from '../../platform/processes/short-run.ts'
 
 /** Whether agents can be kept in a sandbox on this machine, and if not, why, in half a sentence. */
 export type Capability =
@@ -20,7 +20,7 @@ export async function probeSandbox({ platform, path, cwd }: Machine): Promise<Ca
   const file = findProgram('bwrap', path, cwd)
   if (file === undefined) return { kind: 'none', reason: 'bubblewrap is not installed' }
   const say = (...words: readonly string[]) =>
-    runShortly({
+    runWithTimeout({
       file: '/bin/sh',
       args: ['-c', 'exec 2>&1; exec "$@"', 'probe', ...words],
       cwd: '/',

@@ -1,7 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { SandboxRequest } from './places.ts'
-import { isSaidToBeSandbox } from '../drivers/sandbox-message.ts'
+import { isDeclaredSandbox } from '../drivers/sandbox-message.ts'
 import { probeSandbox, type Capability } from './probe.ts'
 import { bubblewrapSandbox, type Sandbox } from './sandbox.ts'
 
@@ -24,7 +24,7 @@ export const sandboxCapability = ({ env, cwd }: Pick<ProtectionRequest, 'env' | 
 export async function protectionFor(request: ProtectionRequest): Promise<Protection> {
   const { wanted = 'auto', env, ralphHomes, alsoWritable = [] } = request
   if (wanted === 'off') return { text: 'none, because "sandbox: off" says so' }
-  if (wanted === 'auto' && isSaidToBeSandbox(env)) {
+  if (wanted === 'auto' && isDeclaredSandbox(env)) {
     return { text: 'none of Ralph, because IS_SANDBOX says that this machine is one' }
   }
   const capability = await sandboxCapability(request)

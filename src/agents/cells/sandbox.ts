@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path'
 import {
   exists,
-  makeFolder,
-  makePrivateFolder,
+  createFolder,
+  createPrivateFolder,
   realPath,
   removeFolder,
   writeNewFile,
@@ -56,8 +56,8 @@ export function bubblewrapSandbox(
     async around(program, { driver, folder, sprintDir, cwd }) {
       const temporary = temporaryOf(sprintDir, folder)
       const told = toldFolder(folder)
-      for (const path of [...sprintFoldersOf(sprintDir), ...(options.alsoWritable ?? [])]) await makeFolder(path)
-      await makePrivateFolder(temporary)
+      for (const path of [...sprintFoldersOf(sprintDir), ...(options.alsoWritable ?? [])]) await createFolder(path)
+      await createPrivateFolder(temporary)
       for (const path of stateOf(driver, program.env)) await makeState(path)
       const env = { ...program.env, ...cachesElsewhere(program.env), TMPDIR: '/tmp', [sandboxVariable]: 'bubblewrap' }
       const programs = [...ownPrograms, ...homesOf(program.file)]
@@ -73,8 +73,8 @@ export function bubblewrapSandbox(
 /** A program that was never used has to make what it keeps, and cannot do so in a home folder that is read-only. */
 async function makeState(path: string): Promise<void> {
   if (exists(path)) return
-  if (!path.endsWith('.json')) return makePrivateFolder(path)
-  await makeFolder(dirname(path))
+  if (!path.endsWith('.json')) return createPrivateFolder(path)
+  await createFolder(dirname(path))
   await writeNewFile(path, '{}\n')
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { recorded, replay } from '../../../test/fixtures/transcripts/recorded.ts'
-import { acp } from './acp.ts'
-import { driverNamed } from './registry.ts'
+import { acpDriver } from './acp.ts'
+import { getDriver } from './registry.ts'
 
 const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
-const commandOf = (name: string, more: object = {}) => {
-  const { args } = driverNamed(name).command({ ...spec, ...more })
+const buildCommand = (name: string, more: object = {}) => {
+  const { args } = getDriver(name).command({ ...spec, ...more })
   expect(args[0]).toMatch(/\/acp-bridge\/main\.js$/)
   return args.slice(1).join(' ')
 }
@@ -14,23 +14,23 @@ const update = (fields: object) => line('<-', { method: 'session/update', params
 const say = (text: string) => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
 const cost = (amount: number) => update({ sessionUpdate: 'usage_update', cost: { amount, currency: 'USD' } })
 const bridge = (what: string) => JSON.stringify({ t: 1, bridge: what, reason: 'because' })
-const outcomeOf = (lines: readonly string[]) =>
-  replay(acp(''), { lines, exit: { code: 0, signal: null, stderrTail: '' } }).outcome
+const readOutcome = (lines: readonly string[]) =>
+  replay(acpDriver(''), { lines, exit: { code: 0, signal: null, stderrTail: '' } }).outcome
 
 describe('the command of an agent', () => {
   it('is preset for known agents', () => {
-    expect(commandOf('acp:claude')).toBe('--cwd /project -- claude-agent-acp')
-    expect(commandOf('acp:opencode')).toBe('--cwd /project -- opencode acp')
-    expect(commandOf('acp:gemini')).toBe(
+    expect(buildCommand('acp:claude')).toBe('--cwd /project -- claude-agent-acp')
+    expect(buildCommand('acp:opencode')).toBe('--cwd /project -- opencode acp')
+    expect(buildCommand('acp:gemini')).toBe(
       '--cwd /project --auth gemini-api-key=GEMINI_API_KEY -- gemini --acp --skip-trust',
     )
   })
 
   it('is given by the user for any other', () => {
-    expect(commandOf('acp: my-agent --stdio', { model: 'big', resume: 'abc' })).toBe(
+    expect(buildCommand('acp: my-agent --stdio', { model: 'big', resume: 'abc' })).toBe(
       '--cwd /project --model big --resume abc -- my-agent --stdio',
     )
-    expect(driverNamed('acp:my-agent --stdio')).toMatchObject({
+    expect(getDriver('acp:my-agent --stdio')).toMatchObject({
       name: 'acp:my-agent --stdio',
       program: 'my-agent',
       env: [],
@@ -38,17 +38,17 @@ describe('the command of an agent', () => {
   })
 
   it('takes a program that is named by a path from the project', () => {
-    expect(commandOf('acp:./my-agent --stdio', { cwd: '/worktree', project: '/project' })).toBe(
+    expect(buildCommand('acp:./my-agent --stdio', { cwd: '/worktree', project: '/project' })).toBe(
       '--cwd /worktree -- /project/my-agent --stdio',
     )
   })
 
   it('passes the answer of the user, even if it looks like an option', () => {
-    expect(commandOf('acp:my-agent', { answer: '-y' })).toBe('--cwd /project --answer=-y -- my-agent')
+    expect(buildCommand('acp:my-agent', { answer: '-y' })).toBe('--cwd /project --answer=-y -- my-agent')
   })
 
   it('is required to start an agent, but not to read its output', () => {
-    expect(() => acp('').command(spec)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
+    expect(() => acpDriver('').command(spec)).toThrowError(expect.objectContaining({ code: 'USAGE' }))
   })
 })
 
@@ -58,7 +58,7 @@ describe('the output of an agent over the protocol', () => {
 
   it('becomes text, and tools once their input is known', () => {
     const tool = recorded('acp').find(({ name }) => name === 'claude-tool.jsonl')!
-    const { events } = replay(acp(''), tool)
+    const { events } = replay(acpDriver(''), tool)
 
     expect(events.filter(({ kind }) => kind === 'tool')).toMatchObject([
       { phase: 'start', name: 'Write', argument: '/sandbox/acp-claude-tool/work/hello.txt' },
@@ -71,7 +71,7 @@ describe('the output of an agent over the protocol', () => {
   it('leaves out the history that a loaded session replays', () => {
     const loaded = line('->', { id: 1, method: 'session/load', params: { sessionId: 's-1' } })
 
-    expect(outcomeOf([loaded, say('old'), prompt, say('new'), answer({ stopReason: 'end_turn' })])).toMatchObject({
+    expect(readOutcome([loaded, say('old'), prompt, say('new'), answer({ stopReason: 'end_turn' })])).toMatchObject({
       status: 'ok',
       text: 'new',
       sessionId: 's-1',
@@ -85,21 +85,21 @@ describe('the output of an agent over the protocol', () => {
     ['cancelled', { status: 'aborted' }],
     ['something_new', { status: 'failed', class: 'protocol' }],
   ])('ends with %s', (stopReason, expected) => {
-    expect(outcomeOf([prompt, answer({ stopReason })])).toMatchObject(expected)
+    expect(readOutcome([prompt, answer({ stopReason })])).toMatchObject(expected)
   })
 
   it('costs what is new, and is unpriced if the difference is unknown', () => {
     const resumed = line('->', { id: 1, method: 'session/resume', params: { sessionId: 's-1' } })
     const end = answer({ stopReason: 'end_turn' })
 
-    expect(outcomeOf([prompt, cost(0.5), cost(0.75), end]).costUsd).toBe(0.75)
-    expect(outcomeOf([resumed, cost(0.5), prompt, cost(0.75), end]).costUsd).toBe(0.25)
-    expect(outcomeOf([resumed, prompt, cost(0.75), end]).costUsd).toBeUndefined()
+    expect(readOutcome([prompt, cost(0.5), cost(0.75), end]).costUsd).toBe(0.75)
+    expect(readOutcome([resumed, cost(0.5), prompt, cost(0.75), end]).costUsd).toBe(0.25)
+    expect(readOutcome([resumed, prompt, cost(0.75), end]).costUsd).toBeUndefined()
   })
 
   it('reports what the bridge could not do', () => {
-    expect(outcomeOf([bridge('not-found')])).toMatchObject({ class: 'not_found', reason: 'because' })
-    expect(outcomeOf([bridge('refused')])).toMatchObject({ class: 'unknown', retryable: false })
+    expect(readOutcome([bridge('not-found')])).toMatchObject({ class: 'not_found', reason: 'because' })
+    expect(readOutcome([bridge('refused')])).toMatchObject({ class: 'unknown', retryable: false })
   })
 
   it.each(['cancelled', 'end_turn'])(
@@ -108,7 +108,7 @@ describe('the output of an agent over the protocol', () => {
       const question = { reason: 'May it?', details: 'It would.', options: ['No', 'Never'] }
       const asked = JSON.stringify({ t: 1, bridge: 'question', ...question })
 
-      expect(outcomeOf([prompt, asked, answer({ stopReason })])).toMatchObject({
+      expect(readOutcome([prompt, asked, answer({ stopReason })])).toMatchObject({
         status: 'failed',
         class: 'tool_denied',
         reason: 'May it?',
@@ -130,7 +130,7 @@ describe('the output of an agent over the protocol', () => {
       line('<-', { id: 1, result: { sessionId: 's-1' } }),
     ]
 
-    expect(outcomeOf([...began, prompt, answer({ stopReason: 'end_turn' })])).toMatchObject({
+    expect(readOutcome([...began, prompt, answer({ stopReason: 'end_turn' })])).toMatchObject({
       sessionId: 's-1',
       resumable,
     })

@@ -3,10 +3,10 @@ import { RalphError } from '../../contract/errors.ts'
 import { readAcp } from './acp-reader.ts'
 import { claude, claudeSettings } from './claude.ts'
 import { codex } from './codex.ts'
-import type { About, Driver } from './driver.ts'
+import type { ProgramInfo, Driver } from './driver.ts'
 import { gemini, geminiSettings } from './gemini.ts'
 import { opencode, opencodeSettings } from './opencode.ts'
-import { programIn, wordsOf } from './words.ts'
+import { resolveProgram, splitCommandLine } from './words.ts'
 
 const bridge = bundledProgram('acp-bridge/main.js')
 
@@ -15,7 +15,7 @@ type AcpAgent = {
   readonly command: readonly string[]
   readonly env?: readonly string[]
   readonly set?: Readonly<Record<string, string>>
-  readonly about?: About
+  readonly about?: ProgramInfo
   readonly state?: Driver['state']
   /** A login method that needs no user, tried only if the variable is set. */
   readonly auth?: { readonly method: string; readonly variable: string }
@@ -53,8 +53,8 @@ const presets: Readonly<Record<string, AcpAgent>> = {
 }
 
 /** `acp:gemini` for a known agent, `acp:my-agent --flag` for any other. */
-export function acp(agent: string): Driver {
-  const { command, env = [], set, auth, about, state } = presetNamed(agent) ?? { command: wordsOf(agent) }
+export function acpDriver(agent: string): Driver {
+  const { command, env = [], set, auth, about, state } = findPreset(agent) ?? { command: splitCommandLine(agent) }
   const [program = ''] = command
   return {
     name: agent === '' ? 'acp' : `acp:${agent}`,
@@ -74,7 +74,7 @@ export function acp(agent: string): Driver {
           ...(answer ? [`--answer=${answer}`] : []),
           ...(auth ? ['--auth', `${auth.method}=${auth.variable}`] : []),
           '--',
-          programIn(project, program),
+          resolveProgram(project, program),
           ...command.slice(1),
         ],
         ...(set && { env: set }),
@@ -87,6 +87,6 @@ export function acp(agent: string): Driver {
   }
 }
 
-const presetNamed = (name: string): AcpAgent | undefined => (Object.hasOwn(presets, name) ? presets[name] : undefined)
+const findPreset = (name: string): AcpAgent | undefined => (Object.hasOwn(presets, name) ? presets[name] : undefined)
 
-export const acpPresets: readonly Driver[] = Object.keys(presets).map(acp)
+export const acpPresets: readonly Driver[] = Object.keys(presets).map(acpDriver)

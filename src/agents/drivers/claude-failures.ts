@@ -1,11 +1,11 @@
 import type { FailureClass } from '../../contract/outcome.ts'
-import { classOfStatus } from './outcome.ts'
-import { classOfMessage } from './error-messages.ts'
-import { asNumber, asText, type JsonObject, listOf, objectOf } from './json.ts'
-import type { Terminal, Trouble } from './seen.ts'
+import { classifyStatus } from './outcome.ts'
+import { classifyMessage } from './error-messages.ts'
+import { asNumber, asText, type JsonObject, toJsonList, toJsonObject } from './json.ts'
+import type { Terminal, AgentProblem } from './seen.ts'
 
 /** Earlier lines of the stream that help to classify the result. */
-export type Context = {
+export type ResultContext = {
   /** `error` of the synthetic message that the CLI prints for a failed model call. */
   readonly messageError: string | undefined
   readonly limitReached: boolean
@@ -13,16 +13,16 @@ export type Context = {
 }
 
 /** `is_error`, `terminal_reason` and `api_error*` win over `subtype`, which is `success` even for a failed model call. */
-export function terminalOf(result: JsonObject, context: Context): Terminal {
+export function classifyResult(result: JsonObject, context: ResultContext): Terminal {
   const why = asText(result['terminal_reason'])
   if (why === 'aborted_tools' || why === 'aborted_streaming') {
     return { ok: false, class: 'aborted', reason: 'the turn was interrupted' }
   }
   if (isMalformed(result)) return { ok: false, class: 'protocol', reason: 'its result has fields of the wrong type' }
-  if (saysOk(result)) return refused(result, context) ?? { ok: true }
-  const failure = classOf(result, context)
+  if (isReportedSuccess(result)) return findDeniedTools(result, context) ?? { ok: true }
+  const failure = classifyFailure(result, context)
   const hopeless = failure === 'unknown' && (asNumber(result['api_error_status']) !== undefined || startFailed(result))
-  return { ok: false, class: failure, reason: reasonOf(result), ...(hopeless && { retryable: false }) }
+  return { ok: false, class: failure, reason: describeClaudeFailure(result), ...(hopeless && { retryable: false }) }
 }
 
 const isMalformed = ({ subtype, is_error, result }: JsonObject): boolean =>
@@ -30,7 +30,7 @@ const isMalformed = ({ subtype, is_error, result }: JsonObject): boolean =>
   (is_error !== undefined && typeof is_error !== 'boolean') ||
   (result !== undefined && result !== null && typeof result !== 'string')
 
-function saysOk(result: JsonObject): boolean {
+function isReportedSuccess(result: JsonObject): boolean {
   if (result['is_error'] === true) return false
   if (typeof result['api_error_status'] === 'number' || typeof result['api_error'] === 'string') return false
   const why = asText(result['terminal_reason'])
@@ -39,34 +39,34 @@ function saysOk(result: JsonObject): boolean {
 }
 
 /** If every tool was denied and none ran, the agent started without permissions, although the result is a success. */
-function refused(result: JsonObject, { toolsDone }: Context): Terminal | undefined {
-  const denied = listOf(result['permission_denials']).length
+function findDeniedTools(result: JsonObject, { toolsDone }: ResultContext): Terminal | undefined {
+  const denied = toJsonList(result['permission_denials']).length
   if (denied === 0 || toolsDone > 0) return undefined
   return { ok: false, class: 'tool_denied', reason: 'every tool that it wanted to use was denied' }
 }
 
-function classOf(result: JsonObject, { messageError, limitReached }: Context): FailureClass {
-  const ended = named(classOfTerminalReason, result['terminal_reason']) ?? named(classOfSubtype, result['subtype'])
+function classifyFailure(result: JsonObject, { messageError, limitReached }: ResultContext): FailureClass {
+  const ended = findClass(classOfTerminalReason, result['terminal_reason']) ?? findClass(classOfSubtype, result['subtype'])
   if (ended) return ended
-  const start = named(classOfStart, result['startup_failure_reason'])
+  const start = findClass(classOfStart, result['startup_failure_reason'])
   if (start) return start
   if (limitReached || oldLimit.test(asText(result['result']) ?? '')) return 'usage_limit'
-  const api = named(classOfApiError, result['api_error']) ?? named(classOfApiError, result['api_error_type'])
+  const api = findClass(classOfApiError, result['api_error']) ?? findClass(classOfApiError, result['api_error_type'])
   if (api) return api
   const status = asNumber(result['api_error_status'])
-  if (status !== undefined) return classOfStatus(status)
+  if (status !== undefined) return classifyStatus(status)
   if (asText(result['result'])?.includes('malformed')) return 'protocol'
-  return named(classOfMessageError, messageError) ?? classOfMessage(errorOf(result) ?? '')
+  return findClass(classOfMessageError, messageError) ?? classifyMessage(readErrorMessage(result) ?? '')
 }
 
-export function troubleOfRetry(status: number | undefined, error: string | undefined): Trouble {
-  if (status !== undefined) return { class: classOfStatus(status), reason: `the model's server answered ${status}` }
-  const known = error === 'unknown' ? undefined : named(classOfMessageError, error)
+export function classifyRetry(status: number | undefined, error: string | undefined): AgentProblem {
+  if (status !== undefined) return { class: classifyStatus(status), reason: `the model's server answered ${status}` }
+  const known = error === 'unknown' ? undefined : findClass(classOfMessageError, error)
   return { class: known ?? 'network', reason: 'the model could not be reached' }
 }
 
 /** Before `rate_limit_event` existed, the reset time was part of the error message. */
-export function resetOf(result: JsonObject): number | undefined {
+export function parseLegacyReset(result: JsonObject): number | undefined {
   const seconds = oldLimit.exec(asText(result['result']) ?? '')?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 1000
 }
@@ -76,19 +76,19 @@ const oldLimit = /^Claude AI usage limit reached\|(\d{9,11})$/
 const startFailed = (result: JsonObject): boolean => typeof result['startup_failure_reason'] === 'string'
 
 /** Programs that adopted the protocol put their error here. */
-const errorOf = (result: JsonObject): string | undefined => asText(objectOf(result['error'])['message'])
+const readErrorMessage = (result: JsonObject): string | undefined => asText(toJsonObject(result['error'])['message'])
 
-function reasonOf(result: JsonObject): string {
-  const said = asText(listOf(result['errors'])[0]) ?? errorOf(result) ?? asText(result['result'])
+function describeClaudeFailure(result: JsonObject): string {
+  const said = asText(toJsonList(result['errors'])[0]) ?? readErrorMessage(result) ?? asText(result['result'])
   return (said || asText(result['terminal_reason']) || 'the turn failed').slice(0, 500)
 }
 
-type Table = Readonly<Record<string, FailureClass>>
+type ClassTable = Readonly<Record<string, FailureClass>>
 
-const named = (table: Table, name: unknown): FailureClass | undefined =>
+const findClass = (table: ClassTable, name: unknown): FailureClass | undefined =>
   typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined
 
-const classOfTerminalReason: Table = {
+const classOfTerminalReason: ClassTable = {
   prompt_too_long: 'context',
   blocking_limit: 'context',
   rapid_refill_breaker: 'context',
@@ -98,13 +98,13 @@ const classOfTerminalReason: Table = {
   malformed_tool_use_exhausted: 'protocol',
 }
 
-const classOfSubtype: Table = {
+const classOfSubtype: ClassTable = {
   error_max_turns: 'max_turns',
   error_max_budget_usd: 'budget',
   error_max_structured_output_retries: 'protocol',
 }
 
-const classOfStart: Table = {
+const classOfStart: ClassTable = {
   bypass_root: 'tool_denied',
   org_pin_api_key_conflict: 'auth',
   provider_not_allowed: 'auth',
@@ -116,7 +116,7 @@ const classOfStart: Table = {
   proxy_invalid: 'network',
 }
 
-const classOfApiError: Table = {
+const classOfApiError: ClassTable = {
   usage_limit_reached: 'usage_limit',
   connection_failed: 'network',
   stream_idle_timeout: 'network',
@@ -131,7 +131,7 @@ const classOfApiError: Table = {
   request_too_large: 'context',
 }
 
-const classOfMessageError: Table = {
+const classOfMessageError: ClassTable = {
   authentication_failed: 'auth',
   oauth_org_not_allowed: 'auth',
   account_on_hold: 'auth',

@@ -4,12 +4,12 @@ import { noUsage } from '../../contract/outcome.ts'
 import { claude } from './claude.ts'
 import type { Exit } from './driver.ts'
 
-const anExit = (exit: Partial<Exit> = {}): Exit => ({ code: 0, signal: null, stderrTail: '', ...exit })
+const buildExit = (exit: Partial<Exit> = {}): Exit => ({ code: 0, signal: null, stderrTail: '', ...exit })
 const line = (entry: unknown) => JSON.stringify(entry)
-const aResult = (fields: object = {}) =>
+const buildResult = (fields: object = {}) =>
   line({ type: 'result', subtype: 'success', is_error: false, terminal_reason: 'completed', result: 'done', ...fields })
-const outcomeOf = (lines: readonly string[], exit = anExit()) => replay(claude, { lines, exit }).outcome
-const ended = (why: NonNullable<Exit['ended']>) => outcomeOf([], anExit({ code: null, signal: 'SIGKILL', ended: why }))
+const readOutcome = (lines: readonly string[], exit = buildExit()) => replay(claude, { lines, exit }).outcome
+const ended = (why: NonNullable<Exit['ended']>) => readOutcome([], buildExit({ code: null, signal: 'SIGKILL', ended: why }))
 const spent = (costUSD: number) => ({ m: { inputTokens: 10, outputTokens: 1, costUSD } })
 const say = (text: string, parent: string | null) =>
   line({ type: 'assistant', parent_tool_use_id: parent, message: { id: text, content: [{ type: 'text', text }] } })
@@ -83,7 +83,7 @@ describe('the command of Claude Code', () => {
 
 describe('how an attempt ended', () => {
   it('is failed without a result, even with exit code 0', () => {
-    expect(outcomeOf([])).toEqual({
+    expect(readOutcome([])).toEqual({
       status: 'failed',
       class: 'crash',
       retryable: true,
@@ -95,26 +95,26 @@ describe('how an attempt ended', () => {
   })
 
   it('shows the last line of stderr, but does not classify by it', () => {
-    const exit = anExit({ code: 1, stderrTail: 'warming up\n429 rate limit, invalid api key\n' })
+    const exit = buildExit({ code: 1, stderrTail: 'warming up\n429 rate limit, invalid api key\n' })
 
-    expect(outcomeOf([], exit)).toMatchObject({
+    expect(readOutcome([], exit)).toMatchObject({
       class: 'crash',
       reason: 'it ended with exit code 1 and without a result: 429 rate limit, invalid api key',
     })
   })
 
   it('is not_found, if a shell says so and nothing was printed', () => {
-    expect(outcomeOf([], anExit({ code: 127 })).class).toBe('not_found')
-    expect(outcomeOf([line({ type: 'system', subtype: 'init', session_id: 's' })], anExit({ code: 127 })).class).toBe(
+    expect(readOutcome([], buildExit({ code: 127 })).class).toBe('not_found')
+    expect(readOutcome([line({ type: 'system', subtype: 'init', session_id: 's' })], buildExit({ code: 127 })).class).toBe(
       'crash',
     )
   })
 
   it('is contradicted by an exit code that the program chose, but not by the signal that ends a lingering process', () => {
-    expect(outcomeOf([aResult()], anExit({ code: 1 }))).toMatchObject({ status: 'failed', class: 'crash' })
-    expect(outcomeOf([aResult()], anExit({ code: null, signal: 'SIGKILL' })).status).toBe('ok')
-    expect(outcomeOf([aResult()], anExit({ code: 143 })).status).toBe('ok')
-    expect(outcomeOf([aResult()], anExit({ code: 1, ended: 'after-result' })).status).toBe('ok')
+    expect(readOutcome([buildResult()], buildExit({ code: 1 }))).toMatchObject({ status: 'failed', class: 'crash' })
+    expect(readOutcome([buildResult()], buildExit({ code: null, signal: 'SIGKILL' })).status).toBe('ok')
+    expect(readOutcome([buildResult()], buildExit({ code: 143 })).status).toBe('ok')
+    expect(readOutcome([buildResult()], buildExit({ code: 1, ended: 'after-result' })).status).toBe('ok')
   })
 
   it('is the reason for which the supervisor ended it', () => {
@@ -128,7 +128,7 @@ describe('how an attempt ended', () => {
   it('is a limit, not a hang, if the agent fell silent after one', () => {
     const limit = line({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_794_775_744 } })
 
-    expect(outcomeOf([limit], anExit({ code: null, signal: 'SIGKILL', ended: 'idle' }))).toMatchObject({
+    expect(readOutcome([limit], buildExit({ code: null, signal: 'SIGKILL', ended: 'idle' }))).toMatchObject({
       status: 'timeout',
       class: 'usage_limit',
       resetsAt: 1_794_775_744_000,
@@ -138,11 +138,11 @@ describe('how an attempt ended', () => {
   it('is the last problem before the exit, if there is no result', () => {
     const retry = (status: number | null) => line({ type: 'system', subtype: 'api_retry', error_status: status })
     const message = line({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'hi' }] } })
-    const killed = anExit({ code: null, signal: 'SIGKILL' })
+    const killed = buildExit({ code: null, signal: 'SIGKILL' })
 
-    expect(outcomeOf([retry(529)], killed).class).toBe('overloaded')
-    expect(outcomeOf([retry(null)], killed).class).toBe('network')
-    expect(outcomeOf([retry(529), message], killed).class).toBe('crash')
+    expect(readOutcome([retry(529)], killed).class).toBe('overloaded')
+    expect(readOutcome([retry(null)], killed).class).toBe('network')
+    expect(readOutcome([retry(529), message], killed).class).toBe('crash')
   })
 })
 
@@ -166,18 +166,18 @@ describe('results that are not what they seem', () => {
     ['a result of the wrong type', { result: { text: 'done' } }, 'protocol'],
     ['an error flag of the wrong type', { is_error: 'false' }, 'protocol'],
   ])('%s wins over subtype success', (_, fields, failure) => {
-    expect(outcomeOf([aResult(fields)], anExit({ code: 1 }))).toMatchObject({ status: 'failed', class: failure })
+    expect(readOutcome([buildResult(fields)], buildExit({ code: 1 }))).toMatchObject({ status: 'failed', class: failure })
   })
 
   it('takes the last of two results, and adds up the cost of both', () => {
-    const outcome = outcomeOf([
-      aResult({
+    const outcome = readOutcome([
+      buildResult({
         is_error: true,
         api_error_status: 529,
         total_cost_usd: 0.5,
         model_usage_since_last_result: spent(0.5),
       }),
-      aResult({ result: 'second', total_cost_usd: 0.75, model_usage_since_last_result: spent(0.25) }),
+      buildResult({ result: 'second', total_cost_usd: 0.75, model_usage_since_last_result: spent(0.25) }),
     ])
 
     expect(outcome).toMatchObject({ status: 'ok', text: 'second', costUsd: 0.75 })
@@ -193,7 +193,7 @@ describe('results that are not what they seem', () => {
       type: 'user',
       message: { content: [{ type: 'tool_result', tool_use_id: 't', content: 'late' }] },
     })
-    const { events, outcome } = replay(claude, { lines: [start, aResult(), end], exit: anExit() })
+    const { events, outcome } = replay(claude, { lines: [start, buildResult(), end], exit: buildExit() })
 
     expect(outcome).toMatchObject({ status: 'ok', text: 'done' })
     expect(events.at(-1)).toEqual({ kind: 'tool', phase: 'end', id: 't', name: 'Bash', ok: true, output: 'late' })
@@ -207,8 +207,8 @@ describe('results that are not what they seem', () => {
       message: { content: [{ type: 'tool_result', tool_use_id: 't', content: text }] },
     })
 
-    expect(outcomeOf([said, printed, aResult({ result: text })])).toMatchObject({ status: 'ok', text })
-    expect(outcomeOf([said, printed], anExit({ code: 1 })).class).toBe('crash')
+    expect(readOutcome([said, printed, buildResult({ result: text })])).toMatchObject({ status: 'ok', text })
+    expect(readOutcome([said, printed], buildExit({ code: 1 })).class).toBe('crash')
   })
 
   it.each([
@@ -225,6 +225,6 @@ describe('results that are not what they seem', () => {
   })
 
   it('leaves the text of subagents out of the final message', () => {
-    expect(outcomeOf([say('mine', null), say('theirs', 'toolu_1')], anExit({ code: 1 })).text).toBe('mine')
+    expect(readOutcome([say('mine', null), say('theirs', 'toolu_1')], buildExit({ code: 1 })).text).toBe('mine')
   })
 })

@@ -1,13 +1,13 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import { noUsage, type Usage } from '../../contract/outcome.ts'
-import { resetOf, terminalOf, troubleOfRetry } from './claude-failures.ts'
+import { parseLegacyReset, classifyResult, classifyRetry } from './claude-failures.ts'
 import type { Driver, Reader } from './driver.ts'
-import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf, parseObject } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { isSaidToBeSandbox } from './sandbox-message.ts'
-import { nothingSeen, type Seen } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
-import { addUsage, sumUsage } from './usage.ts'
+import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject, parseObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { isDeclaredSandbox } from './sandbox-message.ts'
+import { createReaderState, type ReaderState } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
+import { addTokenUsage, sumUsage } from './usage.ts'
 
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -80,14 +80,14 @@ export const claude: Driver = {
   }),
   about: {
     tested: ['2.1.0', '2.2.0'],
-    tellsVersion: true,
+    reportsVersion: true,
     login: {
       variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-      ask: ['auth', 'status'],
+      statusArgs: ['auth', 'status'],
     },
   },
   warn: ({ isRoot, sandboxed, env }) =>
-    isRoot && !sandboxed && !isSaidToBeSandbox(env)
+    isRoot && !sandboxed && !isDeclaredSandbox(env)
       ? 'Claude Code refuses to work unattended as root: use another user or a sandbox, or set IS_SANDBOX=1 if this machine is one'
       : undefined,
   read: readClaude,
@@ -95,7 +95,7 @@ export const claude: Driver = {
 
 /** Also reads every other program that speaks `stream-json`. */
 export function readClaude(): Reader {
-  return jsonLines(newStream(), { translate, glance })
+  return createJsonReader(createClaudeStream(), { translate: translateClaude, glance: parseToolResult })
 }
 
 const toolResult = '{"type":"user","message":'
@@ -104,138 +104,138 @@ const toolResult = '{"type":"user","message":'
  * A tool result comes twice, and the second copy makes up most of a transcript, so parse only the message. Slice it in place:
  * concatenating would copy the text. If the slice ends at the wrong place, parsing fails.
  */
-function glance(line: string): JsonObject | undefined {
+function parseToolResult(line: string): JsonObject | undefined {
   if (!line.startsWith(toolResult)) return undefined
   const end = line.indexOf(',"parent_tool_use_id":')
   const message = end === -1 ? undefined : parseObject(line.slice(toolResult.length, end))
   return message && { type: 'user', message }
 }
 
-type Stream = Seen & {
-  readonly tools: OpenTools
+type ClaudeStream = ReaderState & {
+  readonly tools: ToolTracker
   readonly settled: { usage: Usage; totalCostUsd: number }
   messageId: string | undefined
   messageError: string | undefined
   toolsDone: number
 }
 
-const newStream = (): Stream => ({
-  ...nothingSeen(),
-  tools: openTools(),
+const createClaudeStream = (): ClaudeStream => ({
+  ...createReaderState(),
+  tools: createToolTracker(),
   settled: { usage: noUsage, totalCostUsd: 0 },
   messageId: undefined,
   messageError: undefined,
   toolsDone: 0,
 })
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
+function translateClaude(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   switch (entry['type']) {
     case 'assistant':
-      return onAssistant(seen, entry)
+      return onAssistant(stream, entry)
     case 'user':
-      return onToolResults(seen, entry)
+      return onToolResults(stream, entry)
     case 'system':
-      return onSystem(seen, entry)
+      return onSystem(stream, entry)
     case 'rate_limit_event':
-      return onRateLimit(seen, objectOf(entry['rate_limit_info']))
+      return onRateLimit(stream, toJsonObject(entry['rate_limit_info']))
     case 'result':
-      return onResult(seen, entry)
+      return onClaudeResult(stream, entry)
     default:
       return []
   }
 }
 
-function onAssistant(seen: Stream, entry: JsonObject): AgentEvent[] {
-  const message = objectOf(entry['message'])
-  if (isMadeUp(entry)) {
-    seen.messageError = asText(entry['error'])
+function onAssistant(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
+  const message = toJsonObject(entry['message'])
+  if (isSyntheticMessage(entry)) {
+    stream.messageError = asText(entry['error'])
     return []
   }
-  seen.trouble = undefined
-  if (typeof entry['parent_tool_use_id'] === 'string') return startedTools(seen, message)
-  const texts = textsOf(message)
-  const events = [...startMessage(seen, message), ...texts, ...startedTools(seen, message)]
-  for (const { text } of texts) seen.text += text
+  stream.trouble = undefined
+  if (typeof entry['parent_tool_use_id'] === 'string') return startTools(stream, message)
+  const texts = readTexts(message)
+  const events = [...startMessage(stream, message), ...texts, ...startTools(stream, message)]
+  for (const { text } of texts) stream.text += text
   return events
 }
 
 /** Claude Code shows a failed model call as an assistant message that no model wrote. */
-const isMadeUp = (entry: JsonObject): boolean =>
+const isSyntheticMessage = (entry: JsonObject): boolean =>
   entry['is_api_error_message'] === true || typeof entry['error'] === 'string'
 
 /** A message arrives block by block under one id; its usage is the one at its start, a lower bound until the result. */
-function startMessage(seen: Stream, message: JsonObject): AgentEvent[] {
+function startMessage(stream: ClaudeStream, message: JsonObject): AgentEvent[] {
   const id = asText(message['id'])
-  if (id !== undefined && id === seen.messageId) return []
-  seen.messageId = id
-  seen.text = ''
-  seen.usage = addUsage(seen.usage, usageOf(objectOf(message['usage'])))
-  return [{ kind: 'usage', usage: seen.usage }]
+  if (id !== undefined && id === stream.messageId) return []
+  stream.messageId = id
+  stream.text = ''
+  stream.usage = addTokenUsage(stream.usage, readMessageUsage(toJsonObject(message['usage'])))
+  return [{ kind: 'usage', usage: stream.usage }]
 }
 
-function textsOf(message: JsonObject): Extract<AgentEvent, { kind: 'text' }>[] {
-  return listOf(message['content']).flatMap((block) => {
-    const text = isObject(block) && block['type'] === 'text' ? asText(block['text']) : undefined
+function readTexts(message: JsonObject): Extract<AgentEvent, { kind: 'text' }>[] {
+  return toJsonList(message['content']).flatMap((block) => {
+    const text = isJsonObject(block) && block['type'] === 'text' ? asText(block['text']) : undefined
     return text === undefined ? [] : [{ kind: 'text', text }]
   })
 }
 
-function startedTools(seen: Stream, message: JsonObject): AgentEvent[] {
-  return listOf(message['content']).flatMap((block) => {
-    const id = isObject(block) && block['type'] === 'tool_use' ? asText(block['id']) : undefined
-    if (id === undefined || !isObject(block)) return []
-    return [seen.tools.start({ id, name: asText(block['name']), input: block['input'] })]
+function startTools(stream: ClaudeStream, message: JsonObject): AgentEvent[] {
+  return toJsonList(message['content']).flatMap((block) => {
+    const id = isJsonObject(block) && block['type'] === 'tool_use' ? asText(block['id']) : undefined
+    if (id === undefined || !isJsonObject(block)) return []
+    return [stream.tools.start({ id, name: asText(block['name']), input: block['input'] })]
   })
 }
 
-function onToolResults(seen: Stream, entry: JsonObject): AgentEvent[] {
-  return listOf(objectOf(entry['message'])['content']).flatMap((block) => {
-    const id = isObject(block) && block['type'] === 'tool_result' ? asText(block['tool_use_id']) : undefined
-    if (id === undefined || !isObject(block)) return []
+function onToolResults(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
+  return toJsonList(toJsonObject(entry['message'])['content']).flatMap((block) => {
+    const id = isJsonObject(block) && block['type'] === 'tool_result' ? asText(block['tool_use_id']) : undefined
+    if (id === undefined || !isJsonObject(block)) return []
     const ok = block['is_error'] !== true
-    if (ok) seen.toolsDone++
-    return [seen.tools.end({ id, ok, output: outputOf(block['content']) })]
+    if (ok) stream.toolsDone++
+    return [stream.tools.end({ id, ok, output: readToolOutput(block['content']) })]
   })
 }
 
-function outputOf(content: unknown): string | undefined {
+function readToolOutput(content: unknown): string | undefined {
   if (typeof content === 'string') return content
-  const texts = listOf(content).flatMap((part) => asText(objectOf(part)['text']) ?? [])
+  const texts = toJsonList(content).flatMap((part) => asText(toJsonObject(part)['text']) ?? [])
   return texts.length > 0 ? texts.join('\n') : undefined
 }
 
-function onSystem(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onSystem(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   switch (entry['subtype']) {
     case 'init':
-      return onSession(seen, entry)
+      return onClaudeInit(stream, entry)
     case 'api_retry':
-      return onRetry(seen, entry)
+      return onApiRetry(stream, entry)
     case 'status':
       // Compaction is silent for minutes: emit it as a tool, so that the idle timeout allows as much time as for a tool.
-      return entry['status'] === 'compacting' ? [seen.tools.start({ id: 'compaction', name: 'compaction' })] : []
+      return entry['status'] === 'compacting' ? [stream.tools.start({ id: 'compaction', name: 'compaction' })] : []
     case 'compact_boundary':
-      return [seen.tools.end({ id: 'compaction', ok: true })]
+      return [stream.tools.end({ id: 'compaction', ok: true })]
     default:
       return []
   }
 }
 
 /** A second `init` follows when a background task wakes the session. */
-function onSession(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onClaudeInit(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['session_id'])
-  if (id === undefined || id === seen.sessionId) return []
-  seen.sessionId = id
+  if (id === undefined || id === stream.sessionId) return []
+  stream.sessionId = id
   const model = asText(entry['model'])
   const version = asText(entry['claude_code_version'])
   return [{ kind: 'session', id, ...(model !== undefined && { model }), ...(version !== undefined && { version }) }]
 }
 
-function onRetry(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onApiRetry(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   const attempt = asNumber(entry['attempt'])
   const status = asNumber(entry['error_status'])
   const delayMs = asNumber(entry['retry_delay_ms'])
   const reason = asText(entry['error'])
-  seen.trouble = troubleOfRetry(status, reason)
+  stream.trouble = classifyRetry(status, reason)
   return [
     {
       kind: 'retry',
@@ -247,28 +247,28 @@ function onRetry(seen: Stream, entry: JsonObject): AgentEvent[] {
   ]
 }
 
-function onRateLimit(seen: Stream, info: JsonObject): AgentEvent[] {
+function onRateLimit(stream: ClaudeStream, info: JsonObject): AgentEvent[] {
   if (info['status'] !== 'rejected' || info['isUsingOverage'] === true) return []
   const seconds = asNumber(info['resetsAt'])
   const resetsAt = seconds === undefined ? undefined : seconds * 1000
   const reason = asText(info['rateLimitType'])
-  seen.resetsAt = resetsAt
-  seen.trouble = { class: 'usage_limit', reason: `the usage limit (${reason ?? 'of the account'}) was reached` }
+  stream.resetsAt = resetsAt
+  stream.trouble = { class: 'usage_limit', reason: `the usage limit (${reason ?? 'of the account'}) was reached` }
   return [{ kind: 'limit', ...(resetsAt !== undefined && { resetsAt }), ...(reason !== undefined && { reason }) }]
 }
 
-function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
-  settle(seen, entry)
-  const { messageError, toolsDone } = seen
-  const terminal = terminalOf(entry, { messageError, toolsDone, limitReached: seen.trouble?.class === 'usage_limit' })
-  seen.terminal = terminal
+function onClaudeResult(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
+  settleUsage(stream, entry)
+  const { messageError, toolsDone } = stream
+  const terminal = classifyResult(entry, { messageError, toolsDone, limitReached: stream.trouble?.class === 'usage_limit' })
+  stream.terminal = terminal
   // Claude Code also names sessions that it could not start or resume.
-  if (terminal.ok) seen.sessionId ??= asText(entry['session_id'])
-  seen.resetsAt = resetOf(entry) ?? seen.resetsAt
-  seen.structured = entry['structured_output'] ?? undefined
-  if (terminal.ok) seen.text = asText(entry['result']) ?? seen.text
+  if (terminal.ok) stream.sessionId ??= asText(entry['session_id'])
+  stream.resetsAt = parseLegacyReset(entry) ?? stream.resetsAt
+  stream.structured = entry['structured_output'] ?? undefined
+  if (terminal.ok) stream.text = asText(entry['result']) ?? stream.text
   return [
-    { kind: 'usage', usage: seen.usage },
+    { kind: 'usage', usage: stream.usage },
     { kind: 'terminal', ok: terminal.ok, ...(!terminal.ok && { reason: terminal.reason }) },
   ]
 }
@@ -277,31 +277,31 @@ function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
  * Totals of a result count from the start of the session, so a resumed session would count twice, and `usage` leaves out
  * subagents. The usage since the last result is right in both cases; older versions do not report it.
  */
-function settle(seen: Stream, entry: JsonObject): void {
-  const { settled } = seen
+function settleUsage(stream: ClaudeStream, entry: JsonObject): void {
+  const { settled } = stream
   const total = asNumber(entry['total_cost_usd'])
   const since = entry['model_usage_since_last_result']
-  const models = isObject(since) ? Object.values(since).map(objectOf) : undefined
-  const usage = models ? sumUsage(models.map(modelUsageOf)) : usageOf(objectOf(entry['usage']))
-  const cost = models ? sum(models.map((model) => countOf(model['costUSD']))) : (total ?? 0) - settled.totalCostUsd
-  settled.usage = addUsage(settled.usage, usage)
+  const models = isJsonObject(since) ? Object.values(since).map(toJsonObject) : undefined
+  const usage = models ? sumUsage(models.map(readModelUsage)) : readMessageUsage(toJsonObject(entry['usage']))
+  const cost = models ? sumNumbers(models.map((model) => asCount(model['costUSD']))) : (total ?? 0) - settled.totalCostUsd
+  settled.usage = addTokenUsage(settled.usage, usage)
   settled.totalCostUsd = total ?? settled.totalCostUsd
-  seen.usage = settled.usage
-  if (total !== undefined || models) seen.costUsd = (seen.costUsd ?? 0) + Math.max(0, cost)
+  stream.usage = settled.usage
+  if (total !== undefined || models) stream.costUsd = (stream.costUsd ?? 0) + Math.max(0, cost)
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+const sumNumbers = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-const usageOf = (usage: JsonObject): Usage => ({
-  inputTokens: countOf(usage['input_tokens']),
-  outputTokens: countOf(usage['output_tokens']),
-  cacheReadTokens: countOf(usage['cache_read_input_tokens']),
-  cacheWriteTokens: countOf(usage['cache_creation_input_tokens']),
+const readMessageUsage = (usage: JsonObject): Usage => ({
+  inputTokens: asCount(usage['input_tokens']),
+  outputTokens: asCount(usage['output_tokens']),
+  cacheReadTokens: asCount(usage['cache_read_input_tokens']),
+  cacheWriteTokens: asCount(usage['cache_creation_input_tokens']),
 })
 
-const modelUsageOf = (model: JsonObject): Usage => ({
-  inputTokens: countOf(model['inputTokens']),
-  outputTokens: countOf(model['outputTokens']),
-  cacheReadTokens: countOf(model['cacheReadInputTokens']),
-  cacheWriteTokens: countOf(model['cacheCreationInputTokens']),
+const readModelUsage = (model: JsonObject): Usage => ({
+  inputTokens: asCount(model['inputTokens']),
+  outputTokens: asCount(model['outputTokens']),
+  cacheReadTokens: asCount(model['cacheReadInputTokens']),
+  cacheWriteTokens: asCount(model['cacheCreationInputTokens']),
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { recorded, replay } from '../../../test/fixtures/transcripts/recorded.ts'
 import { noUsage } from '../../contract/outcome.ts'
-import { codex, nativeCodex } from './codex.ts'
+import { codex, findCodexBinary } from './codex.ts'
 
 const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
 const stream = (name: string) => recorded('codex').find((one) => one.name === `${name}.jsonl`)!
 const native = (root: string, ...there: string[]) =>
-  nativeCodex(`${root}/bin/codex.js`, (path) => there.some((start) => path.startsWith(start)))
+  findCodexBinary(`${root}/bin/codex.js`, (path) => there.some((start) => path.startsWith(start)))
 
 describe('the command of Codex', () => {
   it('reads the prompt from stdin, with everything allowed', () => {
@@ -47,7 +47,7 @@ describe('the binary behind the script', () => {
 
   it('is undefined if npm did not install it', () => {
     expect(native('/lib/@openai/codex')).toBeUndefined()
-    expect(nativeCodex('/usr/local/bin/codex', () => true)).toBeUndefined()
+    expect(findCodexBinary('/usr/local/bin/codex', () => true)).toBeUndefined()
   })
 })
 

@@ -1,13 +1,13 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import { noUsage, type Usage } from '../../contract/outcome.ts'
-import { conclude } from './outcome.ts'
+import { toOutcome } from './outcome.ts'
 import type { Driver, Exit, IsFile, Reader } from './driver.ts'
-import { classOfMessage, resetIn, statusIn } from './error-messages.ts'
-import { asText, countOf, type JsonObject, listOf, objectOf } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { nothingSeen, type Seen } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
-import { minusUsage } from './usage.ts'
+import { classifyMessage, parseResetTime, parseStatus } from './error-messages.ts'
+import { asText, asCount, type JsonObject, toJsonList, toJsonObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { createReaderState, type ReaderState } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
+import { subtractUsage } from './usage.ts'
 
 const formFile = 'form.json'
 
@@ -41,9 +41,9 @@ export const codex: Driver = {
   }),
   about: {
     tested: ['0.166.0', '0.167.0'],
-    login: { variables: ['CODEX_API_KEY'], ask: ['login', 'status'] },
+    login: { variables: ['CODEX_API_KEY'], statusArgs: ['login', 'status'] },
   },
-  native: nativeCodex,
+  native: findCodexBinary,
   read: readCodex,
 }
 
@@ -51,7 +51,7 @@ export const codex: Driver = {
  * The binary behind the script that npm installs, in the places where the script itself looks. Killing only the script
  * leaves the binary running.
  */
-export function nativeCodex(script: string, isFile: IsFile): string | undefined {
+export function findCodexBinary(script: string, isFile: IsFile): string | undefined {
   const root = /^(.*)\/bin\/codex\.js$/.exec(script)?.[1]
   const platform = `${process.platform}-${process.arch}`
   const target = targets[platform]
@@ -68,78 +68,78 @@ const targets: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-type Stream = Seen & { readonly tools: OpenTools; readonly earlier: Usage; toolsDone: number; toolsDeclined: number }
+type CodexStream = ReaderState & { readonly tools: ToolTracker; readonly earlier: Usage; toolsDone: number; toolsDeclined: number }
 
 function readCodex(earlier: Usage = noUsage): Reader {
-  const seen = { ...nothingSeen(), tools: openTools(), earlier, toolsDone: 0, toolsDeclined: 0 }
-  return jsonLines<Stream>(seen, { translate, judge })
+  const stream = { ...createReaderState(), tools: createToolTracker(), earlier, toolsDone: 0, toolsDeclined: 0 }
+  return createJsonReader<CodexStream>(stream, { translate: translateCodex, judge: concludeCodex })
 }
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
+function translateCodex(stream: CodexStream, entry: JsonObject): AgentEvent[] {
   switch (entry['type']) {
     case 'thread.started':
-      return onThread(seen, entry)
+      return onThread(stream, entry)
     case 'item.started':
-      return onItem(seen, objectOf(entry['item']), 'start')
+      return onItem(stream, toJsonObject(entry['item']), 'start')
     case 'item.completed':
-      return onItem(seen, objectOf(entry['item']), 'end')
+      return onItem(stream, toJsonObject(entry['item']), 'end')
     case 'error':
-      return onError(seen, asText(entry['message']) ?? '')
+      return onErrorEvent(stream, asText(entry['message']) ?? '')
     case 'turn.completed':
-      return onTurnCompleted(seen, objectOf(entry['usage']))
+      return onTurnCompleted(stream, toJsonObject(entry['usage']))
     case 'turn.failed':
-      return onTurnFailed(seen, asText(objectOf(entry['error'])['message']) ?? 'the turn failed')
+      return onTurnFailed(stream, asText(toJsonObject(entry['error'])['message']) ?? 'the turn failed')
     default:
       return []
   }
 }
 
-function onThread(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onThread(stream: CodexStream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['thread_id'])
   if (id === undefined) return []
-  seen.sessionId = id
+  stream.sessionId = id
   return [{ kind: 'session', id }]
 }
 
 /** Items that are not tool calls: messages of the model, its plan, and warnings that are not final. */
-const notTools = new Set<unknown>(['agent_message', 'reasoning', 'todo_list', 'error'])
+const nonToolItems = new Set<unknown>(['agent_message', 'reasoning', 'todo_list', 'error'])
 
-function onItem(seen: Stream, item: JsonObject, phase: 'start' | 'end'): AgentEvent[] {
+function onItem(stream: CodexStream, item: JsonObject, phase: 'start' | 'end'): AgentEvent[] {
   const id = asText(item['id'])
   const type = asText(item['type'])
   if (id === undefined || type === undefined) return []
-  if (phase === 'end') seen.trouble = undefined
+  if (phase === 'end') stream.trouble = undefined
   if (type === 'agent_message' && phase === 'end') {
-    seen.text = asText(item['text']) ?? ''
-    return [{ kind: 'text', text: seen.text }]
+    stream.text = asText(item['text']) ?? ''
+    return [{ kind: 'text', text: stream.text }]
   }
-  if (notTools.has(type)) return []
-  const started = seen.tools.has(id) ? [] : [seen.tools.start({ id, name: type, input: inputOf(item) })]
-  return phase === 'start' ? started : [...started, endTool(seen, id, item)]
+  if (nonToolItems.has(type)) return []
+  const started = stream.tools.has(id) ? [] : [stream.tools.start({ id, name: type, input: readItemInput(item) })]
+  return phase === 'start' ? started : [...started, endTool(stream, id, item)]
 }
 
-function endTool(seen: Stream, id: string, item: JsonObject): AgentEvent {
+function endTool(stream: CodexStream, id: string, item: JsonObject): AgentEvent {
   const declined = item['status'] === 'declined'
   const ok = !declined && item['status'] !== 'failed'
-  if (declined) seen.toolsDeclined++
-  else if (ok) seen.toolsDone++
-  const output = asText(item['aggregated_output']) ?? asText(objectOf(item['error'])['message'])
-  return seen.tools.end({ id, ok, output })
+  if (declined) stream.toolsDeclined++
+  else if (ok) stream.toolsDone++
+  const output = asText(item['aggregated_output']) ?? asText(toJsonObject(item['error'])['message'])
+  return stream.tools.end({ id, ok, output })
 }
 
 /** The item without the fields that describe its progress. */
-function inputOf(item: JsonObject): JsonObject {
+function readItemInput(item: JsonObject): JsonObject {
   const { id: _id, type: _type, status: _status, exit_code: _code, aggregated_output: _output, ...input } = item
-  const path = asText(objectOf(listOf(item['changes'])[0])['path'])
+  const path = asText(toJsonObject(toJsonList(item['changes'])[0])['path'])
   return path === undefined ? input : { path, ...input }
 }
 
 /** Not final: the turn continues, or `turn.failed` follows. */
-function onError(seen: Stream, message: string): AgentEvent[] {
-  seen.trouble = { class: classOfMessage(message), reason: message }
+function onErrorEvent(stream: CodexStream, message: string): AgentEvent[] {
+  stream.trouble = { class: classifyMessage(message), reason: message }
   const retry = /^Reconnecting\.\.\.(?: (\d+)\/\d+)? ?(?:\((.*)\))?/s.exec(message)
   if (!retry) return []
-  const status = statusIn(message)
+  const status = parseStatus(message)
   return [
     {
       kind: 'retry',
@@ -151,36 +151,36 @@ function onError(seen: Stream, message: string): AgentEvent[] {
 }
 
 /** The usage counts from the start of the thread, and its input includes cached tokens. */
-function onTurnCompleted(seen: Stream, usage: JsonObject): AgentEvent[] {
-  const cached = countOf(usage['cached_input_tokens'])
+function onTurnCompleted(stream: CodexStream, usage: JsonObject): AgentEvent[] {
+  const cached = asCount(usage['cached_input_tokens'])
   const total: Usage = {
-    inputTokens: Math.max(0, countOf(usage['input_tokens']) - cached),
-    outputTokens: countOf(usage['output_tokens']),
+    inputTokens: Math.max(0, asCount(usage['input_tokens']) - cached),
+    outputTokens: asCount(usage['output_tokens']),
     cacheReadTokens: cached,
-    cacheWriteTokens: countOf(usage['cache_write_input_tokens']),
+    cacheWriteTokens: asCount(usage['cache_write_input_tokens']),
   }
-  seen.usage = minusUsage(total, seen.earlier)
-  seen.terminal = allDeclined(seen)
+  stream.usage = subtractUsage(total, stream.earlier)
+  stream.terminal = isEveryToolDeclined(stream)
     ? { ok: false, class: 'tool_denied', reason: 'every tool that it wanted to use was denied' }
     : { ok: true }
   return [
-    { kind: 'usage', usage: seen.usage },
-    { kind: 'terminal', ok: seen.terminal.ok },
+    { kind: 'usage', usage: stream.usage },
+    { kind: 'terminal', ok: stream.terminal.ok },
   ]
 }
 
-const allDeclined = ({ toolsDone, toolsDeclined }: Stream): boolean => toolsDone === 0 && toolsDeclined > 0
+const isEveryToolDeclined = ({ toolsDone, toolsDeclined }: CodexStream): boolean => toolsDone === 0 && toolsDeclined > 0
 
-function onTurnFailed(seen: Stream, message: string): AgentEvent[] {
-  const failure = classOfMessage(message)
-  seen.terminal = { ok: false, class: failure, reason: message }
+function onTurnFailed(stream: CodexStream, message: string): AgentEvent[] {
+  const failure = classifyMessage(message)
+  stream.terminal = { ok: false, class: failure, reason: message }
   const limit: AgentEvent[] = failure === 'usage_limit' ? [{ kind: 'limit', reason: message }] : []
   return [...limit, { kind: 'terminal', ok: false, reason: message }]
 }
 
-function judge(seen: Stream, exit: Exit) {
-  const said = seen.terminal && !seen.terminal.ok ? seen.terminal.reason : seen.trouble?.reason
-  if (said !== undefined && exit.at !== undefined) seen.resetsAt = resetIn(said, exit.at)
+function concludeCodex(stream: CodexStream, exit: Exit) {
+  const said = stream.terminal && !stream.terminal.ok ? stream.terminal.reason : stream.trouble?.reason
+  if (said !== undefined && exit.at !== undefined) stream.resetsAt = parseResetTime(said, exit.at)
   // Codex prints this at every start; as the last line of stderr it would look like the reason for a crash.
-  return conclude(seen, { ...exit, stderrTail: exit.stderrTail.replaceAll(/^Reading .*from stdin\.\.\.$/gm, '') })
+  return toOutcome(stream, { ...exit, stderrTail: exit.stderrTail.replaceAll(/^Reading .*from stdin\.\.\.$/gm, '') })
 }

@@ -2,7 +2,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { AgentEvent } from '../../contract/events.ts'
 import { readClaude } from './claude.ts'
 import { codex } from './codex.ts'
-import { classOfStatus, conclude } from './outcome.ts'
+import { classifyStatus, toOutcome } from './outcome.ts'
 import { readCopilot } from './copilot-reader.ts'
 import type { Driver, Invocation, Reader } from './driver.ts'
 import { gemini } from './gemini.ts'
@@ -10,16 +10,16 @@ import { readGoose } from './goose-reader.ts'
 import { parseObject } from './json.ts'
 import { opencode } from './opencode.ts'
 import { readPi } from './pi-reader.ts'
-import { nothingSeen, type Seen } from './seen.ts'
-import { programIn, wordsOf } from './words.ts'
+import { createReaderState, type ReaderState } from './seen.ts'
+import { resolveProgram, splitCommandLine } from './words.ts'
 
 /**
  * Any program: `command:./my-agent --flag`. It reads the prompt from stdin; for programs that do not, `{prompt}` stands for the
  * prompt and `{prompt-file}` for the path of a file with it. Its output is the answer: text, JSON lines of a known agent, or
  * our own events, one per line.
  */
-export function command(line: string): Driver {
-  const words = wordsOf(line)
+export function commandDriver(line: string): Driver {
+  const words = splitCommandLine(line)
   const [program = ''] = words
   return {
     name: line === '' ? 'command' : `command:${line}`,
@@ -27,16 +27,16 @@ export function command(line: string): Driver {
     env: [],
     command: ({ cwd, folder, project = cwd }) => {
       if (program === '') throw new RalphError('USAGE', 'which program?', { hint: 'write "command:./my-agent --flag"' })
-      const file = programIn(project, program)
+      const file = resolveProgram(project, program)
       const args = words.slice(1).map((word) => word.replaceAll('{prompt-file}', `${folder}/prompt.md`))
-      return args.some((word) => word.includes('{prompt}')) ? promptAsArgument([file, ...args]) : { file, args }
+      return args.some((word) => word.includes('{prompt}')) ? passPromptAsArgument([file, ...args]) : { file, args }
     },
     read: readCommand,
   }
 }
 
 /** The prompt is available on stdin only, so a shell reads it from there. */
-function promptAsArgument(words: readonly string[]): Invocation {
+function passPromptAsArgument(words: readonly string[]): Invocation {
   const quoted = words.map(
     (word) => `'${word.replaceAll("'", String.raw`'\''`).replaceAll('{prompt}', `'"$prompt"'`)}'`,
   )
@@ -44,12 +44,12 @@ function promptAsArgument(words: readonly string[]): Invocation {
 }
 
 /** The streams that we can read, no matter which program prints them. */
-const languages = [readClaude, codex.read, gemini.read, opencode.read, readPi, readCopilot, readGoose]
+const knownReaders = [readClaude, codex.read, gemini.read, opencode.read, readPi, readCopilot, readGoose]
 
 function readCommand(): Reader {
-  const seen = nothingSeen()
-  const printed = lastOf(4 * 1024 * 1024)
-  let readers = languages.map((read) => read())
+  const state = createReaderState()
+  const printed = createTailBuffer(4 * 1024 * 1024)
+  let readers = knownReaders.map((read) => read())
   let speaker: Reader | undefined
 
   /** The first reader that understands a line reads the rest. Do not try them on a huge line. */
@@ -75,47 +75,47 @@ function readCommand(): Reader {
       }
       const own = typeof entry['kind'] === 'string' ? AgentEvent.safeParse(entry) : undefined
       if (!own?.success) return understand(line)
-      note(seen, own.data)
+      applyOwnEvent(state, own.data)
       return [own.data]
     },
     finish: (exit) => {
       // The command line has no way to resume a session.
       if (speaker) return { ...speaker.finish(exit), resumable: false }
-      if (seen.spoke) return { ...conclude(seen, exit), resumable: false }
+      if (state.understoodAny) return { ...toOutcome(state, exit), resumable: false }
       const text = printed.text()
       const answered = exit.code === 0 && text.trim() !== ''
-      return conclude({ ...seen, text, ...(answered && { terminal: { ok: true } }) }, exit)
+      return toOutcome({ ...state, text, ...(answered && { terminal: { ok: true } }) }, exit)
     },
   }
 }
 
 /** Applies one of our own events to the state, like an event of a known agent. */
-function note(seen: Seen, event: AgentEvent): void {
-  seen.spoke = true
+function applyOwnEvent(state: ReaderState, event: AgentEvent): void {
+  state.understoodAny = true
   switch (event.kind) {
     case 'session':
-      seen.sessionId = event.id
+      state.sessionId = event.id
       return
     case 'text':
-      seen.text = event.text
-      seen.trouble = undefined
+      state.text = event.text
+      state.trouble = undefined
       return
     case 'usage':
-      seen.usage = event.usage
+      state.usage = event.usage
       return
     case 'limit':
-      seen.resetsAt = event.resetsAt
-      seen.trouble = { class: 'usage_limit', reason: event.reason ?? 'the usage limit was reached' }
+      state.resetsAt = event.resetsAt
+      state.trouble = { class: 'usage_limit', reason: event.reason ?? 'the usage limit was reached' }
       return
     case 'retry':
-      seen.trouble = {
-        class: classOfStatus(event.status ?? 408),
+      state.trouble = {
+        class: classifyStatus(event.status ?? 408),
         reason: event.reason ?? 'the model could not be reached',
       }
       return
     case 'terminal': {
-      const failure = seen.trouble ?? { class: 'unknown' as const, reason: 'the turn failed' }
-      seen.terminal = event.ok ? { ok: true } : { ok: false, ...failure, ...(event.reason && { reason: event.reason }) }
+      const failure = state.trouble ?? { class: 'unknown' as const, reason: 'the turn failed' }
+      state.terminal = event.ok ? { ok: true } : { ok: false, ...failure, ...(event.reason && { reason: event.reason }) }
       return
     }
     case 'tool':
@@ -124,7 +124,7 @@ function note(seen: Seen, event: AgentEvent): void {
 }
 
 /** Keeps the end of a text of any length. */
-function lastOf(most: number) {
+function createTailBuffer(most: number) {
   const parts: string[] = []
   let size = 0
   return {

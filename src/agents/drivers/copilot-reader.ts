@@ -1,76 +1,76 @@
 import type { AgentEvent } from '../../contract/events.ts'
-import { classOfStatus } from './outcome.ts'
+import { classifyStatus } from './outcome.ts'
 import type { Reader } from './driver.ts'
-import { classOfMessage } from './error-messages.ts'
-import { asNumber, asText, type JsonObject, objectOf } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { nothingSeen, type Seen, type Terminal } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
+import { classifyMessage } from './error-messages.ts'
+import { asNumber, asText, type JsonObject, toJsonObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { createReaderState, type ReaderState, type Terminal } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /** `copilot --output-format json`. */
 export const readCopilot = (): Reader =>
-  jsonLines<Stream>({ ...nothingSeen(), tools: openTools(), aborted: false }, { translate })
+  createJsonReader<CopilotStream>({ ...createReaderState(), tools: createToolTracker(), aborted: false }, { translate: translateCopilot })
 
-type Stream = Seen & { readonly tools: OpenTools; aborted: boolean }
+type CopilotStream = ReaderState & { readonly tools: ToolTracker; aborted: boolean }
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
-  const data = objectOf(entry['data'])
+function translateCopilot(stream: CopilotStream, entry: JsonObject): AgentEvent[] {
+  const data = toJsonObject(entry['data'])
   switch (entry['type']) {
     case 'assistant.message':
-      return onMessage(seen, asText(data['content']) ?? '')
+      return onCopilotMessage(stream, asText(data['content']) ?? '')
     case 'tool.execution_start':
-      return [seen.tools.start({ id: idOf(data), name: asText(data['toolName']), input: data['arguments'] })]
+      return [stream.tools.start({ id: readCopilotToolId(data), name: asText(data['toolName']), input: data['arguments'] })]
     case 'tool.execution_complete': {
-      const output = asText(objectOf(data['result'])['content'])
-      return [seen.tools.end({ id: idOf(data), ok: data['success'] === true, output })]
+      const output = asText(toJsonObject(data['result'])['content'])
+      return [stream.tools.end({ id: readCopilotToolId(data), ok: data['success'] === true, output })]
     }
     case 'model.call_failure':
-      return onFailedCall(seen, data)
+      return onFailedCall(stream, data)
     case 'session.error':
-      return onError(seen, data)
+      return onCopilotError(stream, data)
     case 'abort':
-      seen.aborted = true
+      stream.aborted = true
       return []
     case 'result':
-      return onResult(seen, entry)
+      return onCopilotResult(stream, entry)
     default:
       return []
   }
 }
 
-const idOf = (data: JsonObject): string => asText(data['toolCallId']) ?? ''
+const readCopilotToolId = (data: JsonObject): string => asText(data['toolCallId']) ?? ''
 
-function onMessage(seen: Stream, text: string): AgentEvent[] {
-  seen.trouble = undefined
+function onCopilotMessage(stream: CopilotStream, text: string): AgentEvent[] {
+  stream.trouble = undefined
   if (text === '') return []
-  seen.text = text
+  stream.text = text
   return [{ kind: 'text', text }]
 }
 
-function onFailedCall(seen: Stream, data: JsonObject): AgentEvent[] {
+function onFailedCall(stream: CopilotStream, data: JsonObject): AgentEvent[] {
   const status = asNumber(data['statusCode'])
   const attempt = asNumber(data['retryAttempt'])
-  seen.trouble = { class: status === undefined ? 'network' : classOfStatus(status), reason: 'the model call failed' }
+  stream.trouble = { class: status === undefined ? 'network' : classifyStatus(status), reason: 'the model call failed' }
   return [
     { kind: 'retry', ...(attempt !== undefined && { attempt: attempt + 1 }), ...(status !== undefined && { status }) },
   ]
 }
 
-function onError(seen: Stream, data: JsonObject): AgentEvent[] {
+function onCopilotError(stream: CopilotStream, data: JsonObject): AgentEvent[] {
   const reason = asText(data['message']) ?? 'the turn failed'
   const status = asNumber(data['statusCode'])
-  seen.trouble = { class: status === undefined ? classOfMessage(reason) : classOfStatus(status), reason }
+  stream.trouble = { class: status === undefined ? classifyMessage(reason) : classifyStatus(status), reason }
   return []
 }
 
-function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
-  seen.sessionId = asText(entry['sessionId']) ?? seen.sessionId
-  const terminal = terminalOf(seen, entry['exitCode'])
-  seen.terminal = terminal
+function onCopilotResult(stream: CopilotStream, entry: JsonObject): AgentEvent[] {
+  stream.sessionId = asText(entry['sessionId']) ?? stream.sessionId
+  const terminal = toCopilotTerminal(stream, entry['exitCode'])
+  stream.terminal = terminal
   return [{ kind: 'terminal', ok: terminal.ok, ...(!terminal.ok && { reason: terminal.reason }) }]
 }
 
-function terminalOf({ aborted, trouble }: Stream, exitCode: unknown): Terminal {
+function toCopilotTerminal({ aborted, trouble }: CopilotStream, exitCode: unknown): Terminal {
   if (aborted) return { ok: false, class: 'aborted', reason: 'the turn was interrupted' }
   if (trouble) return { ok: false, ...trouble }
   return exitCode === 0 ? { ok: true } : { ok: false, class: 'unknown', reason: 'the turn failed' }

@@ -67,30 +67,30 @@ export interface Driver {
   /** Its text events are pieces of a message, not whole ones. */
   readonly textInPieces?: true
   /** How to inspect an installed copy without a prompt. */
-  readonly about?: About
+  readonly about?: ProgramInfo
   /** A one-line warning for the user before the first attempt, if the situation calls for it. */
-  readonly warn?: (situation: Situation) => string | undefined
+  readonly warn?: (situation: LaunchContext) => string | undefined
   /** `earlier`: what the resumed session has used so far, for programs that count from its start. */
   readonly read: (earlier?: Usage) => Reader
 }
 
 /** How to query an installed copy for its version and login. Nothing here is a paid call. */
-export type About = {
+export type ProgramInfo = {
   /** The versions whose output we have tested: from the first, up to but not including the second. */
   readonly tested: readonly [from: string, below: string]
   /** The output of the program names its version, so there is no need to query it. */
-  readonly tellsVersion?: true
+  readonly reportsVersion?: true
   readonly login?: {
     /** If any of them is set, the user is logged in. */
     readonly variables: readonly string[]
     /** If any of them exists, relative to the home folder, the user is logged in. Never read. */
     readonly files?: readonly string[]
     /** Arguments of a login check; exit code 0 means logged in, 1 means not. */
-    readonly ask?: readonly string[]
+    readonly statusArgs?: readonly string[]
   }
 }
 
-export type Situation = {
+export type LaunchContext = {
   readonly isRoot: boolean
   readonly sandboxed: boolean
   readonly env: Readonly<Record<string, string | undefined>>

@@ -1,23 +1,23 @@
 import type { FailureClass } from '../../contract/outcome.ts'
-import { classOfStatus } from './outcome.ts'
+import { classifyStatus } from './outcome.ts'
 
 /**
  * Classifies the message of a structured error event, for programs that report no code. Never use it for the output of a
  * model, a tool or stderr. The first match wins, so specific patterns come first.
  */
-export function classOfMessage(message: string): FailureClass {
+export function classifyMessage(message: string): FailureClass {
   const special = specialPatterns.find(([pattern]) => pattern.test(message))
   if (special) return special[1]
-  const status = statusIn(message)
-  if (status !== undefined) return classOfStatus(status)
+  const status = parseStatus(message)
+  if (status !== undefined) return classifyStatus(status)
   const general = generalPatterns.find(([pattern]) => pattern.test(message))
   if (general) return general[1]
   const bare = /\b(401|403|429|500|502|503|504|529)\b/.exec(message)?.[1]
-  return bare === undefined ? 'unknown' : classOfStatus(Number(bare))
+  return bare === undefined ? 'unknown' : classifyStatus(Number(bare))
 }
 
 /** The HTTP status in a message. */
-export function statusIn(message: string): number | undefined {
+export function parseStatus(message: string): number | undefined {
   const digits = /\bstatus(?: code)?:? (\d{3})\b|"code":\s?(\d{3})\b/.exec(message)
   return digits ? Number(digits[1] ?? digits[2]) : undefined
 }
@@ -42,7 +42,7 @@ const generalPatterns: Patterns = [
  * When a limit ends, for programs that report it only as local time: without seconds, so this returns the end of that minute,
  * and without a day if it is today. A time in the past means that the limit is over, not that it ends tomorrow.
  */
-export function resetIn(message: string, now: number): number | undefined {
+export function parseResetTime(message: string, now: number): number | undefined {
   const named = /try again at (?:([A-Z][a-z]+ \d{1,2})(?:st|nd|rd|th)?, (\d{4}),? )?(\d{1,2}):(\d{2})\s?([AP]M)/i.exec(
     message,
   )

@@ -4,7 +4,7 @@ import { gemini } from './gemini.ts'
 
 const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
 const line = (entry: object) => JSON.stringify(entry)
-const outcomeOf = (lines: readonly string[], code: number) =>
+const readOutcome = (lines: readonly string[], code: number) =>
   replay(gemini, { lines, exit: { code, signal: null, stderrTail: '' } }).outcome
 
 it('starts without a prompt argument, so that it reads stdin', () => {
@@ -29,7 +29,7 @@ it.each([
   [55, 'tool_denied'],
   [42, 'crash'],
 ])('maps exit code %i to %s if there is no other information', (code, failure) => {
-  expect(outcomeOf([line({ type: 'init', session_id: 's' })], code).class).toBe(failure)
+  expect(readOutcome([line({ type: 'init', session_id: 's' })], code).class).toBe(failure)
 })
 
 it('prefers its message to its exit code, and ignores both after a successful turn', () => {
@@ -39,6 +39,6 @@ it('prefers its message to its exit code, and ignores both after a successful tu
     error: { message: '[API Error: You have exhausted your daily quota]' },
   })
 
-  expect(outcomeOf([failed], 173).class).toBe('usage_limit')
-  expect(outcomeOf([line({ type: 'result', status: 'success' })], 0).status).toBe('ok')
+  expect(readOutcome([failed], 173).class).toBe('usage_limit')
+  expect(readOutcome([line({ type: 'result', status: 'success' })], 0).status).toBe('ok')
 })

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import type { FailureClass, Outcome } from '../../contract/outcome.ts'
-import { classOfStatus, conclude } from './outcome.ts'
+import { classifyStatus, toOutcome } from './outcome.ts'
 import type { Driver, Exit, Reader } from './driver.ts'
-import { classOfMessage } from './error-messages.ts'
-import { asText, countOf, type JsonObject, objectOf, parseObject } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { nothingSeen, type Seen } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
+import { classifyMessage } from './error-messages.ts'
+import { asText, asCount, type JsonObject, toJsonObject, parseObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { createReaderState, type ReaderState } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /** Without it, a wrapper process swallows SIGINT and SIGTERM. */
 export const geminiSettings = { GEMINI_CLI_NO_RELAUNCH: 'true' }
@@ -39,133 +39,133 @@ export const gemini: Driver = {
   read: readGemini,
 }
 
-type Stream = Seen & { readonly tools: OpenTools; inMessage: boolean }
+type GeminiStream = ReaderState & { readonly tools: ToolTracker; inMessage: boolean }
 
 function readGemini(): Reader {
-  const seen: Stream = { ...nothingSeen(), tools: openTools(), inMessage: false }
-  const reader = jsonLines(seen, { translate, judge })
-  const document = wholeDocument()
+  const stream: GeminiStream = { ...createReaderState(), tools: createToolTracker(), inMessage: false }
+  const reader = createJsonReader(stream, { translate: translateGemini, judge: concludeGemini })
+  const document = createDocumentBuffer()
   return {
     parse: (line) => {
       const events = reader.parse(line)
-      if (!seen.spoke) document.add(line)
+      if (!stream.understoodAny) document.add(line)
       return events
     },
     finish: (exit) => {
-      if (!seen.spoke) onDocument(seen, document.read())
+      if (!stream.understoodAny) onDocument(stream, document.read())
       return reader.finish(exit)
     },
   }
 }
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
+function translateGemini(stream: GeminiStream, entry: JsonObject): AgentEvent[] {
   switch (entry['type']) {
     case 'init':
-      return onInit(seen, entry)
+      return onInit(stream, entry)
     case 'message':
-      return onMessage(seen, entry)
+      return onGeminiMessage(stream, entry)
     case 'tool_use':
-      return onToolUse(seen, entry)
+      return onToolUse(stream, entry)
     case 'tool_result':
-      return onToolResult(seen, entry)
+      return onToolResult(stream, entry)
     case 'result':
-      return onResult(seen, entry)
+      return onGeminiResult(stream, entry)
     default:
       return []
   }
 }
 
-function onInit(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onInit(stream: GeminiStream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['session_id'])
   if (id === undefined) return []
-  seen.sessionId = id
+  stream.sessionId = id
   const model = asText(entry['model'])
   return [{ kind: 'session', id, ...(model !== undefined && { model }) }]
 }
 
 /** The final message is the text after the last tool call. */
-function onMessage(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onGeminiMessage(stream: GeminiStream, entry: JsonObject): AgentEvent[] {
   const text = asText(entry['content'])
   if (entry['role'] !== 'assistant' || text === undefined) return []
-  seen.text = seen.inMessage && entry['delta'] === true ? seen.text + text : text
-  seen.inMessage = true
+  stream.text = stream.inMessage && entry['delta'] === true ? stream.text + text : text
+  stream.inMessage = true
   return [{ kind: 'text', text }]
 }
 
-function onToolUse(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onToolUse(stream: GeminiStream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['tool_id'])
   if (id === undefined) return []
-  seen.inMessage = false
-  return [seen.tools.start({ id, name: asText(entry['tool_name']), input: entry['parameters'] })]
+  stream.inMessage = false
+  return [stream.tools.start({ id, name: asText(entry['tool_name']), input: entry['parameters'] })]
 }
 
-function onToolResult(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onToolResult(stream: GeminiStream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['tool_id'])
   if (id === undefined) return []
-  seen.inMessage = false
-  return [seen.tools.end({ id, ok: entry['status'] === 'success', output: asText(entry['output']) })]
+  stream.inMessage = false
+  return [stream.tools.end({ id, ok: entry['status'] === 'success', output: asText(entry['output']) })]
 }
 
-function onResult(seen: Stream, entry: JsonObject): AgentEvent[] {
-  const stats = objectOf(entry['stats'])
-  const cached = countOf(stats['cached'])
-  seen.usage = {
-    inputTokens: Math.max(0, countOf(stats['input_tokens']) - cached),
-    outputTokens: countOf(stats['output_tokens']),
+function onGeminiResult(stream: GeminiStream, entry: JsonObject): AgentEvent[] {
+  const stats = toJsonObject(entry['stats'])
+  const cached = asCount(stats['cached'])
+  stream.usage = {
+    inputTokens: Math.max(0, asCount(stats['input_tokens']) - cached),
+    outputTokens: asCount(stats['output_tokens']),
     cacheReadTokens: cached,
     cacheWriteTokens: 0,
   }
-  const ended = onEnd(seen, entry['status'] === 'success', objectOf(entry['error']))
-  return [{ kind: 'usage', usage: seen.usage }, ...ended]
+  const ended = endGeminiTurn(stream, entry['status'] === 'success', toJsonObject(entry['error']))
+  return [{ kind: 'usage', usage: stream.usage }, ...ended]
 }
 
-function onEnd(seen: Stream, ok: boolean, error: JsonObject): AgentEvent[] {
+function endGeminiTurn(stream: GeminiStream, ok: boolean, error: JsonObject): AgentEvent[] {
   if (ok) {
-    seen.terminal = { ok }
+    stream.terminal = { ok }
     return [{ kind: 'terminal', ok }]
   }
   const reason = asText(error['message']) ?? 'the turn failed'
-  const failure = classOfMessage(reason)
-  seen.terminal = { ok, class: failure, reason }
+  const failure = classifyMessage(reason)
+  stream.terminal = { ok, class: failure, reason }
   const limit: AgentEvent[] = failure === 'usage_limit' ? [{ kind: 'limit', reason }] : []
   return [...limit, { kind: 'terminal', ok, reason }]
 }
 
 /** The exit code is the HTTP status of the failed call modulo 256, often the only sign of the cause. */
-function judge(seen: Stream, exit: Exit): Outcome {
-  const { terminal } = seen
-  const byCode = exit.code === null ? undefined : classOfExit(exit.code)
-  if (byCode && !terminal) seen.trouble = { class: byCode, reason: 'the exit code gives the cause' }
-  if (byCode && terminal && !terminal.ok && isVague(terminal.class)) seen.terminal = { ...terminal, class: byCode }
-  return conclude(seen, exit)
+function concludeGemini(stream: GeminiStream, exit: Exit): Outcome {
+  const { terminal } = stream
+  const byCode = exit.code === null ? undefined : classifyExitCode(exit.code)
+  if (byCode && !terminal) stream.trouble = { class: byCode, reason: 'the exit code gives the cause' }
+  if (byCode && terminal && !terminal.ok && isVague(terminal.class)) stream.terminal = { ...terminal, class: byCode }
+  return toOutcome(stream, exit)
 }
 
 const isVague = (failure: string): boolean => failure === 'unknown' || failure === 'auth'
 
-function classOfExit(code: number): FailureClass | undefined {
+function classifyExitCode(code: number): FailureClass | undefined {
   const own = ownExitCodes[code]
   if (own) return own
   const status = failedStatuses.find((known) => known % 256 === code)
-  return status === undefined ? undefined : classOfStatus(status)
+  return status === undefined ? undefined : classifyStatus(status)
 }
 
 const ownExitCodes: Readonly<Record<number, FailureClass>> = { 41: 'auth', 53: 'max_turns', 55: 'tool_denied' }
 const failedStatuses = [401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]
 
 /** The answer of `--output-format json`: one document over many lines, for transcripts that users bring. */
-function wholeDocument() {
+function createDocumentBuffer() {
   const lines: string[] = []
-  const mostLines = 10_000
+  const maxLines = 10_000
   return {
-    add: (line: string) => void (lines.length < mostLines && lines.push(line)),
+    add: (line: string) => void (lines.length < maxLines && lines.push(line)),
     read: () => parseObject(lines.join('\n')),
   }
 }
 
-function onDocument(seen: Stream, document: JsonObject | undefined): void {
+function onDocument(stream: GeminiStream, document: JsonObject | undefined): void {
   const text = asText(document?.['response'])
   if (!document || (text === undefined && !document['error'])) return
-  seen.sessionId = asText(document['session_id'])
-  seen.text = text ?? ''
-  onEnd(seen, !document['error'], objectOf(document['error']))
+  stream.sessionId = asText(document['session_id'])
+  stream.text = text ?? ''
+  endGeminiTurn(stream, !document['error'], toJsonObject(document['error']))
 }

@@ -1,40 +1,40 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Reader } from './driver.ts'
-import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { nothingSeen, type Seen } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
+import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { createReaderState, type ReaderState } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /** `goose run --output-format stream-json`. */
 export const readGoose = (): Reader =>
-  jsonLines<Stream>({ ...nothingSeen(), tools: openTools(), messageId: undefined }, { translate })
+  createJsonReader<GooseStream>({ ...createReaderState(), tools: createToolTracker(), messageId: undefined }, { translate: translateGoose })
 
-type Stream = Seen & { readonly tools: OpenTools; messageId: string | undefined }
+type GooseStream = ReaderState & { readonly tools: ToolTracker; messageId: string | undefined }
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
-  if (entry['type'] === 'complete') return onComplete(seen, entry)
+function translateGoose(stream: GooseStream, entry: JsonObject): AgentEvent[] {
+  if (entry['type'] === 'complete') return onComplete(stream, entry)
   if (entry['type'] !== 'message') return []
-  const message = objectOf(entry['message'])
-  return listOf(message['content'])
-    .filter(isObject)
-    .flatMap((part) => onPart(seen, part, message))
+  const message = toJsonObject(entry['message'])
+  return toJsonList(message['content'])
+    .filter(isJsonObject)
+    .flatMap((part) => onPart(stream, part, message))
 }
 
-function onPart(seen: Stream, part: JsonObject, message: JsonObject): AgentEvent[] {
+function onPart(stream: GooseStream, part: JsonObject, message: JsonObject): AgentEvent[] {
   const id = asText(part['id']) ?? ''
   switch (part['type']) {
     case 'text':
-      return message['role'] === 'assistant' ? onText(seen, asText(part['text']) ?? '', asText(message['id'])) : []
+      return message['role'] === 'assistant' ? onGooseText(stream, asText(part['text']) ?? '', asText(message['id'])) : []
     case 'toolRequest': {
-      const call = objectOf(objectOf(part['toolCall'])['value'])
-      return [seen.tools.start({ id, name: asText(call['name']), input: call['arguments'] })]
+      const call = toJsonObject(toJsonObject(part['toolCall'])['value'])
+      return [stream.tools.start({ id, name: asText(call['name']), input: call['arguments'] })]
     }
     case 'toolResponse': {
-      const result = objectOf(part['toolResult'])
-      const value = objectOf(result['value'])
-      const texts = listOf(value['content']).flatMap((one) => asText(objectOf(one)['text']) ?? [])
+      const result = toJsonObject(part['toolResult'])
+      const value = toJsonObject(result['value'])
+      const texts = toJsonList(value['content']).flatMap((one) => asText(toJsonObject(one)['text']) ?? [])
       const ok = result['status'] === 'success' && value['isError'] !== true
-      return [seen.tools.end({ id, ok, output: texts.join('\n') })]
+      return [stream.tools.end({ id, ok, output: texts.join('\n') })]
     }
     default:
       return []
@@ -42,25 +42,25 @@ function onPart(seen: Stream, part: JsonObject, message: JsonObject): AgentEvent
 }
 
 /** Text comes in chunks under the id of its message. */
-function onText(seen: Stream, text: string, messageId: string | undefined): AgentEvent[] {
-  seen.text = messageId !== undefined && messageId === seen.messageId ? seen.text + text : text
-  seen.messageId = messageId
+function onGooseText(stream: GooseStream, text: string, messageId: string | undefined): AgentEvent[] {
+  stream.text = messageId !== undefined && messageId === stream.messageId ? stream.text + text : text
+  stream.messageId = messageId
   return [{ kind: 'text', text }]
 }
 
 /** Goose reports a failed model call as assistant text and ends normally; only the token count is missing. */
-function onComplete(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onComplete(stream: GooseStream, entry: JsonObject): AgentEvent[] {
   const ok = asNumber(entry['total_tokens']) !== undefined
   const reason = 'it ended without having used its model'
-  seen.terminal = ok ? { ok } : { ok, class: 'unknown', reason }
-  seen.usage = {
-    inputTokens: countOf(entry['input_tokens']),
-    outputTokens: countOf(entry['output_tokens']),
+  stream.terminal = ok ? { ok } : { ok, class: 'unknown', reason }
+  stream.usage = {
+    inputTokens: asCount(entry['input_tokens']),
+    outputTokens: asCount(entry['output_tokens']),
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
   }
   return [
-    { kind: 'usage', usage: seen.usage },
+    { kind: 'usage', usage: stream.usage },
     { kind: 'terminal', ok, ...(!ok && { reason }) },
   ]
 }

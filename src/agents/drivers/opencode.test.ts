@@ -6,7 +6,7 @@ import { opencode } from './opencode.ts'
 const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
 const line = (type: string, part: object = {}) => JSON.stringify({ type, sessionID: 's', part })
 const stop = line('step_finish', { reason: 'stop', tokens: { input: 1, output: 2 } })
-const outcomeOf = (lines: readonly string[], exit: Partial<Exit> = {}) =>
+const readOutcome = (lines: readonly string[], exit: Partial<Exit> = {}) =>
   replay(opencode, { lines, exit: { code: 0, signal: null, stderrTail: '', ...exit } }).outcome
 
 it('starts without a message, so that it reads stdin', () => {
@@ -16,13 +16,13 @@ it('starts without a message, so that it reads stdin', () => {
 })
 
 it('has ended when a step stops and no other follows', () => {
-  expect(outcomeOf([line('step_start'), stop]).status).toBe('ok')
-  expect(outcomeOf([line('step_start'), stop, line('step_start')]).status).toBe('failed')
+  expect(readOutcome([line('step_start'), stop]).status).toBe('ok')
+  expect(readOutcome([line('step_start'), stop, line('step_start')]).status).toBe('failed')
 })
 
 it('has ended even if the process lingers after that', () => {
-  expect(outcomeOf([stop], { code: null, signal: 'SIGKILL', ended: 'idle' }).status).toBe('ok')
-  expect(outcomeOf([stop, line('step_start')], { code: null, signal: 'SIGKILL', ended: 'idle' }).class).toBe('hang')
+  expect(readOutcome([stop], { code: null, signal: 'SIGKILL', ended: 'idle' }).status).toBe('ok')
+  expect(readOutcome([stop, line('step_start')], { code: null, signal: 'SIGKILL', ended: 'idle' }).class).toBe('hang')
 })
 
 it('emits the start and the end of a tool together', () => {

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../contract/events.ts'
-import { classOfStatus } from './outcome.ts'
+import { classifyStatus } from './outcome.ts'
 import type { Driver } from './driver.ts'
-import { classOfMessage } from './error-messages.ts'
-import { asNumber, asText, countOf, type JsonObject, objectOf } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { nothingSeen, type Seen, type Trouble } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
-import { addUsage } from './usage.ts'
+import { classifyMessage } from './error-messages.ts'
+import { asNumber, asText, asCount, type JsonObject, toJsonObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { createReaderState, type ReaderState, type AgentProblem } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
+import { addTokenUsage } from './usage.ts'
 
 export const opencodeSettings = {
   OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -50,100 +50,100 @@ export const opencode: Driver = {
       files: ['.local/share/opencode/auth.json'],
     },
   },
-  read: () => jsonLines<Stream>({ ...nothingSeen(), tools: openTools() }, { translate }),
+  read: () => createJsonReader<OpencodeStream>({ ...createReaderState(), tools: createToolTracker() }, { translate: translateOpencode }),
 }
 
-type Stream = Seen & { readonly tools: OpenTools }
+type OpencodeStream = ReaderState & { readonly tools: ToolTracker }
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
-  const session = onSession(seen, entry)
-  return [...session, ...onEntry(seen, entry)]
+function translateOpencode(stream: OpencodeStream, entry: JsonObject): AgentEvent[] {
+  const session = onOpencodeSession(stream, entry)
+  return [...session, ...onEntry(stream, entry)]
 }
 
 /** Every line names the session. */
-function onSession(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onOpencodeSession(stream: OpencodeStream, entry: JsonObject): AgentEvent[] {
   const id = asText(entry['sessionID'])
-  if (id === undefined || id === seen.sessionId) return []
-  seen.sessionId = id
+  if (id === undefined || id === stream.sessionId) return []
+  stream.sessionId = id
   return [{ kind: 'session', id }]
 }
 
-function onEntry(seen: Stream, entry: JsonObject): AgentEvent[] {
-  const part = objectOf(entry['part'])
+function onEntry(stream: OpencodeStream, entry: JsonObject): AgentEvent[] {
+  const part = toJsonObject(entry['part'])
   switch (entry['type']) {
     case 'step_start':
       // A compaction ends with "stop" too, and then the work continues.
-      seen.terminal = undefined
+      stream.terminal = undefined
       return []
     case 'text':
-      return onText(seen, part)
+      return onOpencodeText(stream, part)
     case 'tool_use':
-      return onTool(seen, part)
+      return onOpencodeTool(stream, part)
     case 'step_finish':
-      return onStepFinish(seen, part)
+      return onStepFinish(stream, part)
     case 'error':
-      return onError(seen, objectOf(entry['error']))
+      return onOpencodeError(stream, toJsonObject(entry['error']))
     default:
       return []
   }
 }
 
-function onText(seen: Stream, part: JsonObject): AgentEvent[] {
+function onOpencodeText(stream: OpencodeStream, part: JsonObject): AgentEvent[] {
   const text = asText(part['text'])
   if (text === undefined) return []
-  seen.text = text
+  stream.text = text
   return [{ kind: 'text', text }]
 }
 
 /** OpenCode reports a tool when it has ended, so emit start and end together. */
-function onTool(seen: Stream, part: JsonObject): AgentEvent[] {
+function onOpencodeTool(stream: OpencodeStream, part: JsonObject): AgentEvent[] {
   const id = asText(part['callID'])
   if (id === undefined) return []
-  const state = objectOf(part['state'])
+  const state = toJsonObject(part['state'])
   const error = asText(state['error'])
-  seen.trouble = error?.startsWith('The user rejected permission') ? rejected : undefined
+  stream.trouble = error?.startsWith('The user rejected permission') ? permissionRejected : undefined
   return [
-    seen.tools.start({ id, name: asText(part['tool']), input: state['input'] }),
-    seen.tools.end({ id, ok: state['status'] === 'completed', output: asText(state['output']) ?? error }),
+    stream.tools.start({ id, name: asText(part['tool']), input: state['input'] }),
+    stream.tools.end({ id, ok: state['status'] === 'completed', output: asText(state['output']) ?? error }),
   ]
 }
 
 /** When OpenCode needs a permission in headless mode, it ends without an answer and with exit code 0. */
-const rejected: Trouble = { class: 'tool_denied', reason: 'the agent asked for a permission and was denied' }
+const permissionRejected: AgentProblem = { class: 'tool_denied', reason: 'the agent asked for a permission and was denied' }
 
 /**
  * OpenCode prints no event for the end of a turn: the turn ends with the last step whose reason is "stop". Remember it until
  * the process exits; a terminal event here could precede a compaction.
  */
-function onStepFinish(seen: Stream, part: JsonObject): AgentEvent[] {
-  const tokens = objectOf(part['tokens'])
-  const cache = objectOf(tokens['cache'])
-  seen.usage = addUsage(seen.usage, {
-    inputTokens: countOf(tokens['input']),
-    outputTokens: countOf(tokens['output']) + countOf(tokens['reasoning']),
-    cacheReadTokens: countOf(cache['read']),
-    cacheWriteTokens: countOf(cache['write']),
+function onStepFinish(stream: OpencodeStream, part: JsonObject): AgentEvent[] {
+  const tokens = toJsonObject(part['tokens'])
+  const cache = toJsonObject(tokens['cache'])
+  stream.usage = addTokenUsage(stream.usage, {
+    inputTokens: asCount(tokens['input']),
+    outputTokens: asCount(tokens['output']) + asCount(tokens['reasoning']),
+    cacheReadTokens: asCount(cache['read']),
+    cacheWriteTokens: asCount(cache['write']),
   })
-  const cost = countOf(part['cost'])
-  if (cost > 0) seen.costUsd = (seen.costUsd ?? 0) + cost
+  const cost = asCount(part['cost'])
+  if (cost > 0) stream.costUsd = (stream.costUsd ?? 0) + cost
   const reason = asText(part['reason'])
-  if (reason === 'stop') seen.terminal = { ok: true }
+  if (reason === 'stop') stream.terminal = { ok: true }
   if (reason === 'unknown')
-    seen.trouble = { class: 'protocol', reason: 'the model answered nothing that it understood' }
-  return [{ kind: 'usage', usage: seen.usage }]
+    stream.trouble = { class: 'protocol', reason: 'the model answered nothing that it understood' }
+  return [{ kind: 'usage', usage: stream.usage }]
 }
 
-function onError(seen: Stream, error: JsonObject): AgentEvent[] {
-  const data = objectOf(error['data'])
+function onOpencodeError(stream: OpencodeStream, error: JsonObject): AgentEvent[] {
+  const data = toJsonObject(error['data'])
   const reason = asText(data['message']) ?? asText(error['name']) ?? 'the turn failed'
   const status = asNumber(data['statusCode'])
   const failure =
-    classOfName[asText(error['name']) ?? ''] ?? (status === undefined ? classOfMessage(reason) : classOfStatus(status))
-  seen.terminal = { ok: false, class: failure, reason }
+    classByErrorName[asText(error['name']) ?? ''] ?? (status === undefined ? classifyMessage(reason) : classifyStatus(status))
+  stream.terminal = { ok: false, class: failure, reason }
   return [{ kind: 'terminal', ok: false, reason }]
 }
 
-const classOfName: Readonly<Record<string, 'context' | 'auth'>> = {
+const classByErrorName: Readonly<Record<string, 'context' | 'auth'>> = {
   ContextOverflowError: 'context',
   ProviderAuthError: 'auth',
 }

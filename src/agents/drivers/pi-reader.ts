@@ -1,70 +1,70 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Reader } from './driver.ts'
-import { classOfMessage } from './error-messages.ts'
-import { asNumber, asText, countOf, isObject, type JsonObject, listOf, objectOf } from './json.ts'
-import { jsonLines } from './reader.ts'
-import { nothingSeen, type Seen } from './seen.ts'
-import { type OpenTools, openTools } from './tools.ts'
-import { addUsage } from './usage.ts'
+import { classifyMessage } from './error-messages.ts'
+import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject } from './json.ts'
+import { createJsonReader } from './reader.ts'
+import { createReaderState, type ReaderState } from './seen.ts'
+import { type ToolTracker, createToolTracker } from './tools.ts'
+import { addTokenUsage } from './usage.ts'
 
 /** `pi --mode json`. */
-export const readPi = (): Reader => jsonLines<Stream>({ ...nothingSeen(), tools: openTools() }, { translate })
+export const readPi = (): Reader => createJsonReader<PiStream>({ ...createReaderState(), tools: createToolTracker() }, { translate: translatePi })
 
-type Stream = Seen & { readonly tools: OpenTools }
+type PiStream = ReaderState & { readonly tools: ToolTracker }
 
-function translate(seen: Stream, entry: JsonObject): AgentEvent[] {
+function translatePi(stream: PiStream, entry: JsonObject): AgentEvent[] {
   switch (entry['type']) {
     case 'session':
-      return onSession(seen, asText(entry['id']))
+      return onPiSession(stream, asText(entry['id']))
     case 'message_end':
-      return onMessage(seen, objectOf(entry['message']))
+      return onPiMessage(stream, toJsonObject(entry['message']))
     case 'tool_execution_start':
-      return [seen.tools.start({ id: idOf(entry), name: asText(entry['toolName']), input: entry['args'] })]
+      return [stream.tools.start({ id: readPiToolId(entry), name: asText(entry['toolName']), input: entry['args'] })]
     case 'tool_execution_end':
-      return [seen.tools.end({ id: idOf(entry), ok: entry['isError'] !== true, output: textOf(entry['result']) })]
+      return [stream.tools.end({ id: readPiToolId(entry), ok: entry['isError'] !== true, output: readPiText(entry['result']) })]
     case 'auto_retry_start':
-      return onRetry(seen, entry)
+      return onPiRetry(stream, entry)
     case 'agent_end':
-      return onEnd(seen)
+      return endPiTurn(stream)
     default:
       return []
   }
 }
 
-const idOf = (entry: JsonObject): string => asText(entry['toolCallId']) ?? ''
+const readPiToolId = (entry: JsonObject): string => asText(entry['toolCallId']) ?? ''
 
-function onSession(seen: Stream, id: string | undefined): AgentEvent[] {
+function onPiSession(stream: PiStream, id: string | undefined): AgentEvent[] {
   if (id === undefined) return []
-  seen.sessionId = id
+  stream.sessionId = id
   return [{ kind: 'session', id }]
 }
 
-function onMessage(seen: Stream, message: JsonObject): AgentEvent[] {
+function onPiMessage(stream: PiStream, message: JsonObject): AgentEvent[] {
   if (message['role'] !== 'assistant') return []
-  const usage = objectOf(message['usage'])
-  seen.usage = addUsage(seen.usage, {
-    inputTokens: countOf(usage['input']),
-    outputTokens: countOf(usage['output']),
-    cacheReadTokens: countOf(usage['cacheRead']),
-    cacheWriteTokens: countOf(usage['cacheWrite']),
+  const usage = toJsonObject(message['usage'])
+  stream.usage = addTokenUsage(stream.usage, {
+    inputTokens: asCount(usage['input']),
+    outputTokens: asCount(usage['output']),
+    cacheReadTokens: asCount(usage['cacheRead']),
+    cacheWriteTokens: asCount(usage['cacheWrite']),
   })
-  const cost = countOf(objectOf(usage['cost'])['total'])
-  if (cost > 0) seen.costUsd = (seen.costUsd ?? 0) + cost
+  const cost = asCount(toJsonObject(usage['cost'])['total'])
+  if (cost > 0) stream.costUsd = (stream.costUsd ?? 0) + cost
   const error =
     message['stopReason'] === 'error' ? (asText(message['errorMessage']) ?? 'the model call failed') : undefined
-  seen.trouble = error === undefined ? undefined : { class: classOfMessage(error), reason: error }
-  const text = textOf(message)
-  if (text !== undefined) seen.text = text
-  return [{ kind: 'usage', usage: seen.usage }, ...(text === undefined ? [] : [{ kind: 'text' as const, text }])]
+  stream.trouble = error === undefined ? undefined : { class: classifyMessage(error), reason: error }
+  const text = readPiText(message)
+  if (text !== undefined) stream.text = text
+  return [{ kind: 'usage', usage: stream.usage }, ...(text === undefined ? [] : [{ kind: 'text' as const, text }])]
 }
 
-function textOf(holder: unknown): string | undefined {
-  const parts = listOf(objectOf(holder)['content']).filter(isObject)
+function readPiText(holder: unknown): string | undefined {
+  const parts = toJsonList(toJsonObject(holder)['content']).filter(isJsonObject)
   const texts = parts.filter((part) => part['type'] === 'text').flatMap((part) => asText(part['text']) ?? [])
   return texts.length > 0 ? texts.join('') : undefined
 }
 
-function onRetry(seen: Stream, entry: JsonObject): AgentEvent[] {
+function onPiRetry(stream: PiStream, entry: JsonObject): AgentEvent[] {
   const attempt = asNumber(entry['attempt'])
   const delayMs = asNumber(entry['delayMs'])
   const reason = asText(entry['errorMessage'])
@@ -79,7 +79,7 @@ function onRetry(seen: Stream, entry: JsonObject): AgentEvent[] {
 }
 
 /** pi prints "end" after a failed call too, both before it retries and when it gives up, with exit code 0. */
-function onEnd(seen: Stream): AgentEvent[] {
-  seen.terminal = seen.trouble ? { ok: false, ...seen.trouble } : { ok: true }
-  return seen.trouble ? [] : [{ kind: 'terminal', ok: true }]
+function endPiTurn(stream: PiStream): AgentEvent[] {
+  stream.terminal = stream.trouble ? { ok: false, ...stream.trouble } : { ok: true }
+  return stream.trouble ? [] : [{ kind: 'terminal', ok: true }]
 }

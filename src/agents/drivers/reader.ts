@@ -1,11 +1,11 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { conclude } from './outcome.ts'
+import { toOutcome } from './outcome.ts'
 import type { Exit, Reader } from './driver.ts'
 import { type JsonObject, parseObject } from './json.ts'
-import type { Seen } from './seen.ts'
+import type { ReaderState } from './seen.ts'
 
-export type Language<S> = {
+export type StreamLanguage<S> = {
   /** Translates one line of output, parsed, into events. The caller keeps a line without events as raw. */
   readonly translate: (seen: S, entry: JsonObject) => AgentEvent[]
   /** Decides the outcome; default: the common rules. */
@@ -15,17 +15,17 @@ export type Language<S> = {
 }
 
 /** Creates a reader for programs that print one JSON object per line. */
-export function jsonLines<S extends Seen>(seen: S, language: Language<S>): Reader {
-  const { translate, judge = conclude, glance } = language
+export function createJsonReader<S extends ReaderState>(state: S, language: StreamLanguage<S>): Reader {
+  const { translate, judge = toOutcome, glance } = language
   return {
     parse: (line) => {
       const entry = glance?.(line) ?? parseObject(line)
       if (!entry) return [{ kind: 'raw', line }]
-      const events = translate(seen, entry)
+      const events = translate(state, entry)
       if (events.length === 0) return [{ kind: 'raw', line }]
-      seen.spoke = true
+      state.understoodAny = true
       return events
     },
-    finish: (exit) => judge(seen, exit),
+    finish: (exit) => judge(state, exit),
   }
 }

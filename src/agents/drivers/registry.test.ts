@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
 import { RalphError } from '../../contract/errors.ts'
-import { driverNamed, drivers } from './registry.ts'
+import { getDriver, drivers } from './registry.ts'
 
-const refusalOf = (name: string): unknown => {
+const findRefusal = (name: string): unknown => {
   try {
-    return driverNamed(name)
+    return getDriver(name)
   } catch (error) {
     return error
   }
 }
 
 it('finds every driver by its name', () => {
-  expect([...drivers.keys()].map((name) => driverNamed(name).name)).toEqual([...drivers.keys()])
+  expect([...drivers.keys()].map((name) => getDriver(name).name)).toEqual([...drivers.keys()])
 })
 
 it.each([
@@ -19,7 +19,7 @@ it.each([
   ['Claude', 'claude'],
   ['codx', 'codex'],
 ])('suggests for %s: %s', (typed, meant) => {
-  const refusal = refusalOf(typed)
+  const refusal = findRefusal(typed)
 
   expect(refusal).toBeInstanceOf(RalphError)
   expect(refusal).toMatchObject({
@@ -29,7 +29,7 @@ it.each([
 })
 
 it('lists all agents if no name is similar', () => {
-  expect(refusalOf('zebra')).toMatchObject({
+  expect(findRefusal('zebra')).toMatchObject({
     code: 'AGENT_UNKNOWN',
     message: 'there is no agent "zebra"',
     hint: `known agents: ${[...drivers.keys()].join(', ')}; any other program: acp:<program> or command:<program>`,

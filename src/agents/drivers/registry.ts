@@ -1,9 +1,9 @@
 import { RalphError } from '../../contract/errors.ts'
-import { nearest } from '../../contract/nearest.ts'
-import { acp, acpPresets } from './acp.ts'
+import { findNearestWord } from '../../contract/nearest.ts'
+import { acpDriver, acpPresets } from './acp.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
-import { command } from './command.ts'
+import { commandDriver } from './command.ts'
 import type { Driver } from './driver.ts'
 import { gemini } from './gemini.ts'
 import { opencode } from './opencode.ts'
@@ -15,25 +15,25 @@ export const drivers: ReadonlyMap<string, Driver> = new Map(
 )
 
 /** Prefixes for any other program: `acp:my-agent --flag`, `command:./my-agent --flag`. */
-const drivenBy: Readonly<Record<string, (agent: string) => Driver>> = { acp, command }
+const driverFactories: Readonly<Record<string, (agent: string) => Driver>> = { acp: acpDriver, command: commandDriver }
 
 /** How lists of agents show them. */
-export const families: readonly string[] = Object.keys(drivenBy).map((way) => `${way}:<program>`)
+export const agentPatterns: readonly string[] = Object.keys(driverFactories).map((way) => `${way}:<program>`)
 
 export function findDriver(name: string): Driver | undefined {
   const driver = drivers.get(name)
   if (driver) return driver
   const [, way = '', agent = ''] = /^([a-z]+)(?:: *(.*))?$/s.exec(name) ?? []
-  return Object.hasOwn(drivenBy, way) ? drivenBy[way]?.(agent) : undefined
+  return Object.hasOwn(driverFactories, way) ? driverFactories[way]?.(agent) : undefined
 }
 
 /** Throws AGENT_UNKNOWN if no driver has this name. */
-export function driverNamed(name: string): Driver {
+export function getDriver(name: string): Driver {
   const driver = findDriver(name)
   if (driver) return driver
   const names = [...drivers.keys()]
-  const meant = nearest(name, names)
+  const meant = findNearestWord(name, names)
   throw new RalphError('AGENT_UNKNOWN', `there is no agent "${name}"${meant ? `; did you mean "${meant}"?` : ''}`, {
-    hint: `known agents: ${names.join(', ')}; any other program: ${families.join(' or ')}`,
+    hint: `known agents: ${names.join(', ')}; any other program: ${agentPatterns.join(' or ')}`,
   })
 }

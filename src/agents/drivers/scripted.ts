@@ -2,7 +2,7 @@ import { bundledProgram } from '../../platform/package-root.ts'
 import { readClaude } from './claude.ts'
 import type { Driver } from './driver.ts'
 
-const main = bundledProgram('scripted-agent/main.js')
+const scriptedAgentProgram = bundledProgram('scripted-agent/main.js')
 
 /** Our own agent for demos and tests: plays a scenario file and prints the stream of Claude Code. */
 export const scripted: Driver = {
@@ -11,7 +11,7 @@ export const scripted: Driver = {
   env: ['RALPH_SCRIPTED_PACE'],
   command: ({ sprintDir }) => ({
     file: process.execPath,
-    args: [main, '--scenario', `${sprintDir}/SCENARIO.yaml`],
+    args: [scriptedAgentProgram, '--scenario', `${sprintDir}/SCENARIO.yaml`],
   }),
   read: () => {
     const reader = readClaude()

@@ -1,4 +1,4 @@
-import { type FailureClass, noUsage, type Question, type Usage } from '../../contract/outcome.ts'
+import { type FailureClass, noUsage, type AgentQuestion, type Usage } from '../../contract/outcome.ts'
 
 /** How the turn ended, as reported by the program. */
 export type Terminal =
@@ -6,10 +6,10 @@ export type Terminal =
   | { readonly ok: false; readonly class: FailureClass; readonly reason: string; readonly retryable?: boolean }
   | { readonly ok: false; readonly class: 'aborted'; readonly reason: string }
 
-export type Trouble = { readonly class: FailureClass; readonly reason: string }
+export type AgentProblem = { readonly class: FailureClass; readonly reason: string }
 
 /** The state of a reader; drivers extend it. */
-export type Seen = {
+export type ReaderState = {
   /** The final message so far. */
   text: string
   usage: Usage
@@ -20,13 +20,13 @@ export type Seen = {
   /** The last one, if the program printed several. */
   terminal?: Terminal | undefined
   /** The last problem that the program reported: the best guess if there is no terminal event. */
-  trouble?: Trouble | undefined
+  trouble?: AgentProblem | undefined
   /** A decision that the agent needs from the user. */
-  question?: Question | undefined
+  question?: AgentQuestion | undefined
   /** Whether a later attempt can resume the session, if the program says so. */
   canResume?: boolean | undefined
   /** Whether the reader understood any line. */
-  spoke: boolean
+  understoodAny: boolean
 }
 
-export const nothingSeen = (): Seen => ({ text: '', usage: noUsage, spoke: false })
+export const createReaderState = (): ReaderState => ({ text: '', usage: noUsage, understoodAny: false })

@@ -1,26 +1,26 @@
 import type { AgentEvent } from '../../contract/events.ts'
-import { asText, objectOf } from './json.ts'
+import { asText, toJsonObject } from './json.ts'
 
-export type ToolEvent = Extract<AgentEvent, { kind: 'tool' }>
+export type DriverToolEvent = Extract<AgentEvent, { kind: 'tool' }>
 
 /** The tools that are running, to add the name to the end of a tool. */
-export type OpenTools = {
+export type ToolTracker = {
   readonly has: (id: string) => boolean
   readonly start: (tool: {
     readonly id: string
     readonly name?: string | undefined
     readonly input?: unknown
-  }) => ToolEvent
-  readonly end: (tool: { readonly id: string; readonly ok: boolean; readonly output?: string | undefined }) => ToolEvent
+  }) => DriverToolEvent
+  readonly end: (tool: { readonly id: string; readonly ok: boolean; readonly output?: string | undefined }) => DriverToolEvent
 }
 
-export function openTools(): OpenTools {
+export function createToolTracker(): ToolTracker {
   const names = new Map<string, string | undefined>()
   return {
     has: (id) => names.has(id),
     start: ({ id, name, input }) => {
       names.set(id, name)
-      const argument = toolArgument(input)
+      const argument = findToolArgument(input)
       return {
         kind: 'tool',
         phase: 'start',
@@ -46,7 +46,7 @@ export function openTools(): OpenTools {
 }
 
 /** The most informative first. */
-const tellingNames = [
+const informativeArguments = [
   'file_path',
   'filePath',
   'absolute_path',
@@ -62,23 +62,23 @@ const tellingNames = [
   'prompt',
   'name',
 ]
-const longestArgument = 200
+const maxArgumentLength = 200
 
 /** The one argument of a tool that is worth showing on a line. */
-function toolArgument(input: unknown): string | undefined {
-  const fields = objectOf(input)
-  for (const name of tellingNames) {
+function findToolArgument(input: unknown): string | undefined {
+  const fields = toJsonObject(input)
+  for (const name of informativeArguments) {
     const value = fields[name]
     const words = Array.isArray(value) ? value.filter((word) => typeof word === 'string').join(' ') : asText(value)
-    if (words) return oneLine(words)
+    if (words) return formatToolArgument(words)
   }
   return undefined
 }
 
-function oneLine(text: string): string {
+function formatToolArgument(text: string): string {
   const line = text
-    .slice(0, longestArgument * 2)
+    .slice(0, maxArgumentLength * 2)
     .replaceAll(/\s+/g, ' ')
     .trim()
-  return line.length > longestArgument ? `${line.slice(0, longestArgument - 1)}…` : line
+  return line.length > maxArgumentLength ? `${line.slice(0, maxArgumentLength - 1)}…` : line
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 
 /** Splits a command line into words, with shell quoting but without variables, globs or pipes. */
-export function wordsOf(line: string): string[] {
+export function splitCommandLine(line: string): string[] {
   const words: string[] = []
   const pattern = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)/gsy
   let end = 0
@@ -28,5 +28,5 @@ const unquote = (word: string): string =>
   )
 
 /** Resolves the program of a command line: a path is relative to the project, a bare name is looked up on PATH. */
-export const programIn = (project: string, program: string): string =>
+export const resolveProgram = (project: string, program: string): string =>
   program.includes('/') ? resolve(project, program) : program

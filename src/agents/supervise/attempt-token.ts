@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
-import { readTextSyncIfThere } from '../../platform/files/files.ts'
+import { readTextSyncIfExists } from '../../platform/files/files.ts'
 import { sandboxVariable } from '../cells/profile.ts'
 
 /** The variable with which an agent identifies its attempt to `ralph mcp`. */
@@ -13,35 +13,35 @@ const hashFile = 'mcp-token'
 const prefix = 'ralph_mcp_'
 
 /** Creates a token for an attempt: its folder, and a secret whose hash stays in that folder. */
-export function newToken(folder: string): { readonly token: string; readonly files: Readonly<Record<string, string>> } {
+export function createAttemptToken(folder: string): { readonly token: string; readonly files: Readonly<Record<string, string>> } {
   const secret = randomBytes(32).toString('base64url')
   return {
     token: `${prefix}${Buffer.from(folder).toString('base64url')}.${secret}`,
-    files: { [hashFile]: `${hashOf(secret).toString('hex')}\n` },
+    files: { [hashFile]: `${hashTokenSecret(secret).toString('hex')}\n` },
   }
 }
 
 /** Returns the folder of the attempt that a token belongs to. A token is valid as long as its attempt runs. */
-export function attemptOf(token: string | undefined): string {
-  const [place = '', secret = ''] = token?.replace(prefix, '').split('.') ?? []
-  const folder = Buffer.from(place, 'base64url').toString()
-  const kept = Buffer.from((folder && readTextSyncIfThere(join(folder, hashFile))?.trim()) ?? '', 'hex')
-  const shown = hashOf(secret)
-  if (kept.length !== shown.length || !timingSafeEqual(kept, shown)) {
+export function resolveAttemptToken(token: string | undefined): string {
+  const [encodedFolder = '', secret = ''] = token?.replace(prefix, '').split('.') ?? []
+  const folder = Buffer.from(encodedFolder, 'base64url').toString()
+  const storedHash = Buffer.from((folder && readTextSyncIfExists(join(folder, hashFile))?.trim()) ?? '', 'hex')
+  const givenHash = hashTokenSecret(secret)
+  if (storedHash.length !== givenHash.length || !timingSafeEqual(storedHash, givenHash)) {
     throw new RalphError('TOKEN_INVALID', `${tokenVariable} is not the token of an attempt`, {
       hint: 'these tools are for agents that ralph itself has started',
     })
   }
-  if (!isLive(folder)) {
+  if (!isAttemptLive(folder)) {
     throw new RalphError('NOT_RUNNING', 'the attempt is over', { hint: 'a token expires with its attempt' })
   }
   return folder
 }
 
 /** Inside the sandbox the shim outside is invisible, but no process in there outlives it. */
-function isLive(folder: string): boolean {
+function isAttemptLive(folder: string): boolean {
   const state = attemptState(folder)
   return state === 'running' || (state === 'lost' && process.env[sandboxVariable] !== undefined)
 }
 
-const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+const hashTokenSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { claude } from '../drivers/claude.ts'
-import { accountOf, agentEnv } from './environment.ts'
+import { identifyAccount, buildAgentEnv } from './environment.ts'
 
 const needy = { env: ['TOOL_KEY', 'TOOL_URL_*'] }
 
@@ -17,7 +17,7 @@ it('passes what every program needs and what the driver names, and nothing else'
     UNSET: undefined,
   }
 
-  expect(agentEnv(needy, user, [], {})).toEqual({
+  expect(buildAgentEnv(needy, user, [], {})).toEqual({
     PATH: '/bin',
     LC_ALL: 'C',
     https_proxy: 'http://proxy',
@@ -27,7 +27,7 @@ it('passes what every program needs and what the driver names, and nothing else'
 })
 
 it('passes what the user allows, by name or by prefix', () => {
-  expect(agentEnv(needy, { DB_URL: 'a', DB_USER: 'b', DBX: 'c', CI: '1' }, ['DB_*', 'CI'], {})).toEqual({
+  expect(buildAgentEnv(needy, { DB_URL: 'a', DB_USER: 'b', DBX: 'c', CI: '1' }, ['DB_*', 'CI'], {})).toEqual({
     DB_URL: 'a',
     DB_USER: 'b',
     CI: '1',
@@ -35,7 +35,7 @@ it('passes what the user allows, by name or by prefix', () => {
 })
 
 it('sets the variables of the attempt on top of all others', () => {
-  expect(agentEnv(needy, { TOOL_KEY: 'old' }, [], { TOOL_KEY: 'new', MARK: '1' })).toEqual({
+  expect(buildAgentEnv(needy, { TOOL_KEY: 'old' }, [], { TOOL_KEY: 'new', MARK: '1' })).toEqual({
     TOOL_KEY: 'new',
     MARK: '1',
   })
@@ -44,7 +44,7 @@ it('sets the variables of the attempt on top of all others', () => {
 it('gives Claude Code its key, its base URL and the sandbox flag', () => {
   const user = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'u', IS_SANDBOX: '1', OPENAI_API_KEY: 'no' }
 
-  expect(agentEnv(claude, user, [], {})).toEqual({
+  expect(buildAgentEnv(claude, user, [], {})).toEqual({
     ANTHROPIC_API_KEY: 'k',
     ANTHROPIC_BASE_URL: 'u',
     IS_SANDBOX: '1',
@@ -62,20 +62,20 @@ it('never passes the markers of the session that started Ralph, even if the user
     OPENCODE: '1',
   }
 
-  expect(agentEnv(claude, nested, ['CLAUDE*', '*', 'CLAUDECODE'], {})).toEqual({})
+  expect(buildAgentEnv(claude, nested, ['CLAUDE*', '*', 'CLAUDECODE'], {})).toEqual({})
 })
 
 it('identifies accounts by the variables that their program sees, and by nothing else', () => {
   const driver = { env: ['ANTHROPIC_*', 'CLAUDE_CONFIG_DIR'] }
   const mine = { HOME: '/home/me', ANTHROPIC_API_KEY: 'a', TERM: 'xterm' }
 
-  expect(accountOf(driver, { ANTHROPIC_API_KEY: 'a', HOME: '/home/me', TERM: 'dumb', X: '1' })).toBe(
-    accountOf(driver, mine),
+  expect(identifyAccount(driver, { ANTHROPIC_API_KEY: 'a', HOME: '/home/me', TERM: 'dumb', X: '1' })).toBe(
+    identifyAccount(driver, mine),
   )
   for (const other of [
     { ...mine, ANTHROPIC_API_KEY: 'b' },
     { ...mine, CLAUDE_CONFIG_DIR: '/work' },
     { ...mine, HOME: '/home/you' },
   ])
-    expect(accountOf(driver, other)).not.toBe(accountOf(driver, mine))
+    expect(identifyAccount(driver, other)).not.toBe(identifyAccount(driver, mine))
 })

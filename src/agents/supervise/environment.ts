@@ -1,9 +1,9 @@
 import type { Driver } from '../drivers/driver.ts'
 
-type Variables = Readonly<Record<string, string | undefined>>
+type EnvVariables = Readonly<Record<string, string | undefined>>
 
 /** What every program needs to run: PATH, user, locale, network and folders. */
-const base = [
+const commonVariables = [
   'PATH',
   'HOME',
   'USER',
@@ -29,7 +29,7 @@ const base = [
 ]
 
 /** Markers of the session that started Ralph: a nested agent would consider itself part of it. */
-const never = [
+const sessionMarkers = [
   'CLAUDECODE',
   'CLAUDE_PID',
   'CLAUDE_EFFORT',
@@ -56,14 +56,14 @@ const never = [
  * The complete environment of an agent: the variables of the user that the driver and SPRINT.yaml allow, plus what is set for
  * this attempt. `pass` takes names and `PREFIX_*` as in SPRINT.yaml.
  */
-export function agentEnv(
+export function buildAgentEnv(
   driver: Pick<Driver, 'env'>,
-  userEnv: Variables,
+  userEnv: EnvVariables,
   pass: readonly string[],
   extra: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const allowed = matcher([...base, ...driver.env, ...pass])
-  const refused = matcher(never)
+  const allowed = createNameMatcher([...commonVariables, ...driver.env, ...pass])
+  const refused = createNameMatcher(sessionMarkers)
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(userEnv)) {
     if (value !== undefined && allowed(name) && !refused(name)) env[name] = value
@@ -72,13 +72,13 @@ export function agentEnv(
 }
 
 /** Identifies the paying account, as far as the environment decides it: user, keys and folders of the program. Do not display. */
-export function accountOf(driver: Pick<Driver, 'env'>, userEnv: Variables): string {
-  const decides = matcher(['HOME', ...driver.env])
+export function identifyAccount(driver: Pick<Driver, 'env'>, userEnv: EnvVariables): string {
+  const decides = createNameMatcher(['HOME', ...driver.env])
   const deciding = Object.entries(userEnv).filter(([name, value]) => value !== undefined && decides(name))
   return JSON.stringify(deciding.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function matcher(patterns: readonly string[]): (name: string) => boolean {
+function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((pattern) => !pattern.endsWith('*')))
   const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1))
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { claude } from '../drivers/claude.ts'
 import { codex } from '../drivers/codex.ts'
 import { gemini } from '../drivers/gemini.ts'
-import { inspectAgent, type Inspector, versionOf, versionWarning } from './inspect.ts'
-import { driverNamed } from '../drivers/registry.ts'
+import { inspectAgent, type InspectionPorts, readAgentVersion, versionWarning } from './inspect.ts'
+import { getDriver } from '../drivers/registry.ts'
 
-const aMachine = (machine: Partial<Inspector> = {}): Inspector => ({
+const createInspector = (machine: Partial<InspectionPorts> = {}): InspectionPorts => ({
   find: (program) => `/bin/${program}`,
   run: async (_, args) =>
     args[0] === '--version' ? { code: 0, stdout: '2.1.325 (Claude Code)\n' } : { code: 1, stdout: '' },
@@ -13,11 +13,11 @@ const aMachine = (machine: Partial<Inspector> = {}): Inspector => ({
   env: {},
   ...machine,
 })
-const version = (stdout: string) => aMachine({ run: async () => ({ code: 0, stdout }) })
+const version = (stdout: string) => createInspector({ run: async () => ({ code: 0, stdout }) })
 
 describe('the inspection of an agent program', () => {
   it('finds nothing if it is not installed', async () => {
-    expect(await inspectAgent(claude, aMachine({ find: () => undefined }))).toEqual({
+    expect(await inspectAgent(claude, createInspector({ find: () => undefined }))).toEqual({
       name: 'claude',
       program: 'claude',
       way: 'headless',
@@ -26,7 +26,7 @@ describe('the inspection of an agent program', () => {
   })
 
   it('finds its path, its version, and whether the user is logged in', async () => {
-    expect(await inspectAgent(claude, aMachine())).toEqual({
+    expect(await inspectAgent(claude, createInspector())).toEqual({
       name: 'claude',
       program: 'claude',
       way: 'headless',
@@ -38,13 +38,13 @@ describe('the inspection of an agent program', () => {
   })
 
   it('detects a login by variable, by file or by running the program', async () => {
-    expect((await inspectAgent(claude, aMachine({ env: { ANTHROPIC_API_KEY: 'k' } }))).login).toBe('yes')
+    expect((await inspectAgent(claude, createInspector({ env: { ANTHROPIC_API_KEY: 'k' } }))).login).toBe('yes')
     expect(
-      (await inspectAgent(gemini, aMachine({ isHomeFile: (path) => path === '.gemini/oauth_creds.json' }))).login,
+      (await inspectAgent(gemini, createInspector({ isHomeFile: (path) => path === '.gemini/oauth_creds.json' }))).login,
     ).toBe('yes')
-    expect((await inspectAgent(gemini, aMachine())).login).toBe('unknown')
-    expect((await inspectAgent(codex, aMachine({ run: async () => ({ code: 0, stdout: '' }) }))).login).toBe('yes')
-    expect((await inspectAgent(codex, aMachine({ run: async () => ({ code: null, stdout: '' }) }))).login).toBe(
+    expect((await inspectAgent(gemini, createInspector())).login).toBe('unknown')
+    expect((await inspectAgent(codex, createInspector({ run: async () => ({ code: 0, stdout: '' }) }))).login).toBe('yes')
+    expect((await inspectAgent(codex, createInspector({ run: async () => ({ code: null, stdout: '' }) }))).login).toBe(
       'unknown',
     )
   })
@@ -65,18 +65,18 @@ describe('the inspection of an agent program', () => {
 
   it('can read the version alone, with one call', async () => {
     const calls: string[][] = []
-    const run: Inspector['run'] = async (_, args) => {
+    const run: InspectionPorts['run'] = async (_, args) => {
       calls.push([...args])
       return { code: 0, stdout: 'codex-cli 0.166.0' }
     }
 
-    expect(await versionOf(codex, aMachine({ run }))).toBe('0.166.0')
-    expect(await versionOf(codex, aMachine({ find: () => undefined }))).toBeUndefined()
+    expect(await readAgentVersion(codex, createInspector({ run }))).toBe('0.166.0')
+    expect(await readAgentVersion(codex, createInspector({ find: () => undefined }))).toBeUndefined()
     expect(calls).toEqual([['--version']])
   })
 
   it('also works for agents behind the protocol', async () => {
-    expect(await inspectAgent(driverNamed('acp:gemini'), aMachine())).toMatchObject({ way: 'acp', program: 'gemini' })
+    expect(await inspectAgent(getDriver('acp:gemini'), createInspector())).toMatchObject({ way: 'acp', program: 'gemini' })
   })
 })
 

@@ -1,7 +1,7 @@
-import type { About, Driver } from '../drivers/driver.ts'
+import type { ProgramInfo, Driver } from '../drivers/driver.ts'
 
 /** What `inspectAgent` needs from the outside world. */
-export interface Inspector {
+export interface InspectionPorts {
   readonly find: (program: string) => string | undefined
   /** Runs a program without input and with a time limit; never rejects. */
   readonly run: (
@@ -26,12 +26,12 @@ export type Inspection = {
 }
 
 /** Inspects an agent program without a prompt: at most two short calls. */
-export async function inspectAgent(driver: Driver, inspector: Inspector): Promise<Inspection> {
+export async function inspectAgent(driver: Driver, inspector: InspectionPorts): Promise<Inspection> {
   const { name, program, about } = driver
   const way = name.startsWith('acp') ? 'acp' : 'headless'
   const path = inspector.find(program)
   if (path === undefined) return { name, program, way, login: 'unknown' }
-  const [version, login] = await Promise.all([askVersion(path, inspector), loginOf(driver, path, inspector)])
+  const [version, login] = await Promise.all([queryVersion(path, inspector), detectLogin(driver, path, inspector)])
   return {
     name,
     program,
@@ -44,9 +44,9 @@ export async function inspectAgent(driver: Driver, inspector: Inspector): Promis
 }
 
 /** Reads the version of an installed copy with one short call. */
-export async function versionOf({ program }: Driver, inspector: Inspector): Promise<string | undefined> {
+export async function readAgentVersion({ program }: Driver, inspector: InspectionPorts): Promise<string | undefined> {
   const path = inspector.find(program)
-  return path === undefined ? undefined : askVersion(path, inspector)
+  return path === undefined ? undefined : queryVersion(path, inspector)
 }
 
 /** A one-line warning for a version that we have not tested; Ralph uses it anyway. */
@@ -56,25 +56,25 @@ export function versionWarning({ name, about }: Driver, version: string): string
   return `${name} ${version} was not tested (tested: ${from} and later, before ${below}); if its output is not understood, that may be why`
 }
 
-async function askVersion(path: string, { run }: Inspector): Promise<string | undefined> {
+async function queryVersion(path: string, { run }: InspectionPorts): Promise<string | undefined> {
   const { code, stdout } = await run(path, ['--version'])
   return code === 0 ? /\b(\d+\.\d+\.\d+)/.exec(stdout)?.[1] : undefined
 }
 
-async function loginOf({ about }: Driver, path: string, inspector: Inspector): Promise<Inspection['login']> {
+async function detectLogin({ about }: Driver, path: string, inspector: InspectionPorts): Promise<Inspection['login']> {
   const login = about?.login
   if (!login) return 'unknown'
   if (login.variables.some((name) => inspector.env[name])) return 'yes'
   if (login.files?.some((file) => inspector.isHomeFile(file))) return 'yes'
-  if (!login.ask) return 'unknown'
-  const { code } = await inspector.run(path, login.ask)
+  if (!login.statusArgs) return 'unknown'
+  const { code } = await inspector.run(path, login.statusArgs)
   return code === 0 ? 'yes' : code === 1 ? 'no' : 'unknown'
 }
 
-const isTested = (version: string, { tested: [from, below] }: About): boolean =>
-  compare(version, from) >= 0 && compare(version, below) < 0
+const isTested = (version: string, { tested: [from, below] }: ProgramInfo): boolean =>
+  compareVersions(version, from) >= 0 && compareVersions(version, below) < 0
 
-function compare(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const others = b.split('.').map(Number)
   const differences = a.split('.').map((part, index) => Number(part) - (others[index] ?? 0))
   return differences.find((difference) => difference !== 0) ?? 0

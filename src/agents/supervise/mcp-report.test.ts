@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
 import { readReport } from '../../loop/read-report.ts'
-import { tellReport, withToldReport } from './mcp-report.ts'
+import { storeMcpReport, withMcpReport } from './mcp-report.ts'
 
 const said = (text: string, status: Outcome['status'] = 'ok'): Outcome => ({
   status,
@@ -16,28 +16,28 @@ const said = (text: string, status: Outcome['status'] = 'ok'): Outcome => ({
 const onward = { status: 'continue', summary: 'half', completedStepIds: ['step-1'], pendingSteps: [] }
 
 it('counts like a block in the final message', async () => {
-  const folder = aFolder()
-  await tellReport(folder, onward)
+  const folder = createTestFolder()
+  await storeMcpReport(folder, onward)
 
-  const { text } = withToldReport(said('That was it.'), folder)
+  const { text } = withMcpReport(said('That was it.'), folder)
 
   expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: onward })
 })
 
 it('gives way to a later block in the final message', async () => {
-  const folder = aFolder()
-  await tellReport(folder, onward)
+  const folder = createTestFolder()
+  await storeMcpReport(folder, onward)
   const later = { status: 'continue', summary: 'later', completedStepIds: [], pendingSteps: [] }
 
-  const { text } = withToldReport(said(`\`\`\`json\n${JSON.stringify(later)}\n\`\`\``), folder)
+  const { text } = withMcpReport(said(`\`\`\`json\n${JSON.stringify(later)}\n\`\`\``), folder)
 
   expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: later })
 })
 
 it('keeps the steps that were reported before', async () => {
-  const folder = aFolder()
-  await tellReport(folder, { ...onward, pendingSteps: [{ id: null, prompt: 'more' }] })
-  await tellReport(folder, { status: 'goal-complete', summary: 'all', completedStepIds: ['step-2'] })
+  const folder = createTestFolder()
+  await storeMcpReport(folder, { ...onward, pendingSteps: [{ id: null, prompt: 'more' }] })
+  await storeMcpReport(folder, { status: 'goal-complete', summary: 'all', completedStepIds: ['step-2'] })
 
   expect(JSON.parse(readFileSync(join(folder, 'told', 'report.json'), 'utf8'))).toEqual({
     status: 'goal-complete',
@@ -52,11 +52,11 @@ it.each([
   ['it is cut off', '{"status": "con', 'ok'],
   ['the attempt has failed', JSON.stringify(onward), 'failed'],
 ] as const)('changes nothing where %s', (_, file, status) => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   if (file !== undefined) {
     mkdirSync(join(folder, 'told'))
     writeFileSync(join(folder, 'told', 'report.json'), file)
   }
 
-  expect(withToldReport(said('as it was', status), folder)).toEqual(said('as it was', status))
+  expect(withMcpReport(said('as it was', status), folder)).toEqual(said('as it was', status))
 })

@@ -5,7 +5,7 @@ import type { Price } from '../../contract/settings.ts'
  * List prices in USD per million tokens, as of 2026-11-15; the first pattern that matches the model's name wins. A cost that
  * the provider reports takes precedence, and so does `prices:` in SPRINT.yaml or ~/.ralph/config.yaml.
  */
-const prices: readonly (readonly [RegExp, Price])[] = [
+const listPrices: readonly (readonly [RegExp, Price])[] = [
   [/opus/, { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }],
   [/sonnet/, { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }],
   [/haiku/, { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 }],
@@ -20,12 +20,12 @@ const prices: readonly (readonly [RegExp, Price])[] = [
 export function estimateUsd(
   model: string | undefined,
   usage: Usage,
-  own: Readonly<Record<string, Price>> = {},
+  overrides: Readonly<Record<string, Price>> = {},
 ): number | undefined {
   const name = model?.toLowerCase()
   if (name === undefined) return undefined
-  const given = Object.entries(own).find(([part]) => name.includes(part.toLowerCase()))?.[1]
-  const price = given ?? prices.find(([pattern]) => pattern.test(name))?.[1]
+  const override = Object.entries(overrides).find(([part]) => name.includes(part.toLowerCase()))?.[1]
+  const price = override ?? listPrices.find(([pattern]) => pattern.test(name))?.[1]
   if (!price) return undefined
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const millionths =

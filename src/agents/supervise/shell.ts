@@ -1,28 +1,28 @@
-import type { AttemptState, Ended } from '../../platform/processes/attempt-folder.ts'
-import { attentiveClock } from '../../platform/clock.ts'
+import type { AttemptState, EndReason } from '../../platform/processes/attempt-folder.ts'
+import { createActivityClock } from '../../platform/clock.ts'
 import { superviseProcess } from '../../platform/processes/supervised-process.ts'
 import type { ShellRunner } from '../../runtime/ports.ts'
-import { takeAttempt, type Place } from './attempt.ts'
+import { claimAttemptFolder, type AttemptLocation } from './attempt.ts'
 
 /** How much of the output state and prompts keep; the attempt's folder has all of it. */
-const keptBytes = 16 * 1024
+const tailBytes = 16 * 1024
 const outputCapBytes = 1024 ** 3
 
-export type ShellOptions = Place & { readonly env: Readonly<Record<string, string | undefined>> }
+export type ShellOptions = AttemptLocation & { readonly env: Readonly<Record<string, string | undefined>> }
 
 /** Runs checks and `run:` hooks in the user's environment, under the same supervisor as agents. */
 export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
   async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
-    const { folder, mark, showAgain } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'restart'])
-    const tail = keepTail()
-    const now = attentiveClock()
+    const { folder, mark, showAgain } = await claimAttemptFolder(sprintDir, request, restartStates[request.ifBegun ?? 'restart'])
+    const tail = createOutputTail()
+    const now = createActivityClock()
     let started = now()
     const { code, ended, lost } = await superviseProcess({
       folder,
       file: '/bin/sh',
       args: ['-c', `exec 2>&1\n${command}`],
       cwd,
-      env: { ...defined(env), ...extra },
+      env: { ...definedShellVariables(env), ...extra },
       stdin: '',
       files: {},
       mark,
@@ -35,35 +35,35 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
       signal,
     })
     showAgain()
-    const error = whyNot(ended, lost, timeoutMs)
+    const error = describeShellFailure(ended, lost, timeoutMs)
     return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }
   },
 })
 
 /** States of an earlier attempt after which a new one starts; in all other states it is joined. */
-const leftTo: Readonly<Record<'restart' | 'join' | 'repeat', readonly AttemptState[]>> = {
+const restartStates: Readonly<Record<'restart' | 'join' | 'repeat', readonly AttemptState[]>> = {
   restart: ['never-started', 'running', 'ended', 'aborted', 'lost'],
   join: ['never-started', 'aborted'],
   repeat: ['never-started', 'aborted', 'lost'],
 }
 
-function whyNot(ended: Ended | undefined, lost: boolean, timeoutMs: number): string | undefined {
+function describeShellFailure(ended: EndReason | undefined, lost: boolean, timeoutMs: number): string | undefined {
   if (ended === 'attempt') return `timed out after ${timeoutMs / 1000} s`
   if (ended === 'output-cap') return 'printed more than 1 GiB'
   if (ended !== undefined) return ended
   return lost ? 'was killed' : undefined
 }
 
-function keepTail() {
-  let kept = Buffer.alloc(0)
+function createOutputTail() {
+  let tail = Buffer.alloc(0)
   return {
     push: (chunk: Buffer) => {
-      const all = Buffer.concat([kept, chunk])
-      kept = all.length > keptBytes * 4 ? all.subarray(-keptBytes) : all
+      const all = Buffer.concat([tail, chunk])
+      tail = all.length > tailBytes * 4 ? all.subarray(-tailBytes) : all
     },
-    text: () => kept.subarray(-keptBytes).toString(),
+    text: () => tail.subarray(-tailBytes).toString(),
   }
 }
 
-const defined = (env: ShellOptions['env']): Record<string, string> =>
+const definedShellVariables = (env: ShellOptions['env']): Record<string, string> =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

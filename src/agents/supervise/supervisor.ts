@@ -3,30 +3,30 @@ import { RalphError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Price } from '../../contract/settings.ts'
-import { readErrors, type Ended } from '../../platform/processes/attempt-folder.ts'
-import { attentiveClock } from '../../platform/clock.ts'
+import { readStderrTail, type EndReason } from '../../platform/processes/attempt-folder.ts'
+import { createActivityClock } from '../../platform/clock.ts'
 import { isFile, realPath } from '../../platform/files/files.ts'
-import { lineSplitter } from '../../platform/files/line-splitter.ts'
+import { createLineSplitter } from '../../platform/files/line-splitter.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import { superviseProcess } from '../../platform/processes/supervised-process.ts'
 import type { AgentRequest, AgentRunner } from '../../runtime/ports.ts'
-import { newToken, tokenVariable } from './attempt-token.ts'
-import { takeAttempt, type Place } from './attempt.ts'
+import { createAttemptToken, tokenVariable } from './attempt-token.ts'
+import { claimAttemptFolder, type AttemptLocation } from './attempt.ts'
 import type { Driver } from '../drivers/driver.ts'
-import { agentEnv } from './environment.ts'
+import { buildAgentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
-import { isSaidToBeSandbox } from '../drivers/sandbox-message.ts'
+import { isDeclaredSandbox } from '../drivers/sandbox-message.ts'
 import type { Sandbox } from '../cells/sandbox.ts'
-import { withToldReport } from './mcp-report.ts'
-import { wholeTexts } from '../transcript/whole-texts.ts'
+import { withMcpReport } from './mcp-report.ts'
+import { createTextJoiner } from '../transcript/whole-texts.ts'
 
 /** Output limit of one attempt (DESIGN §6). */
 const defaultOutputCapBytes = 1024 ** 3
 const stderrTailBytes = 2000
 /** An agent may be silent this many times longer while it runs a tool or compacts its context. */
-const patienceWithTools = 3
+const toolIdleFactor = 3
 
-export type AgentOptions = Place & {
+export type AgentOptions = AttemptLocation & {
   /** Base of relative program paths; default: `cwd`. */
   readonly project?: string
   readonly driver: Driver
@@ -49,7 +49,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
     name: driver.name,
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
     async run(request, signal) {
-      const { folder, mark, showAgain } = await takeAttempt(sprintDir, request)
+      const { folder, mark, showAgain } = await claimAttemptFolder(sprintDir, request)
       const { resume, answer, form } = request
       const invocation = driver.command({
         cwd,
@@ -60,13 +60,13 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         ...(resume !== undefined && { resume }),
         ...(answer !== undefined && { answer }),
         ...(form !== undefined && { form }),
-        ...((sandbox || isSaidToBeSandbox(options.env)) && { sandboxed: true }),
+        ...((sandbox || isDeclaredSandbox(options.env)) && { sandboxed: true }),
       })
-      const { token, files } = newToken(folder)
-      const env = agentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
-      const found = findProgram(invocation.file, env['PATH'] ?? '', project)
-      if (!found) throw notFound(driver)
-      const bare = { file: driver.native?.(realPath(found), isFile) ?? found, args: invocation.args, env }
+      const { token, files } = createAttemptToken(folder)
+      const env = buildAgentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
+      const programFile = findProgram(invocation.file, env['PATH'] ?? '', project)
+      if (!programFile) throw programNotFound(driver)
+      const bare = { file: driver.native?.(realPath(programFile), isFile) ?? programFile, args: invocation.args, env }
       const program = (await sandbox?.around(bare, { driver, folder, sprintDir, cwd })) ?? bare
       const watch = watchAttempt(driver, request, options)
       const { code, ended } = await superviseProcess({
@@ -84,29 +84,29 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
       })
       await sandbox?.clear({ folder, sprintDir })
       showAgain()
-      const outcome = withToldReport(watch.finish({ folder, code, ended }), folder)
-      return { ...priced(outcome, watch.model(), options.prices), exitCode: code }
+      const outcome = withMcpReport(watch.finish({ folder, code, ended }), folder)
+      return { ...withPrice(outcome, watch.model(), options.prices), exitCode: code }
     },
   }
 }
 
-export const notFound = ({ name, program }: Driver): RalphError =>
-  new RalphError('AGENT_NOT_FOUND', `agent "${name}": the program "${program}" is not ${whereOf(program)}`, {
+export const programNotFound = ({ name, program }: Driver): RalphError =>
+  new RalphError('AGENT_NOT_FOUND', `agent "${name}": the program "${program}" is not ${describeSearchPlace(program)}`, {
     hint: `install it, or choose another one with --agent or "agent:" in SPRINT.yaml`,
   })
 
 /** A path is resolved in the project and must be executable. */
-const whereOf = (program: string): string =>
+const describeSearchPlace = (program: string): string =>
   !program.includes('/') ? 'on PATH' : program.startsWith('/') ? 'there' : 'in the project'
 
 /** Reads the output as it arrives and keeps three clocks: silence, duration, and lingering after the result. */
 function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: AgentRequest, options: AgentOptions) {
   const reader = driver.read(used)
-  const whole = wholeTexts(onEvent)
-  const tell = driver.textInPieces ? whole.onEvent : onEvent
-  const now = attentiveClock()
+  const joiner = createTextJoiner(onEvent)
+  const emit = driver.textInPieces ? joiner.onEvent : onEvent
+  const now = createActivityClock()
   let started = now()
-  let lastSign = started
+  let lastActivity = started
   let resultAt: number | undefined
   let { model } = options
   let overspent = false
@@ -114,41 +114,41 @@ function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: Agent
 
   const onLine = (line: string) => {
     for (const event of reader.parse(line)) {
-      if (event.kind !== 'raw' || !isPing(event.line)) lastSign = now()
+      if (event.kind !== 'raw' || !isKeepAlive(event.line)) lastActivity = now()
       if (event.kind === 'terminal') resultAt = now()
       if (event.kind === 'session') model = event.model ?? model
-      if (event.kind === 'usage') overspent = isOver(budget, event.usage, { model, prices: options.prices })
-      noteTool(openTools, event)
-      tell(event)
+      if (event.kind === 'usage') overspent = isOverBudget(budget, event.usage, { model, prices: options.prices })
+      trackTool(openTools, event)
+      emit(event)
     }
   }
-  const lines = lineSplitter(onLine)
+  const lines = createLineSplitter(onLine)
   return {
     model: () => model,
     onOutput: lines.push,
     onJoined: (ranMs: number) => (started -= ranMs),
-    overdue: (bytes: number): Ended | undefined => {
+    overdue: (bytes: number): EndReason | undefined => {
       const at = now()
-      const patience = openTools.size > 0 ? timeouts.idle * patienceWithTools : timeouts.idle
+      const idleTimeoutMs = openTools.size > 0 ? timeouts.idle * toolIdleFactor : timeouts.idle
       if (bytes > (options.outputCapBytes ?? defaultOutputCapBytes)) return 'output-cap'
       if (resultAt === undefined && (overspent || at - started > (budget.durationMs ?? Infinity))) return 'budget'
       if (resultAt !== undefined && at - resultAt > timeouts.afterResult) return 'after-result'
       if (at - started > timeouts.attempt) return 'attempt'
-      if (resultAt === undefined && at - lastSign > patience) return 'idle'
+      if (resultAt === undefined && at - lastActivity > idleTimeoutMs) return 'idle'
       return undefined
     },
-    finish(end: { folder: string; code: number | null; ended: Ended | undefined }): Outcome {
+    finish(end: { folder: string; code: number | null; ended: EndReason | undefined }): Outcome {
       const { folder, code, ended } = end
       lines.end()
-      whole.end()
-      const stderrTail = readErrors(folder, stderrTailBytes)
+      joiner.end()
+      const stderrTail = readStderrTail(folder, stderrTailBytes)
       return reader.finish({ code, signal: null, stderrTail, at: Date.now(), ...(ended && { ended }) })
     },
   }
 }
 
 /** Adds the cost that the provider reports, else an estimate by list price, marked as such. */
-function priced(outcome: Outcome, model: string | undefined, prices: AgentOptions['prices']): Outcome {
+function withPrice(outcome: Outcome, model: string | undefined, prices: AgentOptions['prices']): Outcome {
   const known = { ...outcome, ...(model !== undefined && { model }) }
   if (outcome.costUsd !== undefined || isUncounted(outcome)) return known
   const costUsd = estimateUsd(model, outcome.usage, prices)
@@ -160,7 +160,7 @@ const isUncounted = ({ status, usage: { inputTokens, outputTokens, cacheReadToke
   status === 'ok' && inputTokens + outputTokens + cacheReadTokens === 0
 
 /** The actual cost is known only at the end; until then, estimate it by list price. Unknown models have no estimate. */
-function isOver(
+function isOverBudget(
   { usd, tokens }: AgentRequest['budget'],
   usage: Usage,
   { model, prices }: Pick<AgentOptions, 'model' | 'prices'>,
@@ -170,9 +170,9 @@ function isOver(
 }
 
 /** Keep-alive lines do not count as activity: a program that prints nothing else is hanging. */
-const isPing = (line: string): boolean => /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
+const isKeepAlive = (line: string): boolean => /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
 
-function noteTool(openTools: Set<string>, event: AgentEvent): void {
+function trackTool(openTools: Set<string>, event: AgentEvent): void {
   if (event.kind !== 'tool') return
   if (event.phase === 'start') openTools.add(event.id)
   else openTools.delete(event.id)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { recorded } from '../../../test/fixtures/transcripts/recorded.ts'
-import { redactor } from '../../contract/redact.ts'
-import { command } from '../drivers/command.ts'
+import { createRedactor } from '../../contract/redact.ts'
+import { commandDriver } from '../drivers/command.ts'
 import type { Driver, Exit } from '../drivers/driver.ts'
-import { driverNamed } from '../drivers/registry.ts'
+import { getDriver } from '../drivers/registry.ts'
 import { readTranscript, transcriptPrinter } from './transcript.ts'
 
 const exit = { code: 0, signal: null, stderrTail: '' }
@@ -11,7 +11,7 @@ const exit = { code: 0, signal: null, stderrTail: '' }
 function shown(driver: Driver, stream: readonly string[], how: Exit = exit): string[] {
   const lines: string[] = []
   const printer = transcriptPrinter((line) => void lines.push(line))
-  const transcript = readTranscript(driver, redactor(), printer.event)
+  const transcript = readTranscript(driver, createRedactor(), printer.event)
   for (const line of stream) transcript.line(line)
   printer.end(transcript.end(how))
   return lines
@@ -19,7 +19,7 @@ function shown(driver: Driver, stream: readonly string[], how: Exit = exit): str
 
 const rendered = (agent: string, name: string) => {
   const stream = recorded(agent).find((one) => one.name === `${name}.jsonl`)!
-  return shown(driverNamed(agent), stream.lines, stream.exit).join('\n')
+  return shown(getDriver(agent), stream.lines, stream.exit).join('\n')
 }
 
 describe('a readable transcript', () => {
@@ -70,7 +70,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
   it('keeps lines that are not JSON, and counts other lines without an event', () => {
     const lines = ['Welcome!', '{"type":"system","subtype":"hook_started"}']
 
-    expect(shown(driverNamed('claude'), lines).slice(0, 3)).toEqual([
+    expect(shown(getDriver('claude'), lines).slice(0, 3)).toEqual([
       '? Welcome!',
       '',
       '(1 line of the stream left out)',
@@ -78,7 +78,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
   })
 
   it('shows plain text as it was printed', () => {
-    expect(shown(command('x'), ['one', 'two', 'three']).slice(0, 5)).toEqual(['', 'one', 'two', 'three', ''])
+    expect(shown(commandDriver('x'), ['one', 'two', 'three']).slice(0, 5)).toEqual(['', 'one', 'two', 'three', ''])
   })
 
   it('shortens long results', () => {
@@ -96,7 +96,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
   })
 
   it('contains nothing that would control a terminal', () => {
-    const text = shown(command('x'), ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J']).join('\n')
+    const text = shown(commandDriver('x'), ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J']).join('\n')
 
     expect(text).not.toMatch(/(?!\n)\p{Cc}/u)
     expect(text).toContain('red text')

@@ -3,24 +3,24 @@ import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { redactDeep, type Redact } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { cleanEvents } from '../../runtime/redacted.ts'
+import { createEventRedactor } from '../../runtime/redacted.ts'
 import type { Driver, Exit } from '../drivers/driver.ts'
-import { isObject } from '../drivers/json.ts'
-import { wholeTexts } from './whole-texts.ts'
+import { isJsonObject } from '../drivers/json.ts'
+import { createTextJoiner } from './whole-texts.ts'
 
 /** Reads a recorded stream line by line, as if it were live, and redacts secrets; keeps at most one message in memory. */
 export function readTranscript(driver: Driver, redact: Redact, onEvent: (event: AgentEvent) => void) {
   const reader = driver.read()
-  const clean = cleanEvents(redact)
+  const clean = createEventRedactor(redact)
   const show = (event: AgentEvent) => onEvent(clean(event))
-  const whole = wholeTexts(show)
-  const tell = driver.textInPieces ? whole.onEvent : show
+  const joiner = createTextJoiner(show)
+  const emit = driver.textInPieces ? joiner.onEvent : show
   return {
     line: (line: string): void => {
-      if (line.trim() !== '') for (const event of reader.parse(line)) tell(event)
+      if (line.trim() !== '') for (const event of reader.parse(line)) emit(event)
     },
     end: (exit: Exit): Outcome => {
-      whole.end()
+      joiner.end()
       return redactDeep(reader.finish(exit), redact)
     },
   }
@@ -32,7 +32,7 @@ export function transcriptPrinter(print: (line: string) => void, mostLines = 20)
   let inText = false
   return {
     event: (event: AgentEvent): void => {
-      if (event.kind === 'raw' && isJson(event.line)) hidden++
+      if (event.kind === 'raw' && isJsonLine(event.line)) hidden++
       const lines = renderEvent(event, mostLines)
       // A program without a JSON stream emits its text line by line.
       for (const line of inText && event.kind === 'text' ? lines.slice(1) : lines) print(line)
@@ -49,55 +49,55 @@ export function transcriptPrinter(print: (line: string) => void, mostLines = 20)
 function renderEvent(event: AgentEvent, mostLines: number): string[] {
   switch (event.kind) {
     case 'session':
-      return [`session ${clean(event.id)}${event.model ? ` (${clean(event.model)})` : ''}`]
+      return [`session ${stripControls(event.id)}${event.model ? ` (${stripControls(event.model)})` : ''}`]
     case 'text':
-      return ['', ...block(event.text, '', Infinity)]
+      return ['', ...formatBlock(event.text, '', Infinity)]
     case 'tool':
-      return event.phase === 'start' ? startedTool(event, mostLines) : endedTool(event, mostLines)
+      return event.phase === 'start' ? formatToolStart(event, mostLines) : formatToolEnd(event, mostLines)
     case 'retry':
       return [`~ retry${renderRetry(event)}`]
     case 'limit':
       return [
-        `! limit${event.reason ? `: ${clean(event.reason)}` : ''}${event.resetsAt ? `, until ${formatTimestamp(event.resetsAt)}` : ''}`,
+        `! limit${event.reason ? `: ${stripControls(event.reason)}` : ''}${event.resetsAt ? `, until ${formatTimestamp(event.resetsAt)}` : ''}`,
       ]
     case 'terminal':
-      return ['', event.ok ? '= the turn ended' : `= the turn failed: ${clean(event.reason ?? 'no reason given')}`]
+      return ['', event.ok ? '= the turn ended' : `= the turn failed: ${stripControls(event.reason ?? 'no reason given')}`]
     case 'raw':
-      return isJson(event.line) ? [] : block(event.line, '? ', 1)
+      return isJsonLine(event.line) ? [] : formatBlock(event.line, '? ', 1)
     case 'usage':
       return []
   }
 }
 
-type Tool = Extract<AgentEvent, { kind: 'tool' }>
-type Retry = Extract<AgentEvent, { kind: 'retry' }>
+type TranscriptTool = Extract<AgentEvent, { kind: 'tool' }>
+type TranscriptRetry = Extract<AgentEvent, { kind: 'retry' }>
 
-function startedTool({ name, argument, input }: Tool, mostLines: number): string[] {
-  const title = ['>', clean(name ?? 'tool'), ...(argument === undefined ? [] : [clean(argument)])].join(' ')
+function formatToolStart({ name, argument, input }: TranscriptTool, mostLines: number): string[] {
+  const title = ['>', stripControls(name ?? 'tool'), ...(argument === undefined ? [] : [stripControls(argument)])].join(' ')
   return ['', title, ...renderInput(input, argument, mostLines)]
 }
 
 /** The arguments that are not in the title. */
 function renderInput(input: unknown, argument: string | undefined, mostLines: number): string[] {
-  if (!isObject(input)) return []
+  if (!isJsonObject(input)) return []
   return Object.entries(input)
     .filter(([, value]) => value !== argument)
     .flatMap(([name, value]) =>
-      block(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`, '    ', mostLines),
+      formatBlock(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`, '    ', mostLines),
     )
 }
 
-const endedTool = ({ ok, output }: Tool, mostLines: number): string[] => [
-  ...(output ? block(output, '  | ', mostLines) : []),
+const formatToolEnd = ({ ok, output }: TranscriptTool, mostLines: number): string[] => [
+  ...(output ? formatBlock(output, '  | ', mostLines) : []),
   ok === false ? '  x failed' : '  . done',
 ]
 
-const renderRetry = ({ attempt, status, delayMs, reason }: Retry): string =>
+const renderRetry = ({ attempt, status, delayMs, reason }: TranscriptRetry): string =>
   [
     attempt === undefined ? '' : ` ${attempt}`,
     status === undefined ? '' : ` after ${status}`,
     delayMs === undefined ? '' : ` in ${Math.round(delayMs / 100) / 10} s`,
-    reason === undefined ? '' : `: ${clean(reason)}`,
+    reason === undefined ? '' : `: ${stripControls(reason)}`,
   ].join('')
 
 function renderOutcome(outcome: Outcome): string[] {
@@ -111,28 +111,28 @@ function renderOutcome(outcome: Outcome): string[] {
     ]
       .filter((word) => word !== undefined)
       .join(', ')}`,
-    ...(outcome.reason ? block(`reason:  ${outcome.reason}`, '', 5) : []),
+    ...(outcome.reason ? formatBlock(`reason:  ${outcome.reason}`, '', 5) : []),
     ...(outcome.resetsAt === undefined ? [] : [`until:   ${formatTimestamp(outcome.resetsAt)}`]),
     `tokens:  ${inputTokens} in, ${outputTokens} out, ${cacheReadTokens} read from and ${cacheWriteTokens} written to the cache, ${cost}`,
   ]
 }
 
-function block(text: string, indent: string, mostLines: number): string[] {
-  const lines = clean(text).replace(/\n+$/, '').split('\n')
-  const width = mostLines === Infinity ? Infinity : longestLine
-  const shown = lines.slice(0, mostLines).map((line) => `${indent}${clip(line, width)}`)
+function formatBlock(text: string, indent: string, mostLines: number): string[] {
+  const lines = stripControls(text).replace(/\n+$/, '').split('\n')
+  const width = mostLines === Infinity ? Infinity : maxLineLength
+  const shown = lines.slice(0, mostLines).map((line) => `${indent}${clipTranscriptLine(line, width)}`)
   const more = lines.length - shown.length
   return more > 0 ? [...shown, `${indent}… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown
 }
 
 /** Applies to everything but the agent's own text. */
-const longestLine = 2000
+const maxLineLength = 2000
 
-const clip = (line: string, width: number): string =>
+const clipTranscriptLine = (line: string, width: number): string =>
   line.length <= width ? line : `${line.slice(0, width)}… (${line.length - width} more characters)`
 
-const isJson = (line: string): boolean => line.trimStart().startsWith('{')
+const isJsonLine = (line: string): boolean => line.trimStart().startsWith('{')
 
 /** The output of an agent may contain escape sequences meant to trick the reader. */
-const clean = (text: string): string =>
+const stripControls = (text: string): string =>
   stripVTControlCharacters(text).replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '')

@@ -1,6 +1,6 @@
 import { doublePrecision, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import type { PromptStatus } from '../../contract/fleet/prompt.ts'
-import { moment } from './columns.ts'
+import { timestampMs } from './columns.ts'
 
 /** The loop has one row per attempt. */
 export const agentPrompts = pgTable('agent_prompt', {
@@ -16,17 +16,17 @@ export const agentPrompts = pgTable('agent_prompt', {
   orderId: text('order_id'),
   attempt: integer('attempt').notNull().default(0),
   position: doublePrecision('position').notNull(),
-  notBefore: moment('not_before'),
-  leaseUntil: moment('lease_until'),
+  notBefore: timestampMs('not_before'),
+  leaseUntil: timestampMs('lease_until'),
   /** When the machine stored it on disk. */
-  storedAt: moment('stored_at'),
+  storedAt: timestampMs('stored_at'),
   error: text('error'),
   answer: text('answer'),
   costUsd: doublePrecision('cost_usd'),
-  createdAt: moment('created_at').notNull(),
-  startedAt: moment('started_at'),
-  endedAt: moment('ended_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  startedAt: timestampMs('started_at'),
+  endedAt: timestampMs('ended_at'),
   /** When a lost machine reported after all how the prompt ended. */
-  lateAt: moment('late_at'),
+  lateAt: timestampMs('late_at'),
 })
 export type PromptRow = typeof agentPrompts.$inferSelect

@@ -1,13 +1,13 @@
 import { boolean, integer, pgTable, primaryKey, jsonb, text, uuid } from 'drizzle-orm/pg-core'
-import type { AgentState, Workspace } from '../../contract/fleet/agent.ts'
-import { count, moment } from './columns.ts'
+import type { AgentState, AgentWorkspace } from '../../contract/fleet/agent.ts'
+import { bigintColumn, timestampMs } from './columns.ts'
 
 /** A transaction that changes an agent, its prompts or its sprint locks this row first. */
 export const agents = pgTable('agent', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull(),
   machineId: uuid('machine_id').notNull(),
-  workspace: jsonb('workspace').$type<Workspace>().notNull(),
+  workspace: jsonb('workspace').$type<AgentWorkspace>().notNull(),
   program: text('program').notNull(),
   model: text('model'),
   /** Agents of the same account share a usage limit. */
@@ -16,20 +16,20 @@ export const agents = pgTable('agent', {
   reason: text('reason'),
   inRalphMode: boolean('in_ralph_mode').notNull().default(false),
   ralphModeTaskDescription: text('ralph_mode_task_description'),
-  ralphModeLastPromptAt: moment('ralph_mode_last_prompt_at'),
-  ralphModeMinIntervalMs: count('ralph_mode_min_interval_ms').notNull().default(0),
+  ralphModeLastPromptAt: timestampMs('ralph_mode_last_prompt_at'),
+  ralphModeMinIntervalMs: bigintColumn('ralph_mode_min_interval_ms').notNull().default(0),
   notesFolder: text('notes_folder'),
   sprintId: uuid('sprint_id'),
   /** The user's next prompt resumes the same conversation. */
   inConversation: boolean('in_conversation').notNull().default(false),
   /** Sequence number of the last stored event. */
-  eventsSeq: count('events_seq').notNull().default(0),
+  eventsSeq: bigintColumn('events_seq').notNull().default(0),
   /** Labels that a machine needs to run this agent. */
   labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
   /** Until then, one replica is moving the agent to another machine. */
-  movingUntil: moment('moving_until'),
-  createdAt: moment('created_at').notNull(),
-  archivedAt: moment('archived_at'),
+  movingUntil: timestampMs('moving_until'),
+  createdAt: timestampMs('created_at').notNull(),
+  archivedAt: timestampMs('archived_at'),
 })
 export type AgentRow = typeof agents.$inferSelect
 
@@ -39,7 +39,7 @@ export const placements = pgTable(
   {
     agentId: uuid('agent_id').notNull(),
     machineId: uuid('machine_id').notNull(),
-    endedAt: moment('ended_at').notNull(),
+    endedAt: timestampMs('ended_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.agentId, table.machineId] })],
 )
@@ -52,7 +52,7 @@ export const conversations = pgTable('conversation', {
   /** Its first prompt. */
   promptId: uuid('prompt_id'),
   messages: integer('messages').notNull(),
-  startedAt: moment('started_at').notNull(),
+  startedAt: timestampMs('started_at').notNull(),
   /** Null while the next prompt resumes it. */
-  endedAt: moment('ended_at'),
+  endedAt: timestampMs('ended_at'),
 })

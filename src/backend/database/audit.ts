@@ -1,10 +1,10 @@
 import { bigserial, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { moment } from './columns.ts'
+import { timestampMs } from './columns.ts'
 
 /** Who did what. The database refuses updates and deletes. */
 export const audit = pgTable('audit', {
   id: bigserial('id', { mode: 'number' }).primaryKey(),
-  at: moment('at').notNull(),
+  at: timestampMs('at').notNull(),
   who: text('who').notNull(),
   userId: uuid('user_id'),
   what: text('what').notNull(),
@@ -21,7 +21,7 @@ export const idempotency = pgTable(
     requestHash: text('request_hash').notNull(),
     status: integer('status'),
     response: jsonb('response'),
-    createdAt: moment('created_at').notNull(),
+    createdAt: timestampMs('created_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.userId, table.key] })],
 )

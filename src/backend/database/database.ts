@@ -32,26 +32,26 @@ export interface Database {
   readonly close: () => Promise<void>
 }
 
-type Place = Omit<Database, 'transaction' | 'aside'>
+type DatabaseHandle = Omit<Database, 'transaction' | 'aside'>
 
 /** `mustHaveRoom` rejects when the disk is too full to write. */
-export function databaseOn(opened: Place, mustHaveRoom: () => Promise<void> = async () => {}): Database {
+export function createDatabase(opened: DatabaseHandle, assertDiskSpace: () => Promise<void> = async () => {}): Database {
   const transaction: Database['transaction'] = async (run) => {
-    await mustHaveRoom()
-    return again(() => once(opened, run))
+    await assertDiskSpace()
+    return retryConflicts(() => runTransaction(opened, run))
   }
-  const inTurn = turns(opened.kind === 'embedded' ? 1 : mostAside)
-  return { ...opened, transaction, aside: (run) => inTurn(() => transaction(run)) }
+  const limit = limitTransactions(opened.kind === 'embedded' ? 1 : maxBackground)
+  return { ...opened, transaction, aside: (run) => limit(() => transaction(run)) }
 }
 
-const mostAside = 4
+const maxBackground = 4
 
 /** Limits concurrency to `most`, first come, first served. */
-function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+function limitTransactions(max: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   return async (run) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
     else running++
     try {
       return await run()
@@ -63,9 +63,9 @@ function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   }
 }
 
-type Opened = Pick<Database, 'pool'>
+type PoolOwner = Pick<Database, 'pool'>
 
-async function once<T>({ pool }: Opened, run: (tx: Tx) => Promise<T>): Promise<T> {
+async function runTransaction<T>({ pool }: PoolOwner, run: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   const before: (() => Promise<void>)[] = []
   const after: (() => void)[] = []
@@ -74,7 +74,7 @@ async function once<T>({ pool }: Opened, run: (tx: Tx) => Promise<T>): Promise<T
     await client.query('begin')
     const beforeCommit = (then: () => Promise<void>) => void before.push(then)
     const afterCommit = (then: () => void) => void after.push(then)
-    const db = queriesOn(client)
+    const db = queriesFor(client)
     const result = await run({ db, client, beforeCommit, afterCommit })
     for (const then of before) await then()
     await client.query('commit')
@@ -90,56 +90,56 @@ async function once<T>({ pool }: Opened, run: (tx: Tx) => Promise<T>): Promise<T
   }
 }
 
-const queriesOfClient = new WeakMap<PoolClient, Queries>()
+const queriesByClient = new WeakMap<PoolClient, Queries>()
 
-function queriesOn(client: PoolClient): Queries {
-  const queries = queriesOfClient.get(client) ?? drizzle(remembering(client))
-  queriesOfClient.set(client, queries)
+function queriesFor(client: PoolClient): Queries {
+  const queries = queriesByClient.get(client) ?? drizzle(withPreparedStatements(client))
+  queriesByClient.set(client, queries)
   return queries
 }
 
-const mostStatements = 300
-const statements = new Map<string, string>()
+const maxStatements = 300
+const statementNames = new Map<string, string>()
 
 /**
  * Names statements, so that each connection parses and plans them once, which is most of their cost. New connections to
  * the embedded database must deallocate the names first, because they share one session.
  */
-export function remembering<T extends Pool | PoolClient>(client: T): T {
+export function withPreparedStatements<T extends Pool | PoolClient>(client: T): T {
   const query = (config: unknown, values?: unknown[]) => {
-    const text = isObject(config) && config['name'] === undefined ? config['text'] : undefined
-    const name = typeof text === 'string' && values !== undefined && values.length > 0 ? nameOf(text) : undefined
+    const text = isQueryConfig(config) && config['name'] === undefined ? config['text'] : undefined
+    const name = typeof text === 'string' && values !== undefined && values.length > 0 ? statementName(text) : undefined
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what drizzle gives it, pg gets
     return client.query((name === undefined ? config : { ...(config as object), name }) as never, values as never)
   }
   return new Proxy(client, { get: (target, key) => (key === 'query' ? query : Reflect.get(target, key)) })
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const isQueryConfig = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-function nameOf(text: string): string | undefined {
-  const known = statements.get(text)
-  if (known !== undefined || statements.size >= mostStatements) return known
-  const name = `statement_${statements.size}`
-  statements.set(text, name)
+function statementName(text: string): string | undefined {
+  const known = statementNames.get(text)
+  if (known !== undefined || statementNames.size >= maxStatements) return known
+  const name = `statement_${statementNames.size}`
+  statementNames.set(text, name)
   return name
 }
 
 /** Retries serialization failures and deadlocks: nothing was written, and the next attempt usually succeeds. */
-const again = async <T>(attempt: () => Promise<T>, tries = 5): Promise<T> => {
+const retryConflicts = async <T>(attempt: () => Promise<T>, tries = 5): Promise<T> => {
   try {
     return await attempt()
   } catch (error) {
-    if (tries <= 1 || !['40001', '40P01'].includes(codeOf(error) ?? '')) throw error
-    return again(attempt, tries - 1)
+    if (tries <= 1 || !['40001', '40P01'].includes(postgresCode(error) ?? '')) throw error
+    return retryConflicts(attempt, tries - 1)
   }
 }
 
 /** The code of a Postgres error, even if drizzle has wrapped it. */
-function codeOf(error: unknown): string | undefined {
+function postgresCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') return error.code
-  return codeOf(error.cause)
+  return postgresCode(error.cause)
 }
 
-export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'
+export const isUniqueViolation = (error: unknown): boolean => postgresCode(error) === '23505'

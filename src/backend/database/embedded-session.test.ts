@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { dataFolder } from '../../../test/fleet/a-fleet.ts'
-import { embeddedSession } from './embedded-session.ts'
+import { createDataFolder } from '../../../test/fleet/a-fleet.ts'
+import { createEmbeddedSession } from './embedded-session.ts'
 
 let lite: PGlite
-let session: ReturnType<typeof embeddedSession>
+let session: ReturnType<typeof createEmbeddedSession>
 beforeAll(async () => {
-  lite = await PGlite.create({ dataDir: join(await dataFolder(), 'database') })
-  session = embeddedSession(lite)
+  lite = await PGlite.create({ dataDir: join(await createDataFolder(), 'database') })
+  session = createEmbeddedSession(lite)
 }, 120_000)
 afterAll(() => lite.close())
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigserial, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import type { SprintEvent } from '../../contract/events.ts'
-import { moment, transactionNumber } from './columns.ts'
+import { timestampMs, transactionNumber } from './columns.ts'
 
 /** The event log of the backend. Kind `event` is an event of a sprint; the other kinds name a changed row. */
 export const events = pgTable('event', {
@@ -22,7 +22,7 @@ export const events = pgTable('event', {
   payload: jsonb('payload').$type<SprintEvent>(),
   /** Path of the whole output on the machine. */
   clipped: text('clipped'),
-  at: moment('at').notNull(),
+  at: timestampMs('at').notNull(),
 })
 export type EventRow = typeof events.$inferSelect
 export type EventKind = 'event' | 'agent' | 'agent-gone' | 'prompt' | 'machine' | 'question' | 'sprint'

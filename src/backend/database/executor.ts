@@ -1,8 +1,8 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
-import { moment } from './columns.ts'
+import { timestampMs } from './columns.ts'
 
 /** Replicas. The others take over the work of a replica that has not been seen for a while. */
 export const executors = pgTable('executor', {
   id: text('id').primaryKey(),
-  lastSeen: moment('last_seen').notNull(),
+  lastSeen: timestampMs('last_seen').notNull(),
 })

@@ -1,6 +1,6 @@
 import { bigserial, boolean, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
-import type { MachineStatus, Program } from '../../contract/fleet/machine.ts'
-import { count, moment } from './columns.ts'
+import type { MachineStatus, InstalledProgram } from '../../contract/fleet/machine.ts'
+import { bigintColumn, timestampMs } from './columns.ts'
 
 export const machines = pgTable('machine', {
   id: uuid('id').primaryKey(),
@@ -13,21 +13,21 @@ export const machines = pgTable('machine', {
   slots: integer('slots').notNull().default(4),
   /** The number of slots that the machine reported last. */
   offers: integer('offers'),
-  programs: jsonb('programs').$type<readonly Program[]>().notNull().default([]),
+  programs: jsonb('programs').$type<readonly InstalledProgram[]>().notNull().default([]),
   roots: jsonb('roots').$type<readonly string[]>().notNull().default([]),
-  diskFreeBytes: count('disk_free_bytes'),
-  clockSkewMs: count('clock_skew_ms'),
+  diskFreeBytes: bigintColumn('disk_free_bytes'),
+  clockSkewMs: bigintColumn('clock_skew_ms'),
   certificateSerial: text('certificate_serial'),
-  certificateExpiresAt: moment('certificate_expires_at'),
+  certificateExpiresAt: timestampMs('certificate_expires_at'),
   alarm: text('alarm'),
   /** The replica that holds its connection; null if it is disconnected. */
   connectedTo: text('connected_to'),
-  connectedAt: moment('connected_at'),
-  epoch: count('epoch').notNull().default(0),
-  bootEpoch: count('boot_epoch').notNull().default(0),
+  connectedAt: timestampMs('connected_at'),
+  epoch: bigintColumn('epoch').notNull().default(0),
+  bootEpoch: bigintColumn('boot_epoch').notNull().default(0),
   bootId: text('boot_id'),
-  lastSeenAt: moment('last_seen_at'),
-  createdAt: moment('created_at').notNull(),
+  lastSeenAt: timestampMs('last_seen_at'),
+  createdAt: timestampMs('created_at').notNull(),
 })
 export type MachineRow = typeof machines.$inferSelect
 
@@ -37,9 +37,9 @@ export const joinTokens = pgTable('join_token', {
   name: text('name'),
   labels: jsonb('labels').$type<readonly string[]>().notNull().default([]),
   createdBy: uuid('created_by'),
-  createdAt: moment('created_at').notNull(),
-  expiresAt: moment('expires_at').notNull(),
-  usedAt: moment('used_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  expiresAt: timestampMs('expires_at').notNull(),
+  usedAt: timestampMs('used_at'),
   /** Pin of the key of the machine that used it. */
   keyPin: text('key_pin'),
   approve: boolean('approve').notNull().default(false),
@@ -60,7 +60,7 @@ export const machineCalls = pgTable('machine_call', {
   type: text('type').notNull(),
   body: jsonb('body'),
   reply: jsonb('reply'),
-  createdAt: moment('created_at').notNull(),
+  createdAt: timestampMs('created_at').notNull(),
 })
 
 /** Messages to machines. A row is deleted once the machine has stored it on disk. */
@@ -69,5 +69,5 @@ export const machineOutbox = pgTable('machine_outbox', {
   machineId: uuid('machine_id').notNull(),
   messageId: text('message_id').notNull(),
   message: jsonb('message').notNull(),
-  createdAt: moment('created_at').notNull(),
+  createdAt: timestampMs('created_at').notNull(),
 })

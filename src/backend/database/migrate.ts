@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { listFolder, readTextIfThere } from '../../platform/files/files.ts'
+import { listFolder, readTextIfExists } from '../../platform/files/files.ts'
 import type { Database } from './database.ts'
 
-type Applied = {
+type AppliedMigration = {
   readonly number: number
   readonly name: string
   readonly checksum: string
   /** Versions that do not know this migration cannot use the database. */
   readonly breaking: boolean
 }
-type Migration = Applied & { readonly sql: string }
+type Migration = AppliedMigration & { readonly sql: string }
 
 /** Arbitrary advisory lock, so that replicas that start together migrate one after the other. */
-const lockNumber = 7_226_842_031
+const migrationLock = 7_226_842_031
 
 /**
  * Applies the missing numbered SQL files, all or none. An applied file must never change. Migrations only add, so older
@@ -25,16 +25,16 @@ export async function migrate(database: Database, folder: string): Promise<void>
   const known = await readMigrations(folder)
   await database.transaction(async ({ client }) => {
     await client.query('set local idle_in_transaction_session_timeout = 0')
-    await client.query('select pg_advisory_xact_lock($1)', [lockNumber])
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
     await client.query(
       `create table if not exists migration
          (number int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
     )
     await client.query('alter table migration add column if not exists breaking boolean not null default false')
-    const { rows } = await client.query<Applied>(
+    const { rows } = await client.query<AppliedMigration>(
       'select number, name, checksum, breaking from migration order by number',
     )
-    refuseOthers(rows, known)
+    assertCompatible(rows, known)
     const missing = known.slice(rows.length)
     // Running replicas lock an agent first in every transaction, so they wait here and cannot deadlock with the
     // migration.
@@ -48,7 +48,7 @@ export async function migrate(database: Database, folder: string): Promise<void>
         breaking,
       ])
     }
-    if (database.kind === 'postgres') await client.query(restamp)
+    if (database.kind === 'postgres') await client.query(resetFutureTransactions)
   })
 }
 
@@ -57,9 +57,9 @@ export async function migrate(database: Database, folder: string): Promise<void>
  * lie in that server's future: reset them to the past. The embedded database is copied as a folder, including its
  * transaction counter.
  */
-const restamp = `update event set tx = '0' where tx >= pg_snapshot_xmax(pg_current_snapshot())`
+const resetFutureTransactions = `update event set tx = '0' where tx >= pg_snapshot_xmax(pg_current_snapshot())`
 
-function refuseOthers(applied: readonly Applied[], known: readonly Migration[]): void {
+function assertCompatible(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const tooNew = applied.find(({ number, breaking }) => number > known.length && breaking)
   if (tooNew) {
     throw new RalphError('DATABASE_NEWER', `this version cannot use the database (${tooNew.name})`, {
@@ -77,7 +77,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
     names.map(async (name, index) => {
       const number = Number(name.slice(0, 4))
       if (number !== index + 1) throw new RalphError('INTERNAL', `${name} should be migration ${index + 1}`)
-      const sql = (await readTextIfThere(join(folder, name))) ?? ''
+      const sql = (await readTextIfExists(join(folder, name))) ?? ''
       const checksum = createHash('sha256').update(sql).digest('hex')
       return { number, name, sql, checksum, breaking: sql.startsWith('-- breaking:') }
     }),

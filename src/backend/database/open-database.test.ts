@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aDatabase, dataFolder, kinds, migrations } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase, createDataFolder, kinds, migrations } from '../../../test/fleet/a-fleet.ts'
 import { packFolder } from '../../platform/files/folder-archive.ts'
 import * as agent from './agent.ts'
 import * as agentPrompt from './agent-prompt.ts'
@@ -21,7 +21,7 @@ import * as webhook from './webhook.ts'
 
 const nouns = [agent, agentPrompt, audit, event, executor, machine, question, sprint, usage, user, webhook]
 
-const opened = async (...given: Parameters<typeof openDatabase>): Promise<Database> => {
+const openTestDatabase = async (...given: Parameters<typeof openDatabase>): Promise<Database> => {
   const database = await openDatabase(...given)
   onTestFinished(() => database.close())
   return database
@@ -34,15 +34,15 @@ async function folder(): Promise<string> {
 }
 
 /** A template database as the build creates it. */
-async function aReadyOne(): Promise<string> {
+async function createTemplate(): Promise<string> {
   const file = join(await folder(), 'database.br')
-  await writeFile(file, await packFolder(join(await dataFolder(), 'database')))
+  await writeFile(file, await packFolder(join(await createDataFolder(), 'database')))
   return file
 }
 
 describe.each(kinds)('a database of kind %s', (kind) => {
   it('has the tables and columns that the schema declares', async () => {
-    const { db } = await aDatabase(kind)
+    const { db } = await createTestDatabase(kind)
     const { rows } = await db.execute<{ name: string; column: string; required: boolean }>(
       `select table_name as name, column_name as column, is_nullable = 'NO' as required
        from information_schema.columns where table_schema = 'public' and table_name <> 'migration'`,
@@ -63,11 +63,11 @@ describe.each(kinds)('a database of kind %s', (kind) => {
 
 describe('a data folder', () => {
   it('belongs to one process at a time, and the error names its owner', async () => {
-    const place = { dataFolder: await dataFolder() }
+    const place = { dataFolder: await createDataFolder() }
     const first = await openDatabase(place, { migrations })
     await expect(openDatabase(place, { migrations })).rejects.toMatchObject({ code: 'DATA_FOLDER_IN_USE' })
     await first.close()
-    await opened(place, { migrations })
+    await openTestDatabase(place, { migrations })
     expect((await stat(join(place.dataFolder, 'database'))).mode & 0o777).toBe(0o700)
   })
 
@@ -75,13 +75,13 @@ describe('a data folder', () => {
     const place = await folder()
     for (const name of ['database', 'database.new-1']) await mkdir(join(place, name))
     await writeFile(join(place, 'database.new-1', 'PG_VERSION'), '18')
-    const { db } = await opened({ dataFolder: place, ready: await aReadyOne() }, { migrations })
+    const { db } = await openTestDatabase({ dataFolder: place, template: await createTemplate() }, { migrations })
     expect((await db.execute('select count(*)::int from agent')).rows).toEqual([{ count: 0 }])
     expect((await readdir(place)).toSorted()).toEqual(['database', 'database.lock'])
   })
 
   it('stays empty if the template is damaged or missing', async () => {
-    const ready = await aReadyOne()
+    const ready = await createTemplate()
     await truncate(ready, Math.floor((await stat(ready)).size / 2))
     const place = { dataFolder: await folder(), ready }
     const failed = { code: 'DATABASE_UNAVAILABLE', place: { file: ready } }
@@ -92,7 +92,7 @@ describe('a data folder', () => {
   })
 
   it('of a newer version works with older ones, unless a migration is breaking', async () => {
-    const place = { dataFolder: await dataFolder() }
+    const place = { dataFolder: await createDataFolder() }
     const newer = await folder()
     await cp(migrations, newer, { recursive: true })
     const count = (await readdir(newer)).length
@@ -109,20 +109,20 @@ describe('a data folder', () => {
   })
 
   it('is migrated completely or not at all', async () => {
-    const place = { dataFolder: await dataFolder() }
+    const place = { dataFolder: await createDataFolder() }
     const broken = await folder()
     for (const name of await readdir(migrations)) await cp(join(migrations, name), join(broken, name))
     const count = (await readdir(broken)).length
     await writeFile(join(broken, `000${count + 1}-broken.sql`), 'create table more (id int); create nonsense')
     await expect(openDatabase(place, { migrations: broken })).rejects.toThrow('syntax error')
-    const { db } = await opened(place, { migrations })
+    const { db } = await openTestDatabase(place, { migrations })
     expect((await db.execute(`select to_regclass('more') as more`)).rows).toEqual([{ more: null }])
   })
 })
 
 describe('a transaction', () => {
   it('that can wait yields to later ones', async () => {
-    const { transaction, aside } = await aDatabase('embedded')
+    const { transaction, aside } = await createTestDatabase('embedded')
     const order: string[] = []
     const note = (name: string) => async () => void order.push(name)
     await Promise.all([aside(note('one')), aside(note('two')), aside(note('three')), transaction(note('prompt'))])
@@ -130,7 +130,7 @@ describe('a transaction', () => {
   })
 
   it('retries after a conflict, and runs afterCommit only after the commit', async () => {
-    const { transaction, db } = await aDatabase('embedded')
+    const { transaction, db } = await createTestDatabase('embedded')
     const told: string[] = []
     let tries = 0
     await transaction(async (tx) => {
@@ -145,7 +145,7 @@ describe('a transaction', () => {
   })
 
   it('cannot change the audit log', async () => {
-    const { db } = await aDatabase('embedded')
+    const { db } = await createTestDatabase('embedded')
     await db.insert(audit.audit).values({ at: 0, who: 'somebody', what: 'something' })
     const change = db.update(audit.audit).set({ who: 'nobody' })
     await expect(change.then(() => undefined)).rejects.toMatchObject({

@@ -3,15 +3,15 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool } from 'pg'
 import { RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/files/file-lock.ts'
-import { makePrivateFolder } from '../../platform/files/files.ts'
-import { databaseOn, remembering, type Database } from './database.ts'
-import { embeddedSession } from './embedded-session.ts'
+import { createPrivateFolder } from '../../platform/files/files.ts'
+import { createDatabase, withPreparedStatements, type Database } from './database.ts'
+import { createEmbeddedSession } from './embedded-session.ts'
 import { migrate } from './migrate.ts'
-import { openLite } from './open-lite.ts'
-import { placeReady } from './place-ready.ts'
-import { roomIn } from './room.ts'
-import { localSignals, openSignals } from './signals.ts'
-import { tidyEvery } from './tidy.ts'
+import { openPglite } from './open-lite.ts'
+import { unpackTemplateDatabase } from './place-ready.ts'
+import { createDiskSpaceGuard } from './room.ts'
+import { createLocalSignals, openSignals } from './signals.ts'
+import { startVacuum } from './tidy.ts'
 
 /** A local folder (one process, no setup), or a Postgres server shared by any number of replicas. */
 export type DatabasePlace = EmbeddedPlace | { readonly url: string }
@@ -22,7 +22,7 @@ type EmbeddedPlace = {
    * A template of an empty database (bin/database.br). Without it, Postgres creates one, which takes seconds and 500
    * MB.
    */
-  readonly ready?: string
+  readonly template?: string
 }
 
 export type DatabaseOptions = {
@@ -31,7 +31,7 @@ export type DatabaseOptions = {
   /** Maximum number of connections to a server, shared with DBOS. */
   readonly connections?: number
   /** Called when a connection is lost. The pool opens a new one. */
-  readonly onTrouble?: (error: Error) => void
+  readonly onError?: (error: Error) => void
 }
 
 /** Opens the database and migrates it. The caller must `close` it. */
@@ -46,16 +46,16 @@ export async function openDatabase(place: DatabasePlace, options: DatabaseOption
   }
 }
 
-const oldestServer = 150_000
+const minServerVersion = 150_000
 
-async function openServer(url: string, { connections = 12, onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+async function openServer(url: string, { connections = 12, onError: onTrouble = ignoreError }: DatabaseOptions): Promise<Database> {
   // Releases the row locks of a frozen replica before the other replicas declare it dead.
   const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
   pool.on('error', onTrouble)
   pool.on('connect', (client) => client.on('error', onTrouble))
   try {
     const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-    if (Number(rows[0]?.version) < oldestServer) {
+    if (Number(rows[0]?.version) < minServerVersion) {
       throw new RalphError('DATABASE_UNAVAILABLE', 'the database is older than PostgreSQL 15')
     }
     const signals = await openSignals(url, pool, onTrouble)
@@ -63,49 +63,49 @@ async function openServer(url: string, { connections = 12, onTrouble = ignore }:
       await signals.close()
       await pool.end()
     }
-    return databaseOn({ kind: 'postgres', pool, db: drizzle(remembering(pool)), url, signals, close })
+    return createDatabase({ kind: 'postgres', pool, db: drizzle(withPreparedStatements(pool)), url, signals, close })
   } catch (error) {
     await pool.end()
-    throw error instanceof RalphError ? error : unavailable(error)
+    throw error instanceof RalphError ? error : databaseUnavailable(error)
   }
 }
 
 const sessionLimits = { idle_in_transaction_session_timeout: 3000, connectionTimeoutMillis: 10_000 }
 
-const unavailable = (cause: unknown): RalphError =>
-  new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${messageOf(cause)}`, { cause })
+const databaseUnavailable = (cause: unknown): RalphError =>
+  new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${databaseErrorMessage(cause)}`, { cause })
 
 /**
  * Postgres inside this process. It has no lock of its own, and two processes would corrupt the data, so we lock the
  * folder. It has one connection: a holder must not wait for another client, or both deadlock.
  */
-async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: DatabaseOptions): Promise<Database> {
+async function openEmbedded(place: EmbeddedPlace, { onError: onTrouble = ignoreError }: DatabaseOptions): Promise<Database> {
   const dataFolder = resolve(place.dataFolder)
   const folder = join(dataFolder, 'database')
-  await makePrivateFolder(dataFolder)
-  const lock = own(join(dataFolder, 'database.lock'))
-  const mustHaveRoom = roomIn(dataFolder)
+  await createPrivateFolder(dataFolder)
+  const lock = lockDataFolder(join(dataFolder, 'database.lock'))
+  const assertDiskSpace = createDiskSpaceGuard(dataFolder)
   try {
-    await mustHaveRoom()
-    if (place.ready !== undefined) await placeReady(place.ready, folder)
-    await makePrivateFolder(folder)
-    const lite = await openLite(folder)
-    const pool = new Pool({ user: 'postgres', database: 'postgres', stream: embeddedSession(lite), ...oneConnection })
+    await assertDiskSpace()
+    if (place.template !== undefined) await unpackTemplateDatabase(place.template, folder)
+    await createPrivateFolder(folder)
+    const lite = await openPglite(folder)
+    const pool = new Pool({ user: 'postgres', database: 'postgres', stream: createEmbeddedSession(lite), ...oneConnection })
     pool.on('error', onTrouble)
     pool.on('connect', (client) => {
       client.on('error', onTrouble)
       // All connections share one session, and so its prepared statements.
       client.query('deallocate all').catch(onTrouble)
     })
-    const tidying = tidyEvery(pool, onTrouble)
+    const tidying = startVacuum(pool, onTrouble)
     const close = async () => {
       await tidying.stop()
       await pool.end()
       await lite.close()
       lock.release()
     }
-    const parts = { pool, db: drizzle(remembering(pool)), url: nowhere, signals: localSignals(), close }
-    return databaseOn({ kind: 'embedded', ...parts }, mustHaveRoom)
+    const parts = { pool, db: drizzle(withPreparedStatements(pool)), url: placeholderUrl, signals: createLocalSignals(), close }
+    return createDatabase({ kind: 'embedded', ...parts }, assertDiskSpace)
   } catch (error) {
     lock.release()
     throw error
@@ -113,11 +113,11 @@ async function openEmbedded(place: EmbeddedPlace, { onTrouble = ignore }: Databa
 }
 
 /** Required by pg, but never dialled: all access goes through the pool. */
-const nowhere = 'postgresql://postgres@localhost/postgres'
+const placeholderUrl = 'postgresql://postgres@localhost/postgres'
 
 const oneConnection = { max: 1, idleTimeoutMillis: 0 }
 
-function own(path: string): FileLock {
+function lockDataFolder(path: string): FileLock {
   const taken = lockFile(path, `process ${process.pid}`)
   if ('lock' in taken) return taken.lock
   throw new RalphError('DATA_FOLDER_IN_USE', `the data folder is in use by ${taken.owner}`, {
@@ -126,6 +126,6 @@ function own(path: string): FileLock {
   })
 }
 
-const ignore = () => {}
+const ignoreError = () => {}
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message || cause.name : String(cause))
+const databaseErrorMessage = (cause: unknown): string => (cause instanceof Error ? cause.message || cause.name : String(cause))

@@ -1,6 +1,6 @@
 import { integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import type { QuestionStatus } from '../../contract/fleet/question.ts'
-import { moment } from './columns.ts'
+import { timestampMs } from './columns.ts'
 
 export const questions = pgTable('question', {
   id: uuid('id').primaryKey(),
@@ -12,9 +12,9 @@ export const questions = pgTable('question', {
   options: jsonb('options').$type<string[]>(),
   defaultAnswer: text('default_answer'),
   iteration: integer('iteration'),
-  askedAt: moment('asked_at').notNull(),
+  askedAt: timestampMs('asked_at').notNull(),
   answer: text('answer'),
   answeredBy: text('answered_by'),
-  answeredAt: moment('answered_at'),
+  answeredAt: timestampMs('answered_at'),
 })
 export type QuestionRow = typeof questions.$inferSelect

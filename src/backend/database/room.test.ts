@@ -1,12 +1,12 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { roomIn } from './room.ts'
+import { createDiskSpaceGuard } from './room.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 it('refuses writes before the disk is full, and recovers by itself', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const disk = { freeBytes: 70_000_000 }
-  const mustHaveRoom = roomIn('/data', async () => disk)
+  const mustHaveRoom = createDiskSpaceGuard('/data', async () => disk)
   await mustHaveRoom()
   disk.freeBytes = 50_000_000
   await mustHaveRoom()

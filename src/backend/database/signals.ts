@@ -5,17 +5,17 @@ import { Client, type Pool } from 'pg'
  * poll.
  */
 export interface Signals {
-  readonly give: (topic: string, key: string) => void
+  readonly emit: (topic: string, key: string) => void
   /** Returns an unsubscribe function. */
   readonly on: (topic: string, hear: (key: string) => void) => () => void
   readonly close: () => Promise<void>
 }
 
 /** For the embedded database, which has a single process. */
-export function localSignals(): Signals {
+export function createLocalSignals(): Signals {
   const listeners = new Map<string, Set<(key: string) => void>>()
   return {
-    give: (topic, key) => listeners.get(topic)?.forEach((hear) => hear(key)),
+    emit: (topic, key) => listeners.get(topic)?.forEach((hear) => hear(key)),
     on: (topic, hear) => {
       const hearing = listeners.get(topic) ?? new Set()
       listeners.set(topic, hearing.add(hear))
@@ -28,24 +28,24 @@ export function localSignals(): Signals {
 const channel = 'ralph_signals'
 const reconnectMs = 1000
 /** Postgres serializes commits of transactions that notify, so signals are sent outside of them, in batches. */
-const gatherMs = 5
-const mostBytes = 7000
+const batchMs = 5
+const maxPayloadBytes = 7000
 
 /** Signals between replicas: LISTEN on a dedicated connection, NOTIFY after the commit. */
-export async function openSignals(url: string, pool: Pool, onTrouble: (error: Error) => void): Promise<Signals> {
-  const local = localSignals()
+export async function openSignals(url: string, pool: Pool, onError: (error: Error) => void): Promise<Signals> {
+  const local = createLocalSignals()
   const self = crypto.randomUUID()
   const waiting = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let listening: Client | undefined
 
-  const tellOthers = () => {
+  const notifyReplicas = () => {
     timer = undefined
-    const parts = packed([...waiting])
+    const parts = packSignals([...waiting])
     waiting.clear()
     for (const part of parts) {
-      pool.query('select pg_notify($1, $2)', [channel, JSON.stringify([self, ...part])]).catch(onTrouble)
+      pool.query('select pg_notify($1, $2)', [channel, JSON.stringify([self, ...part])]).catch(onError)
     }
   }
 
@@ -54,15 +54,15 @@ export async function openSignals(url: string, pool: Pool, onTrouble: (error: Er
     const lost = (error: Error) => {
       if (closed || listening !== client) return
       listening = undefined
-      onTrouble(error)
+      onError(error)
       setTimeout(() => void listen(), reconnectMs).unref()
     }
     listening = client
     client.on('error', lost)
     client.on('end', () => lost(new Error('the listening connection has ended')))
     client.on('notification', ({ payload = '[]' }) => {
-      const [from, ...signals] = heard(payload)
-      if (from !== self) for (const signal of signals) local.give(...split(signal))
+      const [from, ...signals] = parsePayload(payload)
+      if (from !== self) for (const signal of signals) local.emit(...splitSignal(signal))
     })
     try {
       await client.connect()
@@ -75,10 +75,10 @@ export async function openSignals(url: string, pool: Pool, onTrouble: (error: Er
 
   return {
     on: local.on,
-    give: (topic, key) => {
-      local.give(topic, key)
+    emit: (topic, key) => {
+      local.emit(topic, key)
       waiting.add(`${topic} ${key}`)
-      timer ??= setTimeout(tellOthers, gatherMs)
+      timer ??= setTimeout(notifyReplicas, batchMs)
     },
     close: async () => {
       closed = true
@@ -89,23 +89,23 @@ export async function openSignals(url: string, pool: Pool, onTrouble: (error: Er
   }
 }
 
-const heard = (payload: string): string[] => {
+const parsePayload = (payload: string): string[] => {
   const parsed: unknown = JSON.parse(payload)
   return Array.isArray(parsed) ? parsed.filter((part) => typeof part === 'string') : []
 }
 
-const split = (signal: string): [string, string] => {
+const splitSignal = (signal: string): [string, string] => {
   const at = signal.indexOf(' ')
   return [signal.slice(0, at), signal.slice(at + 1)]
 }
 
 /** A notification payload holds 8000 bytes. */
-function packed(signals: readonly string[]): string[][] {
+function packSignals(signals: readonly string[]): string[][] {
   const parts: string[][] = []
-  let size = mostBytes
+  let size = maxPayloadBytes
   for (const signal of signals) {
     const bytes = Buffer.byteLength(signal) + 3
-    if (size + bytes > mostBytes) {
+    if (size + bytes > maxPayloadBytes) {
       parts.push([])
       size = 0
     }

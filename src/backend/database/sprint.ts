@@ -2,7 +2,7 @@ import { boolean, doublePrecision, integer, jsonb, pgTable, primaryKey, text, uu
 import type { Protocol } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord, Progress, SprintStatus, Verdict } from '../../contract/progress.ts'
 import type { Order } from '../../loop/order.ts'
-import { count, moment } from './columns.ts'
+import { bigintColumn, timestampMs } from './columns.ts'
 
 export const sprints = pgTable('sprint', {
   id: uuid('id').primaryKey(),
@@ -19,13 +19,13 @@ export const sprints = pgTable('sprint', {
   branch: text('branch'),
   /** The commit with its current files, if the machine has pushed them. */
   pushed: text('pushed'),
-  startAt: moment('start_at'),
+  startAt: timestampMs('start_at'),
   startedBy: text('started_by'),
   /** Set to resume it once the machine confirms that the agent has stopped. */
-  resumeAskedAt: moment('resume_asked_at'),
-  lastEventAt: moment('last_event_at'),
-  createdAt: moment('created_at').notNull(),
-  updatedAt: moment('updated_at').notNull(),
+  resumeAskedAt: timestampMs('resume_asked_at'),
+  lastEventAt: timestampMs('last_event_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  updatedAt: timestampMs('updated_at').notNull(),
 })
 export type SprintRow = typeof sprints.$inferSelect
 
@@ -40,9 +40,9 @@ export const sprintOrders = pgTable('sprint_order', {
   /** Prompts of the agent wait until it is done. */
   blocking: boolean('blocking').notNull(),
   promptId: uuid('prompt_id'),
-  dueAt: moment('due_at'),
-  createdAt: moment('created_at').notNull(),
-  endedAt: moment('ended_at'),
+  dueAt: timestampMs('due_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  endedAt: timestampMs('ended_at'),
 })
 export type OrderRow = typeof sprintOrders.$inferSelect
 
@@ -54,7 +54,7 @@ export const facts = pgTable(
     id: text('id').notNull(),
     rev: integer('rev').notNull(),
     type: text('type').notNull(),
-    at: moment('at').notNull(),
+    at: timestampMs('at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.sprintId, table.id] })],
 )
@@ -67,9 +67,9 @@ export const iterations = pgTable(
     agentId: uuid('agent_id').notNull(),
     verdict: text('verdict').$type<Verdict>().notNull(),
     record: jsonb('record').$type<IterationRecord>().notNull(),
-    durationMs: count('duration_ms').notNull(),
+    durationMs: bigintColumn('duration_ms').notNull(),
     costUsd: doublePrecision('cost_usd'),
-    endedAt: moment('ended_at').notNull(),
+    endedAt: timestampMs('ended_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.sprintId, table.number] })],
 )
@@ -80,7 +80,7 @@ export const checkpoints = pgTable(
     sprintId: uuid('sprint_id').notNull(),
     iteration: integer('iteration').notNull(),
     commit: text('commit').notNull(),
-    at: moment('at').notNull(),
+    at: timestampMs('at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.sprintId, table.iteration] })],
 )

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { aDatabase } from '../../../test/fleet/a-fleet.ts'
-import { tidy } from './tidy.ts'
+import { createTestDatabase } from '../../../test/fleet/a-fleet.ts'
+import { vacuumFullestTable } from './tidy.ts'
 
 it('vacuums dead rows, so that a table with few rows stays small', async () => {
-  const { pool } = await aDatabase('embedded')
+  const { pool } = await createTestDatabase('embedded')
   await pool.query('create table few (id int primary key, text text)')
   const change = async () => {
     await pool.query(`insert into few select n, repeat('x', 500) from generate_series(1, 1000) as n`)
@@ -16,7 +16,7 @@ it('vacuums dead rows, so that a table with few rows stays small', async () => {
   const untidy = await size()
   for (let n = 0; n < 5; n++) {
     await change()
-    expect(await tidy(pool)).toBe('few')
+    expect(await vacuumFullestTable(pool)).toBe('few')
   }
   expect(await size()).toBeLessThan(untidy)
 })

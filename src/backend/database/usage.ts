@@ -1,5 +1,5 @@
 import { date, doublePrecision, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { count, moment } from './columns.ts'
+import { bigintColumn, timestampMs } from './columns.ts'
 
 export const usage = pgTable(
   'usage',
@@ -10,10 +10,10 @@ export const usage = pgTable(
     model: text('model').notNull(),
     costUsd: doublePrecision('cost_usd').notNull().default(0),
     unpriced: integer('unpriced').notNull().default(0),
-    inputTokens: count('input_tokens').notNull().default(0),
-    outputTokens: count('output_tokens').notNull().default(0),
-    cacheReadTokens: count('cache_read_tokens').notNull().default(0),
-    cacheWriteTokens: count('cache_write_tokens').notNull().default(0),
+    inputTokens: bigintColumn('input_tokens').notNull().default(0),
+    outputTokens: bigintColumn('output_tokens').notNull().default(0),
+    cacheReadTokens: bigintColumn('cache_read_tokens').notNull().default(0),
+    cacheWriteTokens: bigintColumn('cache_write_tokens').notNull().default(0),
     iterations: integer('iterations').notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.day, table.agentId, table.model] })],
@@ -22,8 +22,8 @@ export const usage = pgTable(
 /** Current usage limits, shared by all agents of the account. */
 export const accountLimits = pgTable('account_limit', {
   account: text('account').primaryKey(),
-  until: moment('until').notNull(),
+  until: timestampMs('until').notNull(),
   reason: text('reason').notNull(),
   agentId: uuid('agent_id'),
-  notedAt: moment('noted_at').notNull(),
+  notedAt: timestampMs('noted_at').notNull(),
 })

@@ -1,6 +1,6 @@
 import { pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { AccessLevel, UserRole } from '../../contract/fleet/user.ts'
-import { moment } from './columns.ts'
+import { timestampMs } from './columns.ts'
 
 export const users = pgTable('user', {
   id: uuid('id').primaryKey(),
@@ -9,8 +9,8 @@ export const users = pgTable('user', {
   role: text('role').$type<UserRole>().notNull(),
   /** Issuer and subject of the identity provider. */
   subject: text('subject').unique(),
-  createdAt: moment('created_at').notNull(),
-  disabledAt: moment('disabled_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  disabledAt: timestampMs('disabled_at'),
 })
 
 export const access = pgTable(
@@ -28,16 +28,16 @@ export const sessions = pgTable('session', {
   hash: text('hash').primaryKey(),
   userId: uuid('user_id').notNull(),
   signedInBy: text('signed_in_by').$type<'local' | 'oidc'>().notNull(),
-  createdAt: moment('created_at').notNull(),
-  lastUsedAt: moment('last_used_at').notNull(),
-  expiresAt: moment('expires_at').notNull(),
+  createdAt: timestampMs('created_at').notNull(),
+  lastUsedAt: timestampMs('last_used_at').notNull(),
+  expiresAt: timestampMs('expires_at').notNull(),
 })
 
 /** Single use: redeemed by deleting the row. */
 export const tickets = pgTable('ticket', {
   hash: text('hash').primaryKey(),
   userId: uuid('user_id').notNull(),
-  expiresAt: moment('expires_at').notNull(),
+  expiresAt: timestampMs('expires_at').notNull(),
 })
 
 export const apiTokens = pgTable('api_token', {
@@ -46,8 +46,8 @@ export const apiTokens = pgTable('api_token', {
   name: text('name').notNull(),
   scope: text('scope').$type<'read' | 'write' | 'admin'>().notNull(),
   hash: text('hash').notNull().unique(),
-  createdAt: moment('created_at').notNull(),
-  expiresAt: moment('expires_at').notNull(),
-  lastUsedAt: moment('last_used_at'),
-  revokedAt: moment('revoked_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  expiresAt: timestampMs('expires_at').notNull(),
+  lastUsedAt: timestampMs('last_used_at'),
+  revokedAt: timestampMs('revoked_at'),
 })

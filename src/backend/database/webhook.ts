@@ -1,6 +1,6 @@
 import { boolean, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import type { Delivery, WebhookEvent } from '../../contract/fleet/webhook.ts'
-import { moment } from './columns.ts'
+import { timestampMs } from './columns.ts'
 
 export const webhooks = pgTable('webhook', {
   id: uuid('id').primaryKey(),
@@ -9,7 +9,7 @@ export const webhooks = pgTable('webhook', {
   enabled: boolean('enabled').notNull().default(true),
   secret: text('secret').notNull(),
   createdBy: uuid('created_by'),
-  createdAt: moment('created_at').notNull(),
+  createdAt: timestampMs('created_at').notNull(),
 })
 
 export const deliveries = pgTable('delivery', {
@@ -22,8 +22,8 @@ export const deliveries = pgTable('delivery', {
   body: jsonb('body').notNull(),
   status: text('status').$type<Delivery['status']>().notNull(),
   tries: integer('tries').notNull().default(0),
-  nextTryAt: moment('next_try_at'),
+  nextTryAt: timestampMs('next_try_at'),
   error: text('error'),
-  createdAt: moment('created_at').notNull(),
-  sentAt: moment('sent_at'),
+  createdAt: timestampMs('created_at').notNull(),
+  sentAt: timestampMs('sent_at'),
 })

@@ -2,7 +2,7 @@ import type { SQL } from 'drizzle-orm'
 import type { Tx } from '../database/database.ts'
 
 /** A durable task, executed later or by another replica. */
-export type Work = {
+export type EngineTask = {
   /** Deduplicates: tasks with the same ID run once. */
   readonly id: string
   /** Selects the handler. */
@@ -17,14 +17,14 @@ export type Work = {
  * Executes one kind of task. May be called again for the same task after a crash, so its effect must be one transaction
  * that detects a repetition. Errors are retried with growing delays.
  */
-export type Handler = (input: unknown) => Promise<void>
+export type TaskHandler = (input: unknown) => Promise<void>
 
 /** Durable tasks: a task enqueued in a transaction runs after the commit on some replica, even if others crash. */
 export interface Engine {
   /** Unique to this start of this process. */
   readonly executorId: string
   /** Commits or rolls back with the transaction. Without `at`, it starts in this process right after the commit. */
-  readonly enqueue: (tx: Tx, work: Work) => Promise<void>
+  readonly enqueue: (tx: Tx, work: EngineTask) => Promise<void>
   /** The result is no longer needed. A task that already runs must notice this itself. */
   readonly cancel: (tx: Tx, id: string) => void
   /** An SQL condition: whether the executor is alive. */

@@ -1,9 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
-import { isDatabaseGone } from '../database/database-gone.ts'
-import { holdLife, isAlive } from './life.ts'
+import { isDatabaseUnavailable } from '../database/database-gone.ts'
+import { holdLivenessLock, holdsLivenessLock } from './life.ts'
 
-const beatMs = 1000
+const heartbeatMs = 1000
 /**
  * A replica not seen for this long, by the clock of the database, is dead even if it holds its liveness lock. Generous,
  * because an overloaded computer is not dead and a takeover makes it worse; killed replicas lose their liveness lock at
@@ -13,7 +13,7 @@ const deadMs = 20_000
 /** A replica seen this recently counts as alive even without its liveness lock, which may be reconnecting. */
 const seenMs = 2500
 
-type Heart = {
+type HeartbeatOptions = {
   readonly executorId: string
   readonly recover: () => Promise<number>
   readonly onLost: (reason: string) => void
@@ -25,13 +25,13 @@ type Heart = {
  * (killed processes), and those silent for too long (hanging processes, lost computers). A replica that could not write
  * its own heartbeat for that long must exit, because others have taken over its work.
  */
-export async function startHeartbeat(database: Database, { executorId, recover, onLost, log }: Heart) {
+export async function startHeartbeat(database: Database, { executorId, recover, onLost, log }: HeartbeatOptions) {
   let last = performance.now()
   let lost = false
   /** While the database is down, no replica can take over anything. */
   let isAway = false
   let beating = Promise.resolve()
-  const life = await holdLife(database.url, executorId, (error) => log('warning', `heartbeat: ${error.message}`))
+  const life = await holdLivenessLock(database.url, executorId, (error) => log('warning', `heartbeat: ${error.message}`))
   const beat = async () => {
     await database.db.execute(sql`
       insert into executor (id, last_seen) values (${executorId}, clock_timestamp())
@@ -50,10 +50,10 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
       onLost(`no heartbeat for ${Math.round(silentMs)} ms`)
     }
     beating = beating.then(beat).catch((error: unknown) => {
-      isAway = isDatabaseGone(error)
+      isAway = isDatabaseUnavailable(error)
       log('warning', `heartbeat: ${String(error)}`)
     })
-  }, beatMs)
+  }, heartbeatMs)
   return {
     stop: async () => {
       clearInterval(timer)
@@ -65,17 +65,17 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
 }
 
 /** Replicas that are dead and have unfinished tasks. */
-export async function deadExecutors({ db }: Database, limits?: Limits): Promise<string[]> {
+export async function listDeadExecutors({ db }: Database, limits?: LivenessLimits): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     select distinct executor_id as id from dbos.workflow_status
-    where status = 'PENDING' and not ${isLiving(sql`executor_id`, limits)}`)
+    where status = 'PENDING' and not ${isExecutorAlive(sql`executor_id`, limits)}`)
   return rows.map(({ id }) => id)
 }
 
-type Limits = { readonly deadMs: number; readonly seenMs: number }
+type LivenessLimits = { readonly deadMs: number; readonly seenMs: number }
 
 /** An SQL condition: whether the executor is alive. */
-export const isLiving = (id: SQL, limits: Limits = { deadMs, seenMs }): SQL => sql`(${id} in (
+export const isExecutorAlive = (id: SQL, limits: LivenessLimits = { deadMs, seenMs }): SQL => sql`(${id} in (
   select id from executor
   where last_seen > clock_timestamp() - make_interval(secs => ${limits.deadMs / 1000})
-    and (last_seen > clock_timestamp() - make_interval(secs => ${limits.seenMs / 1000}) or ${isAlive(sql`executor.id`)})))`
+    and (last_seen > clock_timestamp() - make_interval(secs => ${limits.seenMs / 1000}) or ${holdsLivenessLock(sql`executor.id`)})))`

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { aDatabase, kinds, until } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase, kinds, waitUntil } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine } from './engine.ts'
-import { deadExecutors } from './heartbeat.ts'
-import { holdLife } from './life.ts'
+import { listDeadExecutors } from './heartbeat.ts'
+import { holdLivenessLock } from './life.ts'
 import { openEngine } from './open-engine.ts'
 
 describe.each(kinds)('the engine on %s', (kind) => {
@@ -23,7 +23,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
       },
     })
   beforeAll(async () => {
-    database = await aDatabase(kind)
+    database = await createTestDatabase(kind)
     engine = await open()
   }, 120_000)
   afterAll(() => engine?.close(), 60_000)
@@ -36,7 +36,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
       engine.enqueue(tx, { id, kind: 'note', input: { id }, ...(at !== undefined && { at }) }),
     )
   const isDone = (count: number) =>
-    until(
+    waitUntil(
       async () => done,
       (all) => all.length >= count,
     )
@@ -90,7 +90,7 @@ describe.each(kinds)('the engine on %s', (kind) => {
   it.skipIf(kind === 'embedded')(
     'declares a process dead when its session ends, even if it was seen recently',
     async () => {
-      const life = await holdLife(database.url, 'another', () => {})
+      const life = await holdLivenessLock(database.url, 'another', () => {})
       await enqueue('left', Date.now() + 3_600_000)
       await database.db.execute(sql`
       update dbos.workflow_status set status = 'PENDING', executor_id = 'another' where workflow_uuid = 'left'`)
@@ -98,11 +98,11 @@ describe.each(kinds)('the engine on %s', (kind) => {
       await database.db.execute(sql`
       insert into executor (id, last_seen) values ('another', clock_timestamp() + interval '1 hour')`)
       // Seen, but long enough ago for the liveness lock to be checked.
-      const dead = () => deadExecutors(database, { deadMs: hour, seenMs: -2 * hour })
+      const dead = () => listDeadExecutors(database, { deadMs: hour, seenMs: -2 * hour })
       expect(await dead()).toEqual([])
       await life.end()
-      await until(dead, (ids) => ids.includes('another'))
-      expect(await deadExecutors(database)).toEqual([])
+      await waitUntil(dead, (ids) => ids.includes('another'))
+      expect(await listDeadExecutors(database)).toEqual([])
       await database.db.execute(sql`delete from executor where id = 'another'`)
       await isDone(1)
       expect(done).toEqual([{ id: 'left' }])

@@ -4,11 +4,11 @@ import type { DLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs'
 import { sql } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
-import type { Engine, Handler, Work } from './engine.ts'
-import { deadExecutors, isLiving, startHeartbeat } from './heartbeat.ts'
+import type { Engine, TaskHandler, EngineTask } from './engine.ts'
+import { listDeadExecutors, isExecutorAlive, startHeartbeat } from './heartbeat.ts'
 
 export type EngineOptions = {
-  readonly handlers: Readonly<Record<string, Handler>>
+  readonly handlers: Readonly<Record<string, TaskHandler>>
   /** The other replicas consider this process dead, or it could not reach the database for that long: it must exit. */
   readonly onLost: (reason: string) => void
   readonly log?: (level: 'warning' | 'error', text: string) => void
@@ -19,10 +19,10 @@ const application = 'ralph'
 const applicationVersion = 'ralph-1'
 const queueName = 'work'
 const workflowName = 'work'
-const attempts = { retriesAllowed: true, maxAttempts: 20, intervalSeconds: 1, backoffRate: 2 }
+const maxAttempts = { retriesAllowed: true, maxAttempts: 20, intervalSeconds: 1, backoffRate: 2 }
 const drainMs = 2000
-const cleaningMs = 3_600_000
-const keptMs = 24 * 3_600_000
+const cleanupIntervalMs = 3_600_000
+const finishedRetentionMs = 24 * 3_600_000
 
 /** Runs DBOS on the pool of the database. DBOS keeps its state in globals, so a process has one engine. */
 export async function openEngine(database: Database, options: EngineOptions): Promise<Engine> {
@@ -30,8 +30,8 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
   const { handlers, onLost, log = () => {} } = options
   // An embedded database has no other process, so unfinished tasks are ours.
   const executorId = database.kind === 'embedded' ? 'embedded' : crypto.randomUUID()
-  register(handlers)
-  const shared = { systemDatabaseUrl: database.url, systemDatabasePool: database.pool, logger: quietLogger(log) }
+  registerWorkflow(handlers)
+  const shared = { systemDatabaseUrl: database.url, systemDatabasePool: database.pool, logger: createDbosLogger(log) }
   DBOS.setConfig({
     ...shared,
     name: application,
@@ -42,25 +42,25 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
   })
   await DBOS.launch()
   const queue = await DBOS.registerQueue(queueName, { workerConcurrency: 32, minPollingIntervalMs: 1000 })
-  const startSoon = startingSoon(queue, executorId)
+  const startSoon = createQueuePoller(queue, executorId)
   const client = await DBOSClient.create({ ...shared, applicationName: application })
   const recover = async () => {
-    const dead = await deadExecutors(database)
+    const dead = await listDeadExecutors(database)
     const taken = dead.length > 0 ? await DBOSExecutor.globalInstance?.recoverPendingWorkflows(dead) : []
     return taken?.length ?? 0
   }
   const heart =
     database.kind === 'embedded' ? undefined : await startHeartbeat(database, { executorId, recover, onLost, log })
-  const cleaning = setInterval(() => void clean().catch((error: unknown) => log('warning', String(error))), cleaningMs)
+  const cleaning = setInterval(() => void deleteFinishedTasks().catch((error: unknown) => log('warning', String(error))), cleanupIntervalMs)
   cleaning.unref()
   return {
     executorId,
     enqueue: async (tx, work) => {
-      await client.enqueueInTransaction(tx.client, optionsOf(work), work.kind, work.input)
+      await client.enqueueInTransaction(tx.client, workflowOptions(work), work.kind, work.input)
       if (work.at === undefined) tx.afterCommit(startSoon)
     },
     cancel: (tx, id) => tx.afterCommit(() => void DBOS.cancelWorkflow(id).catch(() => {})),
-    isAlive: (id) => (database.kind === 'embedded' ? sql`(${id} = ${executorId})` : isLiving(id)),
+    isAlive: (id) => (database.kind === 'embedded' ? sql`(${id} = ${executorId})` : isExecutorAlive(id)),
     recover,
     close: async () => {
       clearInterval(cleaning)
@@ -71,16 +71,16 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
   }
 }
 
-function register(handlers: EngineOptions['handlers']): void {
+function registerWorkflow(handlers: EngineOptions['handlers']): void {
   const work = async (kind: string, input: unknown): Promise<void> => {
     const handler = handlers[kind]
     if (!handler) throw new RalphError('INTERNAL', `no handler for ${kind}`)
-    await DBOS.runStep(() => handler(input), { name: kind, ...attempts })
+    await DBOS.runStep(() => handler(input), { name: kind, ...maxAttempts })
   }
   DBOS.registerWorkflow(work, { name: workflowName, maxRecoveryAttempts: 1_000_000 })
 }
 
-const optionsOf = ({ id, at }: Work) => ({
+const workflowOptions = ({ id, at }: EngineTask) => ({
   workflowName,
   queueName,
   workflowID: id,
@@ -88,10 +88,10 @@ const optionsOf = ({ id, at }: Work) => ({
   ...(at !== undefined && { delaySeconds: Math.max(0, (at - Date.now()) / 1000) }),
 })
 
-type Queue = Awaited<ReturnType<typeof DBOS.registerQueue>>
+type DbosQueue = Awaited<ReturnType<typeof DBOS.registerQueue>>
 
 /** Polls the queue now, once for all commits of this event loop turn; DBOS itself polls once a second. */
-function startingSoon(queue: Queue, executorId: string): () => void {
+function createQueuePoller(queue: DbosQueue, executorId: string): () => void {
   let starting = false
   const start = async () => {
     starting = false
@@ -113,8 +113,8 @@ function startingSoon(queue: Queue, executorId: string): () => void {
 }
 
 /** Deletes finished tasks after a day. */
-async function clean(): Promise<void> {
-  const completedBefore = new Date(Date.now() - keptMs).toISOString()
+async function deleteFinishedTasks(): Promise<void> {
+  const completedBefore = new Date(Date.now() - finishedRetentionMs).toISOString()
   for (;;) {
     const some = await DBOS.listWorkflows({ completedBefore, limit: 500, loadInput: false, loadOutput: false })
     if (some.length === 0) return
@@ -122,7 +122,7 @@ async function clean(): Promise<void> {
   }
 }
 
-const quietLogger = (log: NonNullable<EngineOptions['log']>): DLogger => ({
+const createDbosLogger = (log: NonNullable<EngineOptions['log']>): DLogger => ({
   info: () => {},
   debug: () => {},
   warn: (entry) => log('warning', String(entry)),

@@ -1,21 +1,21 @@
 import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
-import type { Workspace } from '../../contract/fleet/agent.ts'
+import type { AgentWorkspace } from '../../contract/fleet/agent.ts'
 import { agents, conversations, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { access } from '../database/user.ts'
 import { machines } from '../database/machine.ts'
-import { announce } from './announce.ts'
-import { interrupt } from './give-orders.ts'
-import { accountOn } from './place.ts'
-import type { Asker, Fleet } from './ports.ts'
-import { lockAgent, notFound, runningPrompt, sprintIn } from './rows.ts'
-import { stop } from './sprints.ts'
+import { recordRowChanges } from './announce.ts'
+import { interruptPrompt } from './give-orders.ts'
+import { defaultAccount } from './place.ts'
+import type { Requester, Fleet } from './ports.ts'
+import { lockAgent, notFoundError, findRunningPrompt, readSprintRow } from './rows.ts'
+import { applyStop } from './sprints.ts'
 
-export type NewAgent = {
+export type NewAgentOptions = {
   readonly name: string
   readonly machineId: string
-  readonly workspace: Workspace
+  readonly workspace: AgentWorkspace
   readonly program: string
   readonly model?: string | undefined
   /** Agents of the same account share a usage limit; by default one account per program and machine. */
@@ -28,39 +28,39 @@ export type NewAgent = {
  * Inserts the agent as `creating` and has the machine create its workspace; then it is `idle`, or `failed` with the
  * reason.
  */
-export async function createAgent(fleet: Fleet, wanted: NewAgent, by: Asker): Promise<AgentRow> {
+export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Requester): Promise<AgentRow> {
   const id = fleet.newId()
-  const { name, machineId, workspace, program, model = null, labels = [] } = wanted
-  const { account = accountOn(program, machineId) } = wanted
+  const { name, machineId, workspace, program, model = null, labels = [] } = options
+  const { account = defaultAccount(program, machineId) } = options
   await fleet.database.transaction(async (tx) => {
     const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
-    if (!machine) throw notFound('machine')
+    if (!machine) throw notFoundError('machine')
     if (machine.status !== 'active') throw new RalphError('NO_MACHINE', `the machine is ${machine.status}`)
     const row = { id, name, machineId, workspace, program, model, account, labels, createdAt: fleet.clock.now() }
     await tx.db.insert(agents).values({ ...row, state: 'creating' })
     if (by.userId !== undefined) await tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
-    await announce(fleet, tx, { kind: 'agent', agentId: id })
+    await recordRowChanges(fleet, tx, { kind: 'agent', agentId: id })
   })
-  return makeWorkspace(fleet, { id, machineId, name, workspace })
+  return createWorkspace(fleet, { id, machineId, name, workspace })
 }
 
-type Unmade = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
+type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
 
 /** Idempotent: a repeated call finds the existing workspace. */
-export async function makeWorkspace(fleet: Fleet, { id, machineId, name, workspace }: Unmade): Promise<AgentRow> {
+export async function createWorkspace(fleet: Fleet, { id, machineId, name, workspace }: PendingWorkspace): Promise<AgentRow> {
   const failed = await fleet.machines
     .ask(machineId, 'create-workspace', { agentId: id, name, workspace })
-    .then(() => undefined, reasonOf)
-  return setState(
+    .then(() => undefined, workspaceError)
+  return setAgentState(
     fleet,
     id,
     failed === undefined ? { state: 'idle', reason: null } : { state: 'failed', reason: failed },
   )
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const workspaceError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-export const setState = (
+export const setAgentState = (
   fleet: Fleet,
   agentId: string,
   fields: Pick<AgentRow, 'state' | 'reason'>,
@@ -68,18 +68,18 @@ export const setState = (
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
     await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
-    await announce(fleet, tx, { kind: 'agent', agentId })
+    await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
     return { ...agent, ...fields }
   })
 
-const makingMs = 600_000
+const creationTimeoutMs = 600_000
 
 /** Fails agents in `creating` whose creator has died. */
-export async function failUnmade(fleet: Fleet): Promise<void> {
+export async function failStaleCreations(fleet: Fleet): Promise<void> {
   const { database, clock } = fleet
-  const isLate = and(eq(agents.state, 'creating'), lt(agents.createdAt, clock.now() - makingMs))
+  const isLate = and(eq(agents.state, 'creating'), lt(agents.createdAt, clock.now() - creationTimeoutMs))
   const late = await database.db.select({ id: agents.id }).from(agents).where(isLate).limit(100)
-  for (const { id } of late) await setState(fleet, id, { state: 'failed', reason: 'its workspace was never created' })
+  for (const { id } of late) await setAgentState(fleet, id, { state: 'failed', reason: 'its workspace was never created' })
 }
 
 /** Stops the agent and hides it. The machine archives its workspace. */
@@ -88,18 +88,18 @@ export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =
     const agent = await lockAgent(tx, agentId)
     if (agent.state === 'archived') return agent
     if (agent.sprintId !== null) {
-      const sprint = await sprintIn(tx, agent.sprintId)
-      if (!sprint.observed) await stop(fleet, tx, { agent, sprint }, { as: 'interrupted', when: 'now' })
+      const sprint = await readSprintRow(tx, agent.sprintId)
+      if (!sprint.observed) await applyStop(fleet, tx, { agent, sprint }, { as: 'interrupted', when: 'now' })
     }
-    const running = await runningPrompt(tx, agentId)
-    if (running && running.sprintId === null) await interrupt(fleet, tx, agent, running.id)
+    const running = await findRunningPrompt(tx, agentId)
+    if (running && running.sprintId === null) await interruptPrompt(fleet, tx, agent, running.id)
     const waiting = and(eq(agentPrompts.agentId, agentId), inArray(agentPrompts.status, ['queued', 'parked']))
     await tx.db.update(agentPrompts).set({ status: 'cancelled', endedAt: fleet.clock.now() }).where(waiting)
     const fields = { state: 'archived' as const, archivedAt: fleet.clock.now(), inRalphMode: false }
     await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
     const request = { id: `archive:${agentId}`, type: 'archive-workspace' as const, body: { agentId } }
     await fleet.machines.send(tx, agent.machineId, request)
-    await announce(fleet, tx, { kind: 'agent-gone', agentId })
+    await recordRowChanges(fleet, tx, { kind: 'agent-gone', agentId })
     return { ...agent, ...fields }
   })
 
@@ -111,5 +111,5 @@ export const resetAgent = (fleet: Fleet, agentId: string): Promise<void> =>
     await tx.db.update(conversations).set({ endedAt: fleet.clock.now() }).where(open)
     await tx.db.update(agents).set({ inConversation: false }).where(eq(agents.id, agentId))
     await fleet.machines.send(tx, agent.machineId, { id: `reset:${fleet.newId()}`, type: 'reset', body: { agentId } })
-    await announce(fleet, tx, { kind: 'agent', agentId })
+    await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
   })

@@ -1,13 +1,13 @@
 import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../database/database.ts'
 import { sprints } from '../database/sprint.ts'
-import { appendEvents, type Told } from './announce.ts'
+import { appendEvents, type NewEvent } from './announce.ts'
 import type { Fleet } from './ports.ts'
 
-type Own = { readonly sprintId: string; readonly own: readonly Omit<Told, 'seq'>[] }
+type SprintEvents = { readonly sprintId: string; readonly newEvents: readonly Omit<NewEvent, 'seq'>[] }
 
 /** Appends the next events of a sprint. Drops them if the sprint is gone or belongs to another agent. */
-export async function appendToSprint(fleet: Fleet, tx: Tx, agentId: string, { sprintId, own }: Own): Promise<void> {
+export async function appendSprintEvents(fleet: Fleet, tx: Tx, agentId: string, { sprintId, newEvents: own }: SprintEvents): Promise<void> {
   const [sprint] = await tx.db
     .select({ seq: sprints.seq })
     .from(sprints)

@@ -4,18 +4,18 @@ import type { Progress, SprintStatus } from '../../contract/progress.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import type { Tx } from '../database/database.ts'
 import { questions } from '../database/question.ts'
-import { announce } from './announce.ts'
+import { recordRowChanges } from './announce.ts'
 import type { Fleet } from './ports.ts'
-import type { Held } from './rows.ts'
+import type { LockedSprint } from './rows.ts'
 
 /** Updates the tables that clients read from the progress, which is authoritative. */
-export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress): Promise<Held> {
-  const { sprint } = held
-  const asks = sprint.status === 'needs-human' || before.status === 'needs-human'
-  if (asks) await writeQuestion(fleet, tx, held)
-  const agent = await withRalphMode(fleet, tx, held)
-  await tellRest(fleet, tx, { agent, sprint }, before)
-  await announce(
+export async function updateReadModels(fleet: Fleet, tx: Tx, locked: LockedSprint, before: Progress): Promise<LockedSprint> {
+  const { sprint } = locked
+  const isAsking = sprint.status === 'needs-human' || before.status === 'needs-human'
+  if (isAsking) await updateQuestion(fleet, tx, locked)
+  const agent = await updateRalphMode(fleet, tx, locked)
+  await notifyRest(fleet, tx, { agent, sprint }, before)
+  await recordRowChanges(
     fleet,
     tx,
     { kind: 'sprint', agentId: agent.id, sprintId: sprint.id },
@@ -25,7 +25,7 @@ export async function mirror(fleet: Fleet, tx: Tx, held: Held, before: Progress)
 }
 
 /** A sprint has at most one open question, the one in its progress. */
-async function writeQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<void> {
+async function updateQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: LockedSprint): Promise<void> {
   const { humanNeeded, status } = sprint.progress
   const asked = status === 'needs-human' ? humanNeeded : undefined
   const isOpen = and(eq(questions.sprintId, sprint.id), eq(questions.status, 'open'))
@@ -33,7 +33,7 @@ async function writeQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Pro
   if (open && asked && open.askedAt === asked.askedAt) return
   if (open) {
     await tx.db.update(questions).set({ status: 'superseded' }).where(eq(questions.id, open.id))
-    await announce(fleet, tx, { kind: 'question', agentId: agent.id, questionId: open.id })
+    await recordRowChanges(fleet, tx, { kind: 'question', agentId: agent.id, questionId: open.id })
   }
   if (!asked) return
   const { reason, details, options = null, default: defaultAnswer = null, askedAt } = asked
@@ -41,16 +41,16 @@ async function writeQuestion(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Pro
   const iteration = sprint.progress.stats.currentIteration
   const question = { reason, details, options, defaultAnswer, askedAt, iteration }
   await tx.db.insert(questions).values({ id, sprintId: sprint.id, agentId: agent.id, status: 'open', ...question })
-  await announce(fleet, tx, { kind: 'question', agentId: agent.id, questionId: id })
+  await recordRowChanges(fleet, tx, { kind: 'question', agentId: agent.id, questionId: id })
 }
 
 /** Statuses from which Ralph Mode can continue, on its own or after user input. */
-const goesOn: readonly SprintStatus[] = ['not-started', 'in-progress', 'parked', 'paused', 'needs-human']
+const continuingStatuses: readonly SprintStatus[] = ['not-started', 'in-progress', 'parked', 'paused', 'needs-human']
 
 /** An existing lock means Ralph Mode, so it is removed at the end, but not while the agent works. */
-async function withRalphMode(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Promise<AgentRow> {
+async function updateRalphMode(fleet: Fleet, tx: Tx, { agent, sprint }: LockedSprint): Promise<AgentRow> {
   if (sprint.protocol !== 'notes' || agent.sprintId !== sprint.id) return agent
-  const inRalphMode = goesOn.includes(sprint.status)
+  const inRalphMode = continuingStatuses.includes(sprint.status)
   if (inRalphMode === agent.inRalphMode) return agent
   const fields = inRalphMode
     ? { inRalphMode, ralphModeTaskDescription: sprint.progress.goal }
@@ -63,7 +63,7 @@ async function withRalphMode(fleet: Fleet, tx: Tx, { agent, sprint }: Held): Pro
   return { ...agent, ...fields }
 }
 
-const noticeOf: Partial<Record<SprintStatus, WebhookEvent>> = {
+const noticeEvents: Partial<Record<SprintStatus, WebhookEvent>> = {
   'needs-human': 'needs-human',
   completed: 'completed',
   failed: 'failed',
@@ -75,12 +75,12 @@ const noticeOf: Partial<Record<SprintStatus, WebhookEvent>> = {
 }
 
 /** Notifies users whenever a sprint rests, with the reason. */
-async function tellRest(fleet: Fleet, tx: Tx, { agent, sprint }: Held, before: Progress): Promise<void> {
+async function notifyRest(fleet: Fleet, tx: Tx, { agent, sprint }: LockedSprint, before: Progress): Promise<void> {
   const { status, progress } = sprint
   if (status === before.status) return
-  const event = before.status === 'parked' && status === 'in-progress' ? 'resumed' : noticeOf[status]
+  const event = before.status === 'parked' && status === 'in-progress' ? 'resumed' : noticeEvents[status]
   if (!event) return
   const why = progress.reason ?? progress.parked?.reason ?? progress.ralphExit.finalSummary ?? ''
   const text = `${agent.name}: ${status}${why === '' ? '' : `: ${why}`}`
-  await fleet.notifications.tell(tx, { event, text, sprintId: sprint.id, agentId: agent.id })
+  await fleet.notifications.notify(tx, { event, text, sprintId: sprint.id, agentId: agent.id })
 }

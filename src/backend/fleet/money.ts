@@ -5,10 +5,10 @@ import type { Tx } from '../database/database.ts'
 import { accountLimits } from '../database/usage.ts'
 import type { Fleet } from './ports.ts'
 
-type Used = Pick<Extract<Fact, { type: 'attempt-ended' }>, 'usage' | 'costUsd' | 'model'>
+type UsageSource = Pick<Extract<Fact, { type: 'attempt-ended' }>, 'usage' | 'costUsd' | 'model'>
 
 /** An upsert that adds to the usage of an agent, day and model. */
-export function usageRow(fleet: Fleet, { id, model: own }: AgentRow, { usage, costUsd, model }: Used): SQL {
+export function upsertUsage(fleet: Fleet, { id, model: own }: AgentRow, { usage, costUsd, model }: UsageSource): SQL {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const day = new Date(fleet.clock.now()).toISOString().slice(0, 10)
   const unpriced = costUsd === undefined ? 1 : 0
@@ -25,7 +25,7 @@ export function usageRow(fleet: Fleet, { id, model: own }: AgentRow, { usage, co
 }
 
 /** Spares the other agents of the account an attempt that would hit the same limit. */
-export async function noteLimit(fleet: Fleet, tx: Tx, { id, account }: AgentRow, end: AttemptEnd): Promise<void> {
+export async function recordAccountLimit(fleet: Fleet, tx: Tx, { id, account }: AgentRow, end: AttemptEnd): Promise<void> {
   if (end.kind !== 'failed' || end.class !== 'usage_limit' || end.resetsAt === undefined) return
   const { resetsAt: until, reason } = end
   const limit = { until, reason, agentId: id, notedAt: fleet.clock.now() }

@@ -7,11 +7,11 @@ import { schemaVersion, unlimitedIterations, type Progress } from '../../contrac
 import { type Check, defaultLimits, defaultTimeouts } from '../../contract/settings.ts'
 import type { Fleet } from './ports.ts'
 
-type Wanted = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'model' | 'sandbox'>
+type StartOptions = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'model' | 'sandbox'>
 
 /** Ralph Mode: no steps and no report; the agent keeps notes and deletes its lock when it is done. */
-export function notesProgress(sprintId: string, wanted: StartRalphMode): Progress {
-  return withWanted(
+export function createNotesProgress(sprintId: string, options: StartRalphMode): Progress {
+  return applyStartOptions(
     {
       schemaVersion,
       rev: 0,
@@ -20,7 +20,7 @@ export function notesProgress(sprintId: string, wanted: StartRalphMode): Progres
       status: 'not-started',
       mode: 'ralph',
       protocol: 'notes',
-      goal: wanted.taskDescription,
+      goal: options.taskDescription,
       ralph: { idleThreshold: 3, minIterations: 0, idleCount: 0 },
       limits: defaultLimits,
       timeouts: defaultTimeouts,
@@ -43,13 +43,13 @@ export function notesProgress(sprintId: string, wanted: StartRalphMode): Progres
         withoutProgress: 0,
       },
     },
-    wanted,
+    options,
   )
 }
 
 /** A planned sprint: compiled like the same files with `ralph compile`. */
-export function plannedProgress(fleet: Fleet, sprintId: string, wanted: StartSprint): Progress {
-  const { goal, sprintYaml, workflows = {} } = wanted
+export function createPlannedProgress(fleet: Fleet, sprintId: string, options: StartSprint): Progress {
+  const { goal, sprintYaml, workflows = {} } = options
   if ((goal === undefined) === (sprintYaml === undefined)) {
     throw new RalphError('INVALID_REQUEST', 'give either a goal or a sprintYaml')
   }
@@ -70,13 +70,13 @@ export function plannedProgress(fleet: Fleet, sprintId: string, wanted: StartSpr
       ...(first?.hint !== undefined && { hint: first.hint }),
     })
   }
-  refuseUnhonoured(progress)
+  assertSupported(progress)
   // Folders on the machine are named after the sprint, so equal names must not lead to one folder.
-  return withWanted({ ...progress, sprintId, protocol: 'report' }, wanted)
+  return applyStartOptions({ ...progress, sprintId, protocol: 'report' }, options)
 }
 
 /** Refuses settings that only `ralph run` supports instead of ignoring them. */
-function refuseUnhonoured({ notify = [], worktree }: Progress): void {
+function assertSupported({ notify = [], worktree }: Progress): void {
   if (notify.length > 0) {
     const hint = 'use the webhooks of the backend (Settings, Webhooks)'
     throw new RalphError('NOT_SUPPORTED', '`notify` only works with `ralph run`', { hint })
@@ -87,11 +87,11 @@ function refuseUnhonoured({ notify = [], worktree }: Progress): void {
   }
 }
 
-function withWanted(progress: Progress, { doneWhen, limits = {}, program, model, sandbox }: Wanted): Progress {
+function applyStartOptions(progress: Progress, { doneWhen, limits = {}, program, model, sandbox }: StartOptions): Progress {
   const { iterations, usd, tokens, durationMs, noProgress } = limits
   const own = { iterations, usd, tokens, duration: durationMs, noProgress }
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
-  const checks = doneWhen?.map(({ run, name }): Check => ({ ...check, run, ...(name !== undefined && { name }) }))
+  const checks = doneWhen?.map(({ run, name }): Check => ({ ...toCheck, run, ...(name !== undefined && { name }) }))
   return {
     ...progress,
     limits: { ...progress.limits, ...given },
@@ -102,4 +102,4 @@ function withWanted(progress: Progress, { doneWhen, limits = {}, program, model,
   }
 }
 
-const check = { timeout: 600_000, eachIteration: false, protect: false }
+const toCheck = { timeout: 600_000, eachIteration: false, protect: false }

@@ -2,52 +2,52 @@ import { and, eq, gte, inArray, sql, type SQL } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { IterationRecord, Progress, SprintStatus } from '../../contract/progress.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
-import { json } from '../database/columns.ts'
+import { jsonValue } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { events } from '../database/event.ts'
 import { questions } from '../database/question.ts'
 import { checkpoints, iterations, sprints, type SprintRow } from '../database/sprint.ts'
-import { announce, appendEvents, type Told } from './announce.ts'
-import { mirror } from './mirror.ts'
-import type { Asker, Fleet, Observed, ObservedRequest } from './ports.ts'
-import { lockAgent, notFound, sprintIn } from './rows.ts'
+import { recordRowChanges, appendEvents, type NewEvent } from './announce.ts'
+import { updateReadModels } from './mirror.ts'
+import type { Requester, Fleet, ObservedSprints, ObservedRequest } from './ports.ts'
+import { lockAgent, notFoundError, readSprintRow } from './rows.ts'
 
 /** An observation of a sprint that `ralph run` controls in a terminal. */
-export type Sighting = {
+export type SprintObservation = {
   readonly sprintId: string
   readonly progress: Progress
-  readonly events: readonly Pick<Told, 'event' | 'at'>[]
+  readonly events: readonly Pick<NewEvent, 'event' | 'at'>[]
   /** The folder now contains a different sprint: discard what is stored. */
-  readonly anew?: boolean
+  readonly replaced?: boolean
 }
 
 /** Stores an observation in one transaction. Repeating it changes nothing. */
-export const takeSighting = (fleet: Fleet, agentId: string, seen: Sighting): Promise<void> =>
+export const saveObservation = (fleet: Fleet, agentId: string, observation: SprintObservation): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
-    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, seen.sprintId))
-    const known = seen.anew === true ? undefined : row
-    const isSame = known?.rev === seen.progress.rev && known.status === seen.progress.status
-    if (isSame && seen.events.length === 0) return
-    if (row && !known) await forget(tx, row.id)
-    const sprint = await writeSprint(fleet, tx, { agent, known, seen })
-    const told = seen.events.map((event, index): Told => ({ ...event, seq: (known?.seq ?? 0) + index + 1 }))
-    await appendEvents(fleet, tx, { agentId, sprintId: sprint.id }, told)
+    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, observation.sprintId))
+    const known = observation.replaced === true ? undefined : row
+    const isSame = known?.rev === observation.progress.rev && known.status === observation.progress.status
+    if (isSame && observation.events.length === 0) return
+    if (row && !known) await deleteObservedSprint(tx, row.id)
+    const sprint = await upsertObservedSprint(fleet, tx, { agent, known, observation: observation })
+    const newEvents = observation.events.map((event, index): NewEvent => ({ ...event, seq: (known?.seq ?? 0) + index + 1 }))
+    await appendEvents(fleet, tx, { agentId, sprintId: sprint.id }, newEvents)
     if (isSame) return
     await writeReceipts(tx, agent, sprint, known?.progress)
-    if (known) await noteAnswer(fleet, tx, known, seen.progress)
-    const held = { agent: await withSprint(tx, agent, sprint), sprint }
-    await mirror(fleet, tx, held, known?.progress ?? seen.progress)
+    if (known) await recordTerminalAnswer(fleet, tx, known, observation.progress)
+    const held = { agent: await attachSprint(tx, agent, sprint), sprint }
+    await updateReadModels(fleet, tx, held, known?.progress ?? observation.progress)
   })
 
-async function forget(tx: Tx, sprintId: string): Promise<void> {
+async function deleteObservedSprint(tx: Tx, sprintId: string): Promise<void> {
   await tx.db.delete(events).where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event')))
   await tx.db.delete(sprints).where(eq(sprints.id, sprintId))
 }
 
-type Writing = { readonly agent: AgentRow; readonly known: SprintRow | undefined; readonly seen: Sighting }
+type ObservationWrite = { readonly agent: AgentRow; readonly known: SprintRow | undefined; readonly observation: SprintObservation }
 
-async function writeSprint(fleet: Fleet, tx: Tx, { agent, known, seen }: Writing): Promise<SprintRow> {
+async function upsertObservedSprint(fleet: Fleet, tx: Tx, { agent, known, observation: seen }: ObservationWrite): Promise<SprintRow> {
   const { progress, sprintId: id } = seen
   const { rev, status, stats, worktree } = progress
   const at = fleet.clock.now()
@@ -82,7 +82,7 @@ async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }
     endedAt: record.endedAt,
   }))
   const written = await tx.db.insert(iterations).values(receipts).onConflictDoNothing().returning()
-  await addUsage(
+  await addObservedUsage(
     tx,
     agent,
     written.map(({ record }) => record),
@@ -94,7 +94,7 @@ async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }
 }
 
 /** Adds the usage of iterations to the day on which they ended. */
-async function addUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly IterationRecord[]): Promise<void> {
+async function addObservedUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly IterationRecord[]): Promise<void> {
   const rows = ended.map(({ endedAt, model = own ?? '', costUsd, usage }) => ({
     ...usage,
     day: new Date(endedAt).toISOString().slice(0, 10),
@@ -107,7 +107,7 @@ async function addUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly It
       cache_write_tokens, iterations)
     select day, ${id}, model, sum(cost), sum(unpriced), sum("inputTokens"), sum("outputTokens"), sum("cacheReadTokens"),
       sum("cacheWriteTokens"), count(*)
-    from jsonb_to_recordset(${json(rows)}) as row (day date, model text, cost double precision, unpriced int,
+    from jsonb_to_recordset(${jsonValue(rows)}) as row (day date, model text, cost double precision, unpriced int,
       "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint)
     group by day, model
     on conflict (day, agent_id, model) do update set
@@ -119,49 +119,49 @@ async function addUsage(tx: Tx, { id, model: own }: AgentRow, ended: readonly It
 }
 
 /** A question that a user answered in the terminal. */
-async function noteAnswer(fleet: Fleet, tx: Tx, known: SprintRow, { answer, humanNeeded }: Progress): Promise<void> {
+async function recordTerminalAnswer(fleet: Fleet, tx: Tx, known: SprintRow, { answer, humanNeeded }: Progress): Promise<void> {
   const asked = known.progress.humanNeeded
   if (!asked || humanNeeded || !answer || answer.at < asked.askedAt) return
   const answered = { answer: answer.answer, answeredBy: 'a terminal', answeredAt: answer.at }
   const isOpen = and(eq(questions.sprintId, known.id), eq(questions.status, 'open'))
-  await setAnswered(fleet, tx, isOpen, answered)
+  await closeQuestion(fleet, tx, isOpen, answered)
 }
 
-type Answered = { readonly answer: string; readonly answeredBy: string; readonly answeredAt: number }
+type AnswerFields = { readonly answer: string; readonly answeredBy: string; readonly answeredAt: number }
 
-async function setAnswered(fleet: Fleet, tx: Tx, which: SQL | undefined, answered: Answered): Promise<void> {
+async function closeQuestion(fleet: Fleet, tx: Tx, condition: SQL | undefined, answered: AnswerFields): Promise<void> {
   const rows = await tx.db
     .update(questions)
     .set({ status: 'answered', ...answered })
-    .where(which)
+    .where(condition)
     .returning()
-  for (const { agentId, id } of rows) await announce(fleet, tx, { kind: 'question', agentId, questionId: id })
+  for (const { agentId, id } of rows) await recordRowChanges(fleet, tx, { kind: 'question', agentId, questionId: id })
 }
 
-const atWork: readonly SprintStatus[] = ['in-progress', 'parked']
+const activeStatuses: readonly SprintStatus[] = ['in-progress', 'parked']
 
 /** The agent shows the active sprint, otherwise the last one. Sprints that never ran do not count. */
-async function withSprint(tx: Tx, agent: AgentRow, { id: sprintId, status, updatedAt }: SprintRow): Promise<AgentRow> {
+async function attachSprint(tx: Tx, agent: AgentRow, { id: sprintId, status, updatedAt }: SprintRow): Promise<AgentRow> {
   if (agent.sprintId === sprintId || status === 'not-started') return agent
-  const shown = agent.sprintId === null ? undefined : await sprintIn(tx, agent.sprintId)
-  const isLater = shown === undefined || atWork.includes(status) || updatedAt > shown.updatedAt
-  if (!isLater || agent.inRalphMode || (shown && isKept(shown))) return agent
+  const shown = agent.sprintId === null ? undefined : await readSprintRow(tx, agent.sprintId)
+  const isLater = shown === undefined || activeStatuses.includes(status) || updatedAt > shown.updatedAt
+  if (!isLater || agent.inRalphMode || (shown && staysAttached(shown))) return agent
   await tx.db.update(agents).set({ sprintId }).where(eq(agents.id, agent.id))
   return { ...agent, sprintId }
 }
 
 /** Sprints of the fleet stay attached to their agent while they are scheduled or wait for an answer. */
-const isKept = ({ status, observed }: SprintRow): boolean =>
-  atWork.includes(status) || (!observed && (status === 'not-started' || status === 'needs-human'))
+const staysAttached = ({ status, observed }: SprintRow): boolean =>
+  activeStatuses.includes(status) || (!observed && (status === 'not-started' || status === 'needs-human'))
 
-export type Stored = {
+export type StoredObservation = {
   readonly progress: Progress
   /** Number of stored agent events by iteration and attempt: `3-1`. */
-  readonly said: ReadonlyMap<string, number>
+  readonly eventCounts: ReadonlyMap<string, number>
 }
 
 /** The stored state of an observed sprint; undefined if there is none. */
-export async function storedSprint({ database: { db } }: Fleet, sprintId: string): Promise<Stored | undefined> {
+export async function readObservation({ database: { db } }: Fleet, sprintId: string): Promise<StoredObservation | undefined> {
   const [row] = await db.select({ progress: sprints.progress }).from(sprints).where(eq(sprints.id, sprintId))
   if (!row) return undefined
   const { live, stats } = row.progress
@@ -174,11 +174,11 @@ export async function storedSprint({ database: { db } }: Fleet, sprintId: string
     .where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event'), gte(events.iteration, oldest), isAgents))
     .groupBy(events.iteration, attempt)
   const said = counts.map((of) => [`${of.iteration}-${of.attempt}`, of.count] as const)
-  return { progress: row.progress, said: new Map(said) }
+  return { progress: row.progress, eventCounts: new Map(said) }
 }
 
 /** Observed sprints of an agent that are in progress or wait for a user. */
-export const openSightings = ({ database: { db } }: Fleet, agentId: string): Promise<SprintRow[]> =>
+export const listOpenObservations = ({ database: { db } }: Fleet, agentId: string): Promise<SprintRow[]> =>
   db
     .select()
     .from(sprints)
@@ -186,29 +186,29 @@ export const openSightings = ({ database: { db } }: Fleet, agentId: string): Pro
       and(
         eq(sprints.agentId, agentId),
         eq(sprints.observed, true),
-        inArray(sprints.status, [...atWork, 'needs-human']),
+        inArray(sprints.status, [...activeStatuses, 'needs-human']),
       ),
     )
 
 /** Forwards a request to a sprint that `ralph run` controls. Never call it inside a transaction. */
-export async function passOn(fleet: Fleet, sprintId: string, request: ObservedRequest, by?: Asker): Promise<SprintRow> {
+export async function forwardRequest(fleet: Fleet, sprintId: string, request: ObservedRequest, by?: Requester): Promise<SprintRow> {
   const { database, clock } = fleet
   const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
   const [question] = await database.db.select({ id: questions.id }).from(questions).where(isOpen)
-  await observedHere(fleet).request(sprintId, request)
+  await requireObserved(fleet).request(sprintId, request)
   return database.transaction(async (tx) => {
     if (request.type === 'answer' && question) {
       const answered = { answer: request.answer, answeredBy: by?.name ?? 'a terminal', answeredAt: clock.now() }
-      await setAnswered(fleet, tx, eq(questions.id, question.id), answered)
+      await closeQuestion(fleet, tx, eq(questions.id, question.id), answered)
     }
     const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
-    if (!row) throw notFound('sprint')
+    if (!row) throw notFoundError('sprint')
     return row
   })
 }
 
 /** Only the backend that sees the sprint's folder can reach its `ralph run`. */
-export function observedHere({ observed }: Pick<Fleet, 'observed'>): Observed {
+export function requireObserved({ observed }: Pick<Fleet, 'observed'>): ObservedSprints {
   if (observed) return observed
   throw new RalphError('NOT_SUPPORTED', 'the sprint runs in a terminal, and this backend does not see its folder', {
     hint: 'start `ralph serve` in the project folder',

@@ -1,23 +1,23 @@
 import { and, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import { sprintOrders } from '../database/sprint.ts'
-import type { Handler } from '../engine/engine.ts'
+import type { TaskHandler } from '../engine/engine.ts'
 import { openEngine } from '../engine/open-engine.ts'
 import type { Fact } from '../../loop/fact.ts'
-import { failUnmade } from './agents.ts'
-import { forgetConnections, pumpMachine, tellLostMachines, tellLostPrompts, waitingAgents } from './machines.ts'
+import { failStaleCreations } from './agents.ts'
+import { clearConnections, dispatchMachine, notifyLostMachines, notifyLostPrompts, listWaitingAgents } from './machines.ts'
 import type { Fleet } from './ports.ts'
-import { pump } from './pump.ts'
-import { lockAgent, lockSprint, sprintIn } from './rows.ts'
-import { start } from './sprints.ts'
-import { takeFact } from './take-fact.ts'
-import { takeOverLost } from './take-over.ts'
+import { dispatchNext } from './pump.ts'
+import { lockAgent, lockSprintAgent, readSprintRow } from './rows.ts'
+import { applyStart } from './sprints.ts'
+import { applyFact } from './take-fact.ts'
+import { moveLostSprints } from './take-over.ts'
 import { slotTopic } from './take-report.ts'
 
 export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
   readonly settings?: Partial<Fleet['settings']>
   /** Additional kinds of durable tasks. */
-  readonly handlers?: Readonly<Record<string, Handler>>
+  readonly handlers?: Readonly<Record<string, TaskHandler>>
   /** The other replicas consider this one dead: it must exit. */
   readonly onLost: (reason: string) => void
 }
@@ -34,12 +34,12 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
     if (!own.fleet) throw new Error('the fleet is not open yet')
     return own.fleet
   }
-  const log = (_level: string, text: string) => options.trouble(new Error(text), 'engine')
-  const engine = await openEngine(options.database, { handlers: { ...handlers, ...workOf(known) }, onLost, log })
+  const log = (_level: string, text: string) => options.logError(new Error(text), 'engine')
+  const engine = await openEngine(options.database, { handlers: { ...handlers, ...createTaskHandlers(known) }, onLost, log })
   const fleet: Fleet = { ...options, settings, engine }
   own.fleet = fleet
-  await forgetConnections(fleet)
-  const sweeping = sweepEvery(fleet)
+  await clearConnections(fleet)
+  const sweeping = startSweep(fleet)
   const stopListening = fleet.database.signals.on(slotTopic, (machineId) => sweeping.soon(machineId))
   return {
     ...fleet,
@@ -52,18 +52,18 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
 }
 
 const WaitInput = z.object({ orderId: z.string() })
-const PumpInput = z.object({ agentId: z.string() })
+const DispatchInput = z.object({ agentId: z.string() })
 const StartInput = z.object({ sprintId: z.string(), fact: z.custom<Extract<Fact, { type: 'started' }>>() })
 
 /** The engine handles timers. Everything else happens in the transaction of its cause. */
-const workOf = (fleet: () => Fleet): Record<string, Handler> => ({
-  'end-wait': (input) => endWait(fleet(), WaitInput.parse(input).orderId),
-  pump: (input) => pumpAgent(fleet(), PumpInput.parse(input).agentId),
-  'start-sprint': (input) => startLater(fleet(), StartInput.parse(input)),
+const createTaskHandlers = (fleet: () => Fleet): Record<string, TaskHandler> => ({
+  'end-wait': (input) => endDueWait(fleet(), WaitInput.parse(input).orderId),
+  pump: (input) => dispatchAgent(fleet(), DispatchInput.parse(input).agentId),
+  'start-sprint': (input) => startScheduledSprint(fleet(), StartInput.parse(input)),
 })
 
 /** Ends a wait that is due. Does nothing if the wait was cancelled. */
-const endWait = (fleet: Fleet, orderId: string): Promise<void> =>
+const endDueWait = (fleet: Fleet, orderId: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const [found] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (!found) return
@@ -73,26 +73,26 @@ const endWait = (fleet: Fleet, orderId: string): Promise<void> =>
     const at = fleet.clock.now()
     await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
     const { iteration } = order.order
-    const sprint = await sprintIn(tx, order.sprintId)
+    const sprint = await readSprintRow(tx, order.sprintId)
     const fact = { type: 'wait-ended' as const, at, iteration }
-    const held = await takeFact(fleet, tx, { agent, sprint }, { id: `wait:${orderId}`, fact })
-    await pump(fleet, tx, held.agent)
+    const held = await applyFact(fleet, tx, { agent, sprint }, { id: `wait:${orderId}`, fact })
+    await dispatchNext(fleet, tx, held.agent)
   })
 
-const pumpAgent = (fleet: Fleet, agentId: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => void (await pump(fleet, tx, await lockAgent(tx, agentId))))
+const dispatchAgent = (fleet: Fleet, agentId: string): Promise<void> =>
+  fleet.database.transaction(async (tx) => void (await dispatchNext(fleet, tx, await lockAgent(tx, agentId))))
 
-const startLater = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput>): Promise<void> =>
+const startScheduledSprint = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput>): Promise<void> =>
   fleet.database.transaction(async (tx) => {
-    const held = await lockSprint(tx, sprintId)
+    const held = await lockSprintAgent(tx, sprintId)
     if (held.sprint.status !== 'not-started' || held.agent.sprintId !== sprintId) return
-    await start(fleet, tx, held, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
+    await applyStart(fleet, tx, held, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
   })
 
 const graceMs = 5000
 
 /** Waits that should have ended. */
-async function overdueWaits({ database, clock }: Fleet): Promise<string[]> {
+async function listOverdueWaits({ database, clock }: Fleet): Promise<string[]> {
   const isDue = lt(sprintOrders.dueAt, clock.now() - graceMs)
   const isOpen = and(eq(sprintOrders.type, 'wait'), eq(sprintOrders.status, 'open'), isDue)
   const rows = await database.db.select({ id: sprintOrders.id }).from(sprintOrders).where(isOpen).limit(100)
@@ -103,26 +103,26 @@ async function overdueWaits({ database, clock }: Fleet): Promise<string[]> {
  * Periodically dispatches agents that wait for a slot, reports silent machines, and resumes work left by dead
  * processes.
  */
-function sweepEvery(fleet: Fleet) {
+function startSweep(fleet: Fleet) {
   const { sweepMs } = fleet.settings
   const since = fleet.clock.now()
   let moving: Promise<void> | undefined
   // Not awaited: it calls machines, which takes time.
-  const moveLost = () => takeOverLost(fleet, since).catch((error: unknown) => fleet.trouble(error, 'lost machines'))
+  const moveLost = () => moveLostSprints(fleet, since).catch((error: unknown) => fleet.logError(error, 'lost machines'))
   let running = Promise.resolve()
   const then = (run: () => Promise<void>, doing: string) =>
-    (running = running.then(run).catch((error: unknown) => fleet.trouble(error, doing)))
+    (running = running.then(run).catch((error: unknown) => fleet.logError(error, doing)))
   const sweep = async () => {
-    for (const agentId of await waitingAgents(fleet)) await pumpAgent(fleet, agentId)
-    for (const orderId of await overdueWaits(fleet)) await endWait(fleet, orderId)
-    await tellLostMachines(fleet)
-    await tellLostPrompts(fleet)
+    for (const agentId of await listWaitingAgents(fleet)) await dispatchAgent(fleet, agentId)
+    for (const orderId of await listOverdueWaits(fleet)) await endDueWait(fleet, orderId)
+    await notifyLostMachines(fleet)
+    await notifyLostPrompts(fleet)
     moving ??= moveLost().finally(() => (moving = undefined))
-    await failUnmade(fleet)
+    await failStaleCreations(fleet)
   }
   const timer = setInterval(() => void then(sweep, 'sweep'), sweepMs)
   return {
-    soon: (machineId: string) => void then(() => pumpMachine(fleet, machineId), 'slot'),
+    soon: (machineId: string) => void then(() => dispatchMachine(fleet, machineId), 'slot'),
     stop: async () => {
       clearInterval(timer)
       await running

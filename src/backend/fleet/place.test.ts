@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { anOutcome } from '../../../test/support/virtual.ts'
-import { aDatabase, aFleet, anAgent, until, type World } from '../../../test/fleet/a-fleet.ts'
+import { buildOutcome } from '../../../test/support/virtual.ts'
+import { createTestDatabase, createTestFleet, createTestAgent, waitUntil, type TestFleet } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
 import { machines, type MachineRow } from '../database/machine.ts'
 import { accountLimits } from '../database/usage.ts'
-import { sharedRows } from '../views/agents.ts'
+import { listSharedRows } from '../views/agents.ts'
 import { createAgent } from './agents.ts'
-import { pumpMachine, takeInventory } from './machines.ts'
-import { placeFor } from './place.ts'
-import { queuePrompt } from './prompts.ts'
+import { dispatchMachine, applyInventory } from './machines.ts'
+import { chooseMachine } from './place.ts'
+import { enqueuePrompt } from './prompts.ts'
 
-const somebody = { name: 'somebody' }
+const requester = { name: 'somebody' }
 const claude = { name: 'claude', loggedIn: 'yes' as const }
 
 describe('placement', () => {
   let database: Database
-  let world: World
+  let world: TestFleet
   beforeAll(async () => {
-    database = await aDatabase('embedded')
-    world = await aFleet(database)
+    database = await createTestDatabase('embedded')
+    world = await createTestFleet(database)
   }, 120_000)
   afterAll(() => world?.fleet.close(), 60_000)
   // Excludes the machines of earlier tests.
@@ -53,18 +53,18 @@ describe('placement', () => {
   ])('accepts a machine that has everything, and refuses one that $lacks', async ({ given, lacks }) => {
     await aMachine('build-1', { labels: ['gpu'], ...(given.connectedTo === null && { lastSeenAt: 5000 }), ...given })
     const message = `no machine can take the agent: build-1 ${lacks}`
-    await expect(placeFor(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
+    await expect(chooseMachine(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
     const good = await aMachine('build-2', { labels: ['gpu', 'linux'] })
-    expect((await placeFor(world.fleet, wish)).id).toBe(good)
+    expect((await chooseMachine(world.fleet, wish)).id).toBe(good)
   })
 
   it('fails without machines, and does not name revoked ones', async () => {
-    await expect(placeFor(world.fleet, wish)).rejects.toMatchObject({ message: 'there is no machine' })
+    await expect(chooseMachine(world.fleet, wish)).rejects.toMatchObject({ message: 'there is no machine' })
   })
 
   it('prefers the machine with the most free slots, and those at their account limit last', async () => {
     const [small, large] = [await aMachine('small', { slots: 1 }), await aMachine('large', { slots: 3 })]
-    const place = async () => (await placeFor(world.fleet, { program: 'claude', labels: [] })).id
+    const place = async () => (await chooseMachine(world.fleet, { program: 'claude', labels: [] })).id
     expect(await place()).toBe(large)
     const limit = { until: Date.now() + 60_000, reason: 'five hours are over', notedAt: 0 }
     await database.db.insert(accountLimits).values({ account: `claude@${large}`, ...limit })
@@ -75,13 +75,13 @@ describe('placement', () => {
 
   it('lets the agents of a cordoned machine work, and creates no new ones there', async () => {
     const { fleet } = world
-    const agent = await anAgent(fleet, {}, { machine: { status: 'cordoned' } })
-    await queuePrompt(fleet, agent.id, { prompt: 'continue' }, somebody)
-    await until(agent.prompts, ([row]) => row?.status === 'finished')
+    const agent = await createTestAgent(fleet, {}, { machine: { status: 'cordoned' } })
+    await enqueuePrompt(fleet, agent.id, { prompt: 'continue' }, requester)
+    await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
     const workspace = { kind: 'folder' as const, path: '/p' }
     const wanted = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
     const refused = { code: 'NO_MACHINE', message: 'the machine is cordoned' }
-    await expect(createAgent(fleet, wanted, somebody)).rejects.toMatchObject(refused)
+    await expect(createAgent(fleet, wanted, requester)).rejects.toMatchObject(refused)
     await agent.machine.close()
   })
 
@@ -89,20 +89,20 @@ describe('placement', () => {
     const { fleet } = world
     let release = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
-    const agent = await anAgent(fleet, { text: () => released.then(() => anOutcome()) })
+    const agent = await createTestAgent(fleet, { text: () => released.then(() => buildOutcome()) })
     const set = (status: MachineRow['status']) =>
       database.db.update(machines).set({ status }).where(eq(machines.id, agent.machine.id))
-    for (const prompt of ['one', 'two']) await queuePrompt(fleet, agent.id, { prompt }, somebody)
+    for (const prompt of ['one', 'two']) await enqueuePrompt(fleet, agent.id, { prompt }, requester)
     await set('draining')
     release()
-    await until(agent.prompts, ([row]) => row?.status === 'finished')
-    await pumpMachine(fleet, agent.machine.id)
+    await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
+    await dispatchMachine(fleet, agent.machine.id)
     expect((await agent.prompts()).map(({ status }) => status)).toEqual(['finished', 'queued'])
-    const waits = async () => (await sharedRows(database.db, [agent.id], Date.now())).get(agent.id)?.waits
+    const waits = async () => (await listSharedRows(database.db, [agent.id], Date.now())).get(agent.id)?.waits
     expect(await waits()).toBe('a machine is draining: it starts no prompts')
     await set('active')
-    await pumpMachine(fleet, agent.machine.id)
-    await until(agent.prompts, (all) => all.every(({ status }) => status === 'finished'))
+    await dispatchMachine(fleet, agent.machine.id)
+    await waitUntil(agent.prompts, (all) => all.every(({ status }) => status === 'finished'))
     expect(await waits()).toBeUndefined()
     await agent.machine.close()
   })
@@ -112,7 +112,7 @@ describe('placement', () => {
     const slots = async () => (await database.db.select().from(machines).where(eq(machines.id, id)))[0]?.slots
     const about = { version: '1', platform: 'p', bootEpoch: 1, at: 0, name: 'vm', labels: [], roots: [] }
     const says = (offered: number) =>
-      takeInventory(world.fleet, id, { ...about, slots: offered, agents: [], waiting: 0 })
+      applyInventory(world.fleet, id, { ...about, slots: offered, agents: [], waiting: 0 })
     await says(2)
     expect(await slots()).toBe(2)
     await database.db.update(machines).set({ slots: 7 }).where(eq(machines.id, id))

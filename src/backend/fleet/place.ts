@@ -4,41 +4,41 @@ import { formatTimestamp } from '../../contract/time.ts'
 import { machines, type MachineRow } from '../database/machine.ts'
 import { accountLimits } from '../database/usage.ts'
 import { isReachable } from '../views/show.ts'
-import { running } from '../views/machines.ts'
+import { runningPrompts } from '../views/machines.ts'
 import type { Fleet } from './ports.ts'
 
-export type Wish = {
+export type PlacementRequest = {
   readonly program: string
   readonly labels: readonly string[]
   /** Machines to exclude. */
-  readonly not?: readonly string[]
+  readonly excluded?: readonly string[]
 }
 
 /** The default account: agents of one program on one machine share a usage limit. */
-export const accountOn = (program: string, machineId: string): string => `${program}@${machineId}`
+export const defaultAccount = (program: string, machineId: string): string => `${program}@${machineId}`
 
-const mostNamed = 5
+const maxNamedMachines = 5
 
 /**
  * Chooses a machine for an agent: active, reachable, with all labels and the program. Prefers accounts below their
  * limit, then the most free slots; if all are full or limited, the agent waits on the best one. Throws NO_MACHINE with
  * what each machine lacks.
  */
-export async function placeFor(fleet: Fleet, wish: Wish): Promise<MachineRow> {
+export async function chooseMachine(fleet: Fleet, request: PlacementRequest): Promise<MachineRow> {
   const { db } = fleet.database
   const now = fleet.clock.now()
-  const rows = await db.select({ machine: machines, running }).from(machines)
+  const rows = await db.select({ machine: machines, running: runningPrompts }).from(machines)
   const limited = await db.select().from(accountLimits).where(gt(accountLimits.until, now))
-  const judged = rows.map((row) => ({ ...row, lacks: lackOf(row.machine, wish, now) }))
+  const judged = rows.map((row) => ({ ...row, lacks: describeLack(row.machine, request, now) }))
   const limitOf = ({ machine }: { readonly machine: MachineRow }) =>
-    limited.find(({ account }) => account === accountOn(wish.program, machine.id))?.until ?? 0
+    limited.find(({ account }) => account === defaultAccount(request.program, machine.id))?.until ?? 0
   const [best] = judged
     .filter(({ lacks }) => lacks === undefined)
     .toSorted((a, b) => limitOf(a) - limitOf(b) || b.machine.slots - b.running - (a.machine.slots - a.running))
   if (best) return best.machine
   const isThere = ({ machine }: { readonly machine: MachineRow }) => Number(isReachable(machine, now))
   const known = judged.filter(({ machine }) => machine.status !== 'revoked')
-  const named = known.toSorted((a, b) => isThere(b) - isThere(a)).slice(0, mostNamed)
+  const named = known.toSorted((a, b) => isThere(b) - isThere(a)).slice(0, maxNamedMachines)
   const why = named.map(({ machine, lacks }) => `${machine.name} ${lacks}`).join('; ')
   throw new RalphError('NO_MACHINE', why === '' ? 'there is no machine' : `no machine can take the agent: ${why}`, {
     hint: 'connect one with `ralph machine token`, or name a machine',
@@ -46,7 +46,7 @@ export async function placeFor(fleet: Fleet, wish: Wish): Promise<MachineRow> {
 }
 
 /** Why this machine cannot take it, as the end of a sentence about the machine. */
-function lackOf(machine: MachineRow, { program, labels, not = [] }: Wish, now: number): string | undefined {
+function describeLack(machine: MachineRow, { program, labels, excluded: not = [] }: PlacementRequest, now: number): string | undefined {
   const { status, programs, lastSeenAt, slots } = machine
   if (not.includes(machine.id)) return 'had it before'
   if (status !== 'active') return `is ${status}`
@@ -56,10 +56,10 @@ function lackOf(machine: MachineRow, { program, labels, not = [] }: Wish, now: n
   const label = labels.find((wanted) => !machine.labels.includes(wanted))
   if (label !== undefined) return `has no label ${label}`
   const found = programs.find(({ name }) => name === program)
-  if (isLookedFor(program) && !found) return `has no ${program}`
+  if (isDetectable(program) && !found) return `has no ${program}`
   if (found?.problem !== undefined) return `cannot run ${program}: ${found.problem}`
   return slots === 0 ? 'has no slots' : undefined
 }
 
 /** Machines report the programs that have a driver; a `command:` is assumed to exist. */
-const isLookedFor = (program: string): boolean => !program.includes(':') && program !== 'scripted'
+const isDetectable = (program: string): boolean => !program.includes(':') && program !== 'scripted'

@@ -1,4 +1,4 @@
-import type { KeptRequest, RequestBody, RequestReply, RequestType } from '../../contract/fleet/channel.ts'
+import type { DurableRequest, RequestBody, RequestReply, RequestType } from '../../contract/fleet/channel.ts'
 import type { StopWhen } from '../../contract/fleet/sprint.ts'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
 import type { CompileInput } from '../../compiler/resolve/compilation.ts'
@@ -6,14 +6,14 @@ import type { Database, Tx } from '../database/database.ts'
 import type { Engine } from '../engine/engine.ts'
 
 /** A durable request, kept until the machine has stored it. Requests with the same ID take effect once. */
-export type Request<T extends KeptRequest = KeptRequest> = {
+export type DurableMachineRequest<T extends DurableRequest = DurableRequest> = {
   [K in T]: { readonly id: string; readonly type: K; readonly body: RequestBody<K> }
 }[T]
 
 /** The computers on which agents work. */
-export interface Machines {
+export interface MachineGateway {
   /** Part of the transaction; delivered after the commit, however long that takes. */
-  readonly send: (tx: Tx, machineId: string, request: Request) => Promise<void>
+  readonly send: (tx: Tx, machineId: string, request: DurableMachineRequest) => Promise<void>
   /** Withdraws an undelivered request; does nothing if it was delivered. */
   readonly withdraw: (tx: Tx, machineId: string, id: string) => Promise<void>
   /**
@@ -34,7 +34,7 @@ export type Notice = {
 
 export interface Notifications {
   /** Part of the transaction; sent after the commit, and its delivery is recorded. */
-  readonly tell: (tx: Tx, notice: Notice) => Promise<void>
+  readonly notify: (tx: Tx, notice: Notice) => Promise<void>
 }
 
 /** A request to a sprint that `ralph run` controls. */
@@ -45,7 +45,7 @@ export type ObservedRequest =
   | { readonly type: 'resume' }
 
 /** Sprints of this computer that `ralph run` controls. Each call rejects like the same command in a terminal. */
-export interface Observed {
+export interface ObservedSprints {
   /** Resolves once the request is accepted and its known effects are stored. */
   readonly request: (sprintId: string, request: ObservedRequest) => Promise<void>
   /** The changes between two iterations, as a patch. */
@@ -70,18 +70,18 @@ export type FleetSettings = {
 export type Fleet = {
   readonly database: Database
   readonly engine: Engine
-  readonly machines: Machines
+  readonly machines: MachineGateway
   readonly notifications: Notifications
   /** Absent if no project folder is observed. */
-  readonly observed?: Observed | undefined
+  readonly observed?: ObservedSprints | undefined
   readonly clock: { readonly now: () => number }
   readonly newId: () => string
   readonly settings: FleetSettings
   /** The built-in workflows and the available drivers. */
   readonly compiling: Pick<CompileInput, 'readWorkflow' | 'agents'>
   /** Logs an error; must not throw. */
-  readonly trouble: (error: unknown, doing: string) => void
+  readonly logError: (error: unknown, doing: string) => void
 }
 
 /** The user who makes a request. */
-export type Asker = { readonly name: string; readonly userId?: string }
+export type Requester = { readonly name: string; readonly userId?: string }

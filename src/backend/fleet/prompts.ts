@@ -2,17 +2,17 @@ import { and, asc, eq, gt, lt, max } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import type { Tx } from '../database/database.ts'
-import { announce } from './announce.ts'
-import { endOfQueue, interrupt } from './give-orders.ts'
-import type { Asker, Fleet } from './ports.ts'
-import { pump } from './pump.ts'
-import { lockAgent, notFound, runningPrompt, sprintIn } from './rows.ts'
-import { takeFact } from './take-fact.ts'
+import { recordRowChanges } from './announce.ts'
+import { lastPosition, interruptPrompt } from './give-orders.ts'
+import type { Requester, Fleet } from './ports.ts'
+import { dispatchNext } from './pump.ts'
+import { lockAgent, notFoundError, findRunningPrompt, readSprintRow } from './rows.ts'
+import { applyFact } from './take-fact.ts'
 
-export type PromptAsked = { readonly prompt: string; readonly model?: string | undefined }
+export type UserPrompt = { readonly prompt: string; readonly model?: string | undefined }
 
 /** Queues a user's prompt behind those that wait. It is sent at once if the agent is free. */
-export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, by: Asker): Promise<PromptRow> =>
+export const enqueuePrompt = (fleet: Fleet, agentId: string, userPrompt: UserPrompt, by: Requester): Promise<PromptRow> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
     if (agent.state === 'archived') throw new RalphError('NOT_RUNNING', 'the agent is archived')
@@ -20,25 +20,25 @@ export const queuePrompt = (fleet: Fleet, agentId: string, asked: PromptAsked, b
     await tx.db.insert(agentPrompts).values({
       id,
       agentId,
-      prompt: asked.prompt,
+      prompt: userPrompt.prompt,
       status: 'queued',
-      model: asked.model ?? null,
+      model: userPrompt.model ?? null,
       by: by.name,
       userId: by.userId ?? null,
-      position: endOfQueue(agentId),
+      position: lastPosition(agentId),
       createdAt: fleet.clock.now(),
     })
-    await announce(fleet, tx, { kind: 'prompt', agentId, promptId: id })
-    await pump(fleet, tx, agent)
-    return promptIn(tx, agentId, id)
+    await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId: id })
+    await dispatchNext(fleet, tx, agent)
+    return readPromptRow(tx, agentId, id)
   })
 
 /** Removes a user's prompt from the queue. Prompts of the loop end with their sprint. */
 export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): Promise<PromptRow> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
-    const { status, sprintId, startedAt } = await promptIn(tx, agentId, promptId)
-    if (status === 'cancelled') return promptIn(tx, agentId, promptId)
+    const { status, sprintId, startedAt } = await readPromptRow(tx, agentId, promptId)
+    if (status === 'cancelled') return readPromptRow(tx, agentId, promptId)
     if (status !== 'queued' && status !== 'parked') {
       throw new RalphError('ALREADY_RUNNING', `the prompt is ${status}`, {
         hint: 'interrupt a running prompt instead',
@@ -49,10 +49,10 @@ export const cancelPrompt = (fleet: Fleet, agentId: string, promptId: string): P
     const cancelled = { status: 'cancelled' as const, endedAt: fleet.clock.now() }
     await tx.db.update(agentPrompts).set(cancelled).where(eq(agentPrompts.id, promptId))
     // It was queued for a resend: the machine may have received the first message.
-    if (startedAt !== null) await interrupt(fleet, tx, agent, promptId)
-    await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
-    await pump(fleet, tx, agent)
-    return promptIn(tx, agentId, promptId)
+    if (startedAt !== null) await interruptPrompt(fleet, tx, agent, promptId)
+    await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
+    await dispatchNext(fleet, tx, agent)
+    return readPromptRow(tx, agentId, promptId)
   })
 
 /** Moves a queued prompt in front of another one; null: to the end. */
@@ -64,14 +64,14 @@ export const movePrompt = (
 ): Promise<PromptRow> =>
   fleet.database.transaction(async (tx) => {
     await lockAgent(tx, agentId)
-    const moved = await promptIn(tx, agentId, promptId)
+    const moved = await readPromptRow(tx, agentId, promptId)
     if (moved.status !== 'queued' && moved.status !== 'parked') {
       throw new RalphError('ALREADY_RUNNING', `the prompt is ${moved.status}`)
     }
-    const position = before === null ? endOfQueue(agentId) : await positionBefore(tx, agentId, before)
+    const position = before === null ? lastPosition(agentId) : await positionBefore(tx, agentId, before)
     await tx.db.update(agentPrompts).set({ position }).where(eq(agentPrompts.id, promptId))
-    await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
-    return promptIn(tx, agentId, promptId)
+    await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
+    return readPromptRow(tx, agentId, promptId)
   })
 
 /**
@@ -79,7 +79,7 @@ export const movePrompt = (
  * positions are renumbered.
  */
 async function positionBefore(tx: Tx, agentId: string, before: string): Promise<number> {
-  const { position } = await promptIn(tx, agentId, before)
+  const { position } = await readPromptRow(tx, agentId, before)
   const earlier = and(eq(agentPrompts.agentId, agentId), lt(agentPrompts.position, position))
   const [{ last } = { last: null }] = await tx.db
     .select({ last: max(agentPrompts.position) })
@@ -87,12 +87,12 @@ async function positionBefore(tx: Tx, agentId: string, before: string): Promise<
     .where(earlier)
   const between = ((last ?? position - 2) + position) / 2
   if (between > (last ?? -Infinity) && between < position) return between
-  await spreadOut(tx, agentId, position)
+  await renumberPositions(tx, agentId, position)
   return position + 0.5
 }
 
 /** Renumbers every prompt from that position on in whole steps, starting one higher. */
-async function spreadOut(tx: Tx, agentId: string, from: number): Promise<void> {
+async function renumberPositions(tx: Tx, agentId: string, from: number): Promise<void> {
   const later = and(eq(agentPrompts.agentId, agentId), gt(agentPrompts.position, from - 1e-9))
   const rows = await tx.db.select().from(agentPrompts).where(later).orderBy(asc(agentPrompts.position))
   for (const [index, { id }] of rows.entries()) {
@@ -110,18 +110,18 @@ async function spreadOut(tx: Tx, agentId: string, from: number): Promise<void> {
 export const interruptAgent = (fleet: Fleet, agentId: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
-    const running = await runningPrompt(tx, agentId)
+    const running = await findRunningPrompt(tx, agentId)
     if (!running) return
-    if (running.sprintId === null) return interrupt(fleet, tx, agent, running.id)
-    const sprint = await sprintIn(tx, running.sprintId)
+    if (running.sprintId === null) return interruptPrompt(fleet, tx, agent, running.id)
+    const sprint = await readSprintRow(tx, running.sprintId)
     const fact = { type: 'stop-requested' as const, at: fleet.clock.now(), as: 'paused' as const, when: 'now' as const }
-    const held = await takeFact(fleet, tx, { agent, sprint }, { id: fleet.newId(), fact })
-    await pump(fleet, tx, held.agent)
+    const held = await applyFact(fleet, tx, { agent, sprint }, { id: fleet.newId(), fact })
+    await dispatchNext(fleet, tx, held.agent)
   })
 
-async function promptIn(tx: Tx, agentId: string, promptId: string): Promise<PromptRow> {
+async function readPromptRow(tx: Tx, agentId: string, promptId: string): Promise<PromptRow> {
   const own = and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId))
   const [prompt] = await tx.db.select().from(agentPrompts).where(own)
-  if (!prompt) throw notFound('prompt')
+  if (!prompt) throw notFoundError('prompt')
   return prompt
 }

@@ -1,42 +1,42 @@
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
-import { CarriedOut } from '../../contract/fleet/channel-work.ts'
+import { MachineOrder } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { promptFor } from '../../loop/protocol.ts'
+import { buildIterationPrompt } from '../../loop/protocol.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
-import { moment } from '../database/columns.ts'
+import { timestampMs } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
-import { announce } from './announce.ts'
-import { wakeAt } from './give-orders.ts'
+import { recordRowChanges } from './announce.ts'
+import { scheduleDispatch } from './give-orders.ts'
 import type { Fleet } from './ports.ts'
-import { notFound, sprintIn } from './rows.ts'
-import { takeFact } from './take-fact.ts'
+import { notFoundError, readSprintRow } from './rows.ts'
+import { applyFact } from './take-fact.ts'
 
 /**
  * Dispatches everything the agent can start now: checks and hooks first, then the next prompt of its queue. Call it at
  * the end of every transaction that may have unblocked the agent, which must be locked. `known`: a sprint that was just
  * read.
  */
-export async function pump(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
+export async function dispatchNext(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
   if (agent.state !== 'idle' && agent.state !== 'running') return agent
-  const first = await lookAt(fleet, tx, agent)
-  const seen = first.hasParked && (await unparkDue(fleet, tx, agent)) ? await lookAt(fleet, tx, agent) : first
-  if (seen.isRunning) return withState(fleet, tx, agent, { state: 'running' })
-  if (seen.hasOrders && (await carryOutOrders(fleet, tx, agent)))
-    return withState(fleet, tx, agent, { state: 'running' })
-  const prompt = nextOf(seen)
-  if (!prompt || !(await isFree(fleet, tx, { agent, prompt, seen })))
-    return withState(fleet, tx, agent, { state: 'idle' })
-  const { limitUntil: until, limitReason: reason } = seen
-  if (until !== null) return park(fleet, tx, agent, { prompt, until, reason: reason ?? '' })
+  const first = await readDispatchState(fleet, tx, agent)
+  const state = first.hasParked && (await unparkDuePrompts(fleet, tx, agent)) ? await readDispatchState(fleet, tx, agent) : first
+  if (state.isRunning) return updateAgentState(fleet, tx, agent, { state: 'running' })
+  if (state.hasOrders && (await dispatchOrders(fleet, tx, agent)))
+    return updateAgentState(fleet, tx, agent, { state: 'running' })
+  const prompt = nextPrompt(state)
+  if (!prompt || !(await hasFreeSlot(fleet, tx, { agent, prompt, state: state })))
+    return updateAgentState(fleet, tx, agent, { state: 'idle' })
+  const { limitUntil: until, limitReason: reason } = state
+  if (until !== null) return parkPrompt(fleet, tx, agent, { prompt, until, reason: reason ?? '' })
   const { sprintId } = prompt
-  const sprint = known?.id === sprintId || sprintId === null ? known : await sprintIn(tx, sprintId)
-  return begin(fleet, tx, { agent, sprint }, prompt)
+  const sprint = known?.id === sprintId || sprintId === null ? known : await readSprintRow(tx, sprintId)
+  return startPrompt(fleet, tx, { agent, sprint }, prompt)
 }
 
-type Seen = {
+type DispatchState = {
   readonly isRunning: boolean
   /** Whether the machine has orders besides prompts. */
   readonly hasOrders: boolean
@@ -49,17 +49,17 @@ type Seen = {
   readonly taken: number
   readonly limitUntil: number | null
   readonly limitReason: string | null
-} & (Next | { readonly [K in keyof Next]: null })
+} & (NextPrompt | { readonly [K in keyof NextPrompt]: null })
 
 /** The prompt at the head of the queue. */
-type Next = Pick<PromptRow, 'id' | 'sprintId' | 'iteration' | 'orderId' | 'attempt' | 'prompt' | 'model' | 'createdAt'>
+type NextPrompt = Pick<PromptRow, 'id' | 'sprintId' | 'iteration' | 'orderId' | 'attempt' | 'prompt' | 'model' | 'createdAt'>
 
-const nextOf = (seen: Seen): Next | undefined => (seen.id === null ? undefined : seen)
+const nextPrompt = (state: DispatchState): NextPrompt | undefined => (state.id === null ? undefined : state)
 
 /** Reads everything that decides what can start, in one round trip. */
-async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<Seen> {
-  const now = moment.of(fleet.clock.now())
-  const { rows } = await tx.db.execute<Seen>(sql`
+async function readDispatchState(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<DispatchState> {
+  const now = timestampMs.literal(fleet.clock.now())
+  const { rows } = await tx.db.execute<DispatchState>(sql`
     select
       exists (select 1 from agent_prompt where agent_id = ${id} and status = 'running') as "isRunning",
       exists (select 1 from sprint_order where agent_id = ${id} and status in ('queued', 'open')
@@ -70,7 +70,7 @@ async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow
       machine.connected_to is not null and machine.status in ('active', 'cordoned') as "isOpen",
       machine.slots,
       room.*,
-      case when room."isCrowded" then (${takenOf(machineId)}) else 0 end as taken,
+      case when room."isCrowded" then (${countRunningPrompts(machineId)}) else 0 end as taken,
       (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
       account_limit.reason as "limitReason"
     from machine
@@ -86,46 +86,46 @@ async function lookAt(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow
     ) as next on true
     where machine.id = ${machineId}`)
   const [seen] = rows
-  if (!seen) throw notFound('machine')
+  if (!seen) throw notFoundError('machine')
   return seen
 }
 
-const takenOf = (machineId: string): SQL => sql`
+const countRunningPrompts = (machineId: string): SQL => sql`
   select count(*)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
   where agent.machine_id = ${machineId} and agent_prompt.status = 'running'`
 
 /** Dispatches queued orders. Returns true if prompts must wait for them. */
-async function carryOutOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<boolean> {
+async function dispatchOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<boolean> {
   const isLive = and(eq(sprintOrders.agentId, agent.id), inArray(sprintOrders.status, ['queued', 'open']))
   const live = await tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
   for (const row of live)
-    if (row.status === 'queued' && row.type !== 'run-attempt') await carryOut(fleet, tx, agent, row)
+    if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(fleet, tx, agent, row)
   return live.some(({ blocking }) => blocking)
 }
 
-async function carryOut(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): Promise<void> {
-  const { progress } = await sprintIn(tx, row.sprintId)
-  const order = CarriedOut.parse(row.order)
+async function dispatchOrder(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): Promise<void> {
+  const { progress } = await readSprintRow(tx, row.sprintId)
+  const order = MachineOrder.parse(row.order)
   const { leaseMs } = fleet.settings
   const body = { orderId: row.id, agentId: agent.id, program: agent.program, sprintId: row.sprintId, order }
   const request = {
     id: `order:${row.id}`,
     type: 'carry-out' as const,
-    body: { ...body, progress: trimmed(progress), leaseMs },
+    body: { ...body, progress: withoutHistory(progress), leaseMs },
   }
   await fleet.machines.send(tx, agent.machineId, request)
   await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
 }
 
 /** Machines do not need the finished iterations. */
-const trimmed = (progress: Progress): Progress => ({
+const withoutHistory = (progress: Progress): Progress => ({
   ...progress,
   iterations: progress.iterations.slice(-1),
   hookTasks: progress.hookTasks.filter(({ status }) => status === 'running'),
 })
 
 /** Returns true if prompts were queued again. */
-async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolean> {
+async function unparkDuePrompts(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolean> {
   const now = fleet.clock.now()
   const isDue = and(isNull(agentPrompts.sprintId), eq(agentPrompts.status, 'parked'), lte(agentPrompts.notBefore, now))
   const again = { status: 'queued' as const, notBefore: null, error: null }
@@ -137,86 +137,86 @@ async function unparkDue(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolea
 }
 
 /** Upper bound on transactions that may race for the same slot. */
-const manySlots = 32
+const maxRacingTransactions = 32
 
-type Wanting = { readonly agent: AgentRow; readonly prompt: Next; readonly seen: Seen }
+type SlotRequest = { readonly agent: AgentRow; readonly prompt: NextPrompt; readonly state: DispatchState }
 
 /**
  * Whether the machine is reachable, accepts work and has a free slot. The last slots are granted one at a time, to the
  * agents that have waited longest; otherwise an agent in a loop would keep its slot forever.
  */
-async function isFree(fleet: Fleet, tx: Tx, { agent, prompt, seen }: Wanting): Promise<boolean> {
+async function hasFreeSlot(fleet: Fleet, tx: Tx, { agent, prompt, state: seen }: SlotRequest): Promise<boolean> {
   const { isOpen, isCrowded, slots, taken } = seen
   if (!isOpen || taken >= slots) return false
-  if (!isCrowded || slots - taken > manySlots) return true
+  if (!isCrowded || slots - taken > maxRacingTransactions) return true
   const { id, machineId } = agent
   // The embedded database has one connection, so no other transaction is open.
   const isAlone = fleet.database.kind === 'embedded'
   if (!isAlone) await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
   const { rows } = await tx.db.execute<{ taken: number; waiting: number }>(sql`
-    select ${isAlone ? sql`${taken}::int` : sql`(${takenOf(machineId)})`} as taken, (
+    select ${isAlone ? sql`${taken}::int` : sql`(${countRunningPrompts(machineId)})`} as taken, (
       select count(distinct agent.id)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
       where agent.machine_id = ${machineId} and agent.id <> ${id} and agent.state = 'idle'
-        and agent_prompt.status = 'queued' and agent_prompt.created_at < ${moment.of(prompt.createdAt)}
-        and (not_before is null or not_before <= ${moment.of(fleet.clock.now())})) as waiting`)
+        and agent_prompt.status = 'queued' and agent_prompt.created_at < ${timestampMs.literal(prompt.createdAt)}
+        and (not_before is null or not_before <= ${timestampMs.literal(fleet.clock.now())})) as waiting`)
   const [now] = rows
   return now !== undefined && now.taken + now.waiting < slots
 }
 
-type Limit = { readonly until: number; readonly reason: string }
+type AccountLimitHit = { readonly until: number; readonly reason: string }
 
 /**
  * Another agent of the account has hit the usage limit, so this one does not try. A sprint receives the limit as a fact
  * and waits by its own rules.
  */
-async function park(
+async function parkPrompt(
   fleet: Fleet,
   tx: Tx,
   agent: AgentRow,
-  { prompt, until, reason }: Limit & { readonly prompt: Next },
+  { prompt, until, reason }: AccountLimitHit & { readonly prompt: NextPrompt },
 ): Promise<AgentRow> {
   const parked = { status: 'parked' as const, notBefore: until, error: reason }
   await tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))
-  await announce(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
-  await wakeAt(fleet, tx, agent.id, until)
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
+  await scheduleDispatch(fleet, tx, agent.id, until)
   const { sprintId, iteration, orderId, attempt } = prompt
-  if (sprintId === null || iteration === null || orderId === null) return pump(fleet, tx, agent)
+  if (sprintId === null || iteration === null || orderId === null) return dispatchNext(fleet, tx, agent)
   const at = fleet.clock.now()
   await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
   const why = { class: 'usage_limit', reason, retryable: true, resetsAt: until, notStarted: true } as const
   const ended = { iteration, attempt, end: { kind: 'failed' as const, ...why }, usage: noUsage, costUsd: 0, random: 0 }
-  const sprint = await sprintIn(tx, sprintId)
+  const sprint = await readSprintRow(tx, sprintId)
   const fact = { type: 'attempt-ended' as const, at, ...ended }
-  const held = await takeFact(fleet, tx, { agent, sprint }, { id: `limit:${orderId}`, fact })
-  return pump(fleet, tx, held.agent, held.sprint)
+  const held = await applyFact(fleet, tx, { agent, sprint }, { id: `limit:${orderId}`, fact })
+  return dispatchNext(fleet, tx, held.agent, held.sprint)
 }
 
-type Free = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
+type FreeAgent = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
 
 /** Hands the prompt to the machine: it waits in the outbox and starts once, even if this process crashes. */
-async function begin(fleet: Fleet, tx: Tx, { agent, sprint }: Free, prompt: Next): Promise<AgentRow> {
+async function startPrompt(fleet: Fleet, tx: Tx, { agent, sprint }: FreeAgent, prompt: NextPrompt): Promise<AgentRow> {
   const now = fleet.clock.now()
   const { leaseMs } = fleet.settings
-  const { asked, text } = askedOf({ agent, sprint }, prompt)
+  const { asked, text } = buildPromptSource({ agent, sprint }, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
   const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
   const ralphModeLastPromptAt = isRalph ? now : agent.ralphModeLastPromptAt
   await tx.db.execute(sql`
     with begun as (
-      update agent_prompt set status = 'running', prompt = ${text}, attempt = ${attempt}, started_at = ${moment.of(now)},
-        lease_until = ${moment.of(now + leaseMs)}, not_before = null, error = null
+      update agent_prompt set status = 'running', prompt = ${text}, attempt = ${attempt}, started_at = ${timestampMs.literal(now)},
+        lease_until = ${timestampMs.literal(now + leaseMs)}, not_before = null, error = null
       where id = ${prompt.id}
     ), opened as (update sprint_order set status = 'open' where id = ${prompt.orderId})
-    update agent set state = 'running', ralph_mode_last_prompt_at = ${isRalph ? moment.of(now) : sql`ralph_mode_last_prompt_at`}
+    update agent set state = 'running', ralph_mode_last_prompt_at = ${isRalph ? timestampMs.literal(now) : sql`ralph_mode_last_prompt_at`}
     where id = ${agent.id}`)
   const { id: agentId, program } = agent
   const body = { promptId: prompt.id, agentId, program, asked, leaseMs }
   await fleet.machines.send(tx, agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
-  await announce(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id }, { kind: 'agent', agentId })
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id }, { kind: 'agent', agentId })
   return { ...agent, state: 'running', ralphModeLastPromptAt }
 }
 
-function askedOf({ agent, sprint }: Free, { sprintId, iteration, attempt, prompt, model }: Next) {
+function buildPromptSource({ agent, sprint }: FreeAgent, { sprintId, iteration, attempt, prompt, model }: NextPrompt) {
   if (sprintId === null || iteration === null || !sprint) {
     const resume = agent.inConversation
     return { text: prompt, asked: { kind: 'text' as const, text: prompt, resume, ...(model !== null && { model }) } }
@@ -225,16 +225,16 @@ function askedOf({ agent, sprint }: Free, { sprintId, iteration, attempt, prompt
   const live = progress.live.find(({ number }) => number === iteration)
   const order = { type: 'run-attempt' as const, iteration, attempt }
   return {
-    text: live ? promptFor(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : prompt,
-    asked: { kind: 'order' as const, sprintId, protocol, order, progress: trimmed(progress) },
+    text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : prompt,
+    asked: { kind: 'order' as const, sprintId, protocol, order, progress: withoutHistory(progress) },
   }
 }
 
-type Fields = Pick<AgentRow, 'state'>
+type AgentFields = Pick<AgentRow, 'state'>
 
-async function withState(fleet: Fleet, tx: Tx, agent: AgentRow, fields: Fields): Promise<AgentRow> {
+async function updateAgentState(fleet: Fleet, tx: Tx, agent: AgentRow, fields: AgentFields): Promise<AgentRow> {
   if (fields.state === agent.state) return agent
   await tx.db.update(agents).set(fields).where(eq(agents.id, agent.id))
-  await announce(fleet, tx, { kind: 'agent', agentId: agent.id })
+  await recordRowChanges(fleet, tx, { kind: 'agent', agentId: agent.id })
   return { ...agent, ...fields }
 }

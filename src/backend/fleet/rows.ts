@@ -11,30 +11,30 @@ import { sprints, type SprintRow } from '../database/sprint.ts'
  */
 export async function lockAgent(tx: Tx, agentId: string): Promise<AgentRow> {
   const [agent] = await tx.db.select().from(agents).where(eq(agents.id, agentId)).for('update')
-  if (!agent) throw notFound('agent')
+  if (!agent) throw notFoundError('agent')
   return agent
 }
 
-export type Held = { readonly agent: AgentRow; readonly sprint: SprintRow }
+export type LockedSprint = { readonly agent: AgentRow; readonly sprint: SprintRow }
 
 /** Reads a sprint and locks its agent. */
-export async function lockSprint(tx: Tx, sprintId: string): Promise<Held> {
+export async function lockSprintAgent(tx: Tx, sprintId: string): Promise<LockedSprint> {
   const [found] = await tx.db.select({ agentId: sprints.agentId }).from(sprints).where(eq(sprints.id, sprintId))
-  if (!found) throw notFound('sprint')
+  if (!found) throw notFoundError('sprint')
   const agent = await lockAgent(tx, found.agentId)
-  return { agent, sprint: await sprintIn(tx, sprintId) }
+  return { agent, sprint: await readSprintRow(tx, sprintId) }
 }
 
-export async function sprintIn(tx: Tx, sprintId: string): Promise<SprintRow> {
+export async function readSprintRow(tx: Tx, sprintId: string): Promise<SprintRow> {
   const [sprint] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
-  if (!sprint) throw notFound('sprint')
+  if (!sprint) throw notFoundError('sprint')
   return sprint
 }
 
-export async function runningPrompt(tx: Tx, agentId: string): Promise<PromptRow | undefined> {
+export async function findRunningPrompt(tx: Tx, agentId: string): Promise<PromptRow | undefined> {
   const running = and(eq(agentPrompts.agentId, agentId), eq(agentPrompts.status, 'running'))
   const [prompt] = await tx.db.select().from(agentPrompts).where(running)
   return prompt
 }
 
-export const notFound = (what: string): RalphError => new RalphError('NOT_FOUND', `there is no such ${what}`)
+export const notFoundError = (what: string): RalphError => new RalphError('NOT_FOUND', `there is no such ${what}`)

@@ -3,21 +3,21 @@ import { placements, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import type { Tx } from '../database/database.ts'
 import { machines } from '../database/machine.ts'
-import { announce } from './announce.ts'
-import { appendToSprint } from './append-to-sprint.ts'
-import { usageRow } from './money.ts'
+import { recordRowChanges } from './announce.ts'
+import { appendSprintEvents } from './append-to-sprint.ts'
+import { upsertUsage } from './money.ts'
 import type { Fleet } from './ports.ts'
-import { notFound } from './rows.ts'
+import { notFoundError } from './rows.ts'
 import type { AttemptEndedFact, PromptEnding } from './take-report.ts'
 
 /** A machine may only report about its own agents, and about those it had before it was lost. */
-export async function refuseStrangers(tx: Tx, agentId: string, machineId: string): Promise<void> {
+export async function assertMachineOwnedAgent(tx: Tx, agentId: string, machineId: string): Promise<void> {
   const had = and(eq(placements.agentId, agentId), eq(placements.machineId, machineId))
   const [placement] = await tx.db.select().from(placements).where(had)
-  if (!placement) throw notFound('agent')
+  if (!placement) throw notFoundError('agent')
 }
 
-export type Late = {
+export type LateReport = {
   readonly machineId: string
   readonly prompt: PromptRow
   readonly ending: PromptEnding
@@ -28,7 +28,7 @@ export type Late = {
  * Records how a prompt ended on a lost machine and what it cost. Nothing else follows, because another machine has
  * repeated it.
  */
-export async function noteLate(fleet: Fleet, tx: Tx, agent: AgentRow, late: Late): Promise<void> {
+export async function recordLateEnd(fleet: Fleet, tx: Tx, agent: AgentRow, late: LateReport): Promise<void> {
   const { prompt, ending, fact, machineId } = late
   if (prompt.endedAt === null || prompt.lateAt !== null) return
   const { id: promptId, agentId, sprintId } = prompt
@@ -38,8 +38,8 @@ export async function noteLate(fleet: Fleet, tx: Tx, agent: AgentRow, late: Late
   const costUsd = ending.costUsd ?? prompt.costUsd
   const fields = { lateAt, costUsd, answer: ending.answer ?? null, error: [prompt.error, text].join('; ') }
   await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, promptId))
-  if (fact) await tx.db.execute(usageRow(fleet, agent, fact))
-  await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
+  if (fact) await tx.db.execute(upsertUsage(fleet, agent, fact))
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
   const event = { type: 'note' as const, level: 'info' as const, text }
-  if (sprintId !== null) await appendToSprint(fleet, tx, agentId, { sprintId, own: [{ at: lateAt, promptId, event }] })
+  if (sprintId !== null) await appendSprintEvents(fleet, tx, agentId, { sprintId, newEvents: [{ at: lateAt, promptId, event }] })
 }

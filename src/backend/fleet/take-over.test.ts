@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reported, type Script } from '../../../test/support/simulated-machine.ts'
-import { aDatabase, aFleet, anAgent, kinds, until, type World } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase, createTestFleet, createTestAgent, kinds, waitUntil, type TestFleet } from '../../../test/fleet/a-fleet.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { RequestType } from '../../contract/fleet/channel.ts'
 import type { Database } from '../database/database.ts'
 import { events } from '../database/event.ts'
 import { usage } from '../database/usage.ts'
-import { machineSeen } from './machines.ts'
-import { queuePrompt } from './prompts.ts'
+import { markSeen } from './machines.ts'
+import { enqueuePrompt } from './prompts.ts'
 import { startSprint } from './sprints.ts'
-import { takePromptEnded } from './take-report.ts'
+import { handlePromptEnded } from './take-report.ts'
 
-const somebody = { name: 'somebody' }
-const aGoal = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
+const requester = { name: 'somebody' }
+const goalSprint = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 const workspace = { kind: 'clone' as const, repository: 'https://example.com/a.git', push: 'origin' }
 const commit = 'c'.repeat(40)
 const hour = 3_600_000
@@ -23,12 +23,12 @@ const never = new Promise<never>(() => {})
 
 describe.each(kinds)('a machine that is silent for longer than its lease, on %s', (kind) => {
   let database: Database
-  let world: World
+  let world: TestFleet
   let ask: Script['ask']
   const asked: { readonly type: RequestType; readonly body: unknown }[] = []
   beforeAll(async () => {
-    database = await aDatabase(kind)
-    world = await aFleet(database, {
+    database = await createTestDatabase(kind)
+    world = await createTestFleet(database, {
       ask: (type, body) => {
         asked.push({ type, body })
         return ask?.(type, body)
@@ -45,17 +45,17 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   /**
    * An agent whose first prompt is done and whose second one never ends, and another machine that could take it over.
    */
-  async function aPair(given: Parameters<typeof anAgent>[2] = {}, script: Script = {}) {
+  async function aPair(given: Parameters<typeof createTestAgent>[2] = {}, script: Script = {}) {
     const label = randomUUID()
     const { fleet } = world
     const attempt = (_: unknown, n: number) => (n === 1 ? reported() : never)
     const own = { workspace, program, labels: [label], ...given }
-    const agent = await anAgent(fleet, { pushed: commit, attempt, ...script }, { ...own, machine: { name: 'first' } })
+    const agent = await createTestAgent(fleet, { pushed: commit, attempt, ...script }, { ...own, machine: { name: 'first' } })
     const goesOn = { attempt: () => reported({ status: 'goal-complete' as const }) }
     const machine = { name: 'second', labels: [label], programs: [] }
-    const other = await anAgent(fleet, goesOn, { name: 'neighbour', machine })
-    const { id: sprintId } = await startSprint(fleet, agent.id, aGoal, somebody)
-    await until(
+    const other = await createTestAgent(fleet, goesOn, { name: 'neighbour', machine })
+    const { id: sprintId } = await startSprint(fleet, agent.id, goalSprint, requester)
+    await waitUntil(
       async () => agent.machine.state.prompts,
       (all) => all.length === 2,
     )
@@ -65,15 +65,15 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   /** Silences its machine, but not the others. */
   async function lose(machine: { readonly vanish: () => Promise<void> }, ...alive: readonly string[]) {
     await machine.vanish()
-    world.pass(hour)
-    for (const id of alive) await machineSeen(world.fleet, id)
+    world.advanceClock(hour)
+    for (const id of alive) await markSeen(world.fleet, id)
   }
 
   it('loses its sprint to another machine, which continues from the last push', async () => {
     const { agent, other, sprintId } = await aPair()
     const { notices } = world
     await lose(agent.machine, other.machine.id)
-    const [sprint] = await until(agent.sprints, ([row]) => row?.status === 'completed')
+    const [sprint] = await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
     expect(sprint?.progress.iterations).toMatchObject([
       { number: 1, verdict: 'continue', attempts: 1 },
       { number: 2, verdict: 'accepted', attempts: 2 },
@@ -95,7 +95,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
     const { prompts } = agent.machine.state
     const promptId = prompts.at(-1)?.promptId ?? ''
     await agent.machine.connect()
-    const late = await until(agent.prompts, (all) => all.some(({ lateAt }) => lateAt !== null))
+    const late = await waitUntil(agent.prompts, (all) => all.some(({ lateAt }) => lateAt !== null))
     expect(late.map(({ status }) => status)).toEqual(['finished', 'failed', 'finished'])
     expect(late.find(({ id }) => id === promptId)).toMatchObject({ costUsd: 0.01 })
     expect(await notesOf(sprintId)).toContain('first is back: its prompt ended as cancelled, which is ignored')
@@ -103,7 +103,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
       (await database.db.select().from(usage).where(eq(usage.agentId, agent.id)))[0]?.inputTokens
     const spent = await counted()
     const end = { kind: 'cancelled' as const }
-    await takePromptEnded(world.fleet, agent.machine.id, { promptId, agentId: agent.id, endedAt: 0, end })
+    await handlePromptEnded(world.fleet, agent.machine.id, { promptId, agentId: agent.id, endedAt: 0, end })
     expect(await counted()).toBe(spent)
     const [after] = await agent.sprints()
     expect(after?.progress.iterations).toHaveLength(2)
@@ -120,7 +120,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   ])('keeps its sprint if no other machine can take it over, and says why: $why', async ({ given, why }) => {
     const { agent, other, sprintId } = await aPair(given)
     await lose(agent.machine, other.machine.id)
-    const row = await until(agent.row, (found) => found?.reason !== null)
+    const row = await waitUntil(agent.row, (found) => found?.reason !== null)
     const [, reason] = /^waiting for its machine first, last seen at [\dTZ:.-]+: (.*)$/.exec(row?.reason ?? '') ?? []
     expect(reason).toMatch(why)
     expect(await notesOf(sprintId)).toEqual([row?.reason])
@@ -133,7 +133,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   it('keeps its sprint if the last work was not pushed or cannot be fetched', async () => {
     const { agent, other } = await aPair({}, { pushed: '' })
     await lose(agent.machine, other.machine.id)
-    expect((await until(agent.row, (row) => row?.reason !== null))?.reason).toContain('its last work was not pushed')
+    expect((await waitUntil(agent.row, (row) => row?.reason !== null))?.reason).toContain('its last work was not pushed')
 
     const second = await aPair()
     ask = (type) => {
@@ -141,12 +141,12 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
       return undefined
     }
     await lose(second.agent.machine, second.other.machine.id)
-    const kept = await until(second.agent.row, (row) => row?.reason !== null)
+    const kept = await waitUntil(second.agent.row, (row) => row?.reason !== null)
     expect(kept?.reason).toContain('the last push cannot be fetched')
     ask = undefined
-    world.pass(60_001)
-    await machineSeen(world.fleet, second.other.machine.id)
-    await until(second.agent.sprints, ([row]) => row?.status === 'completed')
+    world.advanceClock(60_001)
+    await markSeen(world.fleet, second.other.machine.id)
+    await waitUntil(second.agent.sprints, ([row]) => row?.status === 'completed')
     for (const { machine } of [agent, other, second.agent, second.other]) await machine.close()
   })
 
@@ -159,7 +159,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
       return undefined
     }
     await lose(agent.machine, other.machine.id)
-    await until(
+    await waitUntil(
       async () => prepared,
       (done) => done,
     )
@@ -173,22 +173,22 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   it('has its checks run by the other machine, but prompts of users are not repeated', async () => {
     const { fleet } = world
     const attempt = async (_: unknown, n: number) => {
-      if (n === 1) await queuePrompt(fleet, agent.id, { prompt: 'mine' }, somebody)
+      if (n === 1) await enqueuePrompt(fleet, agent.id, { prompt: 'mine' }, requester)
       return reported()
     }
     const label = randomUUID()
     const own = { workspace, program, labels: [label], machine: { name: 'first' } }
-    const agent = await anAgent(fleet, { pushed: commit, attempt, text: () => never }, own)
+    const agent = await createTestAgent(fleet, { pushed: commit, attempt, text: () => never }, own)
     const claims = { pushed: commit, attempt: () => reported({ status: 'goal-complete' as const }) }
     const stuck = { ...claims, carryOut: (_: unknown, n: number) => (n === 1 ? never : {}) }
-    const second = await anAgent(fleet, stuck, { name: 'b', machine: { name: 'second', labels: [label] } })
-    await startSprint(fleet, agent.id, { ...aGoal, doneWhen: [{ run: 'npm test' }] }, somebody)
-    await until(
+    const second = await createTestAgent(fleet, stuck, { name: 'b', machine: { name: 'second', labels: [label] } })
+    await startSprint(fleet, agent.id, { ...goalSprint, doneWhen: [{ run: 'npm test' }] }, requester)
+    await waitUntil(
       async () => agent.machine.state.prompts,
       (all) => all.some(({ asked: { kind: of } }) => of === 'text'),
     )
     await lose(agent.machine, second.machine.id)
-    await until(
+    await waitUntil(
       async () => second.machine.state.orders,
       ([order]) => order?.order.type === 'run-checks',
     )
@@ -196,9 +196,9 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
       status: 'failed',
       error: 'its machine first was lost',
     })
-    const third = await anAgent(fleet, claims, { name: 'c', machine: { name: 'third', labels: [label] } })
+    const third = await createTestAgent(fleet, claims, { name: 'c', machine: { name: 'third', labels: [label] } })
     await lose(second.machine, third.machine.id)
-    await until(agent.sprints, ([row]) => row?.status === 'completed')
+    await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
     expect(third.machine.state.orders.map(({ order }) => order.type)).toEqual(['run-checks', 'make-checkpoint'])
     expect([second, third].map(({ machine }) => machine.state.prompts.map(({ asked: { kind: of } }) => of))).toEqual([
       ['order'],

@@ -4,69 +4,69 @@ import { agents, placements, type AgentRow } from '../database/agent.ts'
 import type { Tx } from '../database/database.ts'
 import { machineOutbox, machines, type MachineRow } from '../database/machine.ts'
 import { sprintOrders, type SprintRow } from '../database/sprint.ts'
-import { announce } from './announce.ts'
-import { appendToSprint } from './append-to-sprint.ts'
-import { accountOn, placeFor } from './place.ts'
+import { recordRowChanges } from './announce.ts'
+import { appendSprintEvents } from './append-to-sprint.ts'
+import { defaultAccount, chooseMachine } from './place.ts'
 import type { Fleet } from './ports.ts'
-import { pump } from './pump.ts'
-import { type Held, lockAgent, runningPrompt, sprintIn } from './rows.ts'
-import { takeFact } from './take-fact.ts'
-import { endAttempt, endOrder, endTalk, factOf, failedFact, tryAgain } from './take-report.ts'
+import { dispatchNext } from './pump.ts'
+import { type LockedSprint, lockAgent, findRunningPrompt, readSprintRow } from './rows.ts'
+import { applyFact } from './take-fact.ts'
+import { endAttempt, endOrder, endUserPrompt, toAttemptFact, createFailedFact, rescheduleAbortedAttempt } from './take-report.ts'
 
 /** Only one replica at a time may move an agent. */
-const movingMs = 60_000
+const moveTimeoutMs = 60_000
 
 /**
  * Moves sprints away from machines that have been silent for longer than their lease plus a margin, after which those
  * machines start nothing. If the files were pushed, another machine continues from there; otherwise the sprint waits
  * and says why. `since`: when this backend started; machines could not reach it before.
  */
-export async function takeOverLost(fleet: Fleet, since: number): Promise<void> {
-  for (const agentId of await lostAgents(fleet, since)) {
-    const lost = await claim(fleet, agentId)
+export async function moveLostSprints(fleet: Fleet, since: number): Promise<void> {
+  for (const agentId of await listLostSprints(fleet, since)) {
+    const lost = await claimMove(fleet, agentId)
     if (!lost) continue
-    const why = await moveAway(fleet, lost).catch((error: unknown) => wordsOf(error))
-    if (why !== undefined) await sayWhy(fleet, lost, why)
+    const why = await moveToAnotherMachine(fleet, lost).catch((error: unknown) => moveErrorMessage(error))
+    if (why !== undefined) await recordWhyWaiting(fleet, lost, why)
   }
 }
 
-const longAgo = ({ clock, settings }: Fleet): number => clock.now() - settings.leaseMs - settings.silentMs
+const silentBefore = ({ clock, settings }: Fleet): number => clock.now() - settings.leaseMs - settings.silentMs
 
-async function lostAgents(fleet: Fleet, since: number): Promise<string[]> {
-  if (since > longAgo(fleet)) return []
+async function listLostSprints(fleet: Fleet, since: number): Promise<string[]> {
+  if (since > silentBefore(fleet)) return []
   const { rows } = await fleet.database.db.execute<{ id: string }>(sql`
     select agent.id from machine join agent on agent.machine_id = machine.id join sprint on sprint.id = agent.sprint_id
-    where machine.connected_to is null and machine.last_seen_at < ${new Date(longAgo(fleet)).toISOString()}::timestamptz
+    where machine.connected_to is null and machine.last_seen_at < ${new Date(silentBefore(fleet)).toISOString()}::timestamptz
       and agent.state in ('idle', 'running') and sprint.status in ('in-progress', 'parked') and not sprint.observed
       and (agent.moving_until is null or agent.moving_until < ${new Date(fleet.clock.now()).toISOString()}::timestamptz)
     limit 20`)
   return rows.map(({ id }) => id)
 }
 
-type Lost = { readonly agent: AgentRow; readonly sprint: SprintRow; readonly machine: MachineRow }
+type LostSprint = { readonly agent: AgentRow; readonly sprint: SprintRow; readonly machine: MachineRow }
 
-const claim = (fleet: Fleet, agentId: string): Promise<Lost | undefined> =>
+const claimMove = (fleet: Fleet, agentId: string): Promise<LostSprint | undefined> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
     const now = fleet.clock.now()
     if ((agent.movingUntil ?? 0) > now || agent.sprintId === null) return undefined
-    const machine = await lostMachine(fleet, tx, agent.machineId)
+    const machine = await findLostMachine(fleet, tx, agent.machineId)
     if (!machine) return undefined
     await tx.db
       .update(agents)
-      .set({ movingUntil: now + movingMs })
+      .set({ movingUntil: now + moveTimeoutMs })
       .where(eq(agents.id, agentId))
-    return { agent, machine, sprint: await sprintIn(tx, agent.sprintId) }
+    return { agent, machine, sprint: await readSprintRow(tx, agent.sprintId) }
   })
 
-async function lostMachine(fleet: Fleet, tx: Tx, machineId: string): Promise<MachineRow | undefined> {
+async function findLostMachine(fleet: Fleet, tx: Tx, machineId: string): Promise<MachineRow | undefined> {
   const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
-  const isLost = machine?.connectedTo === null && (machine.lastSeenAt ?? 0) < longAgo(fleet)
+  const isLost = machine?.connectedTo === null && (machine.lastSeenAt ?? 0) < silentBefore(fleet)
   return isLost ? machine : undefined
 }
 
 /** Returns why the sprint stays; undefined if it was moved or its machine is back. */
-async function moveAway(fleet: Fleet, lost: Lost): Promise<string | undefined> {
+async function moveToAnotherMachine(fleet: Fleet, lost: LostSprint): Promise<string | undefined> {
   const { agent, sprint } = lost
   const { id: agentId, name, workspace, program, labels } = agent
   if (workspace.kind !== 'clone') return 'its files exist only on that machine'
@@ -74,36 +74,36 @@ async function moveAway(fleet: Fleet, lost: Lost): Promise<string | undefined> {
   if (sprint.pushed === null) return 'its last work was not pushed'
   const before = await fleet.database.db.select().from(placements).where(eq(placements.agentId, agentId))
   const not = [agent.machineId, ...before.map(({ machineId }) => machineId)]
-  const { id: machineId, name: machineName } = await placeFor(fleet, { program, labels, not })
+  const { id: machineId, name: machineName } = await chooseMachine(fleet, { program, labels, excluded: not })
   const from = { sprintId: sprint.id, commit: sprint.pushed }
   await fleet.machines.ask(machineId, 'create-workspace', { agentId, name, workspace, from })
-  const notesFolder = await setUpNotes(fleet, machineId, lost)
+  const notesFolder = await setUpNotesOn(fleet, machineId, lost)
   const to = { id: machineId, name: machineName, notesFolder }
-  const isMoved = await fleet.database.transaction((tx) => move(fleet, tx, lost, to))
+  const isMoved = await fleet.database.transaction((tx) => moveAgent(fleet, tx, lost, to))
   // Its machine has come back since.
   if (!isMoved) await fleet.machines.ask(machineId, 'archive-workspace', { agentId })
   return undefined
 }
 
-async function setUpNotes(fleet: Fleet, machineId: string, { agent, sprint }: Lost): Promise<string | null> {
+async function setUpNotesOn(fleet: Fleet, machineId: string, { agent, sprint }: LostSprint): Promise<string | null> {
   if (sprint.protocol !== 'notes') return agent.notesFolder
   const setup = { agentId: agent.id, taskDescription: sprint.progress.goal }
   return (await fleet.machines.ask(machineId, 'ralph-mode-setup', setup)).directory
 }
 
-type Target = { readonly id: string; readonly name: string; readonly notesFolder: string | null }
+type MoveTarget = { readonly id: string; readonly name: string; readonly notesFolder: string | null }
 
 /**
  * Hands the agent to another machine. Running work is ended and retried, queued orders are sent to the new machine.
  * Later reports of the old machine change nothing.
  */
-async function move(fleet: Fleet, tx: Tx, lost: Lost, to: Target): Promise<boolean> {
+async function moveAgent(fleet: Fleet, tx: Tx, lost: LostSprint, to: MoveTarget): Promise<boolean> {
   const before = await lockAgent(tx, lost.agent.id)
   const { id: agentId, machineId: from, program } = before
-  const machine = from === lost.machine.id ? await lostMachine(fleet, tx, from) : undefined
-  const sprint = await sprintIn(tx, lost.sprint.id)
+  const machine = from === lost.machine.id ? await findLostMachine(fleet, tx, from) : undefined
+  const sprint = await readSprintRow(tx, lost.sprint.id)
   if (!machine || before.sprintId !== sprint.id || sprint.pushed !== lost.sprint.pushed) return false
-  const account = before.account === accountOn(program, from) ? accountOn(program, to.id) : before.account
+  const account = before.account === defaultAccount(program, from) ? defaultAccount(program, to.id) : before.account
   const kept = { reason: null, movingUntil: null, inConversation: false, eventsSeq: 0 }
   const fields = { machineId: to.id, account, notesFolder: to.notesFolder, ...kept }
   await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
@@ -111,66 +111,66 @@ async function move(fleet: Fleet, tx: Tx, lost: Lost, to: Target): Promise<boole
   const unsent = sql`${machineOutbox.message} -> 'body' ->> 'agentId' = ${agentId}`
   await tx.db.delete(machineOutbox).where(and(eq(machineOutbox.machineId, from), unsent))
   const why = `its machine ${machine.name} was lost`
-  const after = await giveAgain(fleet, tx, { agent: { ...before, ...fields }, sprint }, why)
+  const after = await requeueOrders(fleet, tx, { agent: { ...before, ...fields }, sprint }, why)
   const text = `${why}; ${to.name} has taken over from the last push`
-  await tellAll(fleet, tx, { ...lost, agent: after.agent }, text)
-  await pump(fleet, tx, after.agent)
+  await notifyMove(fleet, tx, { ...lost, agent: after.agent }, text)
+  await dispatchNext(fleet, tx, after.agent)
   return true
 }
 
-async function giveAgain(fleet: Fleet, tx: Tx, held: Held, why: string): Promise<Held> {
-  const prompt = await runningPrompt(tx, held.agent.id)
-  const started = prompt ? await endLost(fleet, tx, held, { prompt, why }) : held
-  const isOpen = and(eq(sprintOrders.agentId, held.agent.id), inArray(sprintOrders.status, ['open']))
+async function requeueOrders(fleet: Fleet, tx: Tx, locked: LockedSprint, why: string): Promise<LockedSprint> {
+  const prompt = await findRunningPrompt(tx, locked.agent.id)
+  const started = prompt ? await endLostPrompt(fleet, tx, locked, { prompt, why }) : locked
+  const isOpen = and(eq(sprintOrders.agentId, locked.agent.id), inArray(sprintOrders.status, ['open']))
   let now = started
   for (const { id, type, order } of await tx.db.select().from(sprintOrders).where(isOpen)) {
     if (type === 'wait' || type === 'run-attempt') continue
-    const fact = type === 'run-hook' ? failedFact(order, why) : undefined
+    const fact = type === 'run-hook' ? createFailedFact(order, why) : undefined
     if (!fact) await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
     else {
       await endOrder(fleet, tx, id)
-      now = await takeFact(fleet, tx, now, { id: `order:${id}`, fact: { ...fact, at: fleet.clock.now() } })
+      now = await applyFact(fleet, tx, now, { id: `order:${id}`, fact: { ...fact, at: fleet.clock.now() } })
     }
   }
   return now
 }
 
-type LostPrompt = { readonly prompt: NonNullable<Awaited<ReturnType<typeof runningPrompt>>>; readonly why: string }
+type LostPrompt = { readonly prompt: NonNullable<Awaited<ReturnType<typeof findRunningPrompt>>>; readonly why: string }
 
 /** Retries a prompt of the loop, but not one of a user, because its effects are unknown. */
-async function endLost(fleet: Fleet, tx: Tx, held: Held, { prompt, why }: LostPrompt): Promise<Held> {
-  const { agent, sprint } = held
-  await announce(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
+async function endLostPrompt(fleet: Fleet, tx: Tx, locked: LockedSprint, { prompt, why }: LostPrompt): Promise<LockedSprint> {
+  const { agent, sprint } = locked
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
   const ending = { status: 'failed' as const, error: why }
-  const fact = factOf(fleet, prompt, { kind: 'cancelled' })
+  const fact = toAttemptFact(fleet, prompt, { kind: 'cancelled' })
   if (!fact || prompt.sprintId !== sprint.id)
-    return { sprint, agent: await endTalk(fleet, tx, agent, { prompt, ending }) }
+    return { sprint, agent: await endUserPrompt(fleet, tx, agent, { prompt, ending }) }
   await endAttempt(fleet, tx, agent, { prompt, ending, fact })
-  const after = await takeFact(fleet, tx, held, { id: `lost:${prompt.id}`, fact })
-  await tryAgain(fleet, tx, after, fact)
+  const after = await applyFact(fleet, tx, locked, { id: `lost:${prompt.id}`, fact })
+  await rescheduleAbortedAttempt(fleet, tx, after, fact)
   return after
 }
 
 /** The sprint waits for its machine; its agent shows why. */
-const sayWhy = (fleet: Fleet, lost: Lost, why: string): Promise<void> =>
+const recordWhyWaiting = (fleet: Fleet, lost: LostSprint, why: string): Promise<void> =>
   fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, lost.agent.id)
-    const machine = agent.machineId === lost.machine.id ? await lostMachine(fleet, tx, agent.machineId) : undefined
+    const machine = agent.machineId === lost.machine.id ? await findLostMachine(fleet, tx, agent.machineId) : undefined
     if (!machine) return
     const { name, lastSeenAt } = machine
     const reason = `waiting for its machine ${name}, last seen at ${formatTimestamp(lastSeenAt ?? 0)}: ${why}`
     if (agent.reason === reason) return
     await tx.db.update(agents).set({ reason }).where(eq(agents.id, agent.id))
-    await tellAll(fleet, tx, { ...lost, agent }, reason)
+    await notifyMove(fleet, tx, { ...lost, agent }, reason)
   })
 
-async function tellAll(fleet: Fleet, tx: Tx, { agent, sprint, machine }: Lost, text: string): Promise<void> {
+async function notifyMove(fleet: Fleet, tx: Tx, { agent, sprint, machine }: LostSprint, text: string): Promise<void> {
   const { id: agentId, name } = agent
   const event = { type: 'note' as const, level: 'warning' as const, text }
-  await appendToSprint(fleet, tx, agentId, { sprintId: sprint.id, own: [{ at: fleet.clock.now(), event }] })
-  await announce(fleet, tx, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: sprint.id })
+  await appendSprintEvents(fleet, tx, agentId, { sprintId: sprint.id, newEvents: [{ at: fleet.clock.now(), event }] })
+  await recordRowChanges(fleet, tx, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: sprint.id })
   const notice = { event: 'machine-lost' as const, text: `${name}: ${text}`, agentId, sprintId: sprint.id }
-  await fleet.notifications.tell(tx, { ...notice, machineId: machine.id })
+  await fleet.notifications.notify(tx, { ...notice, machineId: machine.id })
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const moveErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -5,31 +5,31 @@ import { noUsage, type Outcome } from '../../contract/outcome.ts'
 import type { AttemptEnd, Fact } from '../../loop/fact.ts'
 import { agents, conversations, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
-import { moment } from '../database/columns.ts'
+import { timestampMs } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
-import { announce } from './announce.ts'
-import { giveOrders } from './give-orders.ts'
-import { noteLimit, usageRow } from './money.ts'
+import { recordRowChanges } from './announce.ts'
+import { enqueueOrders } from './give-orders.ts'
+import { recordAccountLimit, upsertUsage } from './money.ts'
 import type { Fleet } from './ports.ts'
-import { pump } from './pump.ts'
-import { type Held, lockAgent, sprintIn } from './rows.ts'
-import { resumeIfAsked } from './sprints.ts'
-import { takeFact } from './take-fact.ts'
-import { noteLate, refuseStrangers } from './take-late.ts'
+import { dispatchNext } from './pump.ts'
+import { type LockedSprint, lockAgent, readSprintRow } from './rows.ts'
+import { resumeIfRequested } from './sprints.ts'
+import { applyFact } from './take-fact.ts'
+import { recordLateEnd, assertMachineOwnedAgent } from './take-late.ts'
 
 /**
  * A prompt has ended. In one transaction, this finishes it, lets the loop decide, and dispatches the agent's next
  * prompt; a repeated report changes nothing.
  */
-export const takePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
-  fleet.database.transaction((tx) => promptEnded(fleet, tx, machineId, report))
+export const handlePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
+  fleet.database.transaction((tx) => applyPromptEnd(fleet, tx, machineId, report))
 
-async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> {
+async function applyPromptEnd(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> {
   const { promptId, agentId, end } = report
   const agent = await lockAgent(tx, agentId)
   const isLate = agent.machineId !== machineId
-  if (isLate) await refuseStrangers(tx, agentId, machineId)
+  if (isLate) await assertMachineOwnedAgent(tx, agentId, machineId)
   const [found] = await tx.db
     .select({ prompt: agentPrompts, sprint: sprints })
     .from(agentPrompts)
@@ -37,74 +37,74 @@ async function promptEnded(fleet: Fleet, tx: Tx, machineId: string, report: Repo
     .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
   if (!found || (found.prompt.endedAt !== null && !isLate)) return
   const { prompt, sprint } = found
-  const fact = factOf(fleet, prompt, end)
-  const ending = endOf(end, fact)
-  if (isLate) return noteLate(fleet, tx, agent, { machineId, prompt, ending, fact })
-  await announce(fleet, tx, { kind: 'prompt', agentId, promptId })
-  const goOn = async (own: AgentRow, known?: SprintRow) => {
-    const after = await pump(fleet, tx, own, known)
-    if (after.state !== 'running') tx.afterCommit(() => fleet.database.signals.give(slotTopic, machineId))
+  const fact = toAttemptFact(fleet, prompt, end)
+  const ending = toPromptEnding(end, fact)
+  if (isLate) return recordLateEnd(fleet, tx, agent, { machineId, prompt, ending, fact })
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
+  const dispatch = async (own: AgentRow, known?: SprintRow) => {
+    const after = await dispatchNext(fleet, tx, own, known)
+    if (after.state !== 'running') tx.afterCommit(() => fleet.database.signals.emit(slotTopic, machineId))
   }
-  if (!fact || !sprint) return goOn(await endTalk(fleet, tx, agent, { prompt, ending }))
+  if (!fact || !sprint) return dispatch(await endUserPrompt(fleet, tx, agent, { prompt, ending }))
   await endAttempt(fleet, tx, agent, { prompt, ending, fact })
-  await noteLimit(fleet, tx, agent, fact.end)
-  if (end.kind === 'fact') await notePushed(tx, sprint, report.pushed)
-  const held = await takeFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
-  await tryAgain(fleet, tx, held, fact)
-  const after = await resumeIfAsked(fleet, tx, held)
-  await goOn(after.agent, after.sprint)
+  await recordAccountLimit(fleet, tx, agent, fact.end)
+  if (end.kind === 'fact') await savePushedCommit(tx, sprint, report.pushed)
+  const locked = await applyFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
+  await rescheduleAbortedAttempt(fleet, tx, locked, fact)
+  const after = await resumeIfRequested(fleet, tx, locked)
+  await dispatch(after.agent, after.sprint)
 }
 
-const againMs = 2000
+const abortRetryMs = 2000
 
 /**
  * The machine aborted the attempt on its own, because it shut down or its lease ended. The loop would wait for a user,
  * so schedule a retry.
  */
-export async function tryAgain(fleet: Fleet, tx: Tx, held: Held, { end, iteration }: AttemptEndedFact): Promise<void> {
-  const { status, progress } = held.sprint
+export async function rescheduleAbortedAttempt(fleet: Fleet, tx: Tx, locked: LockedSprint, { end, iteration }: AttemptEndedFact): Promise<void> {
+  const { status, progress } = locked.sprint
   const waits = progress.live.some(({ number, stage }) => number === iteration && stage === 'waiting')
   if (end.kind !== 'aborted' || status !== 'in-progress' || !waits) return
-  const wait = { type: 'wait' as const, iteration, until: fleet.clock.now() + againMs, reason: 'called off' }
-  await giveOrders(fleet, tx, held, { orders: [wait], because: 'attempt-ended' })
+  const wait = { type: 'wait' as const, iteration, until: fleet.clock.now() + abortRetryMs, reason: 'called off' }
+  await enqueueOrders(fleet, tx, locked, { orders: [wait], because: 'attempt-ended' })
 }
 
 /** Stores the commit that another machine could continue from; null if the last work was not pushed. */
-async function notePushed(tx: Tx, { id, pushed: before }: SprintRow, pushed: string | null = null): Promise<void> {
+async function savePushedCommit(tx: Tx, { id, pushed: before }: SprintRow, pushed: string | null = null): Promise<void> {
   if (pushed !== before) await tx.db.update(sprints).set({ pushed }).where(eq(sprints.id, id))
 }
 
 /** Signals that the machine has a free slot that its other agents may wait for. */
 export const slotTopic = 'slot'
 
-type End = ReportBody<'prompt-ended'>['end']
+type ReportedEnd = ReportBody<'prompt-ended'>['end']
 
 /** The fact for the loop; undefined for a user's prompt. Uses our time, because clocks of machines are unreliable. */
-export function factOf(
+export function toAttemptFact(
   fleet: Fleet,
   { sprintId, iteration, attempt }: PromptRow,
-  end: End,
+  end: ReportedEnd,
 ): AttemptEndedFact | undefined {
   if (sprintId === null || iteration === null) return undefined
   const at = fleet.clock.now()
   if (end.kind === 'fact') return end.fact.type === 'attempt-ended' ? { ...end.fact, at } : undefined
   const nothing = { usage: noUsage, costUsd: 0, random: 0 }
-  return { type: 'attempt-ended', at, iteration, attempt, end: attemptEndOf(end), ...nothing }
+  return { type: 'attempt-ended', at, iteration, attempt, end: toLoopAttemptEnd(end), ...nothing }
 }
 
 export type AttemptEndedFact = Extract<Fact, { type: 'attempt-ended' }>
 
-function attemptEndOf(end: Exclude<End, { kind: 'fact' }>): AttemptEnd {
+function toLoopAttemptEnd(end: Exclude<ReportedEnd, { kind: 'fact' }>): AttemptEnd {
   if (end.kind === 'refused') return { kind: 'failed', class: 'not_found', reason: end.reason, retryable: false }
   return { kind: 'aborted' }
 }
 
 export type PromptEnding = Partial<PromptRow> & { readonly status: PromptRow['status'] }
 
-function endOf(end: End, fact: AttemptEndedFact | undefined): PromptEnding {
+function toPromptEnding(end: ReportedEnd, fact: AttemptEndedFact | undefined): PromptEnding {
   if (end.kind === 'cancelled') return { status: 'cancelled' }
   if (end.kind === 'refused') return { status: 'failed', error: end.reason }
-  if (end.kind === 'outcome') return endOfOutcome(end.outcome)
+  if (end.kind === 'outcome') return toOutcomeEnding(end.outcome)
   if (!fact) return { status: 'failed', error: 'the machine reported an unexpected fact' }
   const costUsd = fact.costUsd ?? null
   switch (fact.end.kind) {
@@ -119,13 +119,13 @@ function endOf(end: End, fact: AttemptEndedFact | undefined): PromptEnding {
   }
 }
 
-function endOfOutcome({ status, reason = 'the agent failed', text, ...outcome }: Outcome): PromptEnding {
+function toOutcomeEnding({ status, reason = 'the agent failed', text, ...outcome }: Outcome): PromptEnding {
   const costUsd = outcome.costUsd ?? null
   if (status === 'ok') return { status: 'finished', answer: text, costUsd }
   return { status: status === 'aborted' ? 'cancelled' : 'failed', error: reason, answer: text, costUsd }
 }
 
-type Ended = { readonly prompt: PromptRow; readonly ending: PromptEnding }
+type PromptEndUpdate = { readonly prompt: PromptRow; readonly ending: PromptEnding }
 
 /**
  * Ends the prompt and its order, archives its conversation (each prompt of the loop has its own, with a fresh context)
@@ -135,9 +135,9 @@ export async function endAttempt(
   fleet: Fleet,
   tx: Tx,
   agent: AgentRow,
-  { prompt, ending, fact }: Ended & { readonly fact: AttemptEndedFact },
+  { prompt, ending, fact }: PromptEndUpdate & { readonly fact: AttemptEndedFact },
 ): Promise<void> {
-  const at = moment.of(fleet.clock.now())
+  const at = timestampMs.literal(fleet.clock.now())
   const { status, error = null, answer = null, costUsd = null } = ending
   await tx.db.execute(sql`
     with ended as (
@@ -149,9 +149,9 @@ export async function endAttempt(
     ), talk as (
       insert into conversation (id, agent_id, sprint_id, iteration, prompt_id, messages, started_at, ended_at)
       values (${fleet.newId()}, ${agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
-        ${moment.of(prompt.startedAt ?? fleet.clock.now())}, ${at})
+        ${timestampMs.literal(prompt.startedAt ?? fleet.clock.now())}, ${at})
     )
-    ${usageRow(fleet, agent, fact)}`)
+    ${upsertUsage(fleet, agent, fact)}`)
 }
 
 /** Also ends an order that is queued for a resend: the machine received it after all. */
@@ -162,7 +162,7 @@ export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
     .where(and(eq(sprintOrders.id, id), inArray(sprintOrders.status, ['queued', 'open'])))
 
 /** A user's prompt: the next one resumes the same conversation until a user resets it. */
-export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: Ended): Promise<AgentRow> {
+export async function endUserPrompt(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, ending }: PromptEndUpdate): Promise<AgentRow> {
   const at = fleet.clock.now()
   const fields = { ...ending, endedAt: at, leaseUntil: null }
   await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
@@ -175,30 +175,30 @@ export async function endTalk(fleet: Fleet, tx: Tx, agent: AgentRow, { prompt, e
 }
 
 /** The machine has executed an order: checks, a hook, a checkpoint. Without a fact, the order was cancelled. */
-export const takeOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
-  fleet.database.transaction((tx) => orderEnded(fleet, tx, machineId, report))
+export const handleOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
+  fleet.database.transaction((tx) => applyOrderEnd(fleet, tx, machineId, report))
 
-async function orderEnded(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
+async function applyOrderEnd(fleet: Fleet, tx: Tx, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
   const { orderId, agentId, fact, reason } = report
   const agent = await lockAgent(tx, agentId)
   // The machine that took over the agent executes the order again.
-  if (agent.machineId !== machineId) return refuseStrangers(tx, agentId, machineId)
+  if (agent.machineId !== machineId) return assertMachineOwnedAgent(tx, agentId, machineId)
   const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
   const [order] = await tx.db.select().from(sprintOrders).where(own)
   if (!order || order.endedAt !== null) return
   await endOrder(fleet, tx, orderId)
-  const sprint = await sprintIn(tx, order.sprintId)
-  if (fact) await notePushed(tx, sprint, report.pushed)
-  const known = fact ?? (sprint.status === 'in-progress' ? failedFact(order.order, reason) : undefined)
-  if (!known) return void (await pump(fleet, tx, agent))
-  const told = { ...known, at: fleet.clock.now() }
-  if ('spent' in known && known.spent) await tx.db.execute(usageRow(fleet, agent, known.spent))
-  const after = await takeFact(fleet, tx, { agent, sprint }, { id: `order:${orderId}`, fact: told })
-  await pump(fleet, tx, after.agent, after.sprint)
+  const sprint = await readSprintRow(tx, order.sprintId)
+  if (fact) await savePushedCommit(tx, sprint, report.pushed)
+  const known = fact ?? (sprint.status === 'in-progress' ? createFailedFact(order.order, reason) : undefined)
+  if (!known) return void (await dispatchNext(fleet, tx, agent))
+  const timedFact = { ...known, at: fleet.clock.now() }
+  if ('spent' in known && known.spent) await tx.db.execute(upsertUsage(fleet, agent, known.spent))
+  const after = await applyFact(fleet, tx, { agent, sprint }, { id: `order:${orderId}`, fact: timedFact })
+  await dispatchNext(fleet, tx, after.agent, after.sprint)
 }
 
 /** The fact for an order that failed to run, although it was not cancelled. */
-export function failedFact(
+export function createFailedFact(
   order: typeof sprintOrders.$inferSelect.order,
   reason = 'it could not be executed',
 ): MachineFact | undefined {

@@ -2,27 +2,27 @@ import { ServerResponse } from 'node:http'
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
-import { done } from '../../contract/fleet/page.ts'
+import { doneResponse } from '../../contract/fleet/page.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
-import { idsIn, type Route } from '../../contract/fleet/route.ts'
+import { listPathIds, type Route } from '../../contract/fleet/route.ts'
 import { routes, type RouteName } from '../../contract/fleet/routes.ts'
-import { allow } from './access.ts'
-import type { Call, Handlers, Who } from './call.ts'
-import { cookieOf, endedCookie, sessionIn, tokenIn } from './credentials.ts'
-import type { Events } from './events.ts'
-import { guard, type Addresses } from './guard.ts'
+import { assertPermitted } from './access.ts'
+import type { Call, RouteHandlers, ApiCaller } from './call.ts'
+import { createCookie, createExpiredCookie, readSessionCookie, readBearerToken } from './credentials.ts'
+import type { EventStreams } from './events.ts'
+import { assertSameSite, type Addresses } from './guard.ts'
 import { safeHeaders } from './headers.ts'
-import type { Once } from './once.ts'
-import { openApi } from './openapi.ts'
-import type { Pace } from './pace.ts'
-import { jsonResponse, parsed, problemOf, problemResponse } from './respond.ts'
+import type { Idempotent } from './once.ts'
+import { buildOpenApi } from './openapi.ts'
+import type { RateLimit } from './pace.ts'
+import { jsonResponse, parseInput, toProblem, problemResponse } from './respond.ts'
 
 /** Authenticates users. */
-export interface Identity {
-  readonly bySession: (session: string) => Promise<Who | undefined>
-  readonly byToken: (token: string) => Promise<Who | undefined>
+export interface Authenticator {
+  readonly bySession: (session: string) => Promise<ApiCaller | undefined>
+  readonly byToken: (token: string) => Promise<ApiCaller | undefined>
   /** Redeems a one-time ticket; undefined if it is unknown, used or expired. */
-  readonly redeem: (ticket: string) => Promise<{ readonly session: string; readonly who: Who } | undefined>
+  readonly redeem: (ticket: string) => Promise<{ readonly session: string; readonly who: ApiCaller } | undefined>
   readonly end: (session: string) => Promise<void>
 }
 
@@ -31,14 +31,14 @@ export type AppDeps = {
   readonly addresses: () => Addresses
   /** Sends cookies only over TLS. */
   readonly secure: boolean
-  readonly identity: Identity
-  readonly handlers: Handlers
+  readonly identity: Authenticator
+  readonly handlers: RouteHandlers
   /** The caller's access level on the agent in the path; also undefined if the agent does not exist. */
-  readonly levelOn: (who: Who, ids: Readonly<Record<string, string>>) => Promise<AccessLevel | undefined>
-  readonly events: Events
-  readonly once: Once
-  readonly pace: Pace
-  readonly audit: (who: Who, what: RouteName, ids: Readonly<Record<string, string>>) => Promise<void>
+  readonly accessLevel: (who: ApiCaller, ids: Readonly<Record<string, string>>) => Promise<AccessLevel | undefined>
+  readonly events: EventStreams
+  readonly idempotent: Idempotent
+  readonly rateLimit: RateLimit
+  readonly audit: (who: ApiCaller, what: RouteName, ids: Readonly<Record<string, string>>) => Promise<void>
   readonly ready: () => Promise<boolean>
   readonly metrics: () => Promise<string>
   /** A file of the page; undefined if it does not exist. */
@@ -49,84 +49,84 @@ export type AppDeps = {
 }
 
 /** Large enough for a SPRINT.yaml with its workflows. */
-const maxBody = 4 * 1024 * 1024
+const maxBodyBytes = 4 * 1024 * 1024
 
 /** Registers every route. `listen` binds the app to a port; tests call `app.request`. */
 export function createApp(deps: AppDeps): Hono {
   const app = new Hono()
   app.use('*', async (c, next) => {
-    guard(askedIn(c), deps.addresses())
+    assertSameSite(readGuardedRequest(c), deps.addresses())
     await next()
     for (const [name, value] of Object.entries(safeHeaders)) c.res.headers.set(name, value)
   })
   app.get('/healthz', (c) => c.json({ ok: true }))
   app.get('/readyz', async (c) => ((await deps.ready()) ? c.json({ ok: true }) : c.json({ ok: false }, 503)))
   app.get('/metrics', async (c) => {
-    allow(await whoIs(c, deps), 'admin', undefined, false)
+    assertPermitted(await authenticate(c, deps), 'admin', undefined, false)
     return c.text(await deps.metrics())
   })
-  app.get('/api/openapi.json', (c) => c.json(openApi(deps.version)))
+  app.get('/api/openapi.json', (c) => c.json(buildOpenApi(deps.version)))
   app.post(routes.signIn.path, (c) => signIn(c, deps))
   app.get(routes.waysToSignIn.path, () => {
-    deps.pace('nobody', false)
+    deps.rateLimit('nobody', false)
     return jsonResponse(z.encode(routes.waysToSignIn.response, { organisation: deps.addRoutes !== undefined }))
   })
   app.post(routes.signOut.path, (c) => signOut(c, deps))
   app.get(routes.events.path, async (c) => {
-    const who = await whoIs(c, deps)
-    deps.pace(who.user.id, false)
-    const { after: asked, ...query } = parsed(routes.events.query, c.req.query(), 'query')
+    const who = await authenticate(c, deps)
+    deps.rateLimit(who.user.id, false)
+    const { after: asked, ...query } = parseInput(routes.events.query, c.req.query(), 'query')
     const after = c.req.header('last-event-id') ?? asked
-    const whoNow = () => recognised(c, deps)
-    return deps.events.stream({ who, whoNow, query, after, signal: c.req.raw.signal, cut: () => cut(c) })
+    const whoNow = () => findCaller(c, deps)
+    return deps.events.stream({ who, whoNow, query, after, signal: c.req.raw.signal, destroy: () => destroySocket(c) })
   })
   for (const name of tableRoutes) {
     const { method, path } = routes[name]
-    app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (c) => answer(name, c, deps))
+    app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (c) => handleCall(name, c, deps))
   }
   deps.addRoutes?.(app)
-  app.all('/api/*', () => problemResponse(problemOf(new RalphError('NOT_FOUND', 'no such call'), deps.log)))
+  app.all('/api/*', () => problemResponse(toProblem(new RalphError('NOT_FOUND', 'no such call'), deps.log)))
   app.get('*', async (c) => (await deps.page(c.req.path)) ?? c.notFound())
-  app.onError((error) => problemResponse(problemOf(error, deps.log)))
+  app.onError((error) => problemResponse(toProblem(error, deps.log)))
   return app
 }
 
-type Answered = keyof Handlers
+type HandledRoute = keyof RouteHandlers
 const tableRoutes = Object.keys(routes).filter(
-  (name): name is Answered => !['signIn', 'signOut', 'waysToSignIn', 'events'].includes(name),
+  (name): name is HandledRoute => !['signIn', 'signOut', 'waysToSignIn', 'events'].includes(name),
 )
 
 /** Authenticates, authorizes, parses, calls the handler and responds. */
-async function answer(name: Answered, c: Context, deps: AppDeps): Promise<Response> {
+async function handleCall(name: HandledRoute, c: Context, deps: AppDeps): Promise<Response> {
   const route: Route = routes[name]
   const changes = route.method !== 'GET'
-  const who = await whoIs(c, deps)
-  deps.pace(who.user.id, changes)
-  const ids = idsOf(route, c)
-  const level = idsIn(route.path).length > 0 ? await deps.levelOn(who, ids) : undefined
+  const who = await authenticate(c, deps)
+  deps.rateLimit(who.user.id, changes)
+  const ids = parsePathIds(route, c)
+  const level = listPathIds(route.path).length > 0 ? await deps.accessLevel(who, ids) : undefined
   // Admins may do everything, but the agent must exist.
-  if (level === undefined && isAboutAgent(route)) throw missing()
-  allow(who, route.needs, level, changes)
-  const query = route.query ? parsed(route.query, c.req.query(), 'query') : {}
-  const json = route.body ? await jsonIn(c) : undefined
-  const body = route.body ? parsed(route.body, json, 'body') : {}
-  const call = { ids, query, body, who, level, revision: revisionIn(c) }
+  if (level === undefined && isAboutAgent(route)) throw noAccessError()
+  assertPermitted(who, route.needs, level, changes)
+  const query = route.query ? parseInput(route.query, c.req.query(), 'query') : {}
+  const json = route.body ? await readJson(c) : undefined
+  const body = route.body ? parseInput(route.body, json, 'body') : {}
+  const call = { ids, query, body, who, level, revision: parseRevision(c) }
   const run = async () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parsed with the schemas of this very route
-    const handler = deps.handlers[name] as (call: Call<Answered>) => Promise<unknown>
+    const handler = deps.handlers[name] as (call: Call<HandledRoute>) => Promise<unknown>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-    const value = z.encode(route.response, await handler(call as unknown as Call<Answered>))
+    const value = z.encode(route.response, await handler(call as unknown as Call<HandledRoute>))
     if (changes) await deps.audit(who, name, ids)
     return value
   }
   const key = route.method === 'POST' ? c.req.header('idempotency-key') : undefined
-  const value = key === undefined ? await run() : await deps.once({ who, name, key, ids, json }, run)
+  const value = key === undefined ? await run() : await deps.idempotent({ who, name, key, ids, json }, run)
   return withRevision(jsonResponse(value), route, value)
 }
 
 const isAboutAgent = ({ needs }: Route): boolean => needs === 'read' || needs === 'write' || needs === 'owner'
 
-const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
+const noAccessError = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
 function withRevision(response: Response, { revision }: Route, value: unknown): Response {
   const found = revision === 'given' ? z.object({ rev: z.int() }).safeParse(value) : undefined
@@ -134,29 +134,29 @@ function withRevision(response: Response, { revision }: Route, value: unknown): 
   return response
 }
 
-async function whoIs(c: Context, deps: AppDeps): Promise<Who> {
-  const who = await recognised(c, deps)
+async function authenticate(c: Context, deps: AppDeps): Promise<ApiCaller> {
+  const who = await findCaller(c, deps)
   if (who) return who
-  deps.pace('nobody', false)
+  deps.rateLimit('nobody', false)
   throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` printed' })
 }
 
-async function recognised(c: Context, { identity }: AppDeps): Promise<Who | undefined> {
-  const token = tokenIn(c.req.header('authorization'))
+async function findCaller(c: Context, { identity }: AppDeps): Promise<ApiCaller | undefined> {
+  const token = readBearerToken(c.req.header('authorization'))
   if (token !== undefined) return identity.byToken(token)
-  const session = sessionIn(c.req.header('cookie'))
+  const session = readSessionCookie(c.req.header('cookie'))
   return session === undefined ? undefined : identity.bySession(session)
 }
 
 /** `end()` alone would keep a stalled reader's socket open. */
-function cut(c: Context): void {
+function destroySocket(c: Context): void {
   const { outgoing }: { outgoing?: unknown } = c.env ?? {}
   if (outgoing instanceof ServerResponse) outgoing.destroy()
 }
 
 async function signIn(c: Context, deps: AppDeps): Promise<Response> {
-  deps.pace('nobody', true)
-  const { ticket } = parsed(routes.signIn.body, await jsonIn(c), 'body')
+  deps.rateLimit('nobody', true)
+  const { ticket } = parseInput(routes.signIn.body, await readJson(c), 'body')
   const redeemed = await deps.identity.redeem(ticket)
   if (!redeemed) {
     const hint = 'tickets work once and for a minute; `ralph serve --ticket` prints a new address'
@@ -164,16 +164,16 @@ async function signIn(c: Context, deps: AppDeps): Promise<Response> {
   }
   const { user, by } = redeemed.who
   const me = z.encode(routes.signIn.response, { user, signedInBy: by, version: deps.version })
-  return jsonResponse(me, { 'set-cookie': cookieOf(redeemed.session, deps.secure) })
+  return jsonResponse(me, { 'set-cookie': createCookie(redeemed.session, deps.secure) })
 }
 
 async function signOut(c: Context, deps: AppDeps): Promise<Response> {
-  const session = sessionIn(c.req.header('cookie'))
+  const session = readSessionCookie(c.req.header('cookie'))
   if (session !== undefined) await deps.identity.end(session)
-  return jsonResponse(done, { 'set-cookie': endedCookie(deps.secure) })
+  return jsonResponse(doneResponse, { 'set-cookie': createExpiredCookie(deps.secure) })
 }
 
-function askedIn(c: Context) {
+function readGuardedRequest(c: Context) {
   const opensPage =
     c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate' && !c.req.path.startsWith('/api/')
   return {
@@ -187,17 +187,17 @@ function askedIn(c: Context) {
 }
 
 /** Malformed IDs are treated as not found. */
-function idsOf(route: Route, c: Context): Record<string, string> {
-  const ids = idsIn(route.path).map((name) => [name, c.req.param(name) ?? ''] as const)
+function parsePathIds(route: Route, c: Context): Record<string, string> {
+  const ids = listPathIds(route.path).map((name) => [name, c.req.param(name) ?? ''] as const)
   for (const [name, id] of ids) {
     const isId = name === 'eventId' ? /^\d{1,18}$/.test(id) : z.uuid().safeParse(id).success
-    if (!isId) throw missing()
+    if (!isId) throw noAccessError()
   }
   return Object.fromEntries(ids)
 }
 
-async function jsonIn(c: Context): Promise<unknown> {
-  const text = await textIn(c)
+async function readJson(c: Context): Promise<unknown> {
+  const text = await readBodyText(c)
   if (text === '') return {}
   try {
     return JSON.parse(text)
@@ -207,20 +207,20 @@ async function jsonIn(c: Context): Promise<unknown> {
 }
 
 /** Stops reading at the limit, whatever the Content-Length header says. */
-async function textIn(c: Context): Promise<string> {
-  const tooLarge = () => new RalphError('BODY_TOO_LARGE', `a body may have at most ${maxBody} bytes`)
-  if (Number(c.req.header('content-length') ?? 0) > maxBody) throw tooLarge()
+async function readBodyText(c: Context): Promise<string> {
+  const tooLarge = () => new RalphError('BODY_TOO_LARGE', `a body may have at most ${maxBodyBytes} bytes`)
+  if (Number(c.req.header('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of c.req.raw.body ?? []) {
     size += part.length
-    if (size > maxBody) throw tooLarge()
+    if (size > maxBodyBytes) throw tooLarge()
     parts.push(part)
   }
   return Buffer.concat(parts).toString()
 }
 
-function revisionIn(c: Context): number | undefined {
+function parseRevision(c: Context): number | undefined {
   const match = /^"(\d{1,15})"$/.exec(c.req.header('if-match') ?? '')
   return match ? Number(match[1]) : undefined
 }

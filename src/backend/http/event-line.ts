@@ -1,10 +1,10 @@
-export interface EventLine {
+export interface EventByteStream {
   readonly stream: ReadableStream<Uint8Array>
   readonly send: (bytes: Uint8Array) => void
   /** Bytes sent but not yet read. */
-  readonly waiting: () => number
+  readonly unreadBytes: () => number
   /** Bytes read so far. */
-  readonly taken: () => number
+  readonly readBytes: () => number
   /** Resolves once everything sent was read, or the stream has ended. */
   readonly drained: () => Promise<void>
   /** Ends the stream; bytes already sent can still be read. */
@@ -12,10 +12,10 @@ export interface EventLine {
 }
 
 /** The byte stream of one event stream, with its backpressure. */
-export function openEventLine(ended: () => void): EventLine {
+export function openEventByteStream(ended: () => void): EventByteStream {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let sent = 0
-  let wake = nothing
+  let wake = noop
   const forget = () => {
     controller = undefined
     wake()
@@ -29,8 +29,8 @@ export function openEventLine(ended: () => void): EventLine {
   )
   return {
     stream,
-    waiting,
-    taken: () => sent - waiting(),
+    unreadBytes: waiting,
+    readBytes: () => sent - waiting(),
     send: (bytes) => {
       sent += bytes.length
       controller?.enqueue(bytes)
@@ -46,4 +46,4 @@ export function openEventLine(ended: () => void): EventLine {
   }
 }
 
-const nothing = () => {}
+const noop = () => {}

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { RalphError } from '../../contract/errors.ts'
-import { guard, loopbackAddresses, type Asked } from './guard.ts'
+import { assertSameSite, loopbackAddresses, type GuardedRequest } from './guard.ts'
 
-const ours: Asked = {
+const ours: GuardedRequest = {
   method: 'POST',
   host: '127.0.0.1:7257',
   origin: 'http://127.0.0.1:7257',
@@ -11,16 +11,16 @@ const ours: Asked = {
   opensPage: false,
 }
 
-const answerTo = (asked: Partial<Asked>): string => {
+const answerTo = (asked: Partial<GuardedRequest>): string => {
   try {
-    guard({ ...ours, ...asked }, loopbackAddresses(7257))
+    assertSameSite({ ...ours, ...asked }, loopbackAddresses(7257))
     return 'accepted'
   } catch (error) {
     return error instanceof RalphError ? error.code : String(error)
   }
 }
 
-it.each<[string, Partial<Asked>, string]>([
+it.each<[string, Partial<GuardedRequest>, string]>([
   ['a request of our own page', {}, 'accepted'],
   ['our page under its other names', { host: 'localhost:7257', origin: 'http://localhost:7257' }, 'accepted'],
   ['IPv6', { host: '[::1]:7257', origin: 'http://[::1]:7257' }, 'accepted'],

@@ -1,7 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 
 /** The parts of a request that show whether another site may have sent it. */
-export type Asked = {
+export type GuardedRequest = {
   readonly method: string
   readonly host: string | undefined
   readonly origin: string | undefined
@@ -22,29 +22,29 @@ export type Addresses = {
  * Checks every request, including those for events and files: an unknown host name is DNS rebinding, a foreign origin
  * is another site, and a body that is not JSON is a form.
  */
-export function guard(asked: Asked, { hosts, origins }: Addresses): void {
-  if (asked.host === undefined || !hosts.has(asked.host.toLowerCase())) {
+export function assertSameSite(request: GuardedRequest, { hosts, origins }: Addresses): void {
+  if (request.host === undefined || !hosts.has(request.host.toLowerCase())) {
     throw new RalphError('HOST_REFUSED', 'this host name is not served here', {
       hint: 'see `ralph serve --help`, --origin',
     })
   }
-  if (asked.origin !== undefined && !origins.has(asked.origin.toLowerCase())) {
+  if (request.origin !== undefined && !origins.has(request.origin.toLowerCase())) {
     throw new RalphError('ORIGIN_REFUSED', 'requests from other pages are refused')
   }
-  if (asked.site !== undefined && asked.site !== 'same-origin' && asked.site !== 'none' && !asked.opensPage) {
+  if (request.site !== undefined && request.site !== 'same-origin' && request.site !== 'none' && !request.opensPage) {
     throw new RalphError('ORIGIN_REFUSED', 'requests from other sites are refused')
   }
-  if (asked.site === 'none' && changes(asked.method)) {
+  if (request.site === 'none' && isChange(request.method)) {
     throw new RalphError('ORIGIN_REFUSED', 'changes require a request method other than GET')
   }
-  if (changes(asked.method) && !isJson(asked.contentType)) {
+  if (isChange(request.method) && !isJsonType(request.contentType)) {
     throw new RalphError('NOT_JSON', 'send application/json')
   }
 }
 
-const changes = (method: string): boolean => method !== 'GET' && method !== 'HEAD'
+const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD'
 
-const isJson = (type: string | undefined): boolean => type !== undefined && /^application\/json\s*(;|$)/i.test(type)
+const isJsonType = (type: string | undefined): boolean => type !== undefined && /^application\/json\s*(;|$)/i.test(type)
 
 /** The addresses of a server on this port, as seen from this machine. */
 export function loopbackAddresses(port: number): Addresses {
@@ -53,7 +53,7 @@ export function loopbackAddresses(port: number): Addresses {
 }
 
 /** The addresses for a public origin such as `https://ralph.example.com`. */
-export function addressesOf(origin: string): Addresses {
+export function originAddresses(origin: string): Addresses {
   const { host } = new URL(origin)
   return { hosts: new Set([host]), origins: new Set([new URL(origin).origin]) }
 }

@@ -3,108 +3,108 @@ import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { apiTokens, sessions, tickets, users } from '../database/user.ts'
-import type { Identity } from './app.ts'
-import type { Who } from './call.ts'
+import type { Authenticator } from './app.ts'
+import type { ApiCaller } from './call.ts'
 
-const ticketMs = 60_000
+const ticketLifetimeMs = 60_000
 /** An unused session expires earlier than a used one. */
-const idleMs = 12 * 3_600_000
-const longestMs = 7 * 24 * 3_600_000
-const commandTokenMs = 365 * 24 * 3_600_000
+const sessionIdleMs = 12 * 3_600_000
+const sessionLifetimeMs = 7 * 24 * 3_600_000
+const commandTokenLifetimeMs = 365 * 24 * 3_600_000
 /** Limits how often the last use of a session or token is written. */
-const touchMs = 60_000
+const touchIntervalMs = 60_000
 
-export interface People extends Identity {
+export interface UserAuthentication extends Authenticator {
   /** Creates a one-time ticket for the address that the user opens. */
-  readonly ticketFor: (userId: string) => Promise<string>
+  readonly createTicket: (userId: string) => Promise<string>
   /** Creates a session for a user authenticated by the identity provider. */
-  readonly begin: (userId: string, by: 'local' | 'oidc') => Promise<string>
+  readonly createSession: (userId: string, by: 'local' | 'oidc') => Promise<string>
   /** Creates a token for the commands on this machine, and revokes the previous one. */
-  readonly commandToken: (userId: string, id: string) => Promise<string>
+  readonly createCommandToken: (userId: string, id: string) => Promise<string>
 }
 
 /** Authenticates users by cookie or token. Stores only hashes, so a reader of the database cannot sign in with them. */
-export function people({ db, transaction }: Database, now: () => number): People {
+export function createAuthentication({ db, transaction }: Database, now: () => number): UserAuthentication {
   const begin = async (userId: string, by: 'local' | 'oidc'): Promise<string> => {
-    const session = secret()
+    const session = generateSecret()
     const at = now()
     await db.delete(sessions).where(lt(sessions.expiresAt, at))
-    const times = { createdAt: at, lastUsedAt: at, expiresAt: at + longestMs }
-    await db.insert(sessions).values({ hash: hashOf(session), userId, signedInBy: by, ...times })
+    const times = { createdAt: at, lastUsedAt: at, expiresAt: at + sessionLifetimeMs }
+    await db.insert(sessions).values({ hash: hashCredential(session), userId, signedInBy: by, ...times })
     return session
   }
   return {
-    begin,
-    bySession: (session) => bySession(db, session, now()),
-    byToken: (token) => byToken(db, token, now()),
-    end: async (session) => void (await db.delete(sessions).where(eq(sessions.hash, hashOf(session)))),
-    ticketFor: async (userId) => {
-      const ticket = secret()
-      await db.insert(tickets).values({ hash: hashOf(ticket), userId, expiresAt: now() + ticketMs })
+    createSession: begin,
+    bySession: (session) => findBySession(db, session, now()),
+    byToken: (token) => findByToken(db, token, now()),
+    end: async (session) => void (await db.delete(sessions).where(eq(sessions.hash, hashCredential(session)))),
+    createTicket: async (userId) => {
+      const ticket = generateSecret()
+      await db.insert(tickets).values({ hash: hashCredential(ticket), userId, expiresAt: now() + ticketLifetimeMs })
       return ticket
     },
-    commandToken: async (userId, id) => {
-      const token = `ralph_${secret()}`
+    createCommandToken: async (userId, id) => {
+      const token = `ralph_${generateSecret()}`
       const name = 'commands on this machine'
-      const times = { createdAt: now(), expiresAt: now() + commandTokenMs }
+      const times = { createdAt: now(), expiresAt: now() + commandTokenLifetimeMs }
       await db.delete(apiTokens).where(and(eq(apiTokens.userId, userId), eq(apiTokens.name, name)))
-      await db.insert(apiTokens).values({ id, userId, name, scope: 'admin', hash: hashOf(token), ...times })
+      await db.insert(apiTokens).values({ id, userId, name, scope: 'admin', hash: hashCredential(token), ...times })
       return token
     },
     redeem: async (ticket) => {
       const taken = await transaction(async (tx) => {
         const [row] = await tx.db
           .delete(tickets)
-          .where(eq(tickets.hash, hashOf(ticket)))
+          .where(eq(tickets.hash, hashCredential(ticket)))
           .returning()
         await tx.db.delete(tickets).where(lt(tickets.expiresAt, now()))
         return row
       })
       if (!taken || taken.expiresAt <= now()) return undefined
       const session = await begin(taken.userId, 'local')
-      const who = await bySession(db, session, now())
+      const who = await findBySession(db, session, now())
       return who && { session, who }
     },
   }
 }
 
 /** The only user of a single-user backend; created at the first start. */
-export async function localUser({ db }: Database, name: string, now: number): Promise<string> {
+export async function ensureLocalUser({ db }: Database, name: string, now: number): Promise<string> {
   const id = '00000000-0000-4000-8000-000000000001'
   await db.insert(users).values({ id, name, role: 'admin', createdAt: now, subject: 'local' }).onConflictDoNothing()
   return id
 }
 
-async function bySession(db: Queries, session: string, at: number): Promise<Who | undefined> {
-  const hash = hashOf(session)
+async function findBySession(db: Queries, session: string, at: number): Promise<ApiCaller | undefined> {
+  const hash = hashCredential(session)
   const [found] = await db
     .select({ user: users, session: sessions })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, at), gt(sessions.lastUsedAt, at - idleMs)))
+    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, at), gt(sessions.lastUsedAt, at - sessionIdleMs)))
   if (!found || found.user.disabledAt !== null) return undefined
-  if (at - found.session.lastUsedAt > touchMs) {
+  if (at - found.session.lastUsedAt > touchIntervalMs) {
     await db.update(sessions).set({ lastUsedAt: at }).where(eq(sessions.hash, hash))
   }
-  return { user: userOf(found.user), by: found.session.signedInBy, scope: 'admin' }
+  return { user: toUser(found.user), by: found.session.signedInBy, scope: 'admin' }
 }
 
-async function byToken(db: Queries, token: string, at: number): Promise<Who | undefined> {
+async function findByToken(db: Queries, token: string, at: number): Promise<ApiCaller | undefined> {
   const [found] = await db
     .select({ user: users, token: apiTokens })
     .from(apiTokens)
     .innerJoin(users, eq(users.id, apiTokens.userId))
-    .where(and(eq(apiTokens.hash, hashOf(token)), gt(apiTokens.expiresAt, at), isNull(apiTokens.revokedAt)))
+    .where(and(eq(apiTokens.hash, hashCredential(token)), gt(apiTokens.expiresAt, at), isNull(apiTokens.revokedAt)))
   if (!found || found.user.disabledAt !== null) return undefined
-  if (at - (found.token.lastUsedAt ?? 0) > touchMs) {
+  if (at - (found.token.lastUsedAt ?? 0) > touchIntervalMs) {
     await db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, found.token.id))
   }
-  return { user: userOf(found.user), by: 'token', scope: found.token.scope }
+  return { user: toUser(found.user), by: 'token', scope: found.token.scope }
 }
 
 type UserRow = typeof users.$inferSelect
 
-export const userOf = ({ id, name, email, role, createdAt, disabledAt }: UserRow): Who['user'] => ({
+export const toUser = ({ id, name, email, role, createdAt, disabledAt }: UserRow): ApiCaller['user'] => ({
   id,
   name,
   role,
@@ -114,7 +114,7 @@ export const userOf = ({ id, name, email, role, createdAt, disabledAt }: UserRow
 })
 
 /** Finds or creates the user for an identity of the provider. */
-export async function userOfSubject(
+export async function findOrCreateUser(
   { transaction }: Database,
   subject: string,
   claims: { readonly name: string; readonly email?: string | undefined },
@@ -136,6 +136,6 @@ export async function userOfSubject(
   })
 }
 
-export const secret = (): string => randomBytes(32).toString('base64url')
+export const generateSecret = (): string => randomBytes(32).toString('base64url')
 
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const hashCredential = (text: string): string => createHash('sha256').update(text).digest('hex')

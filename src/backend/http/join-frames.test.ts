@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { joiningFrames } from './join-frames.ts'
+import { createFrameJoiner } from './join-frames.ts'
 
 it('joins frames, and shares the bytes between clients with the same frames', () => {
   const encode = (text: string) => new TextEncoder().encode(text)
   const [a, b, c] = [encode('a'), encode('b'), encode('c')]
-  const join = joiningFrames()
+  const join = createFrameJoiner()
   expect(join([])).toBeUndefined()
   expect(join([a])).toBe(a)
   expect(Buffer.from(join([a, b]) ?? a).toString()).toBe('ab')

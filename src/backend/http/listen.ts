@@ -14,17 +14,17 @@ export type ListenOptions = {
   readonly authenticates: boolean
 }
 
-export interface Listening {
+export interface HttpListener {
   readonly port: number
   readonly origin: string
   /** Stops accepting requests, waits briefly for open ones, then closes everything. */
   readonly close: () => Promise<void>
 }
 
-const graceMs = 3000
+const closeGraceMs = 3000
 
 /** Binds the app to a port. Accepts other machines only with TLS and real authentication. */
-export async function listen(app: Hono, options: ListenOptions): Promise<Listening> {
+export async function listenHttp(app: Hono, options: ListenOptions): Promise<HttpListener> {
   const { host, port, tls, authenticates } = options
   if (!isLoopback(host) && !(tls && authenticates)) {
     throw new RalphError('EXPOSED', `${host} is reachable from other machines`, {
@@ -38,36 +38,36 @@ export async function listen(app: Hono, options: ListenOptions): Promise<Listeni
     : createPlainServer(onRequest)
   server.headersTimeout = 10_000
   server.requestTimeout = 30_000
-  await started(server, host, port)
+  await waitForListening(server, host, port)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server on a port has one
   const bound = server.address() as AddressInfo
   const name = host.includes(':') ? `[${host}]` : host
   return {
     port: bound.port,
     origin: `${tls ? 'https' : 'http'}://${name}:${bound.port}`,
-    close: () => closed(server),
+    close: () => closeServer(server),
   }
 }
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
-function started(server: Server, host: string, port: number): Promise<void> {
+function waitForListening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(portTaken(error, host, port)))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(portInUse(error, host, port)))
     server.listen(port, host, resolve)
   })
 }
 
-function portTaken(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function portInUse(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return error
   const hint = 'choose another one with --port; 0 picks any free port'
   return new RalphError('PORT_TAKEN', `cannot listen on port ${port} of ${host}`, { hint, cause: error })
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), graceMs)
+    const force = setTimeout(() => server.closeAllConnections(), closeGraceMs)
     server.close(() => {
       clearTimeout(force)
       resolve()

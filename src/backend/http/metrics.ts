@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 export type Gauges = { readonly viewers: number; readonly machines: number; readonly refusedFrames: number }
 
 /** Metrics in Prometheus format. */
-export async function metricsText({ db }: Database, gauges: Gauges): Promise<string> {
+export async function formatMetrics({ db }: Database, gauges: Gauges): Promise<string> {
   const { rows } = await db.execute<{ name: string; label: string; value: number }>(sql`
     select 'ralph_agents' as name, state as label, count(*)::int as value from agent group by state
     union all select 'ralph_prompts_waiting', status, count(*)::int from agent_prompt

@@ -3,8 +3,8 @@ import type { Hono } from 'hono'
 import * as client from 'openid-client'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
-import { cookieOf } from './credentials.ts'
-import { hashOf, userOfSubject, type People } from './identity.ts'
+import { createCookie } from './credentials.ts'
+import { hashCredential, findOrCreateUser, type UserAuthentication } from './identity.ts'
 
 export type OidcSettings = {
   readonly issuer: string
@@ -22,13 +22,13 @@ export type OidcSettings = {
 }
 
 export type OidcDeps = {
-  readonly people: People
+  readonly people: UserAuthentication
   readonly database: Database
   readonly now: () => number
   readonly newId: () => string
 }
 
-const waitMs = 10 * 60_000
+const signInTimeoutMs = 10 * 60_000
 const startPath = '/auth/start'
 const endPath = '/auth/end'
 
@@ -38,7 +38,7 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
   const execute = insecure ? [client.allowInsecureRequests] : []
   const provider = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute })
   // The same key on every replica, derived from a secret in the database.
-  const seal = sealing(hashOf(`sign-in ${clientSecret}`))
+  const seal = createStateSeal(hashCredential(`sign-in ${clientSecret}`))
   const redirectUri = `${origin}${endPath}`
 
   return (app) => {
@@ -57,7 +57,7 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
         nonce: going.nonce,
       })
       // Lax, because the provider redirects the browser back from its own site.
-      const cookie = `ralph-signing-in=${seal.close({ ...going, until: deps.now() + waitMs })}; HttpOnly; SameSite=Lax; Path=${endPath}; Max-Age=600${secureIf(origin)}`
+      const cookie = `ralph-signing-in=${seal.close({ ...going, until: deps.now() + signInTimeoutMs })}; HttpOnly; SameSite=Lax; Path=${endPath}; Max-Age=600${cookieSecurity(origin)}`
       return new Response(null, { status: 302, headers: { location: url.href, 'set-cookie': cookie } })
     })
 
@@ -71,12 +71,12 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
       const tokens = await client.authorizationCodeGrant(provider, here, checks).catch((cause: unknown) => {
         throw new RalphError('UNAUTHENTICATED', 'the identity provider did not authenticate you', { cause })
       })
-      const session = await sessionFor(tokens.claims(), settings, deps)
+      const session = await createOidcSession(tokens.claims(), settings, deps)
       // A page instead of a redirect: the cookie is Strict, and a browser redirected from another site would not send
       // it.
       const headers = {
         'content-type': 'text/html; charset=utf-8',
-        'set-cookie': cookieOf(session, origin.startsWith('https:')),
+        'set-cookie': createCookie(session, origin.startsWith('https:')),
       }
       return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/"><title>Ralph</title>', {
         headers,
@@ -85,21 +85,21 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
   }
 }
 
-const secureIf = (origin: string): string => (origin.startsWith('https:') ? '; Secure' : '')
+const cookieSecurity = (origin: string): string => (origin.startsWith('https:') ? '; Secure' : '')
 
-async function sessionFor(claims: client.IDToken | undefined, settings: OidcSettings, deps: OidcDeps): Promise<string> {
+async function createOidcSession(claims: client.IDToken | undefined, settings: OidcSettings, deps: OidcDeps): Promise<string> {
   const email =
     typeof claims?.['email'] === 'string' && claims['email_verified'] !== false ? claims['email'] : undefined
-  if (!claims || !isAllowed(email, settings.allow)) {
+  if (!claims || !isAllowedEmail(email, settings.allow)) {
     throw new RalphError('FORBIDDEN', `${email ?? 'this account'} is not on the list of allowed users`)
   }
   const name = typeof claims['name'] === 'string' ? claims['name'] : (email ?? claims.sub)
   const make = { id: deps.newId(), at: deps.now() }
-  const userId = await userOfSubject(deps.database, `${claims.iss} ${claims.sub}`, { name, email }, make)
-  return deps.people.begin(userId, 'oidc')
+  const userId = await findOrCreateUser(deps.database, `${claims.iss} ${claims.sub}`, { name, email }, make)
+  return deps.people.createSession(userId, 'oidc')
 }
 
-function isAllowed(email: string | undefined, allow: readonly string[]): boolean {
+function isAllowedEmail(email: string | undefined, allow: readonly string[]): boolean {
   const address = email?.toLowerCase()
   if (address === undefined) return false
   return allow.some((entry) => {
@@ -108,21 +108,21 @@ function isAllowed(email: string | undefined, allow: readonly string[]): boolean
   })
 }
 
-type Going = { readonly verifier: string; readonly state: string; readonly nonce: string; readonly until: number }
+type SignInState = { readonly verifier: string; readonly state: string; readonly nonce: string; readonly until: number }
 
-function sealing(key: string) {
+function createStateSeal(key: string) {
   const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
   return {
-    close: (going: Going): string => {
+    close: (going: SignInState): string => {
       const text = Buffer.from(JSON.stringify(going)).toString('base64url')
       return `${text}.${sign(text).toString('base64url')}`
     },
-    open: (sealed: string): Going | undefined => {
+    open: (sealed: string): SignInState | undefined => {
       const [text = '', signature = ''] = sealed.split('.')
       const given = Buffer.from(signature, 'base64url')
       const right = sign(text)
       if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
-      const opened: Going = JSON.parse(Buffer.from(text, 'base64url').toString())
+      const opened: SignInState = JSON.parse(Buffer.from(text, 'base64url').toString())
       return opened
     },
   }

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase } from '../../../test/fleet/a-fleet.ts'
 import { newUuid } from '../../platform/uuid.ts'
-import { localUser } from './identity.ts'
-import { once } from './once.ts'
+import { ensureLocalUser } from './identity.ts'
+import { createIdempotency } from './once.ts'
 
 it('does not repeat a call that died with its backend, because its effects are unknown', async () => {
-  const database = await aDatabase('embedded')
+  const database = await createTestDatabase('embedded')
   let now = 1_000_000
-  const carryOut = once(database, () => now)
-  const user = { id: await localUser(database, 'ada', now), name: 'ada', role: 'admin', createdAt: now } as const
+  const carryOut = createIdempotency(database, () => now)
+  const user = { id: await ensureLocalUser(database, 'ada', now), name: 'ada', role: 'admin', createdAt: now } as const
   const call = {
     who: { user, by: 'token', scope: 'write' },
     name: 'queuePrompt',

@@ -4,10 +4,10 @@ import { RalphError } from '../../contract/errors.ts'
 import type { RouteName } from '../../contract/fleet/routes.ts'
 import { idempotency } from '../database/audit.ts'
 import type { Database } from '../database/database.ts'
-import type { Who } from './call.ts'
+import type { ApiCaller } from './call.ts'
 
-export type Keyed = {
-  readonly who: Who
+export type IdempotentCall = {
+  readonly who: ApiCaller
   readonly name: RouteName
   readonly key: string
   readonly ids: Readonly<Record<string, string>>
@@ -15,25 +15,25 @@ export type Keyed = {
 }
 
 /** Their responses contain a secret that is shown once and never stored. */
-const secretive: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook', 'makeJoinToken']
+const secretRoutes: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook', 'makeJoinToken']
 
 /**
  * Executes a call with an idempotency key once and replays its response. Refuses a key that was used for another call,
  * whose first call is still running, or whose first call died with its backend, because its effects are unknown. A
  * failed call can be repeated.
  */
-export type Once = (keyed: Keyed, run: () => Promise<unknown>) => Promise<unknown>
+export type Idempotent = (keyed: IdempotentCall, run: () => Promise<unknown>) => Promise<unknown>
 
-const keptMs = 24 * 3_600_000
+const responseRetentionMs = 24 * 3_600_000
 /** A call older than this died with its process: the longest call installs a version on a machine. */
-const longestCallMs = 360_000
+const maxCallMs = 360_000
 
-const interrupted = () =>
+const interruptedError = () =>
   new RalphError('CALL_INTERRUPTED', 'a call with this key was interrupted; its effects are unknown', {
     hint: 'check whether it took effect; if not, repeat it with another key',
   })
 
-export function once({ db }: Database, now: () => number): Once {
+export function createIdempotency({ db }: Database, now: () => number): Idempotent {
   return async ({ who, name, key, ids, json }, run) => {
     if (key.length > 200) throw new RalphError('INVALID_REQUEST', 'an idempotency key may have at most 200 characters')
     const at = now()
@@ -41,7 +41,7 @@ export function once({ db }: Database, now: () => number): Once {
       .update(JSON.stringify([name, ids, json]))
       .digest('hex')
     const mine = and(eq(idempotency.userId, who.user.id), eq(idempotency.key, key))
-    await db.delete(idempotency).where(lt(idempotency.createdAt, at - keptMs))
+    await db.delete(idempotency).where(lt(idempotency.createdAt, at - responseRetentionMs))
     const row = { userId: who.user.id, key, requestHash, createdAt: at }
     const [begun] = await db.insert(idempotency).values(row).onConflictDoNothing().returning()
     if (!begun) {
@@ -49,10 +49,10 @@ export function once({ db }: Database, now: () => number): Once {
       if (before && before.requestHash !== requestHash) {
         throw new RalphError('INVALID_REQUEST', 'this idempotency key was used for another call')
       }
-      if (before?.status === null && before.createdAt < at - longestCallMs) throw interrupted()
+      if (before?.status === null && before.createdAt < at - maxCallMs) throw interruptedError()
       if (before?.status === null || !before)
         throw new RalphError('RATE_LIMITED', 'a call with this key is still running')
-      if (secretive.includes(name)) {
+      if (secretRoutes.includes(name)) {
         throw new RalphError('INVALID_REQUEST', 'this call has succeeded before, and its secret is shown only once')
       }
       return before.response
@@ -61,7 +61,7 @@ export function once({ db }: Database, now: () => number): Once {
       const response = await run()
       await db
         .update(idempotency)
-        .set({ status: 200, response: secretive.includes(name) ? null : response })
+        .set({ status: 200, response: secretRoutes.includes(name) ? null : response })
         .where(mine)
       return response
     } catch (error) {

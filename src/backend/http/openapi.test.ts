@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { idsIn } from '../../contract/fleet/route.ts'
+import { listPathIds } from '../../contract/fleet/route.ts'
 import { routes } from '../../contract/fleet/routes.ts'
-import { openApi } from './openapi.ts'
+import { buildOpenApi } from './openapi.ts'
 
 const Operation = z.object({
   operationId: z.string(),
@@ -11,7 +11,7 @@ const Operation = z.object({
   responses: z.record(z.string(), z.object({ description: z.string() })),
 })
 const Document = z.object({ openapi: z.literal('3.1.0'), paths: z.record(z.string(), z.record(z.string(), Operation)) })
-const { paths } = Document.parse(openApi('1.2.3'))
+const { paths } = Document.parse(buildOpenApi('1.2.3'))
 
 it('has every route of the table, once', () => {
   const told = Object.entries(paths).flatMap(([path, methods]) =>
@@ -25,13 +25,13 @@ it('names the ids of every path as parameters', () => {
   for (const [path, methods] of Object.entries(paths)) {
     for (const { parameters } of Object.values(methods)) {
       const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
-      expect(named).toEqual(idsIn(path))
+      expect(named).toEqual(listPathIds(path))
     }
   }
 })
 
 it('contains everything it refers to', () => {
-  const text = JSON.stringify(openApi('1.2.3'))
+  const text = JSON.stringify(buildOpenApi('1.2.3'))
   const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference)
   expect([...new Set(references)].filter((reference) => reference !== '#/components/schemas/Problem')).toEqual([])
 })

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { RalphError } from '../../contract/errors.ts'
-import { pace } from './pace.ts'
+import { createRateLimit } from './pace.ts'
 
-function aPace() {
+function createTestRateLimit() {
   let now = 0
-  const asks = pace(() => now)
+  const asks = createRateLimit(() => now)
   /** How many of these calls are accepted. */
   const answered = (calls: number, who: string, changes = false) => {
     let count = 0
@@ -22,7 +22,7 @@ function aPace() {
 }
 
 it('limits a frequent caller only, and only briefly', () => {
-  const { answered, pass } = aPace()
+  const { answered, pass } = createTestRateLimit()
   expect(answered(1000, 'me')).toBe(600)
   expect(answered(10, 'you')).toBe(10)
   pass(1000)
@@ -32,5 +32,5 @@ it('limits a frequent caller only, and only briefly', () => {
 })
 
 it('charges changes more than reads', () => {
-  expect(aPace().answered(1000, 'me', true)).toBe(120)
+  expect(createTestRateLimit().answered(1000, 'me', true)).toBe(120)
 })

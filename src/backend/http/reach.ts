@@ -5,13 +5,13 @@ import { agents } from '../database/agent.ts'
 import { questions } from '../database/question.ts'
 import { sprints } from '../database/sprint.ts'
 import { access, users } from '../database/user.ts'
-import type { Who } from './call.ts'
+import type { ApiCaller } from './call.ts'
 
-type Ids = Readonly<Record<string, string>>
+type AgentPathIds = Readonly<Record<string, string>>
 
 /** The caller's access level on the agent that the IDs in a path belong to. Admins own every agent. */
-export async function levelOn({ db }: Database, who: Who, ids: Ids): Promise<AccessLevel | undefined> {
-  const agentId = await agentOf(db, ids)
+export async function readAccessLevel({ db }: Database, who: ApiCaller, ids: AgentPathIds): Promise<AccessLevel | undefined> {
+  const agentId = await findAgentId(db, ids)
   if (agentId === undefined) return undefined
   if (who.user.role === 'admin') return 'owner'
   const [row] = await db
@@ -21,7 +21,7 @@ export async function levelOn({ db }: Database, who: Who, ids: Ids): Promise<Acc
   return row?.level
 }
 
-async function agentOf(db: Queries, { agentId, sprintId, questionId }: Ids): Promise<string | undefined> {
+async function findAgentId(db: Queries, { agentId, sprintId, questionId }: AgentPathIds): Promise<string | undefined> {
   if (sprintId !== undefined) {
     const [row] = await db.select({ id: sprints.agentId }).from(sprints).where(eq(sprints.id, sprintId))
     return row?.id
@@ -36,7 +36,7 @@ async function agentOf(db: Queries, { agentId, sprintId, questionId }: Ids): Pro
 }
 
 /** The user's access level on each agent; undefined if the user can no longer sign in. */
-export async function levelsOf({ db }: Database, who: Who): Promise<ReadonlyMap<string, AccessLevel> | undefined> {
+export async function readAccessLevels({ db }: Database, who: ApiCaller): Promise<ReadonlyMap<string, AccessLevel> | undefined> {
   const [user] = await db.select().from(users).where(eq(users.id, who.user.id))
   if (!user || user.disabledAt !== null || user.role !== who.user.role) return undefined
   const rows = await db.select().from(access).where(eq(access.userId, user.id))

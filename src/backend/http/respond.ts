@@ -1,28 +1,28 @@
 import type { z } from 'zod'
 import { errorCodes, RalphError } from '../../contract/errors.ts'
-import type { Problem } from '../../contract/fleet/problem.ts'
-import { isDatabaseGone } from '../database/database-gone.ts'
+import type { ProblemDetails } from '../../contract/fleet/problem.ts'
+import { isDatabaseUnavailable } from '../database/database-gone.ts'
 
 /** The only place that turns an error into a response. Unexpected errors are logged, not shown to the caller. */
-export function problemOf(error: unknown, log: (error: unknown) => void): Problem {
-  if (error instanceof BadRequest) return { ...problem('INVALID_REQUEST', error.message), errors: [...error.errors] }
-  if (error instanceof RalphError && error.code !== 'INTERNAL') return problem(error.code, error.message, error.hint)
+export function toProblem(error: unknown, log: (error: unknown) => void): ProblemDetails {
+  if (error instanceof BadRequest) return { ...createProblem('INVALID_REQUEST', error.message), errors: [...error.errors] }
+  if (error instanceof RalphError && error.code !== 'INTERNAL') return createProblem(error.code, error.message, error.hint)
   log(error)
-  if (isDatabaseGone(error))
-    return problem('DATABASE_UNAVAILABLE', 'the database is currently unreachable', 'retry soon')
-  return problem('INTERNAL', 'internal error', 'see the log of the backend')
+  if (isDatabaseUnavailable(error))
+    return createProblem('DATABASE_UNAVAILABLE', 'the database is currently unreachable', 'retry soon')
+  return createProblem('INTERNAL', 'internal error', 'see the log of the backend')
 }
 
-function problem(code: keyof typeof errorCodes, title: string, hint?: string): Problem {
+function createProblem(code: keyof typeof errorCodes, title: string, hint?: string): ProblemDetails {
   return { type: 'about:blank', title, status: errorCodes[code].status, code, ...(hint !== undefined && { hint }) }
 }
 
 export const jsonResponse = (value: unknown, headers: Readonly<Record<string, string>> = {}): Response =>
   Response.json(value, { headers: { 'cache-control': 'no-store', ...headers } })
 
-export function problemResponse(body: Problem): Response {
+export function problemResponse(body: ProblemDetails): Response {
   const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
-  const later = againAfter[body.code]
+  const later = retryAfter[body.code]
   return new Response(JSON.stringify(body), {
     status: body.status,
     headers: { ...headers, ...(later !== undefined && { 'retry-after': later }) },
@@ -30,7 +30,7 @@ export function problemResponse(body: Problem): Response {
 }
 
 /** Seconds after which a retry may succeed. An empty bucket allows one call again after a second. */
-const againAfter: Readonly<Record<string, string>> = {
+const retryAfter: Readonly<Record<string, string>> = {
   RATE_LIMITED: '1',
   DATABASE_UNAVAILABLE: '5',
   MACHINE_UNREACHABLE: '5',
@@ -48,7 +48,7 @@ class BadRequest extends Error {
 }
 
 /** Parses input with a schema. `where` prefixes the field names in errors. */
-export function parsed<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
+export function parseInput<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw new BadRequest(

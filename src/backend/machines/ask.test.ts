@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase } from '../../../test/fleet/a-fleet.ts'
 import { machineCalls, machines } from '../database/machine.ts'
-import { outbox } from '../fleet/machines.ts'
-import { askMachines } from './ask.ts'
+import { createOutbox } from '../fleet/machines.ts'
+import { createMachineCalls } from './ask.ts'
 
 it('sends a pending call to a machine that reconnects while the caller waits', async () => {
-  const database = await aDatabase('embedded')
+  const database = await createTestDatabase('embedded')
   const machineId = randomUUID()
   // As left by a backend that was killed.
   const row = {
@@ -20,9 +20,9 @@ it('sends a pending call to a machine that reconnects while the caller waits', a
   const asked: string[] = []
   const locked = { success: true, exists: true, lock: { state: 'present' } }
   let isHere = false
-  const asking = askMachines({
+  const asking = createMachineCalls({
     database,
-    outbox: outbox({ database, clock: Date }),
+    outbox: createOutbox({ database, clock: Date }),
     lines: {
       isReachable: () => isHere,
       call: async (_machineId, type) => {
@@ -39,7 +39,7 @@ it('sends a pending call to a machine that reconnects while the caller waits', a
   const answer = asking.ask(machineId, 'ralph-mode-check-lock', { agentId: randomUUID() })
   await expect.poll(() => database.db.select().from(machineCalls), { timeout: 30_000 }).toHaveLength(1)
   isHere = true
-  await asking.connected(machineId)
+  await asking.onConnected(machineId)
 
   expect(await answer).toEqual(locked)
   expect(asked).toEqual(['ralph-mode-check-lock'])

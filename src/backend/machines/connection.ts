@@ -1,9 +1,9 @@
 import type { Authority } from '../../channel/authority.ts'
-import { hearHello, commonVersion, sayRefused, sayWelcome, type Hello } from '../../channel/greeting.ts'
+import { readHello, commonVersion, sendRefusal, sendWelcome, type Hello } from '../../channel/greeting.ts'
 import { openLine, type Line, type Timing } from '../../channel/line.ts'
 import { decodeReport, encodeReportReply, isReportType } from '../../channel/message.ts'
-import { sealWith } from '../../channel/seal.ts'
-import type { Arrived } from '../../channel/session.ts'
+import { createSeal } from '../../channel/seal.ts'
+import type { ReceivedMessage } from '../../channel/session.ts'
 import type { Transport } from '../../channel/transport.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { ReportBody } from '../../contract/fleet/channel.ts'
@@ -15,14 +15,14 @@ export type ConnectionParts = {
   readonly authority: Authority
   readonly version: string
   readonly now: () => number
-  readonly log: Log
+  readonly log: BackendLog
   readonly timing?: Partial<Timing> | undefined
 }
 
 /** Writes one log line. Must never include data received from a machine. */
-export type Log = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
+export type BackendLog = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
 
-export type Connection = {
+export type MachineConnection = {
   readonly machineId: string
   readonly bootEpoch: number
   readonly bootId: string
@@ -35,12 +35,12 @@ export type Connection = {
 }
 
 /** Alarms in both directions: a larger skew makes certificates and logs unreliable. */
-const mostSkewMs = 30_000
+const maxSkewMs = 30_000
 
 /** Often enough for leases, rarely enough for the database. */
-const seenEveryMs = 5000
+const seenIntervalMs = 5000
 
-function atMostEvery(ms: number, tell: () => void): () => void {
+function throttle(ms: number, tell: () => void): () => void {
   let last = performance.now()
   return () => {
     if (performance.now() - last < ms) return
@@ -49,19 +49,19 @@ function atMostEvery(ms: number, tell: () => void): () => void {
   }
 }
 
-type Admitted = { readonly hello: Hello; readonly epoch: number; readonly clockSkewMs: number }
+type AdmittedMachine = { readonly hello: Hello; readonly epoch: number; readonly clockSkewMs: number }
 
 /** Decides whether this machine may connect, and returns its epoch. Sends the machine the reason of a refusal. */
-export async function admit(
+export async function admitConnection(
   transport: Transport,
   machineId: string,
   parts: ConnectionParts,
-): Promise<Admitted | undefined> {
+): Promise<AdmittedMachine | undefined> {
   const { store, now, log } = parts
-  const hello = await hearHello(transport)
+  const hello = await readHello(transport)
   const refuse = (code: string, message: string, final: boolean) => {
     log('warn', 'machine refused', { machineId, code })
-    sayRefused(transport, { code, message, final })
+    sendRefusal(transport, { code, message, final })
     return undefined
   }
   if (hello.machineId !== machineId) return refuse('WRONG_NAME', 'the certificate belongs to another machine', true)
@@ -76,34 +76,34 @@ export async function admit(
   const known = await store.find(machineId)
   if (!known || known.status === 'revoked') return refuse('REVOKED', 'this machine was revoked', true)
   if (known.status === 'pending') return refuse('JOIN_PENDING', 'an admin has not approved this machine yet', false)
-  if (isOlder(hello, known)) {
+  if (isStaleBoot(hello, known)) {
     const alarm = 'a second agents-server with the same key tried to connect'
     await store.setAlarm(machineId, alarm)
     return refuse('FENCED', 'another agents-server with this key is newer; join again if this is another machine', true)
   }
   const clockSkewMs = Math.round(hello.at - now())
-  if (Math.abs(clockSkewMs) > mostSkewMs) {
+  if (Math.abs(clockSkewMs) > maxSkewMs) {
     await store.setAlarm(machineId, `its clock is off by ${Math.round(Math.abs(clockSkewMs) / 1000)} s`)
     log('warn', 'the clock of a machine is off', { machineId, clockSkewMs })
   }
   const { bootEpoch, bootId, version } = hello
   const epoch = await store.connect(machineId, { bootEpoch, bootId, version, clockSkewMs })
-  sayWelcome(transport, { epoch, speaks, version: parts.version, at: now() })
+  sendWelcome(transport, { epoch, speaks, version: parts.version, at: now() })
   return { hello, epoch, clockSkewMs }
 }
 
 /**
  * A reconnecting process has the same boot ID; a newer one has a higher boot epoch. Anything else is a copy of the key.
  */
-const isOlder = (hello: Hello, known: { readonly bootEpoch: number; readonly bootId: string | undefined }): boolean =>
+const isStaleBoot = (hello: Hello, known: { readonly bootEpoch: number; readonly bootId: string | undefined }): boolean =>
   hello.bootEpoch < known.bootEpoch || (hello.bootEpoch === known.bootEpoch && hello.bootId !== known.bootId)
 
 /** The backend's end of an admitted connection. */
 export function openConnection(
   transport: Transport,
-  { hello, epoch, clockSkewMs }: Admitted,
+  { hello, epoch, clockSkewMs }: AdmittedMachine,
   parts: ConnectionParts,
-): Connection {
+): MachineConnection {
   const { store, handlers } = parts
   const { machineId, bootEpoch, bootId } = hello
   const outbox = store.outbox(machineId)
@@ -111,47 +111,47 @@ export function openConnection(
   let fenced = false
   const line = openLine({
     transport,
-    seal: sealWith(transport.secret, 'backend'),
+    seal: createSeal(transport.secret, 'backend'),
     epoch,
     mailbox: {
       pending: async (after, most) => (ready && !fenced ? outbox.pending(after, most) : []),
       acked: outbox.acked,
-      store: (message) => handlers.takeMessage(machineId, message),
+      store: (message) => handlers.handleMessage(machineId, message),
     },
-    received: () => {},
+    onReceived: () => {},
     answer: async (request) => {
       const reply = await answerReport(machineId, request, { ...parts, isReconciled: ready, clockSkewMs })
       if (request.type === 'inventory') becomeReady()
       return reply
     },
-    heard: atMostEvery(seenEveryMs, () => handlers.seen(machineId)),
+    onHeard: throttle(seenIntervalMs, () => handlers.onSeen(machineId)),
     ...(parts.timing && { timing: parts.timing }),
   })
   const becomeReady = () => {
-    if (!ready) handlers.reachable(machineId, true)
+    if (!ready) handlers.onReachable(machineId, true)
     ready = true
     line.wake()
   }
   return { machineId, bootEpoch, bootId, epoch, line, isReady: () => ready, fence: () => void (fenced = true) }
 }
 
-type Answering = ConnectionParts & Pick<Admitted, 'clockSkewMs'> & { readonly isReconciled: boolean }
+type ReportContext = ConnectionParts & Pick<AdmittedMachine, 'clockSkewMs'> & { readonly isReconciled: boolean }
 
-async function answerReport(machineId: string, { type, body }: Arrived, parts: Answering): Promise<unknown> {
+async function answerReport(machineId: string, { type, body }: ReceivedMessage, parts: ReportContext): Promise<unknown> {
   if (!isReportType(type))
     throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   switch (type) {
     case 'inventory': {
-      const { takeInventory, noteInventory } = parts.handlers
+      const { reconcileInventory: takeInventory, saveInventory: noteInventory } = parts.handlers
       const take = parts.isReconciled ? noteInventory : takeInventory
       return encodeReportReply(type, await take(machineId, decodeReport(type, body)))
     }
     case 'events': {
-      const told = onOurClock(decodeReport(type, body), parts.clockSkewMs)
-      return encodeReportReply(type, await parts.handlers.takeEvents(machineId, told))
+      const told = toBackendTime(decodeReport(type, body), parts.clockSkewMs)
+      return encodeReportReply(type, await parts.handlers.saveEvents(machineId, told))
     }
     case 'renew':
-      return encodeReportReply(type, await renew(machineId, decodeReport(type, body).csr, parts))
+      return encodeReportReply(type, await issueRenewal(machineId, decodeReport(type, body).csr, parts))
     case 'prompt-ended':
     case 'order-ended':
       throw new RalphError('MESSAGE_INVALID', `"${type}" is durable but was sent as a live message`)
@@ -159,13 +159,13 @@ async function answerReport(machineId: string, { type, body }: Arrived, parts: A
 }
 
 /** Converts event times to the backend's clock, so that users can compare events of several machines. */
-function onOurClock(body: ReportBody<'events'>, clockSkewMs: number): ReportBody<'events'> {
-  if (Math.abs(clockSkewMs) <= mostSkewMs) return body
+function toBackendTime(body: ReportBody<'events'>, clockSkewMs: number): ReportBody<'events'> {
+  if (Math.abs(clockSkewMs) <= maxSkewMs) return body
   return { ...body, events: body.events.map((event) => ({ ...event, at: event.at - clockSkewMs })) }
 }
 
-async function renew(machineId: string, csr: string, { authority, store, now }: ConnectionParts) {
-  const { certificate, serial, expiresAt } = await authority.forMachine(csr, machineId, now())
-  await store.certified(machineId, serial, expiresAt)
+async function issueRenewal(machineId: string, csr: string, { authority, store, now }: ConnectionParts) {
+  const { certificate, serial, expiresAt } = await authority.issueForMachine(csr, machineId, now())
+  await store.saveCertificate(machineId, serial, expiresAt)
   return { success: true as const, certificate, authorities: authority.certificate }
 }

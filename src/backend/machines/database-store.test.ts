@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { aDatabase } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase } from '../../../test/fleet/a-fleet.ts'
 import type { Database } from '../database/database.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
-import { databaseStore } from './database-store.ts'
+import { createDatabaseStore } from './database-store.ts'
 import type { MachineStore } from './store.ts'
 
 describe('the database store of a line', () => {
@@ -12,8 +12,8 @@ describe('the database store of a line', () => {
   let store: MachineStore
   let now = 1000
   beforeAll(async () => {
-    database = await aDatabase('postgres')
-    store = databaseStore(database, { now: () => now, newId: randomUUID, holder: () => 'us', changed: async () => {} })
+    database = await createTestDatabase('postgres')
+    store = createDatabaseStore(database, { now: () => now, newId: randomUUID, replicaId: () => 'us', onChange: async () => {} })
   }, 120_000)
 
   const aMachine = async (): Promise<string> => {
@@ -56,12 +56,12 @@ describe('the database store of a line', () => {
       const [row] = await database.db.select().from(machines).where(eq(machines.id, machineId))
       return row?.connectedTo
     }
-    expect([await store.stillCounts(machineId, epoch - 1), await holder()]).toEqual([false, null])
-    expect([await store.stillCounts(machineId, epoch), await holder()]).toEqual([true, 'us'])
+    expect([await store.confirmConnection(machineId, epoch - 1), await holder()]).toEqual([false, null])
+    expect([await store.confirmConnection(machineId, epoch), await holder()]).toEqual([true, 'us'])
     await database.db.update(machines).set({ connectedTo: 'others' }).where(eq(machines.id, machineId))
-    expect([await store.stillCounts(machineId, epoch), await holder()]).toEqual([true, 'others'])
+    expect([await store.confirmConnection(machineId, epoch), await holder()]).toEqual([true, 'others'])
     await store.setStatus(machineId, 'revoked')
-    expect(await store.stillCounts(machineId, epoch)).toBe(false)
+    expect(await store.confirmConnection(machineId, epoch)).toBe(false)
   })
 
   it('returns the same messages until they are stored, and at most the requested number', async () => {
@@ -87,13 +87,13 @@ describe('the database store of a line', () => {
     }
     await store.addToken(token)
     const use = { id, hash: 'h', keyPin: 'mine', name: 'vm', labels: [], version: '1' }
-    expect(await store.useToken({ ...use, hash: 'other' })).toEqual({ refused: 'unknown' })
-    const joined = await store.useToken(use)
+    expect(await store.redeemToken({ ...use, hash: 'other' })).toEqual({ refused: 'unknown' })
+    const joined = await store.redeemToken(use)
     expect(joined).toEqual({ machineId: expect.any(String), status: 'pending' })
-    expect(await store.useToken(use)).toEqual(joined)
-    expect(await store.useToken({ ...use, keyPin: 'stolen' })).toEqual({ refused: 'used' })
+    expect(await store.redeemToken(use)).toEqual(joined)
+    expect(await store.redeemToken({ ...use, keyPin: 'stolen' })).toEqual({ refused: 'used' })
     await store.addToken({ ...token, id: anotherId, hash: 'late' })
     now = 2000
-    expect(await store.useToken({ ...use, id: anotherId, hash: 'late' })).toEqual({ refused: 'expired' })
+    expect(await store.redeemToken({ ...use, id: anotherId, hash: 'late' })).toEqual({ refused: 'expired' })
   })
 })

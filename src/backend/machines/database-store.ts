@@ -1,24 +1,24 @@
 import { and, asc, eq, ne, not, sql } from 'drizzle-orm'
 import { encodeRequest, isRequestType } from '../../channel/message.ts'
 import type { RequestBody, RequestType } from '../../contract/fleet/channel.ts'
-import { isAny } from '../database/columns.ts'
+import { equalsAny } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { joinTokens, machineOutbox, machines } from '../database/machine.ts'
-import type { Admission, MachineStore, TokenUse } from './store.ts'
+import type { Admission, MachineStore, TokenRedemption } from './store.ts'
 
-export type StoreOptions = {
+export type MachineStoreOptions = {
   readonly now: () => number
   readonly newId: () => string
   /** This replica. */
-  readonly holder: () => string
+  readonly replicaId: () => string
   /** Called when the row of a machine has changed. */
-  readonly changed: (machineId: string) => Promise<void>
+  readonly onChange: (machineId: string) => Promise<void>
 }
 
 /** Implements the store of the line with the tables of the fleet. */
-export function databaseStore(database: Database, options: StoreOptions): MachineStore {
+export function createDatabaseStore(database: Database, options: MachineStoreOptions): MachineStore {
   const { db, transaction } = database
-  const { now, changed } = options
+  const { now, onChange: changed } = options
   const set = async (machineId: string, fields: Partial<typeof machines.$inferSelect>) => {
     const rows = await db.update(machines).set(fields).where(eq(machines.id, machineId)).returning({ id: machines.id })
     await changed(machineId)
@@ -35,10 +35,10 @@ export function databaseStore(database: Database, options: StoreOptions): Machin
       const [row] = await db.update(machines).set(fields).where(eq(machines.id, machineId)).returning()
       return row?.epoch ?? 1
     },
-    stillCounts: async (machineId, epoch) => {
+    confirmConnection: async (machineId, epoch) => {
       const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), ne(machines.status, 'revoked'))
       // While the database was unreachable, other replicas may have marked the machine disconnected.
-      const here = { lastSeenAt: now(), connectedTo: sql`coalesce(${machines.connectedTo}, ${options.holder()})` }
+      const here = { lastSeenAt: now(), connectedTo: sql`coalesce(${machines.connectedTo}, ${options.replicaId()})` }
       return (await db.update(machines).set(here).where(same).returning({ id: machines.id })).length > 0
     },
     disconnect: async (machineId, epoch) => {
@@ -47,26 +47,26 @@ export function databaseStore(database: Database, options: StoreOptions): Machin
       await changed(machineId)
     },
     setAlarm: async (machineId, alarm) => void (await set(machineId, { alarm })),
-    certified: async (machineId, certificateSerial, certificateExpiresAt) =>
+    saveCertificate: async (machineId, certificateSerial, certificateExpiresAt) =>
       void (await set(machineId, { certificateSerial, certificateExpiresAt })),
     setStatus: (machineId, status) => set(machineId, { status }),
     addToken: async ({ id, hash, name, labels, approve, createdBy, expiresAt }) => {
       const given = { name: name ?? null, createdBy: createdBy ?? null }
       await db.insert(joinTokens).values({ id, hash, labels, approve, expiresAt, createdAt: now(), ...given })
     },
-    useToken: (use) => transaction(async (tx) => useToken(tx.db, use, options)),
-    outbox: (machineId) => outboxOf(database, machineId),
+    redeemToken: (use) => transaction(async (tx) => redeemToken(tx.db, use, options)),
+    outbox: (machineId) => openOutbox(database, machineId),
   }
 }
 
-type Waiting = { readonly position: number; readonly row: typeof machineOutbox.$inferSelect }
+type WaitingRow = { readonly position: number; readonly row: typeof machineOutbox.$inferSelect }
 
 /**
  * The outbox of one connection. Positions are local to it: a row of a transaction that commits late can have a lower ID
  * than rows already sent, and must be neither skipped nor treated as sent.
  */
-function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore['outbox']> {
-  let waiting: readonly Waiting[] = []
+function openOutbox({ db }: Database, machineId: string): ReturnType<MachineStore['outbox']> {
+  let waiting: readonly WaitingRow[] = []
   let last = 0
   return {
     pending: async (after, most) => {
@@ -76,7 +76,7 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
         const fresh = await db
           .select()
           .from(machineOutbox)
-          .where(and(eq(machineOutbox.machineId, machineId), not(isAny(machineOutbox.id, ids))))
+          .where(and(eq(machineOutbox.machineId, machineId), not(equalsAny(machineOutbox.id, ids))))
           .orderBy(asc(machineOutbox.id))
           .limit(most - known.length)
         waiting = [...waiting, ...fresh.map((row) => ({ position: ++last, row }))]
@@ -84,28 +84,28 @@ function outboxOf({ db }: Database, machineId: string): ReturnType<MachineStore[
       return waiting
         .filter(({ position }) => position > after)
         .slice(0, most)
-        .map(({ position, row }) => ({ position, id: row.messageId, ...wireOf(row.message) }))
+        .map(({ position, row }) => ({ position, id: row.messageId, ...encodeRow(row.message) }))
     },
     acked: async (upTo) => {
       const ids = waiting.filter(({ position }) => position <= upTo).map(({ row }) => row.id)
       waiting = waiting.filter(({ position }) => position > upTo)
-      if (ids.length > 0) await db.delete(machineOutbox).where(isAny(machineOutbox.id, ids))
+      if (ids.length > 0) await db.delete(machineOutbox).where(equalsAny(machineOutbox.id, ids))
     },
   }
 }
 
 /** Rows hold the decoded message; this encodes it for the wire. */
-function wireOf(message: unknown): { type: string; body: unknown } {
+function encodeRow(message: unknown): { type: string; body: unknown } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `send`, which is typed
   const { type, body } = message as { type: string; body: RequestBody<RequestType> }
   return { type, body: isRequestType(type) ? encodeRequest(type, body) : body }
 }
 
 /** Single use. The machine that used it may retry with the same key if the reply was lost. */
-async function useToken(
+async function redeemToken(
   db: Database['db'],
-  { id, hash, keyPin, name, labels, version }: TokenUse,
-  { now, newId }: StoreOptions,
+  { id, hash, keyPin, name, labels, version }: TokenRedemption,
+  { now, newId }: MachineStoreOptions,
 ): Promise<Admission> {
   const [token] = await db
     .select()

@@ -1,41 +1,41 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { memoryMachineStore } from '../../../test/fleet/machine-memory-store.ts'
+import { createMemoryMachineStore } from '../../../test/fleet/machine-memory-store.ts'
 import {
   backendName,
-  makeAuthority,
-  newKeyAndRequest,
+  createAuthority,
+  createKeyAndRequest,
   openAuthority,
   type Authority,
   type Credentials,
 } from '../../channel/authority.ts'
-import { greet, type Hello } from '../../channel/greeting.ts'
-import { readJoinToken } from '../../channel/join-token.ts'
-import { askToJoin } from '../../channel/join.ts'
+import { sendHello, type Hello } from '../../channel/greeting.ts'
+import { parseJoinToken } from '../../channel/join-token.ts'
+import { requestJoin } from '../../channel/join.ts'
 import { openLine } from '../../channel/line.ts'
 import { decodeReportReply, decodeRequest, encodeReport, encodeReply } from '../../channel/message.ts'
-import { sealWith } from '../../channel/seal.ts'
+import { createSeal } from '../../channel/seal.ts'
 import { RalphError } from '../../contract/errors.ts'
-import type { Arrived } from '../../channel/session.ts'
-import { dial } from '../../channel/web-socket.ts'
-import { makeJoinToken } from './admission.ts'
-import type { Log } from './connection.ts'
-import { listenForMachines, type Listener } from './listener.ts'
-import { openMachines, type Machines } from './machines.ts'
+import type { ReceivedMessage } from '../../channel/session.ts'
+import { dialBackend } from '../../channel/web-socket.ts'
+import { issueJoinToken } from './admission.ts'
+import type { BackendLog } from './connection.ts'
+import { listenForMachines, type MachineListener } from './listener.ts'
+import { openMachineLines, type MachineLines } from './machines.ts'
 
 const host = '127.0.0.1'
 const hour = 3_600_000
-const memory = memoryMachineStore()
+const memory = createMemoryMachineStore()
 const warnings: string[] = []
-const log: Log = (_level, text, about) => void warnings.push(`${text}: ${JSON.stringify(about)}`)
-const authoritiesOf = async () => openAuthority(await makeAuthority(Date.now()))
+const log: BackendLog = (_level, text, about) => void warnings.push(`${text}: ${JSON.stringify(about)}`)
+const createAuthorities = async () => openAuthority(await createAuthority(Date.now()))
 
 let authority: Authority
-let machines: Machines
-let listener: Listener
+let machines: MachineLines
+let listener: MachineListener
 beforeAll(async () => {
-  authority = await authoritiesOf()
+  authority = await createAuthorities()
   const handlers = {
     takeMessage: memory.take,
     takeInventory: async () => ({ success: true as const, stored: {} }),
@@ -45,7 +45,7 @@ beforeAll(async () => {
     seen: () => {},
   }
   const parts = { store: memory.store, authority, now: Date.now, log }
-  machines = openMachines({ ...parts, handlers, version: '0.1.0', lookEveryMs: 50 })
+  machines = openMachineLines({ ...parts, handlers, version: '0.1.0', lookEveryMs: 50 })
   listener = await listenForMachines({ ...parts, machines, host, port: 0 })
 })
 afterAll(async () => {
@@ -54,12 +54,12 @@ afterAll(async () => {
 })
 
 const credentialsFor = async (machineId: string, by: Authority = authority, at = Date.now()): Promise<Credentials> => {
-  const { key, csr } = await newKeyAndRequest('machine')
-  const { certificate } = await by.forMachine(csr, machineId, at)
+  const { key, csr } = await createKeyAndRequest('machine')
+  const { certificate } = await by.issueForMachine(csr, machineId, at)
   return { certificate, key }
 }
 
-const helloOf = (machineId: string, with_: Partial<Hello> = {}): Hello => ({
+const createHello = (machineId: string, with_: Partial<Hello> = {}): Hello => ({
   machineId,
   speaks: { oldest: 1, newest: 1 },
   version: '0.1.0',
@@ -70,10 +70,10 @@ const helloOf = (machineId: string, with_: Partial<Hello> = {}): Hello => ({
 })
 
 /** The result of an attempt to connect with these credentials. */
-async function attempt(credentials: Credentials, hello: Hello): Promise<string> {
+async function tryToConnect(credentials: Credentials, hello: Hello): Promise<string> {
   try {
-    const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
-    await greet(transport, hello)
+    const transport = await dialBackend({ host, port: listener.port, credentials, authorities: authority.certificate })
+    await sendHello(transport, hello)
     transport.close('done')
     return 'accepted'
   } catch (error) {
@@ -81,7 +81,7 @@ async function attempt(credentials: Credentials, hello: Hello): Promise<string> 
   }
 }
 
-const anInventory = {
+const createInventory = {
   version: '0.1.0',
   platform: 'linux',
   bootEpoch: 1,
@@ -95,43 +95,43 @@ const anInventory = {
 }
 
 /** The machine's end of an admitted line. */
-async function connected(
+async function connectMachine(
   machineId: string,
   with_: Partial<Hello> = {},
-  answer?: (request: Arrived) => Promise<unknown>,
+  answer?: (request: ReceivedMessage) => Promise<unknown>,
 ) {
   const credentials = await credentialsFor(machineId)
-  const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
-  const { epoch } = await greet(transport, helloOf(machineId, with_))
-  const received: Arrived[] = []
+  const transport = await dialBackend({ host, port: listener.port, credentials, authorities: authority.certificate })
+  const { epoch } = await sendHello(transport, createHello(machineId, with_))
+  const received: ReceivedMessage[] = []
   const line = openLine({
     transport,
     epoch,
-    seal: sealWith(transport.secret, 'machine'),
+    seal: createSeal(transport.secret, 'machine'),
     mailbox: { pending: async () => [], acked: async () => {}, store: async () => 'new' },
-    received: (message) => void received.push(message),
+    onReceived: (message) => void received.push(message),
     answer: answer ?? (async () => ({})),
   })
-  await line.call('inventory', encodeReport('inventory', { inventory: anInventory }), 5000)
+  await line.call('inventory', encodeReport('inventory', { inventory: createInventory }), 5000)
   return { line, received }
 }
 
 describe('the port for machines', () => {
   it('accepts a machine with a certificate of its authority', async () => {
     const id = memory.add('good')
-    expect(await attempt(await credentialsFor(id), helloOf(id))).toBe('accepted')
+    expect(await tryToConnect(await credentialsFor(id), createHello(id))).toBe('accepted')
   })
 
   it('refuses foreign, self-signed and expired certificates, and the server certificate of another backend', async () => {
     const id = memory.add('bad')
-    const foreign = await authoritiesOf()
-    const selfSigned = await makeAuthority(Date.now())
+    const foreign = await createAuthorities()
+    const selfSigned = await createAuthority(Date.now())
     const refused = [
-      await attempt(await credentialsFor(id, foreign), helloOf(id)),
-      await attempt(selfSigned, helloOf(id)),
-      await attempt(await credentialsFor(id, authority, Date.now() - 25 * hour), helloOf(id)),
-      await attempt(await authority.forBackend(Date.now()), helloOf(id)),
-      await attempt(await credentialsFor(id, authority, Date.now() + hour), helloOf(id)),
+      await tryToConnect(await credentialsFor(id, foreign), createHello(id)),
+      await tryToConnect(selfSigned, createHello(id)),
+      await tryToConnect(await credentialsFor(id, authority, Date.now() - 25 * hour), createHello(id)),
+      await tryToConnect(await authority.issueForBackend(Date.now()), createHello(id)),
+      await tryToConnect(await credentialsFor(id, authority, Date.now() + hour), createHello(id)),
     ]
     expect(refused).toEqual(Array.from({ length: 5 }, () => 'Unexpected server response: 401'))
     expect(warnings.slice(-5)).toEqual([
@@ -169,11 +169,11 @@ describe('the port for machines', () => {
     const revoked = memory.add('r', 'revoked')
     const pending = memory.add('p', 'pending')
     expect([
-      await attempt(credentials, helloOf(other)),
-      await attempt(await credentialsFor(stranger), helloOf(stranger)),
-      await attempt(await credentialsFor(revoked), helloOf(revoked)),
-      await attempt(await credentialsFor(pending), helloOf(pending)),
-      await attempt(credentials, helloOf(id, { speaks: { oldest: 7, newest: 9 }, version: '9.0.0' })),
+      await tryToConnect(credentials, createHello(other)),
+      await tryToConnect(await credentialsFor(stranger), createHello(stranger)),
+      await tryToConnect(await credentialsFor(revoked), createHello(revoked)),
+      await tryToConnect(await credentialsFor(pending), createHello(pending)),
+      await tryToConnect(credentials, createHello(id, { speaks: { oldest: 7, newest: 9 }, version: '9.0.0' })),
     ]).toEqual([
       'WRONG_NAME: the certificate belongs to another machine',
       'REVOKED: this machine was revoked',
@@ -185,11 +185,11 @@ describe('the port for machines', () => {
 
   it('speaks its own version with a newer machine that still supports it, and ignores unknown messages', async () => {
     const id = memory.add('newer')
-    const { line, received } = await connected(id, { speaks: { oldest: 1, newest: 2 }, version: '0.2.0' }, async () => {
+    const { line, received } = await connectMachine(id, { speaks: { oldest: 1, newest: 2 }, version: '0.2.0' }, async () => {
       throw new RalphError('VERSION_UNKNOWN', 'no longer')
     })
     const wire: { inventory: object } = JSON.parse(
-      JSON.stringify(encodeReport('inventory', { inventory: anInventory })),
+      JSON.stringify(encodeReport('inventory', { inventory: createInventory })),
     )
     const more = { inventory: { ...wire.inventory, moods: ['fine'] }, since: 'the next version' }
     expect(await line.call('inventory', more, 5000)).toMatchObject({ success: true })
@@ -202,8 +202,8 @@ describe('the port for machines', () => {
 
   it('is refused by a machine that trusts another authority', async () => {
     const id = memory.add('c')
-    const { certificate } = await authoritiesOf()
-    const tried = dial({ host, port: listener.port, credentials: await credentialsFor(id), authorities: certificate })
+    const { certificate } = await createAuthorities()
+    const tried = dialBackend({ host, port: listener.port, credentials: await credentialsFor(id), authorities: certificate })
     await expect(tried).rejects.toThrow(/certificate/)
   })
 })
@@ -212,7 +212,7 @@ describe('a line to a machine', () => {
   it('carries durable messages, calls and failures of calls', async () => {
     const id = memory.add('talks')
     const agentId = randomUUID()
-    const { line, received } = await connected(id, {}, async ({ type, body }) => {
+    const { line, received } = await connectMachine(id, {}, async ({ type, body }) => {
       if (type !== 'claude-state') throw new Error('a secret that must not travel')
       decodeRequest('claude-state', body)
       return encodeReply('claude-state', { success: true, isReady: true, hasBlockingAutomation: false })
@@ -230,13 +230,13 @@ describe('a line to a machine', () => {
 
   it('refuses and counts invalid frames, and continues; a frame that is too long ends only its own connection', async () => {
     const [id, other] = [memory.add('hostile'), memory.add('neighbour')]
-    const neighbour = await connected(other)
+    const neighbour = await connectMachine(other)
     const credentials = await credentialsFor(id)
-    const transport = await dial({ host, port: listener.port, credentials, authorities: authority.certificate })
+    const transport = await dialBackend({ host, port: listener.port, credentials, authorities: authority.certificate })
     const closed = new Promise<string>((resolve) => transport.onClose(resolve))
-    await greet(transport, helloOf(id))
+    await sendHello(transport, createHello(id))
     const before = machines.counts().refusedFrames
-    const forged = sealWith(Buffer.alloc(32), 'machine').close({
+    const forged = createSeal(Buffer.alloc(32), 'machine').close({
       v: 1,
       epoch: 1,
       seq: 1,
@@ -255,19 +255,19 @@ describe('a line to a machine', () => {
 
   it('renews a certificate for a new key, but only for the machine that asks', async () => {
     const id = memory.add('renews')
-    const { line } = await connected(id, { bootEpoch: 1 })
-    const { key, csr } = await newKeyAndRequest('another name')
+    const { line } = await connectMachine(id, { bootEpoch: 1 })
+    const { key, csr } = await createKeyAndRequest('another name')
     const reply = await line.call('renew', encodeReport('renew', { csr }), 5000)
     await expect(line.call('renew', encodeReport('renew', { csr: 'x' }), 5000)).rejects.toThrow('certificate request')
     const { certificate, authorities } = decodeReportReply('renew', reply)
     expect(authorities).toBe(authority.certificate)
-    expect(await attempt({ certificate, key }, helloOf(id, { bootEpoch: 2 }))).toBe('accepted')
+    expect(await tryToConnect({ certificate, key }, createHello(id, { bootEpoch: 2 }))).toBe('accepted')
     line.close('done')
   })
 
   it('accepts a machine whose clock is off, and raises an alarm', async () => {
     const id = memory.add('skewed')
-    expect(await attempt(await credentialsFor(id), helloOf(id, { at: Date.now() - hour }))).toBe('accepted')
+    expect(await tryToConnect(await credentialsFor(id), createHello(id, { at: Date.now() - hour }))).toBe('accepted')
     expect(warnings.findLast((text) => text.includes(id) && text.includes('clockSkewMs'))).toMatch(
       /"clockSkewMs":-36\d{5}/,
     )
@@ -276,18 +276,18 @@ describe('a line to a machine', () => {
 
   it('closes soon after a revocation', async () => {
     const id = memory.add('revoked later')
-    const { line } = await connected(id)
+    const { line } = await connectMachine(id)
     await memory.store.setStatus(id, 'revoked')
     expect(await line.closed).toBe('this connection was superseded or revoked')
   })
 
   it('belongs to the newer process of a machine, with an alarm if the older one is still connected', async () => {
     const id = memory.add('cloned')
-    const first = await connected(id, { bootEpoch: 1 })
-    const second = await connected(id, { bootEpoch: 2 })
+    const first = await connectMachine(id, { bootEpoch: 1 })
+    const second = await connectMachine(id, { bootEpoch: 2 })
     expect(await first.line.closed).toBe('a newer connection has taken over')
     expect(memory.machines.get(id)?.alarm).toContain('two agents-servers with the same key')
-    const copy = await attempt(await credentialsFor(id), helloOf(id, { bootEpoch: 2 }))
+    const copy = await tryToConnect(await credentialsFor(id), createHello(id, { bootEpoch: 2 }))
     expect(copy).toMatch(/^FENCED/)
     expect(await second.line.answers(2000)).toBe(true)
     second.line.close('done')
@@ -296,8 +296,8 @@ describe('a line to a machine', () => {
   it('is replaced without an alarm when the same process reconnects', async () => {
     const id = memory.add('again')
     const bootId = randomUUID()
-    const first = await connected(id, { bootId })
-    const second = await connected(id, { bootId })
+    const first = await connectMachine(id, { bootId })
+    const second = await connectMachine(id, { bootId })
     expect(await first.line.closed).toBe('a newer connection has taken over')
     expect(memory.machines.get(id)?.alarm).toBeUndefined()
     second.line.close('done')
@@ -305,22 +305,22 @@ describe('a line to a machine', () => {
 })
 
 describe('joining', () => {
-  const about = async () => ({ name: 'new', labels: [], version: '0.1.0', ...(await newKeyAndRequest('new')) })
+  const about = async () => ({ name: 'new', labels: [], version: '0.1.0', ...(await createKeyAndRequest('new')) })
   const token = async (approve = false) => {
-    const made = await makeJoinToken({ approve }, { store: memory.store, authority, now: Date.now, log })
-    return readJoinToken(made.token)
+    const made = await issueJoinToken({ approve }, { store: memory.store, authority, now: Date.now, log })
+    return parseJoinToken(made.token)
   }
   const asking = async (
     given: Awaited<ReturnType<typeof token>>,
     { key: _key, ...mine }: Awaited<ReturnType<typeof about>>,
-  ) => (await askToJoin({ host, port: listener.port }, given, mine)).answer
+  ) => (await requestJoin({ host, port: listener.port }, given, mine)).answer
 
   it('gives a machine with a new token a certificate that it can connect with', async () => {
     const mine = await about()
     const answer = await asking(await token(), mine)
     if (!('machineId' in answer)) throw new Error(JSON.stringify(answer))
     const { machineId, certificate } = answer
-    expect(await attempt({ certificate, key: mine.key }, helloOf(machineId))).toBe('accepted')
+    expect(await tryToConnect({ certificate, key: mine.key }, createHello(machineId))).toBe('accepted')
   })
 
   it('allows a retry with the same key only', async () => {
@@ -348,10 +348,10 @@ describe('joining', () => {
     expect(await asking({ ...given, secret: 'B'.repeat(43) }, await about())).toEqual({ refused: expect.any(String) })
     const broken = { ...(await about()), csr: 'nonsense' }
     expect(await asking(given, broken)).toEqual({ refused: expect.any(String) })
-    const late = memoryMachineStore(() => Date.now() + hour)
+    const late = createMemoryMachineStore(() => Date.now() + hour)
     const parts = { store: late.store, authority, now: Date.now, log }
-    const old = readJoinToken((await makeJoinToken({}, parts)).token)
+    const old = parseJoinToken((await issueJoinToken({}, parts)).token)
     const use = { id: old.id, hash: '', keyPin: '', name: '', labels: [], version: '' }
-    expect(await late.store.useToken(use)).toEqual({ refused: 'unknown' })
+    expect(await late.store.redeemToken(use)).toEqual({ refused: 'unknown' })
   })
 })

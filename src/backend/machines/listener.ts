@@ -5,40 +5,40 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
-import { machineOf } from '../../channel/authority.ts'
-import { JoinRequest, joinPath, type JoinAnswer } from '../../channel/join.ts'
-import { linePath, webSocketLimits, webSocketTransport } from '../../channel/web-socket.ts'
+import { readMachineId } from '../../channel/authority.ts'
+import { JoinRequest, joinPath, type JoinResponse } from '../../channel/join.ts'
+import { linePath, webSocketLimits, createWebSocketTransport } from '../../channel/web-socket.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { join, type AdmissionParts } from './admission.ts'
-import type { Machines } from './machines.ts'
+import { admitWithToken, type AdmissionParts } from './admission.ts'
+import type { MachineLines } from './machines.ts'
 
 export type ListenerOptions = AdmissionParts & {
-  readonly machines: Machines
+  readonly machines: MachineLines
   readonly host: string
   /** 0: any free port. */
   readonly port: number
 }
 
-export interface Listener {
+export interface MachineListener {
   readonly port: number
   readonly close: () => Promise<void>
 }
 
-const mostJoinBytes = 20_000
+const maxJoinBytes = 20_000
 /** Failed tokens per address and minute; further attempts are refused without a check. */
-const mostFailures = 20
-const reissueEveryMs = 7 * 86_400_000
+const maxFailures = 20
+const reissueIntervalMs = 7 * 86_400_000
 
 /**
  * The port for machines: TLS 1.3 only; a client without a certificate of our authority can only redeem a join token.
  */
-export async function listenForMachines(options: ListenerOptions): Promise<Listener> {
+export async function listenForMachines(options: ListenerOptions): Promise<MachineListener> {
   const { authority, now } = options
   const secure = async () => {
-    const { certificate, key } = await authority.forBackend(now())
+    const { certificate, key } = await authority.issueForBackend(now())
     return { cert: certificate + authority.certificate, key, ca: authority.certificate, minVersion: 'TLSv1.3' as const }
   }
-  const joining = joinOver(options)
+  const joining = createJoinHandler(options)
   const server = createServer(
     // A client without a certificate may still ask to join, so the certificate is checked at the upgrade.
     { ...(await secure()), requestCert: true, rejectUnauthorized: false, handshakeTimeout: 10_000 },
@@ -46,11 +46,11 @@ export async function listenForMachines(options: ListenerOptions): Promise<Liste
   )
   server.headersTimeout = 10_000
   server.requestTimeout = 20_000
-  server.on('upgrade', upgrades(options))
+  server.on('upgrade', createUpgradeHandler(options))
   server.on('tlsClientError', () => {})
-  const reissuing = setInterval(() => void secure().then((context) => server.setSecureContext(context)), reissueEveryMs)
+  const reissuing = setInterval(() => void secure().then((context) => server.setSecureContext(context)), reissueIntervalMs)
   reissuing.unref()
-  const port = await listen(server, options)
+  const port = await startListening(server, options)
   return {
     port,
     close: () =>
@@ -62,17 +62,17 @@ export async function listenForMachines(options: ListenerOptions): Promise<Liste
   }
 }
 
-function listen(server: Server, { port, host }: ListenerOptions): Promise<number> {
+function startListening(server: Server, { port, host }: ListenerOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => resolve(portOf(server.address())))
+    server.listen(port, host, () => resolve(listeningPort(server.address())))
   })
 }
 
-const portOf = (address: AddressInfo | string | null): number =>
+const listeningPort = (address: AddressInfo | string | null): number =>
   address !== null && typeof address === 'object' ? address.port : 0
 
-function upgrades({ machines, log }: ListenerOptions) {
+function createUpgradeHandler({ machines, log }: ListenerOptions) {
   const sockets = new WebSocketServer({ noServer: true, ...webSocketLimits })
   const refuse = (socket: Duplex, why: string) => {
     log('warn', 'connection refused', { why })
@@ -80,10 +80,10 @@ function upgrades({ machines, log }: ListenerOptions) {
   }
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
-    const found = identityOf(request, socket)
+    const found = identifyPeer(request, socket)
     if ('refused' in found) return refuse(socket, found.refused)
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const transport = webSocketTransport(webSocket, found.socket)
+      const transport = createWebSocketTransport(webSocket, found.socket)
       machines.attach(transport, found.machineId).catch((error: unknown) => {
         log('warn', 'connection failed', {
           machineId: found.machineId,
@@ -95,34 +95,34 @@ function upgrades({ machines, log }: ListenerOptions) {
   }
 }
 
-type Identity = { readonly machineId: string; readonly socket: TLSSocket } | { readonly refused: string }
+type PeerIdentity = { readonly machineId: string; readonly socket: TLSSocket } | { readonly refused: string }
 
 /** The machine at the other end, as proved by the TLS handshake. */
-function identityOf({ url }: IncomingMessage, socket: Duplex): Identity {
+function identifyPeer({ url }: IncomingMessage, socket: Duplex): PeerIdentity {
   if (url !== linePath) return { refused: 'unknown path' }
   if (!(socket instanceof TLSSocket)) return { refused: 'not a TLS connection' }
   if (!socket.authorized) return { refused: String(socket.authorizationError ?? 'no certificate') }
   const shown = socket.getPeerCertificate().raw
-  const machineId = shown && machineOf(new X509Certificate(shown))
+  const machineId = shown && readMachineId(new X509Certificate(shown))
   return machineId ? { machineId, socket } : { refused: 'the certificate belongs to no machine' }
 }
 
-function joinOver(options: ListenerOptions) {
+function createJoinHandler(options: ListenerOptions) {
   const failures = new Map<string, number>()
   setInterval(() => failures.clear(), 60_000).unref()
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const from = request.socket.remoteAddress ?? ''
-    const say = (status: number, answer: JoinAnswer) => {
+    const say = (status: number, answer: JoinResponse) => {
       if ('refused' in answer) failures.set(from, (failures.get(from) ?? 0) + 1)
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
       response.end(JSON.stringify(answer))
     }
     if (request.url !== joinPath || request.method !== 'POST') return say(404, { refused: 'not found' })
-    if ((failures.get(from) ?? 0) >= mostFailures) return say(429, { refused: 'too many attempts; wait a minute' })
+    if ((failures.get(from) ?? 0) >= maxFailures) return say(429, { refused: 'too many attempts; wait a minute' })
     try {
-      const body = JoinRequest.safeParse(JSON.parse(await readBody(request)))
+      const body = JoinRequest.safeParse(JSON.parse(await readJoinBody(request)))
       if (!body.success) return say(422, { refused: 'this is not a join request' })
-      const answer = await join(body.data, options)
+      const answer = await admitWithToken(body.data, options)
       return say('refused' in answer ? 403 : 'pending' in answer ? 202 : 200, answer)
     } catch (error) {
       options.log('warn', 'join failed', { why: error instanceof Error ? error.message : '' })
@@ -131,11 +131,11 @@ function joinOver(options: ListenerOptions) {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readJoinBody(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const part of request.setEncoding('utf8')) {
     text += String(part)
-    if (text.length > mostJoinBytes) throw new RalphError('MESSAGE_TOO_LONG', 'the request is too long')
+    if (text.length > maxJoinBytes) throw new RalphError('MESSAGE_TOO_LONG', 'the request is too long')
   }
   return text
 }

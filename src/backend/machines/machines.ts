@@ -1,11 +1,11 @@
-import { unreachable } from '../../channel/calls.ts'
+import { unreachableError } from '../../channel/calls.ts'
 import { decodeReply, encodeRequest } from '../../channel/message.ts'
 import type { Transport } from '../../channel/transport.ts'
 import type { LiveRequest, RequestBody, RequestReply } from '../../contract/fleet/channel.ts'
-import { admit, openConnection, type Connection, type ConnectionParts } from './connection.ts'
+import { admitConnection, openConnection, type MachineConnection, type ConnectionParts } from './connection.ts'
 
 /** The lines to all machines connected to this replica. */
-export interface Machines {
+export interface MachineLines {
   /** Calls a connected machine. Throws MACHINE_UNREACHABLE. */
   readonly call: <T extends LiveRequest>(
     machineId: string,
@@ -24,22 +24,22 @@ export interface Machines {
   readonly close: () => void
 }
 
-const usualDeadlineMs = 30_000
+const defaultLineDeadlineMs = 30_000
 /** Maximum delay until a revocation, or a newer connection to another replica, takes effect. */
-const lookEveryMs = 20_000
-const stillThereMs = 2000
+const recheckIntervalMs = 20_000
+const pingTimeoutMs = 2000
 
-export function openMachines(parts: ConnectionParts & { readonly lookEveryMs?: number }): Machines {
-  const { live, attach, refusedFrames } = openConnections(parts)
+export function openMachineLines(parts: ConnectionParts & { readonly lookEveryMs?: number }): MachineLines {
+  const { live, attach, refusedFrames } = createConnectionTable(parts)
   const look = setInterval(() => {
-    for (const connection of live.values()) void checkOn(connection, parts)
-  }, parts.lookEveryMs ?? lookEveryMs)
+    for (const connection of live.values()) void closeIfSuperseded(connection, parts)
+  }, parts.lookEveryMs ?? recheckIntervalMs)
   look.unref()
   return {
     attach,
-    call: async (machineId, type, body, deadlineMs = usualDeadlineMs) => {
+    call: async (machineId, type, body, deadlineMs = defaultLineDeadlineMs) => {
       const connection = live.get(machineId)
-      if (!connection) throw unreachable('it is not connected')
+      if (!connection) throw unreachableError('it is not connected')
       return decodeReply(type, await connection.line.call(type, encodeRequest(type, body), deadlineMs))
     },
     wake: (machineId) => live.get(machineId)?.line.wake(),
@@ -53,34 +53,34 @@ export function openMachines(parts: ConnectionParts & { readonly lookEveryMs?: n
   }
 }
 
-async function checkOn({ machineId, epoch, line }: Connection, { store }: ConnectionParts): Promise<void> {
-  const counts = await store.stillCounts(machineId, epoch).catch(() => true)
+async function closeIfSuperseded({ machineId, epoch, line }: MachineConnection, { store }: ConnectionParts): Promise<void> {
+  const counts = await store.confirmConnection(machineId, epoch).catch(() => true)
   if (!counts) line.close('this connection was superseded or revoked')
 }
 
 /** One connection per machine: a newer one replaces the previous one. */
-function openConnections(parts: ConnectionParts) {
+function createConnectionTable(parts: ConnectionParts) {
   const { store, handlers, log } = parts
-  const live = new Map<string, Connection>()
+  const live = new Map<string, MachineConnection>()
   let refusedBefore = 0
   const attach = async (transport: Transport, machineId: string) => {
-    const admitted = await admit(transport, machineId, parts)
+    const admitted = await admitConnection(transport, machineId, parts)
     if (!admitted) return
     const before = live.get(machineId)
     before?.fence()
     const connection = openConnection(transport, admitted, parts)
     live.set(machineId, connection)
     void forget(connection)
-    if (before) await replace(before, connection, parts)
+    if (before) await replaceConnection(before, connection, parts)
   }
-  const forget = async (connection: Connection) => {
+  const forget = async (connection: MachineConnection) => {
     const { machineId, epoch, line } = connection
     const reason = await line.closed
     refusedBefore += line.counts.refused
     log('info', 'line closed', { machineId, reason, refused: line.counts.refused })
     if (live.get(machineId) !== connection) return
     live.delete(machineId)
-    handlers.reachable(machineId, false)
+    handlers.onReachable(machineId, false)
     await store.disconnect(machineId, epoch).catch(() => {})
   }
   const refusedFrames = () => [...live.values()].reduce((sum, { line }) => sum + line.counts.refused, refusedBefore)
@@ -90,8 +90,8 @@ function openConnections(parts: ConnectionParts) {
 /**
  * The old end of a broken link does not answer. One that answers and belongs to another process is a copy of the key.
  */
-async function replace(before: Connection, now: Connection, { store, log }: ConnectionParts): Promise<void> {
-  if (before.bootId !== now.bootId && (await before.line.answers(stillThereMs))) {
+async function replaceConnection(before: MachineConnection, now: MachineConnection, { store, log }: ConnectionParts): Promise<void> {
+  if (before.bootId !== now.bootId && (await before.line.answers(pingTimeoutMs))) {
     const alarm = 'two agents-servers with the same key were connected; the older one was disconnected'
     await store.setAlarm(now.machineId, alarm)
     log('warn', alarm, { machineId: now.machineId })

@@ -1,5 +1,5 @@
-import type { Mailbox, Stored } from '../../channel/mailbox.ts'
-import type { Wire } from '../../channel/message.ts'
+import type { Mailbox, StoreResult } from '../../channel/mailbox.ts'
+import type { WireBody } from '../../channel/message.ts'
 import type { ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import type { MachineStatus } from '../../contract/fleet/machine.ts'
 
@@ -12,7 +12,7 @@ export type KnownMachine = {
   readonly bootId: string | undefined
 }
 
-export type Connecting = {
+export type ConnectionDetails = {
   readonly bootEpoch: number
   readonly bootId: string
   readonly version: string
@@ -20,7 +20,7 @@ export type Connecting = {
   readonly clockSkewMs: number
 }
 
-export type NewToken = {
+export type NewJoinTokenRow = {
   readonly id: string
   readonly hash: string
   readonly name: string | undefined
@@ -31,7 +31,7 @@ export type NewToken = {
   readonly expiresAt: number
 }
 
-export type TokenUse = {
+export type TokenRedemption = {
   readonly id: string
   readonly hash: string
   /**
@@ -51,19 +51,19 @@ export type Admission =
 export interface MachineStore {
   readonly find: (machineId: string) => Promise<KnownMachine | undefined>
   /** Registers a new connection, with an epoch higher than all previous ones. */
-  readonly connect: (machineId: string, connecting: Connecting) => Promise<number>
+  readonly connect: (machineId: string, connecting: ConnectionDetails) => Promise<number>
   /** Records a sign of life. False if this connection was superseded by a newer one or the machine was revoked. */
-  readonly stillCounts: (machineId: string, epoch: number) => Promise<boolean>
+  readonly confirmConnection: (machineId: string, epoch: number) => Promise<boolean>
   readonly disconnect: (machineId: string, epoch: number) => Promise<void>
   readonly setAlarm: (machineId: string, alarm: string) => Promise<void>
-  readonly certified: (machineId: string, serial: string, expiresAt: number) => Promise<void>
+  readonly saveCertificate: (machineId: string, serial: string, expiresAt: number) => Promise<void>
   readonly setStatus: (machineId: string, status: MachineStatus) => Promise<boolean>
-  readonly addToken: (token: NewToken) => Promise<void>
-  readonly useToken: (use: TokenUse) => Promise<Admission>
+  readonly addToken: (token: NewJoinTokenRow) => Promise<void>
+  readonly redeemToken: (use: TokenRedemption) => Promise<Admission>
   readonly outbox: (machineId: string) => Pick<Mailbox, 'pending' | 'acked'>
 }
 
-export type MachineMessage = { readonly id: string; readonly type: string; readonly body: Wire }
+export type MachineMessage = { readonly id: string; readonly type: string; readonly body: WireBody }
 
 /** Handles the messages of machines. */
 export interface MachineHandlers {
@@ -71,15 +71,15 @@ export interface MachineHandlers {
    * One transaction; `seen` if the message was handled before. Rejects only if it could not be stored; then the machine
    * sends it again.
    */
-  readonly takeMessage: (machineId: string, message: MachineMessage) => Promise<Stored>
+  readonly handleMessage: (machineId: string, message: MachineMessage) => Promise<StoreResult>
   /**
    * `takeInventory` reconciles the first inventory of a connection with the database, before any request is sent. Later
    * inventories may cross requests in flight, so `noteInventory` only stores what the machine reports about itself.
    */
-  readonly takeInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
-  readonly noteInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
-  readonly takeEvents: (machineId: string, body: ReportBody<'events'>) => Promise<ReportReply<'events'>>
-  readonly reachable: (machineId: string, isReachable: boolean) => void
+  readonly reconcileInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
+  readonly saveInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
+  readonly saveEvents: (machineId: string, body: ReportBody<'events'>) => Promise<ReportReply<'events'>>
+  readonly onReachable: (machineId: string, isReachable: boolean) => void
   /** Called every few seconds while the machine is heard from. */
-  readonly seen: (machineId: string) => void
+  readonly onSeen: (machineId: string) => void
 }

@@ -1,6 +1,6 @@
 import { desc } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { aDatabase, until } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase, waitUntil } from '../../../test/fleet/a-fleet.ts'
 import { newUuid } from '../../platform/uuid.ts'
 import type { Database } from '../database/database.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
@@ -9,7 +9,7 @@ import { createNotifications } from './notifications.ts'
 describe('webhooks', () => {
   let database: Database
   beforeAll(async () => {
-    database = await aDatabase('postgres')
+    database = await createTestDatabase('postgres')
   }, 120_000)
 
   /** One webhook whose endpoint answers as given, and an adjustable clock. */
@@ -29,7 +29,7 @@ describe('webhooks', () => {
     })
     const delivery = async () => (await database.db.select().from(deliveries).orderBy(desc(deliveries.id)).limit(1))[0]
     const tell = (event: 'failed' | 'completed' = 'failed') =>
-      database.transaction((tx) => sender.tell(tx, { event, text: 'it failed' }))
+      database.transaction((tx) => sender.notify(tx, { event, text: 'it failed' }))
     return { sender, delivery, tell, now, pass: (ms: number) => void (ahead += ms) }
   }
 
@@ -37,7 +37,7 @@ describe('webhooks', () => {
     const bodies: string[] = []
     const { sender, delivery, tell } = await aWebhook((body) => void bodies.push(body))
     await tell()
-    const sent = await until(delivery, (row) => row?.status === 'sent')
+    const sent = await waitUntil(delivery, (row) => row?.status === 'sent')
     expect(bodies.map((body) => JSON.parse(body))).toMatchObject([{ id: sent?.id, event: 'failed', text: 'it failed' }])
     expect(sent).toMatchObject({ tries: 1, error: null })
     await sender.close()
@@ -52,10 +52,10 @@ describe('webhooks', () => {
     await tell()
     const aLittleLater = () => {
       pass(5000)
-      database.signals.give('deliveries', '')
+      database.signals.emit('deliveries', '')
       return delivery()
     }
-    expect(await until(aLittleLater, (row) => row?.status === 'failed', 110_000)).toMatchObject({
+    expect(await waitUntil(aLittleLater, (row) => row?.status === 'failed', 110_000)).toMatchObject({
       tries: 6,
       error: 'answered 503',
     })
@@ -78,7 +78,7 @@ describe('webhooks', () => {
     await tell('completed')
     await database
       .transaction(async (tx) => {
-        await sender.tell(tx, { event: 'failed', text: 'never' })
+        await sender.notify(tx, { event: 'failed', text: 'never' })
         throw new Error('no')
       })
       .catch(() => {})

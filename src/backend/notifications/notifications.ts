@@ -14,7 +14,7 @@ export type NotificationsDeps = {
   readonly log: (error: unknown) => void
 }
 
-export interface Sender extends Notifications {
+export interface NotificationSender extends Notifications {
   /** Retries a delivery that was given up. */
   readonly retry: (id: string) => Promise<void>
   readonly close: () => Promise<void>
@@ -22,16 +22,16 @@ export interface Sender extends Notifications {
 
 type DeliveryRow = typeof deliveries.$inferSelect
 
-const topic = 'deliveries'
-const lookMs = 5000
+const deliveriesTopic = 'deliveries'
+const pollIntervalMs = 5000
 /** Retries after 10 s, 40 s, 160 s … */
-const mostTries = 6
-const firstPauseMs = 10_000
+const maxAttempts = 6
+const firstRetryDelayMs = 10_000
 /** Time after which another replica may retry a delivery whose sender died. */
 const claimMs = 60_000
 
 /** Delivers notifications to webhooks. Every notification is a row, whatever its outcome. */
-export function createNotifications(deps: NotificationsDeps): Sender {
+export function createNotifications(deps: NotificationsDeps): NotificationSender {
   const { database, now, log } = deps
   let work: Promise<void> | undefined
   let again = false
@@ -42,7 +42,7 @@ export function createNotifications(deps: NotificationsDeps): Sender {
       return
     }
     again = false
-    work = sendDue(deps)
+    work = sendDueDeliveries(deps)
       .catch(log)
       .finally(() => {
         work = undefined
@@ -50,17 +50,17 @@ export function createNotifications(deps: NotificationsDeps): Sender {
       })
   }
 
-  const quiet = database.signals.on(topic, send)
-  const timer = setInterval(send, lookMs)
+  const unsubscribe = database.signals.on(deliveriesTopic, send)
+  const timer = setInterval(send, pollIntervalMs)
   return {
-    tell: (tx, notice) => addDeliveries(tx, notice, deps),
+    notify: (tx, notice) => addDeliveries(tx, notice, deps),
     retry: async (id) => {
       const waiting = { status: 'waiting' as const, nextTryAt: now(), tries: 0, error: null }
       await database.db.update(deliveries).set(waiting).where(eq(deliveries.id, id))
       send()
     },
     close: async () => {
-      quiet()
+      unsubscribe()
       clearInterval(timer)
       again = false
       await work
@@ -71,11 +71,11 @@ export function createNotifications(deps: NotificationsDeps): Sender {
 async function addDeliveries(tx: Tx, notice: Notice, { database, now, newId }: NotificationsDeps): Promise<void> {
   const at = now()
   const hooks = await tx.db.select().from(webhooks)
-  const told = hooks.filter(({ events }) => events.includes(notice.event))
-  if (told.length === 0) return
+  const subscribed = hooks.filter(({ events }) => events.includes(notice.event))
+  if (subscribed.length === 0) return
   const body = { ...notice, at: formatTimestamp(at) }
   await tx.db.insert(deliveries).values(
-    told.map(({ id, url, enabled }) => ({
+    subscribed.map(({ id, url, enabled }) => ({
       id: newId(),
       webhookId: id,
       via: 'webhook' as const,
@@ -87,19 +87,19 @@ async function addDeliveries(tx: Tx, notice: Notice, { database, now, newId }: N
       ...(enabled ? { status: 'waiting' as const, nextTryAt: at } : { status: 'suppressed' as const }),
     })),
   )
-  tx.afterCommit(() => database.signals.give(topic, ''))
+  tx.afterCommit(() => database.signals.emit(deliveriesTopic, ''))
 }
 
-async function sendDue(deps: NotificationsDeps): Promise<void> {
+async function sendDueDeliveries(deps: NotificationsDeps): Promise<void> {
   for (;;) {
-    const due = await claim(deps)
+    const due = await claimDeliveries(deps)
     if (due.length === 0) return
-    await Promise.all(due.map((delivery) => sendOne(delivery, deps)))
+    await Promise.all(due.map((delivery) => sendDelivery(delivery, deps)))
   }
 }
 
 /** Claims deliveries that are due, so that no other replica sends them too. */
-function claim({ database, now }: NotificationsDeps): Promise<DeliveryRow[]> {
+function claimDeliveries({ database, now }: NotificationsDeps): Promise<DeliveryRow[]> {
   return database.transaction(async ({ db }) => {
     const due = db
       .select({ id: deliveries.id })
@@ -113,7 +113,7 @@ function claim({ database, now }: NotificationsDeps): Promise<DeliveryRow[]> {
   })
 }
 
-async function sendOne(delivery: DeliveryRow, { database: { db }, now, post }: NotificationsDeps): Promise<void> {
+async function sendDelivery(delivery: DeliveryRow, { database: { db }, now, post }: NotificationsDeps): Promise<void> {
   const [hook] = await db
     .select()
     .from(webhooks)
@@ -124,12 +124,12 @@ async function sendOne(delivery: DeliveryRow, { database: { db }, now, post }: N
         (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
       )
     : undefined
-  const become = (fields: Partial<DeliveryRow>) =>
+  const update = (fields: Partial<DeliveryRow>) =>
     db.update(deliveries).set(fields).where(eq(deliveries.id, delivery.id))
-  if (!hook?.enabled) await become({ status: 'suppressed', nextTryAt: null })
-  else if (error === undefined) await become({ status: 'sent', sentAt: now(), nextTryAt: null, error: null })
-  else if (delivery.tries >= mostTries) await become({ status: 'failed', nextTryAt: null, error })
-  else await become({ nextTryAt: now() + firstPauseMs * 4 ** (delivery.tries - 1), error })
+  if (!hook?.enabled) await update({ status: 'suppressed', nextTryAt: null })
+  else if (error === undefined) await update({ status: 'sent', sentAt: now(), nextTryAt: null, error: null })
+  else if (delivery.tries >= maxAttempts) await update({ status: 'failed', nextTryAt: null, error })
+  else await update({ nextTryAt: now() + firstRetryDelayMs * 4 ** (delivery.tries - 1), error })
 }
 
 const asObject = (body: unknown): object => (typeof body === 'object' && body !== null ? body : {})

@@ -1,24 +1,24 @@
 import { and, desc, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
-import type { AgentRow, Conversation, Estimate } from '../../contract/fleet/agent.ts'
+import type { FleetRow, Conversation, Estimate } from '../../contract/fleet/agent.ts'
 import type { Page, PageQuery } from '../../contract/fleet/page.ts'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { agents, conversations } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
-import { isAny } from '../database/columns.ts'
+import { equalsAny } from '../database/columns.ts'
 import type { Queries } from '../database/database.ts'
 import { machines } from '../database/machine.ts'
 import { questions } from '../database/question.ts'
 import { iterations, sprints } from '../database/sprint.ts'
 import { access } from '../database/user.ts'
-import { decodeCursor, olderThan, pageFrom } from './cursor.ts'
+import { decodeCursor, olderThan, toPage } from './cursor.ts'
 import { isReachable, showAgent, showConversation, showGlance, showPrompt, type Glimpse } from './show.ts'
 
 /** The reading user: admins see everything, others what they have access to. */
 export type Viewer = { readonly userId: string; readonly admin: boolean }
 
 /** A row of the fleet, the same for every user. */
-export type SharedRow = Omit<AgentRow, 'access'>
+export type SharedRow = Omit<FleetRow, 'access'>
 
 /** Only the parts of a progress that a row shows, because a progress can be large. */
 const glimpse = sql<Glimpse>`jsonb_build_object(
@@ -44,7 +44,7 @@ const rowFields = {
   queued: sql<number>`(select count(*)::int from agent_prompt p where p.agent_id = ${agents.id} and p.status in ('queued', 'parked'))`,
 }
 
-const rowsOf = (db: Queries) =>
+const selectFleetRows = (db: Queries) =>
   db
     .select(rowFields)
     .from(agents)
@@ -52,21 +52,21 @@ const rowsOf = (db: Queries) =>
     .leftJoin(sprints, eq(sprints.id, agents.sprintId))
     .leftJoin(questions, and(eq(questions.sprintId, agents.sprintId), eq(questions.status, 'open')))
 
-type Found = Awaited<ReturnType<typeof rowsOf>>[number]
+type SelectedRow = Awaited<ReturnType<typeof selectFleetRows>>[number]
 
-function shared({ agent, machine, sprint, glimpse: part, question, queued }: Found, now: number): SharedRow {
+function toSharedRow({ agent, machine, sprint, glimpse: part, question, queued }: SelectedRow, now: number): SharedRow {
   const { id, name, lastSeenAt } = machine
   return {
     agent: showAgent(agent),
     machine: { id, name, reachable: isReachable(machine, now), ...(lastSeenAt !== null && { lastSeenAt }) },
     ...(sprint && { sprint: showGlance({ ...sprint, glimpse: part, question }) }),
     queued,
-    ...(queued > 0 && agent.state === 'idle' && waitsFor(machine, now)),
+    ...(queued > 0 && agent.state === 'idle' && describeWait(machine, now)),
     ...(sprint?.lastEventAt && { lastEventAt: sprint.lastEventAt }),
   }
 }
 
-function waitsFor(machine: Found['machine'], now: number): { readonly waits?: string } {
+function describeWait(machine: SelectedRow['machine'], now: number): { readonly waits?: string } {
   const { name, status, slots } = machine
   if (status === 'draining') return { waits: `${name} is draining: it starts no prompts` }
   if (status === 'revoked') return { waits: `${name} was revoked` }
@@ -80,28 +80,28 @@ export async function listAgents(
   viewer: Viewer,
   { cursor, limit, archived }: PageQuery & { readonly archived: boolean },
   now: number,
-): Promise<Page<AgentRow>> {
-  const found = await rowsOf(db)
+): Promise<Page<FleetRow>> {
+  const found = await selectFleetRows(db)
     .where(
       and(
         archived ? undefined : isNull(agents.archivedAt),
-        viewer.admin ? undefined : inArray(agents.id, mine(db, viewer)),
+        viewer.admin ? undefined : inArray(agents.id, isAccessible(db, viewer)),
         olderThan(decodeCursor(cursor), agents.createdAt, agents.id),
       ),
     )
     .orderBy(desc(agents.createdAt), desc(agents.id))
     .limit(limit + 1)
-  const levels = await levelsOf(db, viewer, found)
-  return pageFrom(found, limit, {
-    show: (row) => ({ ...shared(row, now), access: viewer.admin ? 'owner' : (levels.get(row.agent.id) ?? 'read') }),
+  const levels = await readLevels(db, viewer, found)
+  return toPage(found, limit, {
+    show: (row) => ({ ...toSharedRow(row, now), access: viewer.admin ? 'owner' : (levels.get(row.agent.id) ?? 'read') }),
     cursor: ({ agent }) => ({ at: agent.createdAt, id: agent.id }),
   })
 }
 
-const mine = (db: Queries, { userId }: Viewer) =>
+const isAccessible = (db: Queries, { userId }: Viewer) =>
   db.select({ id: access.agentId }).from(access).where(eq(access.userId, userId))
 
-async function levelsOf(db: Queries, { userId, admin }: Viewer, found: readonly Found[]) {
+async function readLevels(db: Queries, { userId, admin }: Viewer, found: readonly SelectedRow[]) {
   if (admin || found.length === 0) return new Map<string, AccessLevel>()
   const ids = found.map(({ agent }) => agent.id)
   const rows = await db
@@ -112,10 +112,10 @@ async function levelsOf(db: Queries, { userId, admin }: Viewer, found: readonly 
 }
 
 /** Several rows at once, for the feed. */
-export async function sharedRows(db: Queries, ids: readonly string[], now: number): Promise<Map<string, SharedRow>> {
+export async function listSharedRows(db: Queries, ids: readonly string[], now: number): Promise<Map<string, SharedRow>> {
   if (ids.length === 0) return new Map()
-  const found = await rowsOf(db).where(isAny(agents.id, ids))
-  return new Map(found.map((row) => [row.agent.id, shared(row, now)]))
+  const found = await selectFleetRows(db).where(equalsAny(agents.id, ids))
+  return new Map(found.map((row) => [row.agent.id, toSharedRow(row, now)]))
 }
 
 /** Running prompts first, then the queue in order, then ended ones, newest first. */
@@ -137,7 +137,7 @@ export async function listPrompts(
     )
     .orderBy(desc(agentPrompts.createdAt), desc(agentPrompts.id))
     .limit(limit + 1)
-  const page = pageFrom(ended, limit, { show: showPrompt, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
+  const page = toPage(ended, limit, { show: showPrompt, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
   if (after) return page
   const waiting = await db
     .select()
@@ -165,11 +165,11 @@ export async function listConversations(
     )
     .orderBy(desc(conversations.startedAt))
     .limit(limit + 1)
-  return pageFrom(rows, limit, { show: showConversation, cursor: ({ startedAt, id }) => ({ at: startedAt, id }) })
+  return toPage(rows, limit, { show: showConversation, cursor: ({ startedAt, id }) => ({ at: startedAt, id }) })
 }
 
 /** Recent duration and cost of this agent's iterations. */
-export async function estimateOf(db: Queries, agentId: string): Promise<Estimate> {
+export async function readEstimate(db: Queries, agentId: string): Promise<Estimate> {
   const lately = db
     .select({ durationMs: iterations.durationMs, costUsd: iterations.costUsd })
     .from(iterations)

@@ -17,7 +17,7 @@ export function decodeCursor(text: string | undefined): Cursor | undefined {
 }
 
 /** `rows` has one extra row if there are more pages. */
-export function pageFrom<R, T>(
+export function toPage<R, T>(
   rows: readonly R[],
   limit: number,
   { show, cursor }: { readonly show: (row: R) => T; readonly cursor: (row: R) => Cursor },

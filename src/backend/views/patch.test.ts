@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { filesIn } from './patch.ts'
+import { parsePatch } from './patch.ts'
 
 it('parses a diff: changed, new, deleted, binary and renamed files', () => {
   const patch = [
@@ -27,7 +27,7 @@ it('parses a diff: changed, new, deleted, binary and renamed files', () => {
     '',
   ].join('\n')
 
-  expect(filesIn(patch)).toEqual([
+  expect(parsePatch(patch)).toEqual([
     { path: 'src/a.ts', added: 2, removed: 1, patch: '@@ -1,2 +1,3 @@\n same\n-old\n+new\n+more\n' },
     { path: 'gone.txt', added: 0, removed: 1, patch: '@@ -1 +0,0 @@\n-bye\n' },
     { path: 'logo.png', added: 0, removed: 0 },
@@ -36,5 +36,5 @@ it('parses a diff: changed, new, deleted, binary and renamed files', () => {
 })
 
 it('returns no files for an empty diff', () => {
-  expect(filesIn('')).toEqual([])
+  expect(parsePatch('')).toEqual([])
 })

@@ -1,12 +1,12 @@
-import type { Diff } from '../../contract/fleet/sprint.ts'
+import type { SprintDiff } from '../../contract/fleet/sprint.ts'
 
-type File = Diff['files'][number]
+type PatchFile = SprintDiff['files'][number]
 
 /** Longer patches are only counted. */
-const longestPatch = 200_000
+const maxPatchLength = 200_000
 
 /** Splits the output of `git diff` by file. */
-export function filesIn(patch: string): File[] {
+export function parsePatch(patch: string): PatchFile[] {
   return patch
     .split(/^(?=diff --git )/m)
     .filter((part) => part.startsWith('diff --git '))
@@ -14,16 +14,16 @@ export function filesIn(patch: string): File[] {
       const body = part.slice(part.search(/^@@ /m) < 0 ? part.length : part.search(/^@@ /m))
       const lines = body.split('\n')
       return {
-        path: pathIn(part),
+        path: parsePatchPath(part),
         added: lines.filter((line) => line.startsWith('+')).length,
         removed: lines.filter((line) => line.startsWith('-')).length,
-        ...(body !== '' && body.length <= longestPatch && { patch: body }),
+        ...(body !== '' && body.length <= maxPatchLength && { patch: body }),
       }
     })
 }
 
 /** Git quotes names with unusual characters. Uses the new name, unless the file was deleted. */
-function pathIn(part: string): string {
+function parsePatchPath(part: string): string {
   const named = /^\+\+\+ "?b\/(.*?)"?$/m.exec(part)?.[1] ?? /^--- "?a\/(.*?)"?$/m.exec(part)?.[1]
   return named ?? /^diff --git "?a\/.*?"? "?b\/(.*?)"?$/m.exec(part)?.[1] ?? 'unknown'
 }

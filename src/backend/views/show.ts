@@ -2,8 +2,8 @@ import type { Agent, Conversation, SprintGlance } from '../../contract/fleet/age
 import type { StoredEvent } from '../../contract/fleet/event.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
-import type { Question } from '../../contract/fleet/question.ts'
-import type { Sprint } from '../../contract/fleet/sprint.ts'
+import type { SprintQuestion } from '../../contract/fleet/question.ts'
+import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import { unlimitedIterations, type CheckResult, type Progress } from '../../contract/progress.ts'
 import type { AgentRow, conversations } from '../database/agent.ts'
 import type { PromptRow } from '../database/agent-prompt.ts'
@@ -20,18 +20,18 @@ export const showAgent = (row: AgentRow): Agent => ({
   ...pick(row, ['id', 'name', 'machineId', 'workspace', 'program', 'state', 'inRalphMode', 'createdAt']),
   ralphModeTaskDescription: row.ralphModeTaskDescription,
   ralphModeLastPromptAt: row.ralphModeLastPromptAt,
-  ...given(row, ['model', 'reason', 'sprintId', 'archivedAt']),
+  ...pickNonNull(row, ['model', 'reason', 'sprintId', 'archivedAt']),
 })
 
 export const showPrompt = (row: PromptRow): AgentPrompt => ({
   ...pick(row, ['id', 'agentId', 'prompt', 'status', 'by', 'attempt', 'position', 'createdAt']),
-  ...given(row, ['model', 'sprintId', 'iteration', 'leaseUntil', 'error', 'answer', 'costUsd', 'startedAt', 'endedAt']),
+  ...pickNonNull(row, ['model', 'sprintId', 'iteration', 'leaseUntil', 'error', 'answer', 'costUsd', 'startedAt', 'endedAt']),
 })
 
-export const showQuestion = (row: QuestionRow, about: { agentName: string; goal: string }): Question => ({
+export const showQuestion = (row: QuestionRow, about: { agentName: string; goal: string }): SprintQuestion => ({
   ...pick(row, ['id', 'sprintId', 'agentId', 'status', 'reason', 'details', 'askedAt']),
   ...about,
-  ...given(row, ['options', 'iteration', 'answer', 'answeredBy', 'answeredAt']),
+  ...pickNonNull(row, ['options', 'iteration', 'answer', 'answeredBy', 'answeredAt']),
   ...(row.defaultAnswer !== null && { default: row.defaultAnswer }),
 })
 
@@ -45,22 +45,22 @@ export const showMachine = (row: MachineRow, { running, now }: { running: number
   roots: [...row.roots],
   running,
   reachable: isReachable(row, now),
-  ...given(row, ['lastSeenAt', 'version', 'platform', 'diskFreeBytes', 'clockSkewMs', 'alarm']),
+  ...pickNonNull(row, ['lastSeenAt', 'version', 'platform', 'diskFreeBytes', 'clockSkewMs', 'alarm']),
   ...(row.certificateSerial !== null &&
     row.certificateExpiresAt !== null && {
       certificate: { serial: row.certificateSerial, expiresAt: row.certificateExpiresAt },
     }),
 })
 
-export const showSprint = (row: SprintRow): Sprint => ({
+export const showSprint = (row: SprintRow): FleetSprint => ({
   ...pick(row, ['id', 'agentId', 'protocol', 'rev', 'progress', 'observed', 'createdAt']),
-  ...given(row, ['diff', 'branch', 'lastEventAt']),
+  ...pickNonNull(row, ['diff', 'branch', 'lastEventAt']),
 })
 
 export const showConversation = (row: typeof conversations.$inferSelect): Conversation => ({
   ...pick(row, ['id', 'agentId', 'startedAt', 'messages']),
   endedAt: row.endedAt ?? row.startedAt,
-  ...given(row, ['sprintId', 'iteration']),
+  ...pickNonNull(row, ['sprintId', 'iteration']),
 })
 
 export const showEvent = (row: EventRow & { payload: NonNullable<EventRow['payload']> }): StoredEvent => ({
@@ -69,7 +69,7 @@ export const showEvent = (row: EventRow & { payload: NonNullable<EventRow['paylo
   seq: row.seq ?? 0,
   at: row.at,
   event: row.payload,
-  ...given(row, ['sprintId', 'promptId']),
+  ...pickNonNull(row, ['sprintId', 'promptId']),
   ...(row.clipped !== null && { clipped: true }),
 })
 
@@ -92,18 +92,18 @@ export function showGlance({ glimpse, question, ...row }: GlanceRow): SprintGlan
     iteration: stats.currentIteration,
     verdicts: [...past, ...now].slice(-20),
     spentUsd: stats.costUsd ?? stats.spentUsd ?? null,
-    ...given(row, ['diff', 'branch']),
-    ...defined({
+    ...pickNonNull(row, ['diff', 'branch']),
+    ...omitUndefinedFields({
       mode: live[0]?.mode,
-      maxIterations: cap(glimpse),
+      maxIterations: iterationCap(glimpse),
       capUsd: capUsd(glimpse),
-      checks: checksOf(glimpse),
+      checks: countChecks(glimpse),
     }),
-    ...defined({ parked, reason, question: question ?? undefined }),
+    ...omitUndefinedFields({ parked, reason, question: question ?? undefined }),
   }
 }
 
-function cap({ runLimits, limits, stats }: Glimpse): number | undefined {
+function iterationCap({ runLimits, limits, stats }: Glimpse): number | undefined {
   if (runLimits?.iterations !== undefined) return runLimits.iterations
   if (limits.iterations !== 'off') return limits.iterations
   return stats.maxIterations < unlimitedIterations ? stats.maxIterations : undefined
@@ -113,7 +113,7 @@ function capUsd({ runLimits, limits }: Glimpse): number | undefined {
   return runLimits?.usd ?? (limits.usd === 'off' ? undefined : limits.usd)
 }
 
-function checksOf({ live, iterations, doneWhen }: Glimpse): { green: number; all: number } | undefined {
+function countChecks({ live, iterations, doneWhen }: Glimpse): { green: number; all: number } | undefined {
   const marks: readonly Pick<CheckResult, 'passed'>[] | undefined =
     live.find(({ checks }) => checks)?.checks ?? iterations.findLast(({ checks }) => checks)?.checks
   if (marks) return { green: marks.filter(({ passed }) => passed).length, all: marks.length }
@@ -125,16 +125,16 @@ function pick<T extends object, const K extends keyof T>(row: T, names: readonly
   return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<T, K>
 }
 
-type Given<T> = { [P in keyof T]?: NonNullable<T[P]> }
+type NonNullFields<T> = { [P in keyof T]?: NonNullable<T[P]> }
 
 /** The fields that are not null. */
-function given<T extends object, const K extends keyof T>(row: T, names: readonly K[]): Given<Pick<T, K>> {
+function pickNonNull<T extends object, const K extends keyof T>(row: T, names: readonly K[]): NonNullFields<Pick<T, K>> {
   const there = names.filter((name) => row[name] !== null && row[name] !== undefined).map((name) => [name, row[name]])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly these names, without nulls
-  return Object.fromEntries(there) as Given<Pick<T, K>>
+  return Object.fromEntries(there) as NonNullFields<Pick<T, K>>
 }
 
-function defined<T extends object>(fields: T): { [P in keyof T]?: NonNullable<T[P]> } {
+function omitUndefinedFields<T extends object>(fields: T): { [P in keyof T]?: NonNullable<T[P]> } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields, without the undefined ones
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

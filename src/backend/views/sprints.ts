@@ -3,8 +3,8 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { RalphError } from '../../contract/errors.ts'
 import type { StoredEvent } from '../../contract/fleet/event.ts'
 import type { Page, PageQuery } from '../../contract/fleet/page.ts'
-import type { Question, QuestionStatus } from '../../contract/fleet/question.ts'
-import type { Iteration, Sprint, UsageRow } from '../../contract/fleet/sprint.ts'
+import type { SprintQuestion, QuestionStatus } from '../../contract/fleet/question.ts'
+import type { SprintIteration, FleetSprint, UsageRow } from '../../contract/fleet/sprint.ts'
 import { agents } from '../database/agent.ts'
 import type { Queries } from '../database/database.ts'
 import { events } from '../database/event.ts'
@@ -13,34 +13,34 @@ import { iterations, sprints } from '../database/sprint.ts'
 import { usage } from '../database/usage.ts'
 import { access } from '../database/user.ts'
 import type { Viewer } from './agents.ts'
-import { decodeCursor, olderThan, pageFrom } from './cursor.ts'
+import { decodeCursor, olderThan, toPage } from './cursor.ts'
 import { showEvent, showQuestion, showSprint } from './show.ts'
 
-const visible = (db: Queries, { admin, userId }: Viewer, agentId: AnyPgColumn): SQL | undefined =>
+const isVisible = (db: Queries, { admin, userId }: Viewer, agentId: AnyPgColumn): SQL | undefined =>
   admin ? undefined : inArray(agentId, db.select({ id: access.agentId }).from(access).where(eq(access.userId, userId)))
 
-export async function listSprints(
+export async function listSprintPage(
   db: Queries,
   viewer: Viewer,
   { cursor, limit, agentId }: PageQuery & { readonly agentId?: string | undefined },
-): Promise<Page<Sprint>> {
+): Promise<Page<FleetSprint>> {
   const after = decodeCursor(cursor)
   const rows = await db
     .select()
     .from(sprints)
     .where(
       and(
-        visible(db, viewer, sprints.agentId),
+        isVisible(db, viewer, sprints.agentId),
         agentId === undefined ? undefined : eq(sprints.agentId, agentId),
         olderThan(after, sprints.createdAt, sprints.id),
       ),
     )
     .orderBy(desc(sprints.createdAt), desc(sprints.id))
     .limit(limit + 1)
-  return pageFrom(rows, limit, { show: showSprint, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
+  return toPage(rows, limit, { show: showSprint, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
 }
 
-export async function getSprint(db: Queries, sprintId: string): Promise<Sprint> {
+export async function getSprint(db: Queries, sprintId: string): Promise<FleetSprint> {
   const [row] = await db.select().from(sprints).where(eq(sprints.id, sprintId))
   if (!row) throw new RalphError('NOT_FOUND', 'not found, or you have no access')
   return showSprint(row)
@@ -50,7 +50,7 @@ export async function listIterations(
   db: Queries,
   sprintId: string,
   { cursor, limit }: PageQuery,
-): Promise<Page<Iteration>> {
+): Promise<Page<SprintIteration>> {
   const after = decodeCursor(cursor)
   const rows = await db
     .select()
@@ -58,19 +58,19 @@ export async function listIterations(
     .where(and(eq(iterations.sprintId, sprintId), after && lt(iterations.number, after.at)))
     .orderBy(desc(iterations.number))
     .limit(limit + 1)
-  return pageFrom(rows, limit, { show: ({ record }) => record, cursor: ({ number }) => ({ at: number, id: 'n' }) })
+  return toPage(rows, limit, { show: ({ record }) => record, cursor: ({ number }) => ({ at: number, id: 'n' }) })
 }
 
-export type EventsQuery = PageQuery & {
+export type EventPageQuery = PageQuery & {
   readonly iteration?: number | undefined
   readonly search?: string | undefined
   readonly kind?: 'text' | 'tool' | 'other' | undefined
 }
 
 /** Selects the events of a sprint, or of a prompt without a sprint. */
-export type EventsOf = { readonly sprintId: string } | { readonly agentId: string; readonly promptId: string }
+export type EventScope = { readonly sprintId: string } | { readonly agentId: string; readonly promptId: string }
 
-const isOf = (of: EventsOf): SQL | undefined =>
+const isInScope = (of: EventScope): SQL | undefined =>
   'sprintId' in of
     ? eq(events.sprintId, of.sprintId)
     : and(eq(events.promptId, of.promptId), eq(events.agentId, of.agentId))
@@ -78,8 +78,8 @@ const isOf = (of: EventsOf): SQL | undefined =>
 /** Events, newest first. */
 export async function listEvents(
   db: Queries,
-  of: EventsOf,
-  { cursor, limit, iteration, search, kind }: EventsQuery,
+  of: EventScope,
+  { cursor, limit, iteration, search, kind }: EventPageQuery,
 ): Promise<Page<StoredEvent>> {
   const after = decodeCursor(cursor)
   const rows = await db
@@ -87,7 +87,7 @@ export async function listEvents(
     .from(events)
     .where(
       and(
-        isOf(of),
+        isInScope(of),
         eq(events.kind, 'event'),
         isNotNull(events.payload),
         after && lt(events.seq, after.at),
@@ -95,23 +95,23 @@ export async function listEvents(
         search === undefined
           ? undefined
           : ilike(sql`${events.payload}::text`, `%${search.replace(/[\\%_]/g, '\\$&')}%`),
-        kindIs(kind),
+        hasKind(kind),
       ),
     )
     .orderBy(desc(events.seq))
     .limit(limit + 1)
-  const told = rows.flatMap((row) => (row.payload === null ? [] : [{ ...row, payload: row.payload }]))
-  return pageFrom(told, limit, { show: showEvent, cursor: ({ seq }) => ({ at: seq ?? 0, id: 'n' }) })
+  const withPayload = rows.flatMap((row) => (row.payload === null ? [] : [{ ...row, payload: row.payload }]))
+  return toPage(withPayload, limit, { show: showEvent, cursor: ({ seq }) => ({ at: seq ?? 0, id: 'n' }) })
 }
 
-function kindIs(kind: EventsQuery['kind']): SQL | undefined {
+function hasKind(kind: EventPageQuery['kind']): SQL | undefined {
   if (kind === undefined) return undefined
   return kind === 'other' ? notInArray(events.type, ['text', 'tool']) : eq(events.type, kind)
 }
 
 const aboutQuestion = { row: questions, agentName: agents.name, goal: sql<string>`${sprints.progress}->>'goal'` }
 
-const questionsOf = (db: Queries) =>
+const selectQuestions = (db: Queries) =>
   db
     .select(aboutQuestion)
     .from(questions)
@@ -122,36 +122,36 @@ export async function listQuestions(
   db: Queries,
   viewer: Viewer,
   { cursor, limit, status }: PageQuery & { readonly status?: QuestionStatus | undefined },
-): Promise<Page<Question>> {
+): Promise<Page<SprintQuestion>> {
   const after = decodeCursor(cursor)
-  const rows = await questionsOf(db)
+  const rows = await selectQuestions(db)
     .where(
       and(
-        visible(db, viewer, questions.agentId),
+        isVisible(db, viewer, questions.agentId),
         status && eq(questions.status, status),
         olderThan(after, questions.askedAt, questions.id),
       ),
     )
     .orderBy(desc(questions.askedAt), desc(questions.id))
     .limit(limit + 1)
-  return pageFrom(rows, limit, {
+  return toPage(rows, limit, {
     show: ({ row, agentName, goal }) => showQuestion(row, { agentName, goal }),
     cursor: ({ row }) => ({ at: row.askedAt, id: row.id }),
   })
 }
 
-export async function questionById(db: Queries, id: string): Promise<Question | undefined> {
-  const [found] = await questionsOf(db).where(eq(questions.id, id))
+export async function findQuestion(db: Queries, id: string): Promise<SprintQuestion | undefined> {
+  const [found] = await selectQuestions(db).where(eq(questions.id, id))
   return found && showQuestion(found.row, { agentName: found.agentName, goal: found.goal })
 }
 
-export async function usageOf(db: Queries, viewer: Viewer, { days, today }: { days: number; today: string }) {
+export async function readUsage(db: Queries, viewer: Viewer, { days, today }: { days: number; today: string }) {
   const since = new Date(Date.parse(today) - (days - 1) * 86_400_000).toISOString().slice(0, 10)
   const rows = await db
     .select({ row: usage, agentName: agents.name })
     .from(usage)
     .innerJoin(agents, eq(agents.id, usage.agentId))
-    .where(and(gte(usage.day, since), visible(db, viewer, usage.agentId)))
+    .where(and(gte(usage.day, since), isVisible(db, viewer, usage.agentId)))
     .orderBy(desc(usage.day), agents.name)
   const items = rows.map(({ row: { model, ...row }, agentName }): UsageRow => ({
     ...row,

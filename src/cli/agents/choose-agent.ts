@@ -1,6 +1,6 @@
 import type { Driver } from '../../agents/drivers/driver.ts'
-import { driverNamed, drivers } from '../../agents/drivers/registry.ts'
-import { notFound } from '../../agents/supervise/supervisor.ts'
+import { getDriver, drivers } from '../../agents/drivers/registry.ts'
+import { programNotFound } from '../../agents/supervise/supervisor.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import type { Io } from '../io/io.ts'
@@ -10,12 +10,12 @@ import type { Io } from '../io/io.ts'
  * dropped.
  */
 export function chooseAgents(
-  asked: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
   io: Io,
 ): { readonly drivers: [Driver, ...Driver[]]; readonly missing: string[] } {
-  const [name, ...fallbacks] = asked ?? []
-  const first = name === undefined ? firstInstalled(io) : driverOf(name, io)
-  const others = fallbacks.map((fallback) => driverNamed(fallback))
+  const [name, ...fallbacks] = requested ?? []
+  const first = name === undefined ? firstInstalled(io) : requireInstalledDriver(name, io)
+  const others = fallbacks.map((fallback) => getDriver(fallback))
   return {
     drivers: [first, ...others.filter((driver) => isInstalled(driver, io))],
     missing: others.filter((driver) => !isInstalled(driver, io)).map((driver) => driver.name),
@@ -23,9 +23,9 @@ export function chooseAgents(
 }
 
 /** Finds the driver of that name and checks that its program is installed. */
-export function driverOf(name: string, io: Io): Driver {
-  const driver = driverNamed(name)
-  if (!isInstalled(driver, io)) throw notFound(driver)
+export function requireInstalledDriver(name: string, io: Io): Driver {
+  const driver = getDriver(name)
+  if (!isInstalled(driver, io)) throw programNotFound(driver)
   return driver
 }
 

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { compiling } from '../../../test/support/compiling.ts'
+import { compileTest } from '../../../test/support/compiling.ts'
 import { knownAgents } from './known-agents.ts'
 
-const found = (agent: string) =>
-  compiling(`workflow: ralph\ngoal: g\nagent: ${agent}\n`, {}, { agents: knownAgents }).diagnostics.map(
+const isKnown = (agent: string) =>
+  compileTest(`workflow: ralph\ngoal: g\nagent: ${agent}\n`, {}, { agents: knownAgents }).diagnostics.map(
     ({ code, message, hint, place }) => `${place?.line}:${place?.column} ${code} ${message} (${hint})`,
   )
 
 it.each(['claude', 'acp:gemini', '"command:./my-agent --flag"', 'command:my-agent', '[codex, "acp: my-agent"]'])(
   'SPRINT.yaml may name %s',
   (agent) => {
-    expect(found(agent)).toEqual([])
+    expect(isKnown(agent)).toEqual([])
   },
 )
 
@@ -24,5 +24,5 @@ it.each([
   [`'command:./x "y'`, expect.stringMatching(/^3:8 AGENT_UNKNOWN/)],
   ['command', expect.stringMatching(/^3:8 AGENT_UNKNOWN/)],
 ])('SPRINT.yaml may not name %s', (agent, diagnostic) => {
-  expect(found(agent)).toEqual([diagnostic])
+  expect(isKnown(agent)).toEqual([diagnostic])
 })

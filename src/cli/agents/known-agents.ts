@@ -1,20 +1,20 @@
 import type { Driver } from '../../agents/drivers/driver.ts'
-import { drivers, families, findDriver } from '../../agents/drivers/registry.ts'
+import { drivers, agentPatterns, findDriver } from '../../agents/drivers/registry.ts'
 import type { KnownAgent, KnownAgents } from '../../compiler/resolve/compilation.ts'
 
 /** Every agent that SPRINT.yaml may name: the built-in drivers, and any program as `acp:…` or `command:…`. */
 export const knownAgents: KnownAgents = {
-  has: (name) => named(name) !== undefined,
+  has: (name) => findDriverSafely(name) !== undefined,
   get: (name) => {
-    const driver = named(name)
-    return driver && toKnown(driver)
+    const driver = findDriverSafely(name)
+    return driver && toKnownAgent(driver)
   },
-  keys: () => [...drivers.keys(), ...families].values(),
-  values: () => [...drivers.values()].map(toKnown).values(),
+  keys: () => [...drivers.keys(), ...agentPatterns].values(),
+  values: () => [...drivers.values()].map(toKnownAgent).values(),
 }
 
 /** Rejects a bare `command:` and a command with an unclosed quote. */
-function named(name: string): Driver | undefined {
+function findDriverSafely(name: string): Driver | undefined {
   try {
     const driver = findDriver(name)
     return driver?.program === '' ? undefined : driver
@@ -23,7 +23,7 @@ function named(name: string): Driver | undefined {
   }
 }
 
-const toKnown = ({ models, slashCommands }: Driver): KnownAgent => ({
+const toKnownAgent = ({ models, slashCommands }: Driver): KnownAgent => ({
   slashCommands: slashCommands === true,
   ...(models && { models }),
 })

@@ -8,8 +8,8 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 
-export const sandboxCapability = ({ env, cwd }: Io): Promise<Capability> => capabilityOn({ env, cwd })
+export const detectSandbox = ({ env, cwd }: Io): Promise<Capability> => capabilityOn({ env, cwd })
 
 /** Throws SANDBOX_UNAVAILABLE if the sandbox is required but not available. */
-export const protectionFor = (wanted: Progress['sandbox'], io: Io): Promise<Protection> =>
-  protectionOn({ wanted, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })
+export const resolveProtection = (mode: Progress['sandbox'], io: Io): Promise<Protection> =>
+  protectionOn({ wanted: mode, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })

@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import { superviseAgent } from '../../agents/supervise/supervisor.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { makeFolder, makeTemporaryFolder, realPath, removeFolder } from '../../platform/files/files.ts'
-import { redactedAgent } from '../../runtime/redacted.ts'
-import { redactorFor } from '../../storage/accounts/secrets.ts'
+import { createFolder, createTemporaryFolder, realPath, removeFolder } from '../../platform/files/files.ts'
+import { redactAgent } from '../../runtime/redacted.ts'
+import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 import type { Io } from '../io/io.ts'
-import { protectionFor } from './protection.ts'
+import { resolveProtection } from './protection.ts'
 import { readUserConfig } from '../io/user-config.ts'
 
-export type Trial = {
+export type AgentTrial = {
   readonly outcome: Outcome
   readonly answered: boolean
   readonly stopped: boolean
@@ -18,25 +18,25 @@ export type Trial = {
   readonly folder: string
 }
 
-const prompt = 'Answer with the one word "ready" and nothing else. Do not use any tool.\n'
-const timeouts = { idle: 120_000, attempt: 300_000, afterResult: 10_000 }
+const trialPrompt = 'Answer with the one word "ready" and nothing else. Do not use any tool.\n'
+const trialTimeouts = { idle: 120_000, attempt: 300_000, afterResult: 10_000 }
 
 /**
  * Runs one turn of an agent as a sprint would, in an empty folder, or in the current folder if the program's path is
  * relative to it.
  */
-export async function tryAgent(driver: Driver, model: string | undefined, io: Io): Promise<Trial> {
+export async function tryAgent(driver: Driver, model: string | undefined, io: Io): Promise<AgentTrial> {
   const { env: { pass = [] } = {}, sandbox: wanted } = readUserConfig(io)
-  const { sandbox } = await protectionFor(wanted, io)
-  const folder = realPath(await makeTemporaryFolder('ralph-try'))
+  const { sandbox } = await resolveProtection(wanted, io)
+  const folder = realPath(await createTemporaryFolder('ralph-try'))
   const cwd = /^\.\.?\//.test(driver.program) ? io.cwd : join(folder, 'project')
-  await makeFolder(cwd)
+  await createFolder(cwd)
   const bare = superviseAgent({ driver, model, sprintDir: folder, cwd, env: io.env, pass, sandbox })
-  const agent = redactedAgent(bare, redactorFor(cwd, io.env))
-  const stop = stopOnSignal()
+  const agent = redactAgent(bare, createProjectRedactor(cwd, io.env))
+  const stop = abortOnSignal()
   const started = performance.now()
   try {
-    const request = { attempt: '1-1', transcript: 'try.jsonl', prompt, timeouts, budget: {}, onEvent: () => {} }
+    const request = { attempt: '1-1', transcript: 'try.jsonl', prompt: trialPrompt, timeouts: trialTimeouts, budget: {}, onEvent: () => {} }
     const outcome = await agent.run(request, stop.signal)
     const answered = outcome.status === 'ok' && outcome.text.trim() !== ''
     if (answered) await removeFolder(folder)
@@ -47,7 +47,7 @@ export async function tryAgent(driver: Driver, model: string | undefined, io: Io
 }
 
 /** The agent runs in its own process group, so a signal to Ralph must end it explicitly. */
-function stopOnSignal() {
+function abortOnSignal() {
   const controller = new AbortController()
   const stop = () => controller.abort()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop)

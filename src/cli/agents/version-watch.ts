@@ -1,7 +1,7 @@
 import type { Driver } from '../../agents/drivers/driver.ts'
-import { versionOf, versionWarning } from '../../agents/supervise/inspect.ts'
+import { readAgentVersion, versionWarning } from '../../agents/supervise/inspect.ts'
 import type { SprintEvent } from '../../contract/events.ts'
-import { inspectorFor } from './inspector.ts'
+import { createInspector } from './inspector.ts'
 import type { Io } from '../io/io.ts'
 
 /**
@@ -23,8 +23,8 @@ export function watchVersions(
     judged.add(driver.name)
     if (text !== undefined && !stopped.signal.aborted) show({ type: 'note', level: 'warning', text })
   }
-  if (first.about && !first.about.tellsVersion) {
-    void versionOf(first, inspectorFor(first, io, stopped.signal)).then((version) => version && judge(first, version))
+  if (first.about && !first.about.reportsVersion) {
+    void readAgentVersion(first, createInspector(first, io, stopped.signal)).then((version) => version && judge(first, version))
   }
   return {
     observe: (event) => {

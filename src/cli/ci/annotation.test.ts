@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../contract/errors.ts'
 import type { SprintEvent } from '../../contract/events.ts'
-import { annotation, annotationOf, annotationOfDiagnostic, annotationOfError, harmless } from './annotation.ts'
+import { formatAnnotation, annotateEvent, annotateDiagnostic, annotateError, escapeWorkflowCommand } from './annotation.ts'
 
 describe('an annotation', () => {
   it('escapes characters that would end it or start another command', () => {
-    expect(annotation('error', '50% done\r\n::warning::no', { title: 'a: b, c\n%' })).toBe(
+    expect(formatAnnotation('error', '50% done\r\n::warning::no', { title: 'a: b, c\n%' })).toBe(
       '::error title=a%3A b%2C c%0A%25::50%25 done%0D%0A::warning::no',
     )
   })
@@ -14,7 +14,7 @@ describe('an annotation', () => {
     const place = { file: 's/SPRINT.yaml', line: 3, column: 5 }
     const hint = 'did you mean "goal"?'
     expect(
-      annotationOfDiagnostic({ severity: 'warning', code: 'UNKNOWN_FIELD', message: 'unknown field', hint, place }),
+      annotateDiagnostic({ severity: 'warning', code: 'UNKNOWN_FIELD', message: 'unknown field', hint, place }),
     ).toBe('::warning file=s/SPRINT.yaml,line=3,col=5,title=UNKNOWN_FIELD::unknown field (did you mean "goal"?)')
   })
 
@@ -23,11 +23,11 @@ describe('an annotation', () => {
       place: { file: 's' },
       hint: 'make it',
     })
-    expect(annotationOfError(error)).toBe('::error title=SPRINT_NOT_FOUND::s: there is no such folder (make it)')
+    expect(annotateError(error)).toBe('::error title=SPRINT_NOT_FOUND::s: there is no such folder (make it)')
   })
 
   it('is no longer than GitHub displays', () => {
-    expect(annotation('notice', 'x'.repeat(10_000), { title: 't' }).length).toBeLessThan(4100)
+    expect(formatAnnotation('notice', 'x'.repeat(10_000), { title: 't' }).length).toBeLessThan(4100)
   })
 })
 
@@ -55,7 +55,7 @@ describe('of a sprint', () => {
     ],
     [{ type: 'sprint-rested', status: 'completed' }, '::notice title=The goal is reached::completed'],
   ])('%j is one line', (event, line) => {
-    expect(annotationOf(event)).toBe(line)
+    expect(annotateEvent(event)).toBe(line)
   })
 
   it.each<SprintEvent>([
@@ -63,7 +63,7 @@ describe('of a sprint', () => {
     { type: 'sprint-rested', status: 'needs-human' },
     { type: 'claim-made', iteration: 1, summary: 'done' },
   ])('%j creates none', (event) => {
-    expect(annotationOf(event)).toBeUndefined()
+    expect(annotateEvent(event)).toBeUndefined()
   })
 })
 
@@ -73,5 +73,5 @@ it.each([
   ['before ##[error]no', 'before # #[error]no'],
   ['a::b is C++', 'a::b is C++'],
 ])('%j cannot be read as a workflow command', (text, shown) => {
-  expect(harmless(text)).toBe(shown)
+  expect(escapeWorkflowCommand(text)).toBe(shown)
 })

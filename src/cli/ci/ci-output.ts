@@ -3,16 +3,16 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { appendText } from '../../platform/files/text-files.ts'
 import type { Io } from '../io/io.ts'
-import type { View } from '../view/view.ts'
-import { annotationOf, annotationOfDiagnostic, annotationOfError, harmless } from './annotation.ts'
-import { jobSummary } from './job-summary.ts'
+import type { RunView } from '../view/view.ts'
+import { annotateEvent, annotateDiagnostic, annotateError, escapeWorkflowCommand } from './annotation.ts'
+import { formatJobSummary } from './job-summary.ts'
 
 /** How a run reports to GitHub Actions: plain lines, annotations, and a job summary. */
 export interface CiOutput {
   /** For everything except annotations: no colour, and no line that could be read as a workflow command. */
   readonly io: Io
   /** The same view plus annotations. */
-  readonly annotated: (view: View) => View
+  readonly annotated: (view: RunView) => RunView
   readonly showDiagnostics: (diagnostics: readonly Diagnostic[]) => void
   readonly showError: (error: unknown) => void
   /** Writes to GITHUB_STEP_SUMMARY. A failed write is only a warning, because the result of the sprint matters more. */
@@ -21,18 +21,18 @@ export interface CiOutput {
 
 const width = 160
 
-export const isCi = (asked: boolean | undefined, env: Io['env']): boolean =>
-  asked === true || env['GITHUB_ACTIONS'] === 'true'
+export const isCi = (requested: boolean | undefined, env: Io['env']): boolean =>
+  requested === true || env['GITHUB_ACTIONS'] === 'true'
 
-export function ciOutput(io: Io): CiOutput {
+export function createCiOutput(io: Io): CiOutput {
   const tame: Io = {
     ...io,
     color: false,
     isTerminal: false,
     columns: () => width,
-    print: (text) => io.print(harmless(text)),
-    write: (text) => io.write(harmless(text)),
-    printError: (text) => io.printError(harmless(text)),
+    print: (text) => io.print(escapeWorkflowCommand(text)),
+    write: (text) => io.write(escapeWorkflowCommand(text)),
+    printError: (text) => io.printError(escapeWorkflowCommand(text)),
   }
   return {
     io: tame,
@@ -40,18 +40,18 @@ export function ciOutput(io: Io): CiOutput {
       ...view,
       show(event) {
         view.show(event)
-        const line = annotationOf(event)
+        const line = annotateEvent(event)
         if (line !== undefined) io.print(line)
       },
     }),
-    showDiagnostics: (diagnostics) => diagnostics.forEach((found) => io.print(annotationOfDiagnostic(found))),
+    showDiagnostics: (diagnostics) => diagnostics.forEach((found) => io.print(annotateDiagnostic(found))),
     showError: (error) => {
-      if (error instanceof RalphError) io.print(annotationOfError(error))
+      if (error instanceof RalphError) io.print(annotateError(error))
     },
     async summarize(progress, folder) {
       const file = io.env['GITHUB_STEP_SUMMARY']
       if (file === undefined || file === '') return
-      await appendText(file, `${jobSummary(progress, folder)}\n`).catch((error: unknown) =>
+      await appendText(file, `${formatJobSummary(progress, folder)}\n`).catch((error: unknown) =>
         tame.printError(`! the job summary could not be written: ${error instanceof Error ? error.message : ''}`),
       )
     },

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { aProgress, noon } from '../../../test/support/builders.ts'
+import { buildProgress, noon } from '../../../test/support/builders.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import { jobSummary } from './job-summary.ts'
+import { formatJobSummary } from './job-summary.ts'
 
-const anIteration = (given: Partial<IterationRecord>): IterationRecord => ({
+const createIteration = (given: Partial<IterationRecord>): IterationRecord => ({
   number: 1,
   mode: 'executing',
   verdict: 'continue',
@@ -17,18 +17,18 @@ const anIteration = (given: Partial<IterationRecord>): IterationRecord => ({
 })
 
 it('shows the final status, the totals, and every iteration', () => {
-  const progress = aProgress({
+  const progress = buildProgress({
     status: 'completed',
     goal: 'Ship it',
     doneWhen: [{ run: 'npm test', timeout: 1000, eachIteration: false, protect: false }],
     stats: { currentIteration: 2, completedSteps: 1, totalSteps: 3, costUsd: 1, activeMs: 180_000 },
     iterations: [
-      anIteration({ verdict: 'refused', summary: 'tried', checks: [{ name: 'npm test', passed: false }] }),
-      anIteration({ number: 2, verdict: 'accepted', agent: 'claude', checks: [{ name: 'npm test', passed: true }] }),
+      createIteration({ verdict: 'refused', summary: 'tried', checks: [{ name: 'npm test', passed: false }] }),
+      createIteration({ number: 2, verdict: 'accepted', agent: 'claude', checks: [{ name: 'npm test', passed: true }] }),
     ],
   })
 
-  expect(jobSummary(progress, '.claude/sprints/s')).toBe(`## ✅ Ralph: goal reached
+  expect(formatJobSummary(progress, '.claude/sprints/s')).toBe(`## ✅ Ralph: goal reached
 
 **Goal:** Ship it
 
@@ -53,7 +53,7 @@ it('shows the final status, the totals, and every iteration', () => {
 it('shows the open question with its options and how to answer', () => {
   const humanNeeded = { reason: 'Which database?', details: 'Two fit.', options: ['pg', 'sqlite'], askedAt: noon }
 
-  expect(jobSummary(aProgress({ status: 'needs-human', humanNeeded }), 's')).toContain(`### A human is needed
+  expect(formatJobSummary(buildProgress({ status: 'needs-human', humanNeeded }), 's')).toContain(`### A human is needed
 
 **Which database?**
 
@@ -68,7 +68,7 @@ Answer with \`ralph answer s "…"\`, then \`ralph run s\`.
 
 it("does not let an agent's text break out of its table cell", () => {
   const summary = 'a | b\n# <img src=x> [link](x) @everyone `code`'
-  const shown = jobSummary(aProgress({ iterations: [anIteration({ summary })] }), 's')
+  const shown = formatJobSummary(buildProgress({ iterations: [createIteration({ summary })] }), 's')
 
   expect(shown.split('\n').at(-2)).toBe(
     '| 1 | executing | continue |  |  | $0.50 | 1 min 30 s | a \\| b \\# &lt;img src=x> \\[link\\](x) @\u200beveryone \\`code\\` |',

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { defaultSettings, type MachineSettings } from '../../agents-server/inventory.ts'
+import { defaultMachineSettings, type MachineSettings } from '../../agents-server/inventory.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { redactor, secretsIn } from '../../contract/redact.ts'
+import { createRedactor, findEnvSecrets } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { installedVersion, packageVersion } from '../assets.ts'
-import { command, positiveNumber } from '../io/command.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 
@@ -35,11 +35,11 @@ const options = {
   json: { type: 'boolean', description: 'print the log as JSON lines' },
 } as const
 
-type Values = {
+type AgentsServerFlags = {
   readonly [K in keyof typeof options]?: (typeof options)[K]['type'] extends 'boolean' ? boolean : string
 }
 
-export const agentsServer = command({
+export const agentsServer = defineCommand({
   name: 'agents-server',
   summary: 'Connect this computer to a backend and run its work',
   arguments: ['[join]', '[token]'],
@@ -55,25 +55,25 @@ agents-server, and its next start reattaches to them.`,
   ],
   async run({ values, positionals: [verb, token] }, io) {
     if (values.systemd === true) {
-      io.print(unit(io))
+      io.print(systemdUnit(io))
       return 0
     }
-    if (verb === undefined) return serve(values, io)
+    if (verb === undefined) return runAgentsServer(values, io)
     if (verb !== 'join')
       throw new RalphError('USAGE', `agents-server: unknown argument "${verb}"`, { hint: 'use "join", or no argument' })
     if (token === undefined)
       throw new RalphError('USAGE', 'agents-server join: missing token', { hint: 'ralph machine token' })
-    return join(token, values, io)
+    return joinBackendFromCli(token, values, io)
   },
 })
 
-async function join(token: string, values: Values, io: Io): Promise<number> {
+async function joinBackendFromCli(token: string, values: AgentsServerFlags, io: Io): Promise<number> {
   const { joinBackend } = await import('../../agents-server/remote.ts')
-  const settings = settingsOf(values, io)
+  const settings = readMachineSettings(values, io)
   const { machineId, backend } = await joinBackend({
     home: ralphHome(io),
     token,
-    backend: addressOf(values.backend),
+    backend: parseBackendAddress(values.backend),
     settings,
     version: packageVersion(),
     onPending: () => io.print('waiting for an admin to approve this machine …'),
@@ -85,14 +85,14 @@ async function join(token: string, values: Values, io: Io): Promise<number> {
   return 0
 }
 
-async function serve(values: Values, io: Io): Promise<number> {
+async function runAgentsServer(values: AgentsServerFlags, io: Io): Promise<number> {
   const { startRemoteAgentsServer } = await import('../../agents-server/remote.ts')
-  const log = logger(values.json === true, io)
+  const log = createAgentsServerLog(values.json === true, io)
   const program = { version: packageVersion(), installedVersion }
   const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...program, log })
   log('agents-server started', { pid: process.pid })
   const ended = await Promise.race([
-    untilSignal(),
+    waitForStopSignal(),
     server.updated.then((version) => ({ version })),
     server.refused.then((why) => ({ why })),
   ])
@@ -105,52 +105,52 @@ async function serve(values: Values, io: Io): Promise<number> {
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-const untilSignal = (): Promise<{ readonly signal: string }> =>
+const waitForStopSignal = (): Promise<{ readonly signal: string }> =>
   new Promise((done) => {
     for (const signal of signals) process.once(signal, () => done({ signal }))
   })
 
-function logger(json: boolean, io: Io) {
-  const redact = redactor(secretsIn(io.env))
+function createAgentsServerLog(json: boolean, io: Io) {
+  const redact = createRedactor(findEnvSecrets(io.env))
   return (text: string, about: Readonly<Record<string, unknown>> = {}): void => {
     const at = formatTimestamp(io.now())
-    const line = json ? JSON.stringify({ at, text, ...about }) : `${at}  ${text}${plain(about)}`
+    const line = json ? JSON.stringify({ at, text, ...about }) : `${at}  ${text}${formatLogFields(about)}`
     io.printError(redact(line))
   }
 }
 
-const plain = (about: Readonly<Record<string, unknown>>): string =>
+const formatLogFields = (about: Readonly<Record<string, unknown>>): string =>
   Object.entries(about)
     .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('')
 
-function settingsOf(values: Values, io: Io): MachineSettings {
-  const usual = defaultSettings(ralphHome(io), io.env['HOME'] ?? homedir())
-  const slots = positiveNumber(values.slots, '--slots')
+function readMachineSettings(values: AgentsServerFlags, io: Io): MachineSettings {
+  const usual = defaultMachineSettings(ralphHome(io), io.env['HOME'] ?? homedir())
+  const slots = parsePositiveNumber(values.slots, '--slots')
   return {
     name: values.name ?? usual.name,
-    labels: list(values.labels, ',') ?? usual.labels,
-    roots: list(values.roots, ':')?.map((folder) => resolve(io.cwd, folder)) ?? usual.roots,
+    labels: splitList(values.labels, ',') ?? usual.labels,
+    roots: splitList(values.roots, ':')?.map((folder) => resolve(io.cwd, folder)) ?? usual.roots,
     slots: slots ?? usual.slots,
     notes: values.notes === undefined ? usual.notes : resolve(io.cwd, values.notes),
-    update: updateOf(values.update),
+    update: validateUpdateCommand(values.update),
   }
 }
 
-function updateOf(given: string | undefined): string | undefined {
+function validateUpdateCommand(given: string | undefined): string | undefined {
   if (given === undefined || given.includes('{version}')) return given
   throw new RalphError('USAGE', 'the command for --update must contain {version}', {
     hint: '--update "npm install --global ralph-mode@{version}"',
   })
 }
 
-const list = (text: string | undefined, between: string): string[] | undefined =>
+const splitList = (text: string | undefined, between: string): string[] | undefined =>
   text
     ?.split(between)
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-function addressOf(text: string | undefined) {
+function parseBackendAddress(text: string | undefined) {
   const [, host, port] = /^(?:\[?([^\]]+?)\]?):(\d{1,5})$/.exec(text ?? '') ?? []
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) }
   throw new RalphError('USAGE', '--backend expects HOST:PORT', {
@@ -158,7 +158,7 @@ function addressOf(text: string | undefined) {
   })
 }
 
-const unit = (io: Io): string => `[Unit]
+const systemdUnit = (io: Io): string => `[Unit]
 Description=Ralph agents-server
 After=network-online.target
 Wants=network-online.target

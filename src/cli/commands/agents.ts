@@ -2,17 +2,17 @@ import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import { inspectAgent, type Inspection } from '../../agents/supervise/inspect.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { driverOf, realDrivers } from '../agents/choose-agent.ts'
-import { command } from '../io/command.ts'
-import { inspectorFor } from '../agents/inspector.ts'
+import { requireInstalledDriver, realDrivers } from '../agents/choose-agent.ts'
+import { defineCommand } from '../io/command.ts'
+import { createInspector } from '../agents/inspector.ts'
 import type { Io } from '../io/io.ts'
-import { outcomeJson } from '../io/outcome-json.ts'
-import { clip, humanDuration, oneLine, paintFor } from '../io/paint.ts'
+import { encodeOutcome } from '../io/outcome-json.ts'
+import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
 import { capabilityText } from '../../agents/cells/protection.ts'
-import { sandboxCapability } from '../agents/protection.ts'
-import { tryAgent, type Trial } from '../agents/try-agent.ts'
+import { detectSandbox } from '../agents/protection.ts'
+import { tryAgent, type AgentTrial } from '../agents/try-agent.ts'
 
-export const agents = command({
+export const agents = defineCommand({
   name: 'agents',
   summary: 'List installed agents and try one',
   arguments: ['[try]', '[name]'],
@@ -30,7 +30,7 @@ export const agents = command({
   examples: ['ralph agents', 'ralph agents try claude', 'ralph agents try "acp:my-agent --flag"'],
   async run({ values, positionals: [verb, name] }, io) {
     const json = values.json === true
-    if (verb === undefined) return list(json, io)
+    if (verb === undefined) return printAgents(json, io)
     if (verb !== 'try' || name === undefined) {
       const hint = `did you mean "ralph agents try ${verb === 'try' ? '<name>' : verb}"?`
       throw new RalphError(
@@ -41,26 +41,26 @@ export const agents = command({
         },
       )
     }
-    const trial = await tryAgent(driverOf(name, io), values.model, io)
+    const trial = await tryAgent(requireInstalledDriver(name, io), values.model, io)
     if (json) io.print(JSON.stringify(trialJson(name, trial)))
     else for (const line of trialLines(name, trial, io)) io.print(line)
     return trial.stopped ? 130 : trial.answered ? 0 : 1
   },
 })
 
-async function list(json: boolean, io: Io): Promise<number> {
+async function printAgents(json: boolean, io: Io): Promise<number> {
   const found = await Promise.all(
-    realDrivers().map(async (driver) => ({ driver, inspection: await inspectAgent(driver, inspectorFor(driver, io)) })),
+    realDrivers().map(async (driver) => ({ driver, inspection: await inspectAgent(driver, createInspector(driver, io)) })),
   )
   if (json) io.print(JSON.stringify(found.map(inspectionJson)))
   else
-    for (const line of [...table(found, io), `sandbox: ${capabilityText(await sandboxCapability(io))}`]) io.print(line)
+    for (const line of [...agentTableLines(found, io), `sandbox: ${capabilityText(await detectSandbox(io))}`]) io.print(line)
   return 0
 }
 
-type Found = { readonly driver: Driver; readonly inspection: Inspection }
+type InspectedDriver = { readonly driver: Driver; readonly inspection: Inspection }
 
-const inspectionJson = ({ driver, inspection }: Found) => ({
+const inspectionJson = ({ driver, inspection }: InspectedDriver) => ({
   name: inspection.name,
   program: inspection.program,
   way: inspection.way,
@@ -74,9 +74,9 @@ const inspectionJson = ({ driver, inspection }: Found) => ({
 
 const heads = ['agent', 'way', 'version', 'tested', 'logged in', 'program']
 
-function table(found: readonly Found[], io: Io): string[] {
-  const { bold, dim } = paintFor(io.color)
-  const rows = found.map(cells)
+function agentTableLines(found: readonly InspectedDriver[], io: Io): string[] {
+  const { bold, dim } = createPaint(io.color)
+  const rows = found.map(agentCells)
   const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]) =>
     row
@@ -94,7 +94,7 @@ function table(found: readonly Found[], io: Io): string[] {
   ]
 }
 
-function cells({ driver, inspection }: Found): string[] {
+function agentCells({ driver, inspection }: InspectedDriver): string[] {
   const { name, way, path, program, version = 'unknown', tested, login } = inspection
   if (path === undefined) return [name, way, '-', '-', '-', `${program} is not on PATH`]
   return [name, way, version, testedCell(tested, driver), login, path]
@@ -105,23 +105,23 @@ function testedCell(tested: boolean | undefined, { about }: Driver): string {
   return tested || !about ? 'yes' : `no: tested with ${about.tested[0]} to ${about.tested[1]}`
 }
 
-const trialJson = (agent: string, { outcome, answered, durationMs }: Trial) => ({
+const trialJson = (agent: string, { outcome, answered, durationMs }: AgentTrial) => ({
   agent,
   answered,
-  ...outcomeJson(outcome),
+  ...encodeOutcome(outcome),
   reason: outcome.reason ?? null,
   durationMs: Math.round(durationMs),
 })
 
-function trialLines(name: string, { outcome, answered, durationMs, folder }: Trial, io: Io): string[] {
-  const { green, red, dim } = paintFor(io.color)
+function trialLines(name: string, { outcome, answered, durationMs, folder }: AgentTrial, io: Io): string[] {
+  const { green, red, dim } = createPaint(io.color)
   const { usage, costUsd, reason = 'no answer', class: failure } = outcome
   const cost = costUsd === undefined ? 'unpriced' : `$${costUsd.toFixed(4)}`
-  const spent = `${humanDuration(durationMs)}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${cost}`
-  if (answered) return [`${green('✓')} ${name} answers: ${clip(oneLine(outcome.text), 200)}`, dim(`  ${spent}`)]
+  const spent = `${formatHumanDuration(durationMs)}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${cost}`
+  if (answered) return [`${green('✓')} ${name} answers: ${clipLine(toOneLine(outcome.text), 200)}`, dim(`  ${spent}`)]
   const what = [outcome.status, ...(failure ? [failure] : [])].join(', ')
   return [
-    `${red('✗')} ${name} did not answer: ${what}: ${oneLine(reason)}`,
+    `${red('✗')} ${name} did not answer: ${what}: ${toOneLine(reason)}`,
     dim(`  ${spent}`),
     dim(`  full output: ${join(folder, 'transcripts', 'try.jsonl')}`),
   ]

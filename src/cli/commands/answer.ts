@@ -1,10 +1,10 @@
 import { RalphError } from '../../contract/errors.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { command } from '../io/command.ts'
+import { defineCommand } from '../io/command.ts'
 import { recordFact } from '../sprint/record-fact.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
-export const answer = command({
+export const answer = defineCommand({
   name: 'answer',
   summary: 'Answer the open question of a sprint',
   arguments: ['<sprint-dir>', '<answer>'],

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { isError } from '../../compiler/parse/diagnostics.ts'
+import { isErrorDiagnostic } from '../../compiler/parse/diagnostics.ts'
 import { Progress } from '../../contract/progress.ts'
-import { hideState, openSprintFolder, progressPath } from '../../storage/state/sprint-folder.ts'
+import { writeGitignore, openSprintFolder, progressPath } from '../../storage/state/sprint-folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { command } from '../io/command.ts'
+import { defineCommand } from '../io/command.ts'
 import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
-import { freshFolder, readySprint, type Ready } from '../sprint/prepare-sprint.ts'
-import { shownPath } from '../io/display-path.ts'
-import { fold } from '../sprint/sprint-state.ts'
+import { createFreshFolder, prepareSprint, type PreparedSprint } from '../sprint/prepare-sprint.ts'
+import { displayPath } from '../io/display-path.ts'
+import { applyFactToProgress } from '../sprint/sprint-state.ts'
 
-export const compileCommand = command({
+export const compileCommand = defineCommand({
   name: 'compile',
   summary: 'Check SPRINT.yaml and its workflow, and write PROGRESS.yaml',
   arguments: ['<sprint-dir>'],
@@ -35,50 +35,50 @@ export const compileCommand = command({
   ],
   async run({ values, positionals: [given = ''] }, io) {
     const opened = openSprintFolder(given)
-    if (values['dry-run'] === true) return check(opened, values, io)
-    const sprintDir = values.fresh === true ? await freshFolder(opened) : opened
-    const { diagnostics, ready } = await readySprint({ sprintDir, ...values }, io)
+    if (values['dry-run'] === true) return checkSprint(opened, values, io)
+    const sprintDir = values.fresh === true ? await createFreshFolder(opened) : opened
+    const { diagnostics, ready } = await prepareSprint({ sprintDir, ...values }, io)
     if (values.json !== true) printDiagnostics(diagnostics, io)
     if (!ready) {
       if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
       return 1
     }
-    await hideState(sprintDir)
-    await write(sprintDir, ready, io)
+    await writeGitignore(sprintDir)
+    await writeCompiled(sprintDir, ready, io)
     const { changes = [] } = ready.recompiled ?? {}
-    const folder = shownPath(sprintDir, io)
+    const folder = displayPath(sprintDir, io)
     if (values.json === true) io.print(JSON.stringify({ valid: true, diagnostics, folder, changes }))
-    else for (const line of said(sprintDir, ready, io)) io.print(line)
+    else for (const line of describeCompiled(sprintDir, ready, io)) io.print(line)
     return 0
   },
 })
 
-async function check(
+async function checkSprint(
   sprintDir: string,
   values: { readonly workflows?: string; readonly strict?: boolean; readonly json?: boolean },
   io: Io,
 ): Promise<number> {
   const { progress, diagnostics } = await compileSprint(sprintDir, values, io)
-  const valid = !diagnostics.some(isError)
+  const valid = !diagnostics.some(isErrorDiagnostic)
   if (values.json !== true) printDiagnostics(diagnostics, io)
   else io.print(JSON.stringify({ valid, diagnostics, progress: progress ? z.encode(Progress, progress) : null }))
   return valid ? 0 : 1
 }
 
-async function write(sprintDir: string, { progress, recompiled }: Ready, io: Io): Promise<void> {
-  const opened = await openSprintStore({ sprintDir, fold, now: io.now }, async (known) =>
+async function writeCompiled(sprintDir: string, { progress, recompiled }: PreparedSprint, io: Io): Promise<void> {
+  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: io.now }, async (known) =>
     known && known.status !== 'not-started' ? known : progress,
   )
   if (!opened) return
   try {
-    if (recompiled) await opened.store.save(fold(opened.progress, recompiled.fact), recompiled.fact)
+    if (recompiled) await opened.store.save(applyFactToProgress(opened.progress, recompiled.fact), recompiled.fact)
   } finally {
     await opened.store.close()
   }
 }
 
-function said(sprintDir: string, { progress, recompiled }: Ready, io: Io): string[] {
-  const file = shownPath(progressPath(sprintDir), io)
+function describeCompiled(sprintDir: string, { progress, recompiled }: PreparedSprint, io: Io): string[] {
+  const file = displayPath(progressPath(sprintDir), io)
   if (progress.status === 'not-started') return [`${file} written: ${progress.mode} mode, ${progress.sprintId}`]
   if (!recompiled)
     return [`${file} is unchanged: the sprint has already run (${progress.status}), and SPRINT.yaml has no changes`]

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
-import { aFolder } from '../../../test/support/folder.ts'
-import { command } from '../io/command.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { defineCommand } from '../io/command.ts'
 import { completionFor } from './completion.ts'
 
 const json = { type: 'boolean', description: "it's JSON: [yes]" } as const
@@ -12,7 +12,7 @@ const about = { summary: 'Run a sprint', run: async () => 0 }
 const table = {
   run: {
     load: async () =>
-      command({
+      defineCommand({
         ...about,
         name: 'run',
         arguments: ['[sprint-dir]'],
@@ -24,23 +24,23 @@ const table = {
         },
       }),
   },
-  restore: { load: async () => command({ ...about, name: 'restore', options: { json } }) },
+  restore: { load: async () => defineCommand({ ...about, name: 'restore', options: { json } }) },
   completion: { load: async () => completionFor({}) },
 }
 
-async function scriptOf(shell: string): Promise<string> {
-  const { io, text } = anIo()
+async function readCompletionScript(shell: string): Promise<string> {
+  const { io, text } = createTestIo()
   await completionFor(table).run([shell], io)
   return text()
 }
 
 /** Returns what bash offers for the last word of a line. */
-async function offered(...words: readonly string[]): Promise<string[]> {
-  const cwd = aFolder()
+async function completeInBash(...words: readonly string[]): Promise<string[]> {
+  const cwd = createTestFolder()
   for (const folder of ['.claude/sprints/2026-11-15_auth', '.claude/sprints/2026 with blanks', 'docs'])
     mkdirSync(join(cwd, folder), { recursive: true })
   writeFileSync(join(cwd, 'out.html'), '')
-  writeFileSync(join(cwd, 'completion.bash'), await scriptOf('bash'))
+  writeFileSync(join(cwd, 'completion.bash'), await readCompletionScript('bash'))
   const line = [...words].map((word) => `'${word}'`).join(' ')
   const ask = `set -u; . ./completion.bash; COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _ralph; printf '%s\\n' "\${COMPREPLY[@]:-}"`
   const printed = execFileSync('bash', ['--norc', '-c', ask], { cwd, encoding: 'utf8' })
@@ -63,8 +63,8 @@ describe('the completion of bash', () => {
     ['shells', ['ralph', 'completion', 'z'], ['zsh']],
     ['nothing for a command that is not there', ['ralph', 'nothing', ''], []],
   ])('offers %s', async (_, words, expected) => {
-    expect(await offered(...words)).toEqual(expect.arrayContaining(expected))
-    expect(await offered(...words)).toHaveLength(expected.length)
+    expect(await completeInBash(...words)).toEqual(expect.arrayContaining(expected))
+    expect(await completeInBash(...words)).toHaveLength(expected.length)
   })
 })
 
@@ -73,20 +73,20 @@ describe('ralph completion', () => {
     ['zsh', ["'run:Run a sprint'", String.raw`'--json[it'\''s JSON\: \[yes\]]'`, "'--agent=[agent]:NAME:("]],
     ['fish', ["-a run -d 'Run a sprint'", String.raw`-l json -d 'it\'s JSON: [yes]'`, '-l agent -s a -r -a']],
   ])("writes commands and options for %s, with that shell's quoting", async (shell, parts) => {
-    const script = await scriptOf(shell)
+    const script = await readCompletionScript(shell)
 
     expect(parts.filter((part) => !script.includes(part))).toEqual([])
   })
 
   it('prints the script as JSON', async () => {
-    const { io, printed } = anIo()
+    const { io, printed } = createTestIo()
     await completionFor(table).run(['bash', '--json'], io)
 
-    expect(JSON.parse(printed[0] ?? '')).toEqual({ shell: 'bash', script: `${await scriptOf('bash')}\n` })
+    expect(JSON.parse(printed[0] ?? '')).toEqual({ shell: 'bash', script: `${await readCompletionScript('bash')}\n` })
   })
 
   it('refuses an unknown shell', async () => {
-    await expect(completionFor(table).run(['bsh'], anIo().io)).rejects.toMatchObject({
+    await expect(completionFor(table).run(['bsh'], createTestIo().io)).rejects.toMatchObject({
       code: 'USAGE',
       hint: 'did you mean bash?',
     })

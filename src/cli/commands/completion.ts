@@ -1,14 +1,14 @@
 import { drivers } from '../../agents/drivers/registry.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { nearest } from '../../contract/nearest.ts'
-import { command, type Command } from '../io/command.ts'
+import { findNearestWord } from '../../contract/nearest.ts'
+import { defineCommand, type CliCommand } from '../io/command.ts'
 import { completionScript, shells } from '../io/shell-completion.ts'
 
-type Entry = { readonly load: () => Promise<Command> }
+type CompletionEntry = { readonly load: () => Promise<CliCommand> }
 
 /** Takes the command table, which includes this command. Loads every command; no other command does that. */
-export const completionFor = (table: Readonly<Record<string, Entry>>): Command =>
-  command({
+export const completionFor = (table: Readonly<Record<string, CompletionEntry>>): CliCommand =>
+  defineCommand({
     name: 'completion',
     summary: 'Print a shell completion script',
     arguments: ['<shell>'],
@@ -30,7 +30,7 @@ export const completionFor = (table: Readonly<Record<string, Entry>>): Command =
   })
 
 function unknownShell(given: string): RalphError {
-  const meant = nearest(given, shells)
+  const meant = findNearestWord(given, shells)
   return new RalphError('USAGE', `completion: unknown shell "${given}"`, {
     hint: meant ? `did you mean ${meant}?` : `shells: ${shells.join(', ')}`,
   })

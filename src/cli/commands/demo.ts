@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { copyFolder, copyFileTo, exists, makeFolder, makeTemporaryFolder } from '../../platform/files/files.ts'
+import { copyFolder, copyFileTo, exists, createFolder, createTemporaryFolder } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
 import { assetPath } from '../assets.ts'
 import { installedAgents } from '../agents/choose-agent.ts'
-import { command } from '../io/command.ts'
+import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { runInTerminal } from '../run/run-in-terminal.ts'
-import { shownPath } from '../io/display-path.ts'
+import { displayPath } from '../io/display-path.ts'
 
-export const demo = command({
+export const demo = defineCommand({
   name: 'demo',
   summary: 'Watch a sprint on a sample project: offline, no agent, no API key',
   arguments: ['[folder]'],
@@ -22,20 +22,20 @@ A scripted program plays the agent: it speaks Claude Code's protocol and really 
   examples: ['ralph demo', 'ralph demo ./pancakes --fast'],
   async run({ values, positionals: [given] }, io) {
     const project =
-      given === undefined ? join(await makeTemporaryFolder('ralph-demo'), 'pancakes') : resolve(io.cwd, given)
+      given === undefined ? join(await createTemporaryFolder('ralph-demo'), 'pancakes') : resolve(io.cwd, given)
     if (exists(project)) {
       throw new RalphError('SPRINT_EXISTS', 'the folder already exists', {
         place: { file: given ?? project },
         hint: 'choose the name of a new folder',
       })
     }
-    const sprintDir = await layOut(project)
+    const sprintDir = await createDemoProject(project)
     const env = values.fast === true ? { ...io.env, RALPH_SCRIPTED_PACE: '0' } : io.env
     const code = await runInTerminal(
       { sprintDir, limits: noLimits, plain: true, ...(values.json === true && { json: true }) },
       { ...io, env },
     )
-    if (values.json !== true) for (const line of closing(project, io)) io.print(line)
+    if (values.json !== true) for (const line of printDemoHint(project, io)) io.print(line)
     return code
   },
 })
@@ -43,10 +43,10 @@ A scripted program plays the agent: it speaks Claude Code's protocol and really 
 const noLimits = { iterations: undefined, usd: undefined, durationMs: undefined }
 
 /** Creates the sample project in its own repository, with a sprint in it. */
-async function layOut(project: string): Promise<string> {
+async function createDemoProject(project: string): Promise<string> {
   const sprintDir = join(project, '.claude', 'sprints', 'pancakes')
   await copyFolder(assetPath('demo/project'), project)
-  await makeFolder(sprintDir)
+  await createFolder(sprintDir)
   for (const name of ['SPRINT.yaml', 'SCENARIO.yaml'])
     await copyFileTo(assetPath(`demo/${name}`), join(sprintDir, name))
   await git({ cwd: project }, 'init', '--quiet', '--initial-branch=main')
@@ -55,9 +55,9 @@ async function layOut(project: string): Promise<string> {
   return sprintDir
 }
 
-function closing(project: string, io: Io): string[] {
+function printDemoHint(project: string, io: Io): string[] {
   const [agent] = installedAgents(io)
-  const folder = shownPath(project, io)
+  const folder = displayPath(project, io)
   if (!agent)
     return ['', 'Install Claude Code, Codex or another agent to run this on your own project: ralph run --goal "…"']
   return [

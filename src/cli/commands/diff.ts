@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { exists } from '../../platform/files/files.ts'
-import { openSprintFolder, projectOf } from '../../storage/state/sprint-folder.ts'
-import { diffOf } from '../../storage/git/workspace.ts'
-import { command, positiveNumber } from '../io/command.ts'
+import { openSprintFolder, findProject } from '../../storage/state/sprint-folder.ts'
+import { diffIterations } from '../../storage/git/workspace.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
-export const diff = command({
+export const diff = defineCommand({
   name: 'diff',
   summary: 'Show the changes of an iteration or of the whole sprint',
   arguments: ['<sprint-dir>', '[iteration]'],
@@ -20,9 +20,9 @@ export const diff = command({
   async run({ values, positionals: [given = '', iteration] }, io) {
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
-    const number = positiveNumber(iteration, 'diff: [iteration]')
+    const number = parsePositiveNumber(iteration, 'diff: [iteration]')
     const range = { from: number === undefined ? 0 : number - 1, to: number ?? progress.stats.currentIteration }
-    const text = await diffOf(workspaceOf(sprintDir, progress, io), range, values.stat === true ? ['--stat'] : [])
+    const text = await diffIterations(resolveSprintWorkspace(sprintDir, progress, io), range, values.stat === true ? ['--stat'] : [])
     if (values.json === true) io.print(JSON.stringify({ ...range, diff: text }))
     else io.print(text === '' ? 'no changes' : text)
     return 0
@@ -30,8 +30,8 @@ export const diff = command({
 })
 
 /** The folder the sprint works in: its worktree while there is one, otherwise the project. */
-export function workspaceOf(sprintDir: string, { sprintId, worktree }: Progress, io: Io) {
-  const project = projectOf(sprintDir, io.cwd)
+export function resolveSprintWorkspace(sprintDir: string, { sprintId, worktree }: Progress, io: Io) {
+  const project = findProject(sprintDir, io.cwd)
   const tree = resolve(project, worktree?.path ?? '.')
   return { project: exists(tree) ? tree : project, sprintDir, sprintId }
 }

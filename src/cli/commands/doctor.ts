@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { Progress } from '../../contract/progress.ts'
 import type { Finding } from '../../doctor/finding.ts'
 import { checkInvariants } from '../../doctor/invariants.ts'
-import { examineSprint, type Examined } from '../../doctor/examine.ts'
+import { examineSprint, type SprintExamination } from '../../doctor/examine.ts'
 import { repairSprint } from '../../doctor/repair.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { command } from '../io/command.ts'
-import { examineMachine, type Observation } from '../agents/examine-machine.ts'
+import { defineCommand } from '../io/command.ts'
+import { examineMachine, type MachineObservation } from '../agents/examine-machine.ts'
 import type { Io } from '../io/io.ts'
-import { oneLine, paintFor } from '../io/paint.ts'
-import { shownPath } from '../io/display-path.ts'
+import { toOneLine, createPaint } from '../io/paint.ts'
+import { displayPath } from '../io/display-path.ts'
 
-export const doctor = command({
+export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Check this machine or a sprint, and repair what is safe to repair',
   arguments: ['[sprint-dir]'],
@@ -30,28 +30,28 @@ export const doctor = command({
     const repaired =
       sprintDir !== undefined && values.repair === true ? await repairSprint({ sprintDir, now: io.now }) : []
     const machine = await examineMachine(sprintDir ?? io.cwd, io)
-    const sprint = sprintDir === undefined ? undefined : await examined(sprintDir)
+    const sprint = sprintDir === undefined ? undefined : await examineSprintFolder(sprintDir)
     if (values.json === true) io.print(JSON.stringify({ machine, sprint: sprint && sprintJson(sprint, io), repaired }))
-    else for (const line of lines(machine, sprint, repaired, io)) io.print(line)
+    else for (const line of doctorLines(machine, sprint, repaired, io)) io.print(line)
     return sprint?.findings.some(({ level }) => level === 'broken') ? 1 : 0
   },
 })
 
-type Patient = {
+type SprintDiagnosis = {
   readonly sprintDir: string
-  readonly examined: Examined
+  readonly examined: SprintExamination
   readonly progress: Progress | undefined
   readonly findings: readonly Finding[]
 }
 
-async function examined(sprintDir: string): Promise<Patient> {
+async function examineSprintFolder(sprintDir: string): Promise<SprintDiagnosis> {
   const found = await examineSprint(sprintDir)
   const { findings, progress } = checkInvariants(found)
   return { sprintDir, examined: found, progress, findings: [...found.fileFindings, ...findings] }
 }
 
-const sprintJson = ({ sprintDir, examined: { owner, entries, segments }, progress, findings }: Patient, io: Io) => ({
-  folder: shownPath(sprintDir, io),
+const sprintJson = ({ sprintDir, examined: { owner, entries, segments }, progress, findings }: SprintDiagnosis, io: Io) => ({
+  folder: displayPath(sprintDir, io),
   running: owner ?? null,
   records: entries.length,
   segments: segments.length,
@@ -59,41 +59,41 @@ const sprintJson = ({ sprintDir, examined: { owner, entries, segments }, progres
   findings,
 })
 
-function lines(
-  machine: readonly Observation[],
-  sprint: Patient | undefined,
+function doctorLines(
+  machine: readonly MachineObservation[],
+  sprint: SprintDiagnosis | undefined,
   repaired: readonly string[],
   io: Io,
 ): string[] {
-  const { bold, green, yellow, dim } = paintFor(io.color)
+  const { bold, green, yellow, dim } = createPaint(io.color)
   const seen = machine.map(({ ok, name, text }) => `  ${ok ? green('✓') : yellow('!')} ${name.padEnd(10)} ${text}`)
   return [
     bold('machine'),
     ...seen,
-    ...repaired.map((done) => `${green('repaired')}  ${shown(done, io)}`),
+    ...repaired.map((done) => `${green('repaired')}  ${shortenPaths(done, io)}`),
     ...(sprint ? ['', ...sprintLines(sprint, io)] : ['', dim('to check a sprint: ralph doctor <sprint-dir>')]),
   ]
 }
 
-function sprintLines({ sprintDir, examined: { owner, entries }, progress, findings }: Patient, io: Io): string[] {
-  const { bold, green, red, yellow, dim } = paintFor(io.color)
+function sprintLines({ sprintDir, examined: { owner, entries }, progress, findings }: SprintDiagnosis, io: Io): string[] {
+  const { bold, green, red, yellow, dim } = createPaint(io.color)
   const runs = entries.filter(({ kind }) => kind === 'run').length
   const isBroken = findings.some(({ level }) => level === 'broken')
   const where = progress
     ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
     : 'has no journal yet; the first run creates one'
   return [
-    `${bold(shownPath(sprintDir, io))}  ${where}`,
+    `${bold(displayPath(sprintDir, io))}  ${where}`,
     ...(owner === undefined ? [] : [dim(`  running (${owner})`)]),
     ...findings.map(({ invariant, level, text }) => {
       const mark = level === 'broken' ? red(`✗ ${invariant}`) : yellow(`! ${invariant}`)
-      return `  ${mark}  ${shown(text, io)}`
+      return `  ${mark}  ${shortenPaths(text, io)}`
     }),
     isBroken
-      ? `  ${red('a rule is broken')}; repair what is safe to repair: ralph doctor ${shownPath(sprintDir, io)} --repair`
+      ? `  ${red('a rule is broken')}; repair what is safe to repair: ralph doctor ${displayPath(sprintDir, io)} --repair`
       : `  ${green('✓')} every rule holds`,
   ]
 }
 
 /** Shows absolute paths relative to the current folder. */
-const shown = (text: string, io: Io): string => oneLine(text.replaceAll(`${io.cwd}/`, ''))
+const shortenPaths = (text: string, io: Io): string => toOneLine(text.replaceAll(`${io.cwd}/`, ''))

@@ -1,22 +1,22 @@
 import { basename, extname, join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
-import { exists, makeFolder, readTextIfThere, readTextSyncIfThere, writeNewFile } from '../../platform/files/files.ts'
+import { exists, createFolder, readTextIfExists, readTextSyncIfExists, writeNewFile } from '../../platform/files/files.ts'
 import { detectChecks } from '../../runtime/detect-checks.ts'
 import { sprintPath } from '../../storage/state/sprint-folder.ts'
 import { assetPath } from '../assets.ts'
 import { installedAgents } from '../agents/choose-agent.ts'
-import { command, positiveNumber } from '../io/command.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { importPlan } from '../sprint/import-plan.ts'
-import { interview, type Answers, type Known } from '../init/questions.ts'
-import { fillTemplate, templateNamed, templates, type Template } from '../init/template.ts'
-import { terminalInterview } from '../init/terminal-interview.ts'
+import { runInterview, type InterviewAnswers, type KnownAnswers } from '../init/questions.ts'
+import { fillSprintTemplate, findTemplate, listSprintTemplates, type SprintTemplate } from '../init/template.ts'
+import { createTerminalInterview } from '../init/terminal-interview.ts'
 import type { Io } from '../io/io.ts'
-import { freeName, newSprint, newSprintFolder } from '../sprint/new-sprint.ts'
-import { shownPath } from '../io/display-path.ts'
-import { newSprintYaml, slug, type GivenLimits } from '../sprint/sprint-files.ts'
+import { findFreeName, createSprint, newSprintFolder } from '../sprint/new-sprint.ts'
+import { displayPath } from '../io/display-path.ts'
+import { renderSprintYaml, slugFromGoal, type LimitInputs } from '../sprint/sprint-files.ts'
 
-export const init = command({
+export const init = defineCommand({
   name: 'init',
   summary: 'Create a sprint folder with a commented SPRINT.yaml',
   arguments: ['[name]'],
@@ -66,42 +66,42 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
       })
     }
     if (name !== undefined) refuseExisting(name, io)
-    const template = values.template === undefined ? undefined : await templateNamed(values.template)
-    const plan = await planOf(values.from, io)
-    const known = knownOf({ ...values, goal: values.goal ?? plan?.goal }, template, io)
-    const asks = values.yes !== true && values.json !== true && isConversation(io)
+    const template = values.template === undefined ? undefined : await findTemplate(values.template)
+    const plan = await readPlan(values.from, io)
+    const known = knownAnswers({ ...values, goal: values.goal ?? plan?.goal }, template, io)
+    const asks = values.yes !== true && values.json !== true && isInteractive(io)
     const answers = asks ? await askOnTerminal(known) : known
     if (!answers) {
       io.printError('\ncancelled; nothing was written')
       return 130
     }
     const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
-    const text = sprintText({ ...answers, steps: plan?.steps }, template, known.foundChecks)
-    const folder = await newSprint(name ?? freeName(slug(title), io), text, io)
+    const text = renderSprintFile({ ...answers, steps: plan?.steps }, template, known.foundChecks)
+    const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, io)
     if (values['write-workflow'] === true) await writeWorkflow(io)
-    if (values.json === true) io.print(JSON.stringify({ folder: shownPath(folder, io) }))
-    else for (const line of [...(asks ? [''] : []), ...closing(folder, answers.goal, io)]) io.print(line)
+    if (values.json === true) io.print(JSON.stringify({ folder: displayPath(folder, io) }))
+    else for (const line of [...(asks ? [''] : []), ...printInitHint(folder, answers.goal, io)]) io.print(line)
     return 0
   },
 })
 
 async function listTemplates(asJson: boolean, io: Io): Promise<number> {
-  const known = (await templates()).map(({ name, summary }) => ({ name, summary }))
+  const known = (await listSprintTemplates()).map(({ name, summary }) => ({ name, summary }))
   if (asJson) io.print(JSON.stringify({ templates: known }))
   else for (const { name, summary } of known) io.print(`${name.padEnd(10)}  ${summary}`)
   return 0
 }
 
-const isConversation = (io: Io): boolean => io.isTerminal && process.stdin.isTTY
+const isInteractive = (io: Io): boolean => io.isTerminal && process.stdin.isTTY
 
-async function planOf(from: string | undefined, io: Io) {
+async function readPlan(from: string | undefined, io: Io) {
   if (from === undefined) return undefined
-  const text = await readTextIfThere(resolve(io.cwd, from))
+  const text = await readTextIfExists(resolve(io.cwd, from))
   if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: from } })
   return { ...importPlan(from, text), name: basename(from, extname(from)) }
 }
 
-type Flags = {
+type InitFlags = {
   readonly goal?: string | undefined
   readonly check?: string
   readonly agent?: string
@@ -110,43 +110,43 @@ type Flags = {
   readonly 'max-duration'?: string
 }
 
-const usualLimits: GivenLimits = { iterations: '40', usd: '10', duration: 'off' }
+const defaultInitLimits: LimitInputs = { iterations: '40', usd: '10', duration: 'off' }
 
-function knownOf(flags: Flags, template: Template | undefined, io: Io): Known {
+function knownAnswers(flags: InitFlags, template: SprintTemplate | undefined, io: Io): KnownAnswers {
   const { goal, check, agent } = flags
   return {
     goal,
     checks: check === undefined ? undefined : check === 'none' ? [] : [check],
     agent,
-    limits: limitsOf(flags),
-    foundChecks: detectChecks((file) => readTextSyncIfThere(join(io.cwd, file))).map(({ run }) => run),
+    limits: limitsFromFlags(flags),
+    foundChecks: detectChecks((file) => readTextSyncIfExists(join(io.cwd, file))).map(({ run }) => run),
     foundAgents: installedAgents(io).map((driver) => driver.name),
-    usualLimits: template ? limitsIn(template.text) : usualLimits,
+    defaultLimits: template ? limitsInTemplate(template.text) : defaultInitLimits,
   }
 }
 
 /** Validated here, so that init never writes a file that does not compile. */
-function limitsOf(flags: Flags): GivenLimits {
+function limitsFromFlags(flags: InitFlags): LimitInputs {
   const duration = flags['max-duration']
   if (duration !== undefined && !(parseDuration(duration) > 0)) {
     throw new RalphError('USAGE', `--max-duration expects a duration such as 30m or 2h, not "${duration}"`)
   }
   return {
-    iterations: positiveNumber(flags['max-iterations'], '--max-iterations')?.toString(),
-    usd: positiveNumber(flags['budget-usd'], '--budget-usd', 'any')?.toString(),
+    iterations: parsePositiveNumber(flags['max-iterations'], '--max-iterations')?.toString(),
+    usd: parsePositiveNumber(flags['budget-usd'], '--budget-usd', 'any')?.toString(),
     duration,
   }
 }
 
-const limitsIn = (text: string): GivenLimits =>
+const limitsInTemplate = (text: string): LimitInputs =>
   Object.fromEntries(
     ['iterations', 'usd', 'duration'].map((name) => [name, new RegExp(`^ {2}${name}: (.*)$`, 'm').exec(text)?.[1]]),
   )
 
-async function askOnTerminal(known: Known): Promise<Answers | undefined> {
-  const talk = terminalInterview()
+async function askOnTerminal(known: KnownAnswers): Promise<InterviewAnswers | undefined> {
+  const talk = createTerminalInterview()
   try {
-    return await interview(known, talk)
+    return await runInterview(known, talk)
   } finally {
     talk.close()
   }
@@ -154,23 +154,23 @@ async function askOnTerminal(known: Known): Promise<Answers | undefined> {
 
 const placeholder = 'Describe what is to be reached.\nSuccess criteria:\n- what must be true at the end\n'
 
-type Sprint = Answers & { readonly steps?: readonly string[] | undefined }
+type InitSprint = InterviewAnswers & { readonly steps?: readonly string[] | undefined }
 
 /** Writes the checks found in this project into the template. */
-function sprintText(given: Sprint, template: Template | undefined, found: readonly string[]): string {
-  if (!template) return newSprintYaml({ ...given, goal: given.goal ?? placeholder })
-  return fillTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
+function renderSprintFile(given: InitSprint, template: SprintTemplate | undefined, found: readonly string[]): string {
+  if (!template) return renderSprintYaml({ ...given, goal: given.goal ?? placeholder })
+  return fillSprintTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
 }
 
 /** Runs before the first question. */
 function refuseExisting(name: string, io: Io): void {
   const file = sprintPath(newSprintFolder(name, io))
   if (!exists(file)) return
-  throw new RalphError('SPRINT_EXISTS', 'the sprint already exists', { place: { file: shownPath(file, io) } })
+  throw new RalphError('SPRINT_EXISTS', 'the sprint already exists', { place: { file: displayPath(file, io) } })
 }
 
-function closing(folder: string, goal: string | undefined, io: Io): string[] {
-  const shown = shownPath(folder, io)
+function printInitHint(folder: string, goal: string | undefined, io: Io): string[] {
+  const shown = displayPath(folder, io)
   const next = goal === undefined ? 'fill in the goal, then' : 'review it, then'
   return [`${shown}/SPRINT.yaml written`, `${next}: ralph run ${shown}`]
 }
@@ -179,9 +179,9 @@ async function writeWorkflow(io: Io): Promise<void> {
   const folder = join(io.cwd, '.claude', 'workflows')
   const file = join(folder, 'ralph.yaml')
   if (exists(file)) {
-    throw new RalphError('SPRINT_EXISTS', 'the workflow already exists', { place: { file: shownPath(file, io) } })
+    throw new RalphError('SPRINT_EXISTS', 'the workflow already exists', { place: { file: displayPath(file, io) } })
   }
-  await makeFolder(folder)
-  await writeNewFile(file, (await readTextIfThere(assetPath('workflows/ralph.yaml'))) ?? '')
-  io.print(`${shownPath(file, io)} written`)
+  await createFolder(folder)
+  await writeNewFile(file, (await readTextIfExists(assetPath('workflows/ralph.yaml'))) ?? '')
+  io.print(`${displayPath(file, io)} written`)
 }

@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
-import { aProgress, noon, started } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
+import { buildProgress, noon, started } from '../../../test/support/builders.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { fold } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../sprint/sprint-state.ts'
 import { logs } from './logs.ts'
 
-const said = (text: string, id = 'm') =>
+const agentText = (text: string, id = 'm') =>
   JSON.stringify({
     type: 'assistant',
     session_id: 's',
@@ -17,11 +17,11 @@ const said = (text: string, id = 'm') =>
 const over = JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'x', session_id: 's' })
 
 /** Creates a sprint with these transcripts, keyed by attempt. */
-async function aRecordedSprint(transcripts: Readonly<Record<string, readonly string[]>>) {
-  const dir = aFolder()
-  const first = aProgress({ agent: ['claude'] })
-  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
-  await opened?.store.save(fold(first, started()), started())
+async function createRecordedSprint(transcripts: Readonly<Record<string, readonly string[]>>) {
+  const dir = createTestFolder()
+  const first = buildProgress({ agent: ['claude'] })
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
+  await opened?.store.save(applyFactToProgress(first, started()), started())
   const write = (name: string, lines: readonly string[]) => {
     mkdirSync(join(dir, 'attempts', name), { recursive: true })
     writeFileSync(join(dir, 'attempts', name, 'transcript.jsonl'), lines.map((line) => `${line}\n`).join(''), {
@@ -34,15 +34,15 @@ async function aRecordedSprint(transcripts: Readonly<Record<string, readonly str
 
 describe('ralph logs', () => {
   it('shows every attempt of the last iteration, without its checks and hooks', async () => {
-    const { dir, close } = await aRecordedSprint({
-      '9-1': [said('early'), over],
-      '10-1': [said('first try')],
-      '10-2': [said('second try'), over],
+    const { dir, close } = await createRecordedSprint({
+      '9-1': [agentText('early'), over],
+      '10-1': [agentText('first try')],
+      '10-2': [agentText('second try'), over],
       '10-hook-lint': ['hook'],
       '10-check-1': ['check'],
     })
     await close()
-    const { io, text } = anIo()
+    const { io, text } = createTestIo()
 
     expect(await logs.run([dir], io)).toBe(0)
 
@@ -53,9 +53,9 @@ describe('ralph logs', () => {
   })
 
   it('prints the events of the given iteration as JSON', async () => {
-    const { dir, close } = await aRecordedSprint({ '1-1': [said('one')], '2-1': [said('two')] })
+    const { dir, close } = await createRecordedSprint({ '1-1': [agentText('one')], '2-1': [agentText('two')] })
     await close()
-    const { io, printed } = anIo()
+    const { io, printed } = createTestIo()
 
     await logs.run([dir, '--iteration', '1', '--json'], io)
 
@@ -69,9 +69,9 @@ describe('ralph logs', () => {
   })
 
   it('says so if the filter matches nothing', async () => {
-    const { dir, close } = await aRecordedSprint({ '1-1': [said('one'), over] })
+    const { dir, close } = await createRecordedSprint({ '1-1': [agentText('one'), over] })
     await close()
-    const { io, printed } = anIo()
+    const { io, printed } = createTestIo()
 
     await logs.run([dir, '--tool', 'Bash'], io)
 
@@ -83,19 +83,19 @@ describe('ralph logs', () => {
     ['a sprint that no agent has worked on', {}, [], /no transcript yet/],
     ['a number that is none', {}, ['--iteration', 'last'], /--iteration/],
   ])('refuses %s', async (_, transcripts, args, message) => {
-    const { dir, close } = await aRecordedSprint(transcripts)
+    const { dir, close } = await createRecordedSprint(transcripts)
     await close()
 
-    await expect(logs.run([dir, ...args], anIo().io)).rejects.toThrow(message)
+    await expect(logs.run([dir, ...args], createTestIo().io)).rejects.toThrow(message)
   })
 
   it('follows the next attempts while the sprint runs, and ends with it', async () => {
-    const { dir, write, close } = await aRecordedSprint({ '1-1': [said('one')] })
-    const { io, text } = anIo()
+    const { dir, write, close } = await createRecordedSprint({ '1-1': [agentText('one')] })
+    const { io, text } = createTestIo()
     const following = logs.run([dir, '--follow'], io)
     await expect.poll(text, { timeout: 5000 }).toContain('one')
-    write('1-1', [said('more', 'm2'), over])
-    write('2-1', [said('two')])
+    write('1-1', [agentText('more', 'm2'), over])
+    write('2-1', [agentText('two')])
     await expect.poll(text, { timeout: 5000 }).toContain('two')
     await close()
 
@@ -104,9 +104,9 @@ describe('ralph logs', () => {
   })
 
   it('prints nothing that a terminal would interpret', async () => {
-    const { dir, close } = await aRecordedSprint({ '1-1': [said('\u001b[2J\u001b[31mred\u001b[0m\u0007')] })
+    const { dir, close } = await createRecordedSprint({ '1-1': [agentText('\u001b[2J\u001b[31mred\u001b[0m\u0007')] })
     await close()
-    const { io, text } = anIo()
+    const { io, text } = createTestIo()
 
     await logs.run([dir], io)
 

@@ -7,21 +7,21 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { ownerOf } from '../../storage/state/sprint-lock.ts'
-import { command, positiveNumber } from '../io/command.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { agentAt } from '../live/watch-events.ts'
-import { oneLine, paintFor } from '../io/paint.ts'
-import { attemptsOf, openAttempt, type AttemptFolder } from '../report/attempts.ts'
-import { eventFilter, type Wanted } from '../report/event-filter.ts'
-import { redactFor } from '../io/secrets.ts'
+import { findIterationAgent } from '../live/watch-events.ts'
+import { toOneLine, createPaint } from '../io/paint.ts'
+import { listRecordedAttempts, openAttemptReader, type RecordedAttempt } from '../report/attempts.ts'
+import { createEventFilter, type EventFilter } from '../report/event-filter.ts'
+import { createSprintRedactor } from '../io/secrets.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
-const lookEveryMs = 300
+const pollIntervalMs = 300
 
-type Options = Wanted & { readonly json?: boolean; readonly follow?: boolean }
+type LogsFlags = EventFilter & { readonly json?: boolean; readonly follow?: boolean }
 
-export const logs = command({
+export const logs = defineCommand({
   name: 'logs',
   summary: 'Show what the agent said and did in each iteration',
   arguments: ['<sprint-dir>'],
@@ -45,22 +45,22 @@ export const logs = command({
     'ralph logs s --follow --tool Bash',
   ],
   async run({ values, positionals: [given = ''] }, io) {
-    const iteration = positiveNumber(values.iteration, '--iteration')
+    const iteration = parsePositiveNumber(values.iteration, '--iteration')
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
-    const found = await attemptsOf(sprintDir)
+    const found = await listRecordedAttempts(sprintDir)
     const chosen = iteration ?? found.at(-1)?.iteration
-    const isComing = values.follow === true && ownerOf(sprintDir) !== undefined
+    const isComing = values.follow === true && readSprintOwner(sprintDir) !== undefined
     if (!isComing && !found.some((one) => one.iteration === chosen)) throw noTranscript(found, iteration, given)
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
-    await show({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
+    await showLogs({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
     if (printed === 0 && values.json !== true) io.print(`no matching events in iteration ${chosen ?? 1}`)
     return 0
   },
 })
 
-function noTranscript(found: readonly AttemptFolder[], iteration: number | undefined, file: string): RalphError {
+function noTranscript(found: readonly RecordedAttempt[], iteration: number | undefined, file: string): RalphError {
   const numbers = found.map((one) => one.iteration)
   const which = iteration === undefined ? 'no transcript yet' : `no transcript of iteration ${iteration}`
   return new RalphError('FILE_NOT_FOUND', which, {
@@ -72,22 +72,22 @@ function noTranscript(found: readonly AttemptFolder[], iteration: number | undef
   })
 }
 
-type Showing = {
+type LogsContext = {
   readonly sprintDir: string
   readonly progress: Progress
   /** The only iteration to show; absent: the last one and all that follow. */
   readonly given: number | undefined
   readonly first: number
-  readonly options: Options
+  readonly options: LogsFlags
 }
 
-async function show({ sprintDir, progress, given, first, options }: Showing, io: Io): Promise<void> {
+async function showLogs({ sprintDir, progress, given, first, options }: LogsContext, io: Io): Promise<void> {
   const shown = new Set<string>()
   const next = async () =>
-    (await attemptsOf(sprintDir)).find(
+    (await listRecordedAttempts(sprintDir)).find(
       ({ iteration, folder }) => !shown.has(folder) && (given === undefined ? iteration >= first : iteration === given),
     )
-  const isRunning = () => options.follow === true && ownerOf(sprintDir) !== undefined
+  const isRunning = () => options.follow === true && readSprintOwner(sprintDir) !== undefined
   for (;;) {
     const mayCome = isRunning()
     const attempt = await next()
@@ -100,31 +100,31 @@ async function show({ sprintDir, progress, given, first, options }: Showing, io:
         { ...options, isOver: async () => !isRunning() || (await next()) !== undefined },
         io,
       )
-    } else if (!mayCome || (given !== undefined && (await isPast(sprintDir, given, io)))) return
-    else await sleep(lookEveryMs)
+    } else if (!mayCome || (given !== undefined && (await isIterationOver(sprintDir, given, io)))) return
+    else await sleep(pollIntervalMs)
   }
 }
 
-const isPast = async (sprintDir: string, iteration: number, io: Io): Promise<boolean> =>
+const isIterationOver = async (sprintDir: string, iteration: number, io: Io): Promise<boolean> =>
   (await requireProgress(sprintDir, io)).iterations.some(({ number }) => number >= iteration)
 
-type Following = Options & { readonly isOver: () => Promise<boolean> }
+type AttemptReading = LogsFlags & { readonly isOver: () => Promise<boolean> }
 
 /** Reads to the end of the file; when following, until the attempt ends. */
-async function showAttempt(attempt: AttemptFolder, progress: Progress, options: Following, io: Io): Promise<void> {
-  const agent = agentAt(progress, attempt.iteration)
+async function showAttempt(attempt: RecordedAttempt, progress: Progress, options: AttemptReading, io: Io): Promise<void> {
+  const agent = findIterationAgent(progress, attempt.iteration)
   const printer = options.json === true ? jsonPrinter(attempt, io) : textPrinter(attempt, agent, io)
   const isAll = options.tool === undefined && options.errors !== true
   const turn = { isOver: false }
-  const filtered = eventFilter(options, printer.event)
-  const redact = redactFor(dirname(dirname(attempt.folder)), io)
-  const reading = await openAttempt(attempt, { agent, redact }, (event) => {
+  const filtered = createEventFilter(options, printer.event)
+  const redact = createSprintRedactor(dirname(dirname(attempt.folder)), io)
+  const reading = await openAttemptReader(attempt, { agent, redact }, (event) => {
     if (event.kind === 'terminal') turn.isOver = true
     filtered(event)
   })
   await reading.read()
   while (options.follow === true && !turn.isOver && !(await options.isOver())) {
-    await sleep(lookEveryMs)
+    await sleep(pollIntervalMs)
     await reading.read()
   }
   const isAtWork = attemptState(attempt.folder) === 'running'
@@ -134,19 +134,19 @@ async function showAttempt(attempt: AttemptFolder, progress: Progress, options: 
 }
 
 /** Print the heading only before the first event. */
-function textPrinter({ iteration, attempt, again }: AttemptFolder, agent: string, io: Io) {
-  const paint = paintFor(io.color)
+function textPrinter({ iteration, attempt, again }: RecordedAttempt, agent: string, io: Io) {
+  const paint = createPaint(io.color)
   const twice = again > 1 ? `, restarted (${again})` : ''
   let isHeaded = false
   const print = (line: string) => {
-    if (!isHeaded) io.print(paint.bold(`== iteration ${iteration}, attempt ${attempt}${twice}  ${oneLine(agent)}`))
+    if (!isHeaded) io.print(paint.bold(`== iteration ${iteration}, attempt ${attempt}${twice}  ${toOneLine(agent)}`))
     isHeaded = true
     io.print(line)
   }
   return transcriptPrinter(print)
 }
 
-const jsonPrinter = ({ iteration, attempt }: AttemptFolder, io: Io) => ({
+const jsonPrinter = ({ iteration, attempt }: RecordedAttempt, io: Io) => ({
   event: (event: AgentEvent) => io.print(JSON.stringify({ type: 'agent', iteration, attempt, event })),
   end: (_outcome: Outcome) => {},
 })

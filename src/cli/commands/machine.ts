@@ -1,13 +1,13 @@
 import type { Client } from '../../client/client.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
-import { command } from '../io/command.ts'
-import { clientOf } from '../serve/served.ts'
+import { defineCommand } from '../io/command.ts'
+import { createBackendClient } from '../serve/served.ts'
 
 const verbs = ['token', 'list', 'approve', 'cordon', 'drain', 'free', 'update', 'revoke'] as const
-type Verb = (typeof verbs)[number]
+type MachineVerb = (typeof verbs)[number]
 
-export const machine = command({
+export const machine = defineCommand({
   name: 'machine',
   summary: 'Connect, approve and manage machines',
   arguments: [`<${verbs.join('|')}>`, '[machine]'],
@@ -35,16 +35,16 @@ RALPH_TOKEN name.`,
     const verb = verbs.find((name) => name === given)
     if (!verb)
       throw new RalphError('USAGE', `machine: unknown command "${given}"`, { hint: `use one of ${verbs.join(', ')}` })
-    const client = clientOf(values.data, io)
+    const client = createBackendClient(values.data, io)
     const labels = values.labels?.split(',').map((label) => label.trim())
     const wanted = { name: values.name, labels, approve: values.approve }
-    const done = await carryOut(verb, which, { client, wanted, version: values.version })
+    const done = await runMachineVerb(verb, which, { client, wanted, version: values.version })
     io.print(values.json === true ? JSON.stringify(done.json) : done.text)
     return 0
   },
 })
 
-type Asked = {
+type MachineRequest = {
   readonly client: Client
   readonly version: string | undefined
   readonly wanted: {
@@ -54,16 +54,16 @@ type Asked = {
   }
 }
 
-type Done = { readonly json: unknown; readonly text: string }
+type MachineResult = { readonly json: unknown; readonly text: string }
 
-async function carryOut(verb: Verb, which: string | undefined, { client, wanted, version }: Asked): Promise<Done> {
+async function runMachineVerb(verb: MachineVerb, which: string | undefined, { client, wanted, version }: MachineRequest): Promise<MachineResult> {
   if (verb === 'token') {
     const token = await client.makeJoinToken(wanted)
     return { json: token, text: `Run this on the machine within 15 minutes:\n\n  ${token.command}\n` }
   }
   const { items } = await client.listMachines({})
-  if (verb === 'list') return { json: items, text: items.map(row).join('\n') || 'no machine has joined yet' }
-  const { id: machineId, name } = found(items, which)
+  if (verb === 'list') return { json: items, text: items.map(formatMachineRow).join('\n') || 'no machine has joined yet' }
+  const { id: machineId, name } = findMachineByName(items, which)
   if (verb === 'revoke') return { json: await client.revokeMachine({ machineId }), text: `${name} is revoked` }
   if (verb === 'update') {
     const json = await client.updateMachine({ machineId, version })
@@ -73,7 +73,7 @@ async function carryOut(verb: Verb, which: string | undefined, { client, wanted,
   return { json: await client.changeMachine({ machineId, status }), text: `${name} is ${status}` }
 }
 
-function found(machines: readonly Machine[], which: string | undefined): Machine {
+function findMachineByName(machines: readonly Machine[], which: string | undefined): Machine {
   if (which === undefined) throw new RalphError('USAGE', 'machine: missing name or id', { hint: 'ralph machine list' })
   const meant = machines.filter(({ id, name }) => id === which || name === which)
   const [only] = meant
@@ -83,7 +83,7 @@ function found(machines: readonly Machine[], which: string | undefined): Machine
   throw new RalphError('NO_MACHINE', why, { hint: 'ralph machine list' })
 }
 
-function row({ id, name, status, local, reachable, lastSeenAt, running, slots, alarm, version }: Machine): string {
+function formatMachineRow({ id, name, status, local, reachable, lastSeenAt, running, slots, alarm, version }: Machine): string {
   const place = local ? 'this computer' : id
   const seen = reachable
     ? 'connected'

@@ -1,14 +1,14 @@
 import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
 import { chooseMode } from '../../loop/mode.ts'
-import { promptFor } from '../../loop/protocol.ts'
-import { nextDue } from '../../loop/standard/next-work.ts'
+import { buildIterationPrompt } from '../../loop/protocol.ts'
+import { findDueWork } from '../../loop/standard/next-work.ts'
 import { reopenFailed } from '../../loop/standard/reopen.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { command, positiveNumber } from '../io/command.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
-export const prompt = command({
+export const prompt = defineCommand({
   name: 'prompt',
   summary: 'Print the next prompt',
   arguments: ['<sprint-dir>'],
@@ -29,29 +29,29 @@ export const prompt = command({
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
-    const due = progress.mode === 'standard' ? duePhase(progress, values) : dueIteration(progress, values)
-    const text = promptFor(progress, due)
+    const due = progress.mode === 'standard' ? nextPhasePrompt(progress, values) : nextIterationPrompt(progress, values)
+    const text = buildIterationPrompt(progress, due)
     io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())
     return 0
   },
 })
 
-type Values = { readonly mode?: string; readonly iteration?: string }
+type PromptFlags = { readonly mode?: string; readonly iteration?: string }
 
 /** For phases: the current work item, or the next one. */
-function duePhase(progress: Progress, { mode, iteration }: Values) {
+function nextPhasePrompt(progress: Progress, { mode, iteration }: PromptFlags) {
   if (mode !== undefined)
     throw new RalphError('USAGE', '--mode works only for sprints with a goal; this sprint has phases')
-  const number = positiveNumber(iteration, '--iteration')
-  const { number: current, work = nextDue(reopenFailed(progress))?.ref } = progress.live[0] ?? {
+  const number = parsePositiveNumber(iteration, '--iteration')
+  const { number: current, work = findDueWork(reopenFailed(progress))?.ref } = progress.live[0] ?? {
     number: progress.stats.currentIteration + 1,
   }
   if (!work) throw new RalphError('USAGE', 'the sprint has no next prompt')
   return { number: number ?? current, mode: 'executing' as const, step: work.step ?? work.phase, work }
 }
 
-function dueIteration(progress: Progress, { mode, iteration }: Values) {
-  const number = positiveNumber(iteration, '--iteration')
+function nextIterationPrompt(progress: Progress, { mode, iteration }: PromptFlags) {
+  const number = parsePositiveNumber(iteration, '--iteration')
   const wanted = Mode.safeParse(mode)
   if (mode !== undefined && !wanted.success) {
     throw new RalphError('USAGE', `--mode expects ${Mode.options.join(', ')}, not "${mode}"`)

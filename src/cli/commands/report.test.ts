@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
-import { after, aProgress, noon, type Play, reports, started } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
+import { after, buildProgress, noon, type Play, reports, started } from '../../../test/support/builders.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import { openWorkspace } from '../../storage/git/workspace.ts'
-import { fold } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../sprint/sprint-state.ts'
 import { report } from './report.ts'
 
 const line = JSON.stringify({
@@ -17,18 +17,18 @@ const line = JSON.stringify({
 })
 
 /** Creates a project whose sprint has run one iteration that changed a file. */
-async function aFinishedSprint() {
-  const project = aFolder()
+async function createFinishedSprint() {
+  const project = createTestFolder()
   const dir = join(project, '.claude', 'sprints', 's')
   mkdirSync(dir, { recursive: true })
   execFileSync('git', ['init', '--quiet'], { cwd: project })
-  let progress = aProgress({ agent: ['claude'], checkpoint: true })
+  let progress = buildProgress({ agent: ['claude'], checkpoint: true })
   const workspace = await openWorkspace({ project, sprintDir: dir, sprintId: progress.sprintId })
   await workspace.start()
   writeFileSync(join(project, 'new.txt'), 'a < b\n')
   const commit = await workspace.checkpoint(1, 'one')
   const first = progress
-  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
   const made: Play = { type: 'checkpoint-made', at: noon, iteration: 1, commit }
   for (const play of [started(), reports({ status: 'goal-complete' }), made]) {
     const fact = typeof play === 'function' ? play(progress) : play
@@ -43,8 +43,8 @@ async function aFinishedSprint() {
 
 describe('ralph report', () => {
   it('writes a page with the diff and the transcript of each iteration to the sprint folder', async () => {
-    const { project, dir, status } = await aFinishedSprint()
-    const { io, printed } = anIo({ cwd: project })
+    const { project, dir, status } = await createFinishedSprint()
+    const { io, printed } = createTestIo({ cwd: project })
 
     expect(await report.run([dir], io)).toBe(0)
 
@@ -55,8 +55,8 @@ describe('ralph report', () => {
   })
 
   it('prints Markdown, or writes it to the given file', async () => {
-    const { project, dir } = await aFinishedSprint()
-    const { io, printed, text } = anIo({ cwd: project })
+    const { project, dir } = await createFinishedSprint()
+    const { io, printed, text } = createTestIo({ cwd: project })
 
     await report.run([dir, '--markdown'], io)
     expect(text()).toMatch(/^## ✅ .*: completed\n/)
@@ -68,8 +68,8 @@ describe('ralph report', () => {
   })
 
   it('reports the file or the text as JSON', async () => {
-    const { project, dir } = await aFinishedSprint()
-    const { io, printed } = anIo({ cwd: project })
+    const { project, dir } = await createFinishedSprint()
+    const { io, printed } = createTestIo({ cwd: project })
 
     await report.run([dir, '--json'], io)
     await report.run([dir, '--markdown', '--json'], io)
@@ -85,13 +85,13 @@ describe('ralph report', () => {
     ['an output in a folder that is not there', 'nowhere/r.html', /cannot write/],
     ['an empty output', '', /--output is empty/],
   ])('refuses %s', async (_, output, message) => {
-    const { project, dir } = await aFinishedSprint()
+    const { project, dir } = await createFinishedSprint()
 
-    await expect(report.run([dir, '--output', output], anIo({ cwd: project }).io)).rejects.toThrow(message)
+    await expect(report.run([dir, '--output', output], createTestIo({ cwd: project }).io)).rejects.toThrow(message)
     expect(existsSync(join(dir, 'report.html'))).toBe(false)
   })
 
   it('refuses a sprint that has not been compiled', async () => {
-    await expect(report.run([aFolder()], anIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
+    await expect(report.run([createTestFolder()], createTestIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
   })
 })

@@ -5,22 +5,22 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { isFolder, unwritable } from '../../platform/files/files.ts'
+import { isFolder, unwritableFile } from '../../platform/files/files.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { diffOf } from '../../storage/git/workspace.ts'
-import { command } from '../io/command.ts'
+import { diffIterations } from '../../storage/git/workspace.ts'
+import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { agentAt } from '../live/watch-events.ts'
-import { attemptsOf, openAttempt, type AttemptFolder } from '../report/attempts.ts'
-import type { History } from '../report/history.ts'
-import { htmlReport } from '../report/html-report.ts'
-import { markdownReport } from '../report/markdown-report.ts'
+import { findIterationAgent } from '../live/watch-events.ts'
+import { listRecordedAttempts, openAttemptReader, type RecordedAttempt } from '../report/attempts.ts'
+import type { SprintHistory } from '../report/history.ts'
+import { renderHtmlReport } from '../report/html-report.ts'
+import { renderMarkdownReport } from '../report/markdown-report.ts'
 import { readHistory } from '../report/read-history.ts'
-import { boundedLines, boundedText, type ReportData } from '../report/report-data.ts'
-import { shownPath } from '../io/display-path.ts'
-import { redactFor } from '../io/secrets.ts'
+import { createBoundedLines, truncatePatch, type ReportData } from '../report/report-data.ts'
+import { displayPath } from '../io/display-path.ts'
+import { createSprintRedactor } from '../io/secrets.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-import { workspaceOf } from './diff.ts'
+import { resolveSprintWorkspace } from './diff.ts'
 
 /** Keeps the page of a hundred iterations fast to open. */
 const bounds = {
@@ -32,7 +32,7 @@ const bounds = {
   iterations: 200,
 }
 
-export const report = command({
+export const report = defineCommand({
   name: 'report',
   summary: 'Write a report of a sprint as one HTML page or as Markdown',
   arguments: ['<sprint-dir>'],
@@ -56,11 +56,11 @@ and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "r
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
     const isMarkdown = values.markdown === true
-    const file = target(values.output ?? (isMarkdown ? '-' : join(sprintDir, 'report.html')), io)
-    const data = await gather(sprintDir, progress, { isMarkdown }, io)
-    const text = isMarkdown ? markdownReport(data) : htmlReport(data)
-    if (file !== undefined) await write(file, text)
-    const shown = file === undefined ? undefined : shownPath(file, io)
+    const file = resolveReportFile(values.output ?? (isMarkdown ? '-' : join(sprintDir, 'report.html')), io)
+    const data = await gatherReportData(sprintDir, progress, { isMarkdown }, io)
+    const text = isMarkdown ? renderMarkdownReport(data) : renderHtmlReport(data)
+    if (file !== undefined) await writeReport(file, text)
+    const shown = file === undefined ? undefined : displayPath(file, io)
     const format = isMarkdown ? 'markdown' : 'html'
     if (values.json === true) io.print(JSON.stringify({ format, file: shown ?? null, ...(!shown && { text }) }))
     else io.print(shown ?? text.trimEnd())
@@ -69,7 +69,7 @@ and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "r
 })
 
 /** Undefined: stdout. */
-function target(output: string, io: Io): string | undefined {
+function resolveReportFile(output: string, io: Io): string | undefined {
   if (output === '-') return undefined
   if (output === '') throw new RalphError('USAGE', 'report: --output is empty')
   const file = resolve(io.cwd, output)
@@ -80,15 +80,15 @@ function target(output: string, io: Io): string | undefined {
   })
 }
 
-async function write(file: string, text: string): Promise<void> {
+async function writeReport(file: string, text: string): Promise<void> {
   try {
     await writeFileAtomic(file, text)
   } catch (error) {
-    throw unwritable(file, error)
+    throw unwritableFile(file, error)
   }
 }
 
-async function gather(
+async function gatherReportData(
   sprintDir: string,
   progress: Progress,
   { isMarkdown }: { isMarkdown: boolean },
@@ -103,25 +103,25 @@ async function gather(
   }
   const none = { history, madeAt: io.now(), diffs: new Map<number, string>(), transcripts: new Map<number, string[]>() }
   if (isMarkdown) return none
-  const redact = redactFor(sprintDir, io)
+  const redact = createSprintRedactor(sprintDir, io)
   return {
     ...none,
-    diffs: await diffsOf(sprintDir, history, io),
-    transcripts: await transcriptsOf(sprintDir, history, redact),
+    diffs: await readIterationDiffs(sprintDir, history, io),
+    transcripts: await readIterationTranscripts(sprintDir, history, redact),
   }
 }
 
 /** Without git, or without checkpoints, there are no diffs; the report shows everything else. */
-async function diffsOf(sprintDir: string, { progress, iterations }: History, io: Io): Promise<Map<number, string>> {
+async function readIterationDiffs(sprintDir: string, { progress, iterations }: SprintHistory, io: Io): Promise<Map<number, string>> {
   const diffs = new Map<number, string>()
-  const redact = redactFor(sprintDir, io)
+  const redact = createSprintRedactor(sprintDir, io)
   const changed = iterations.filter(({ checkpoint }) => checkpoint !== undefined).slice(-bounds.iterations)
   let room = bounds.allDiffs
   for (const { number } of changed.toReversed()) {
     const range = { from: number - 1, to: number }
-    const diff = redact(await diffOf(workspaceOf(sprintDir, progress, io), range).catch(() => ''))
+    const diff = redact(await diffIterations(resolveSprintWorkspace(sprintDir, progress, io), range).catch(() => ''))
     if (diff === '') continue
-    const shown = boundedText(diff, Math.max(200, Math.min(bounds.diff, room)))
+    const shown = truncatePatch(diff, Math.max(200, Math.min(bounds.diff, room)))
     room -= shown.length
     diffs.set(number, shown)
   }
@@ -129,12 +129,12 @@ async function diffsOf(sprintDir: string, { progress, iterations }: History, io:
 }
 
 /** Newest first: when the page is full, older transcripts are only mentioned. */
-async function transcriptsOf(
+async function readIterationTranscripts(
   sprintDir: string,
-  { progress, iterations }: History,
+  { progress, iterations }: SprintHistory,
   redact: Redact,
 ): Promise<Map<number, string[]>> {
-  const attempts = await attemptsOf(sprintDir)
+  const attempts = await listRecordedAttempts(sprintDir)
   const numbers = [...new Set(attempts.map(({ iteration }) => iteration))].toReversed()
   const transcripts = new Map<number, string[]>()
   let room = bounds.allTranscripts
@@ -143,10 +143,10 @@ async function transcriptsOf(
       transcripts.set(number, [`omitted to keep this page small; see: ralph logs --iteration ${number}`])
       continue
     }
-    const agent = agentAt({ ...progress, iterations: [...iterations] }, number)
+    const agent = findIterationAgent({ ...progress, iterations: [...iterations] }, number)
     const lines: string[] = []
     for (const attempt of attempts.filter(({ iteration }) => iteration === number)) {
-      lines.push(...(await linesOf(attempt, { agent, redact })), '')
+      lines.push(...(await attemptLogLines(attempt, { agent, redact })), '')
     }
     room -= lines.reduce((length, line) => length + line.length, 0)
     transcripts.set(number, lines)
@@ -154,13 +154,13 @@ async function transcriptsOf(
   return transcripts
 }
 
-async function linesOf(
-  attempt: AttemptFolder,
+async function attemptLogLines(
+  attempt: RecordedAttempt,
   how: { readonly agent: string; readonly redact: Redact },
 ): Promise<string[]> {
-  const kept = boundedLines(bounds.headLines, bounds.tailLines)
+  const kept = createBoundedLines(bounds.headLines, bounds.tailLines)
   const printer = transcriptPrinter((line) => kept.add(line))
-  const reading = await openAttempt(attempt, how, printer.event)
+  const reading = await openAttemptReader(attempt, how, printer.event)
   const isAtWork = attemptState(attempt.folder) === 'running'
   const outcome = await reading.end()
   if (!isAtWork) printer.end(outcome)

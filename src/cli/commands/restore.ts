@@ -1,12 +1,12 @@
 import { RalphError } from '../../contract/errors.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { ownerOf } from '../../storage/state/sprint-lock.ts'
-import { restore as restoreFiles } from '../../storage/git/workspace.ts'
-import { command } from '../io/command.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { restoreIteration as restoreFiles } from '../../storage/git/workspace.ts'
+import { defineCommand } from '../io/command.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-import { workspaceOf } from './diff.ts'
+import { resolveSprintWorkspace } from './diff.ts'
 
-export const restore = command({
+export const restore = defineCommand({
   name: 'restore',
   summary: 'Restore the files to their state after an iteration',
   arguments: ['<sprint-dir>', '<iteration>'],
@@ -20,7 +20,7 @@ Only files change; your commits, index and branch stay as they are.`,
     if (!Number.isInteger(number) || number < 0) {
       throw new RalphError('USAGE', `restore: "${iteration}" is not an iteration number`)
     }
-    const owner = ownerOf(sprintDir)
+    const owner = readSprintOwner(sprintDir)
     if (owner !== undefined) {
       throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, {
         place: { file: given },
@@ -28,7 +28,7 @@ Only files change; your commits, index and branch stay as they are.`,
       })
     }
     const progress = await requireProgress(sprintDir, io)
-    const workspace = workspaceOf(sprintDir, progress, io)
+    const workspace = resolveSprintWorkspace(sprintDir, progress, io)
     const saved = await restoreFiles(workspace, number, io.now())
     const ref = `refs/ralph/${progress.sprintId}/${saved}`
     if (values.json === true) io.print(JSON.stringify({ restored: number, saved: ref }))

@@ -2,15 +2,15 @@ import { resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
 import { exists } from '../../platform/files/files.ts'
-import { makeSprintFolder, openSprintFolder, sprintPath } from '../../storage/state/sprint-folder.ts'
+import { createSprintFolder, openSprintFolder, sprintPath } from '../../storage/state/sprint-folder.ts'
 import { chooseAgents } from '../agents/choose-agent.ts'
-import { ciOutput, isCi } from '../ci/ci-output.ts'
-import { command, positiveNumber } from '../io/command.ts'
+import { createCiOutput, isCi } from '../ci/ci-output.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { freeName, newSprint } from '../sprint/new-sprint.ts'
+import { findFreeName, createSprint } from '../sprint/new-sprint.ts'
 import { runInTerminal } from '../run/run-in-terminal.ts'
-import { shownPath } from '../io/display-path.ts'
-import { newSprintYaml, slug } from '../sprint/sprint-files.ts'
+import { displayPath } from '../io/display-path.ts'
+import { renderSprintYaml, slugFromGoal } from '../sprint/sprint-files.ts'
 
 const options = {
   goal: {
@@ -59,8 +59,8 @@ const options = {
 } as const
 
 /** One command under two names: running a stopped sprint resumes it. */
-const runner = (name: 'run' | 'resume', summary: string) =>
-  command({
+const createRunCommand = (name: 'run' | 'resume', summary: string) =>
+  defineCommand({
     name,
     summary,
     arguments: ['[sprint-dir]'],
@@ -73,15 +73,15 @@ Limits given here apply to this run; the counters of a resumed sprint continue.`
     ],
     async run({ values, positionals: [given] }, io) {
       const limits = {
-        iterations: positiveNumber(values['max-iterations'], '--max-iterations'),
-        usd: positiveNumber(values['budget-usd'], '--budget-usd', 'any'),
-        durationMs: durationOf(values['max-duration']),
+        iterations: parsePositiveNumber(values['max-iterations'], '--max-iterations'),
+        usd: parsePositiveNumber(values['budget-usd'], '--budget-usd', 'any'),
+        durationMs: parseDurationFlag(values['max-duration']),
       }
-      const ci = isCi(values.ci, io.env) ? ciOutput(io) : undefined
+      const ci = isCi(values.ci, io.env) ? createCiOutput(io) : undefined
       const shown = ci && values.json !== true ? ci.io : io
       const keepAwake = values['no-keep-awake'] !== true
       try {
-        const sprintDir = await sprintFolder(given, values, shown)
+        const sprintDir = await resolveSprintFolder(given, values, shown)
         return await runInTerminal({ sprintDir, limits, ...values, ci, keepAwake }, shown)
       } catch (error) {
         if (values.json !== true) ci?.showError(error)
@@ -90,17 +90,17 @@ Limits given here apply to this run; the counters of a resumed sprint continue.`
     },
   })
 
-export const run = runner('run', 'Run a sprint until its goal is reached')
-export const resume = runner('resume', 'Resume a sprint (same as run)')
+export const run = createRunCommand('run', 'Run a sprint until its goal is reached')
+export const resume = createRunCommand('resume', 'Resume a sprint (same as run)')
 
-function durationOf(text: string | undefined): number | undefined {
+function parseDurationFlag(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
   if (ms > 0) return ms
   throw new RalphError('USAGE', `--max-duration expects a duration such as 30m or 2h, not "${text}"`)
 }
 
-async function sprintFolder(
+async function resolveSprintFolder(
   given: string | undefined,
   values: { readonly goal?: string; readonly agent?: string },
   io: Io,
@@ -117,8 +117,8 @@ async function sprintFolder(
   // Checked again later. Checking here avoids creating a folder when no agent is installed.
   chooseAgents(agent === undefined ? undefined : [agent], io)
   if (given === undefined) {
-    const folder = await newSprint(freeName(slug(goal), io), newSprintYaml({ goal, agent }), io)
-    io.printError(`new sprint in ${shownPath(folder, io)}`)
+    const folder = await createSprint(findFreeName(slugFromGoal(goal), io), renderSprintYaml({ goal, agent }), io)
+    io.printError(`new sprint in ${displayPath(folder, io)}`)
     return folder
   }
   const folder = resolve(io.cwd, given)
@@ -127,6 +127,6 @@ async function sprintFolder(
       hint: 'omit --goal, or choose another folder',
     })
   }
-  await makeSprintFolder(folder, newSprintYaml({ goal, agent }))
+  await createSprintFolder(folder, renderSprintYaml({ goal, agent }))
   return folder
 }

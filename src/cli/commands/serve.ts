@@ -1,8 +1,8 @@
-import { command } from '../io/command.ts'
-import { clientOf } from '../serve/served.ts'
-import { serveSettings } from '../serve/settings.ts'
+import { defineCommand } from '../io/command.ts'
+import { createBackendClient } from '../serve/served.ts'
+import { parseServeSettings } from '../serve/settings.ts'
 
-export const serve = command({
+export const serve = defineCommand({
   name: 'serve',
   summary: 'Run the backend: the page, the API, and agents on this computer',
   options: {
@@ -36,11 +36,11 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
   examples: ['ralph serve', 'ralph serve --port 0', 'ralph serve --machines-port 7258', 'ralph serve --ticket'],
   async run({ values }, io) {
     if (values.ticket === true) {
-      const { address } = await clientOf(values.data, io).makeTicket({})
+      const { address } = await createBackendClient(values.data, io).makeTicket({})
       io.print(values.json === true ? JSON.stringify({ address }) : address)
       return 0
     }
-    const settings = serveSettings(values, io)
+    const settings = parseServeSettings(values, io)
     const { runBackend } = await import('../serve/run-backend.ts')
     return runBackend(settings, { withMachine: values['no-machine'] !== true, json: values.json === true }, io)
   },

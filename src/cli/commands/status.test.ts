@@ -1,29 +1,29 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
 import {
   after,
-  aProgress,
+  buildProgress,
   attemptEnded,
-  aReport,
+  buildReport,
   newSteps,
   noon,
   type Play,
   started,
 } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { noUsage } from '../../contract/outcome.ts'
-import { shown, type Progress } from '../../contract/progress.ts'
+import { historyLimits, type Progress } from '../../contract/progress.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { widthOf } from '../io/width.ts'
-import { fold } from '../sprint/sprint-state.ts'
+import { measureWidth } from '../io/width.ts'
+import { applyFactToProgress } from '../sprint/sprint-state.ts'
 import { status } from './status.ts'
 
 /** Creates a sprint in this folder, applies these facts, and closes it. Returns its final progress. */
-async function lived(dir: string, first: Progress, ...plays: readonly Play[]): Promise<Progress> {
+async function createSprintWithFacts(dir: string, first: Progress, ...plays: readonly Play[]): Promise<Progress> {
   mkdirSync(dir, { recursive: true })
-  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
   let progress = first
   for (const play of plays) {
     const fact = typeof play === 'function' ? play(progress) : play
@@ -34,23 +34,23 @@ async function lived(dir: string, first: Progress, ...plays: readonly Play[]): P
   return progress
 }
 
-const spending = { usage: { ...noUsage, inputTokens: 1200, outputTokens: 34, cacheReadTokens: 5_600_000 } }
-const goesOn = (costUsd?: number): Play =>
+const runSpending = { usage: { ...noUsage, inputTokens: 1200, outputTokens: 34, cacheReadTokens: 5_600_000 } }
+const proceedCosting = (costUsd?: number): Play =>
   attemptEnded(
-    { kind: 'report', report: aReport({ pendingSteps: newSteps('one more thing') }) },
-    { ...spending, costUsd, model: 'opus' },
+    { kind: 'report', report: buildReport({ pendingSteps: newSteps('one more thing') }) },
+    { ...runSpending, costUsd, model: 'opus' },
   )
 
 describe('ralph status', () => {
   it('shows all sprints as a table that fits the terminal', async () => {
-    const cwd = aFolder()
+    const cwd = createTestFolder()
     const dir = (name: string) => join(cwd, '.claude', 'sprints', name)
-    await lived(dir('a'), aProgress({ goal: 'Build login '.repeat(20) }), started(), goesOn(0.5))
-    await lived(dir('b'), aProgress({ goal: '認証システムを構築する', limits: { iterations: 40 } }))
+    await createSprintWithFacts(dir('a'), buildProgress({ goal: 'Build login '.repeat(20) }), started(), proceedCosting(0.5))
+    await createSprintWithFacts(dir('b'), buildProgress({ goal: '認証システムを構築する', limits: { iterations: 40 } }))
     mkdirSync(dir('c'))
     mkdirSync(dir('d'))
     writeFileSync(join(dir('d'), 'PROGRESS.yaml'), 'schema-version: 99\n')
-    const { io, printed } = anIo({ cwd, now: () => noon + 65_000 })
+    const { io, printed } = createTestIo({ cwd, now: () => noon + 65_000 })
 
     await status.run([], io)
 
@@ -64,10 +64,10 @@ describe('ralph status', () => {
   })
 
   it.each([30, 40, 60, 80, 200])('prints no line wider than %i columns', async (columns) => {
-    const cwd = aFolder()
+    const cwd = createTestFolder()
     const dir = join(cwd, '.claude', 'sprints', '2026-11-15_a')
-    await lived(dir, aProgress({ goal: '認証 👩‍💻'.repeat(50) }), started(), goesOn(0.5), goesOn(1))
-    const { io, printed } = anIo({ cwd, columns: () => columns })
+    await createSprintWithFacts(dir, buildProgress({ goal: '認証 👩‍💻'.repeat(50) }), started(), proceedCosting(0.5), proceedCosting(1))
+    const { io, printed } = createTestIo({ cwd, columns: () => columns })
 
     await status.run([], io)
     const table = printed.splice(0)
@@ -77,14 +77,14 @@ describe('ralph status', () => {
       -1,
     )
 
-    expect([...table, ...receipts].filter((line) => widthOf(line) > columns)).toEqual([])
+    expect([...table, ...receipts].filter((line) => measureWidth(line) > columns)).toEqual([])
     expect(receipts.length).toBeGreaterThan(2)
   })
 
   it('shows a receipt for each of the last iterations', async () => {
-    const dir = aFolder()
-    await lived(dir, aProgress(), started({ agents: ['claude'] }), goesOn(0.25), goesOn())
-    const { io, printed } = anIo({ columns: () => 140 })
+    const dir = createTestFolder()
+    await createSprintWithFacts(dir, buildProgress(), started({ agents: ['claude'] }), proceedCosting(0.25), proceedCosting())
+    const { io, printed } = createTestIo({ columns: () => 140 })
 
     await status.run([dir], io)
 
@@ -102,15 +102,15 @@ describe('ralph status', () => {
   })
 
   it('shows history with --all that PROGRESS.yaml has dropped', async () => {
-    const dir = aFolder()
-    const count = shown.iterations + 20
-    const progress = await lived(dir, aProgress(), started(), ...Array.from({ length: count }, () => goesOn(0.01)))
-    const { io, printed } = anIo()
+    const dir = createTestFolder()
+    const count = historyLimits.iterations + 20
+    const progress = await createSprintWithFacts(dir, buildProgress(), started(), ...Array.from({ length: count }, () => proceedCosting(0.01)))
+    const { io, printed } = createTestIo()
 
     await status.run([dir, '--all', '--json'], io)
 
     const { history } = JSON.parse(printed[0] ?? '')
-    expect(progress.iterations).toHaveLength(shown.iterations)
+    expect(progress.iterations).toHaveLength(historyLimits.iterations)
     expect(history.iterations.map(({ number }: { number: number }) => number)).toEqual(
       Array.from({ length: count }, (_, index) => index + 1),
     )
@@ -118,6 +118,6 @@ describe('ralph status', () => {
   })
 
   it('requires a sprint folder for --all', async () => {
-    await expect(status.run(['--all'], anIo().io)).rejects.toThrow(/--all needs a sprint folder/)
+    await expect(status.run(['--all'], createTestIo().io)).rejects.toThrow(/--all needs a sprint folder/)
   })
 })

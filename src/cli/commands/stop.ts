@@ -1,8 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { ownerOf } from '../../storage/state/sprint-lock.ts'
-import { command } from '../io/command.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { defineCommand } from '../io/command.ts'
 
 const options = {
   'after-iteration': { type: 'boolean', description: 'after the iteration with its checks and hooks (default)' },
@@ -14,12 +14,12 @@ const options = {
   json: { type: 'boolean', description: 'print {requested, when} as JSON' },
 } as const
 
-type When = 'iteration' | 'turn' | 'now'
-type Values = { readonly 'after-iteration'?: boolean; readonly 'after-turn'?: boolean; readonly now?: boolean }
+type StopMoment = 'iteration' | 'turn' | 'now'
+type StopFlags = { readonly 'after-iteration'?: boolean; readonly 'after-turn'?: boolean; readonly now?: boolean }
 
 /** Commands that end a run from another terminal; they differ in the status they leave. */
-const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: string) =>
-  command({
+const createStopCommand = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: string) =>
+  defineCommand({
     name,
     summary,
     arguments: ['<sprint-dir>'],
@@ -28,11 +28,11 @@ const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: 
     examples: [`ralph ${name} .claude/sprints/2026-11-15_auth`, `ralph ${name} s --now`],
     async run({ values, positionals: [given = ''] }, io) {
       const sprintDir = openSprintFolder(given)
-      const when = whenOf(values)
-      const owner = ownerOf(sprintDir)
+      const when = parseStopWhen(values)
+      const owner = readSprintOwner(sprintDir)
       if (owner === undefined)
         throw new RalphError('NOT_RUNNING', 'this sprint is not running', { place: { file: given } })
-      if (!(await postRequest(sprintDir, { type: 'stop', as, when }, io.now()))) throw noAnswer(owner, given)
+      if (!(await postRequest(sprintDir, { type: 'stop', as, when }, io.now()))) throw noResponseError(owner, given)
       io.print(
         values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
       )
@@ -40,19 +40,19 @@ const stopper = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: 
     },
   })
 
-export const noAnswer = (owner: string, given: string): RalphError =>
+export const noResponseError = (owner: string, given: string): RalphError =>
   new RalphError('NOT_RUNNING', `${owner} runs this sprint but does not respond`, {
     place: { file: given },
     hint: 'it may be suspended or stuck; it will find the request when it continues',
   })
 
-const wording: Readonly<Record<When, string>> = {
+const wording: Readonly<Record<StopMoment, string>> = {
   iteration: 'after the iteration',
   turn: "after the agent's turn",
   now: 'now',
 }
 
-function whenOf(values: Values): When {
+function parseStopWhen(values: StopFlags): StopMoment {
   const given = [
     ...(values['after-iteration'] === true ? ['iteration' as const] : []),
     ...(values['after-turn'] === true ? ['turn' as const] : []),
@@ -62,5 +62,5 @@ function whenOf(values: Values): When {
   return given[0] ?? 'iteration'
 }
 
-export const pause = stopper('pause', 'paused', 'Pause a running sprint')
-export const stop = stopper('stop', 'interrupted', 'Stop a running sprint')
+export const pause = createStopCommand('pause', 'paused', 'Pause a running sprint')
+export const stop = createStopCommand('stop', 'interrupted', 'Stop a running sprint')

@@ -1,12 +1,12 @@
 import { RalphError } from '../../contract/errors.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { ownerOf } from '../../storage/state/sprint-lock.ts'
-import { command } from '../io/command.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { defineCommand } from '../io/command.ts'
 import { recordFact } from '../sprint/record-fact.ts'
-import { noAnswer } from './stop.ts'
+import { noResponseError } from './stop.ts'
 
-export const tell = command({
+export const tell = defineCommand({
   name: 'tell',
   summary: 'Send the agent a message',
   arguments: ['<sprint-dir>', '<text>'],
@@ -26,10 +26,10 @@ export const tell = command({
     const sprintDir = openSprintFolder(given)
     const now = values.now === true
     if (text.trim() === '') throw new RalphError('USAGE', 'tell: the message is empty')
-    const owner = ownerOf(sprintDir)
+    const owner = readSprintOwner(sprintDir)
     const running = owner !== undefined
     if (running) {
-      if (!(await postRequest(sprintDir, { type: 'tell', text, now }, io.now()))) throw noAnswer(owner, given)
+      if (!(await postRequest(sprintDir, { type: 'tell', text, now }, io.now()))) throw noResponseError(owner, given)
     } else await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
     const when = running && now ? 'sent now' : 'sent with the next prompt'
     io.print(values.json === true ? JSON.stringify({ told: text, now: running && now }) : when)

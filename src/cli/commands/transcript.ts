@@ -1,18 +1,18 @@
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Exit } from '../../agents/drivers/driver.ts'
-import { driverNamed } from '../../agents/drivers/registry.ts'
+import { getDriver } from '../../agents/drivers/registry.ts'
 import { readTranscript, transcriptPrinter } from '../../agents/transcript/transcript.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { nearest } from '../../contract/nearest.ts'
-import { attemptFiles, readEnded, readExit } from '../../platform/processes/attempt-folder.ts'
-import { exists, isFolder, readTextSyncIfThere, realPath } from '../../platform/files/files.ts'
-import { readLines, writtenAt } from '../../platform/files/recorded-file.ts'
-import { command } from '../io/command.ts'
-import { outcomeJson } from '../io/outcome-json.ts'
-import { redactorFor } from '../../storage/accounts/secrets.ts'
+import { findNearestWord } from '../../contract/nearest.ts'
+import { attemptFiles, readEndReason, readExitCode } from '../../platform/processes/attempt-folder.ts'
+import { exists, isFolder, readTextSyncIfExists, realPath } from '../../platform/files/files.ts'
+import { readFileLines, readModifiedAt } from '../../platform/files/recorded-file.ts'
+import { defineCommand } from '../io/command.ts'
+import { encodeOutcome } from '../io/outcome-json.ts'
+import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 
-export const transcript = command({
+export const transcript = defineCommand({
   name: 'transcript',
   summary: 'Show what an agent said and did, from a recorded transcript',
   arguments: ['<file>'],
@@ -36,22 +36,22 @@ export const transcript = command({
     'ralph transcript recorded.jsonl --agent codex --exit SIGTERM --json',
   ],
   async run({ values, positionals: [given = ''] }, io) {
-    const driver = driverNamed(values.agent ?? 'command')
+    const driver = getDriver(values.agent ?? 'command')
     const said = values.exit === undefined ? undefined : parseExit(values.exit)
-    const file = openable(resolve(io.cwd, given), given)
+    const file = assertReadableFile(resolve(io.cwd, given), given)
     const printer = transcriptPrinter(io.print)
-    const reading = readTranscript(driver, redactorFor(io.cwd, io.env)(), values.json === true ? ignore : printer.event)
-    await readLines(file, reading.line)
-    const outcome = reading.end({ ...noted(file), ...said })
-    if (values.json === true) io.print(JSON.stringify(outcomeJson(outcome)))
+    const reading = readTranscript(driver, createProjectRedactor(io.cwd, io.env)(), values.json === true ? ignoreEvent : printer.event)
+    await readFileLines(file, reading.line)
+    const outcome = reading.end({ ...readNotedExit(file), ...said })
+    if (values.json === true) io.print(JSON.stringify(encodeOutcome(outcome)))
     else printer.end(outcome)
     return 0
   },
 })
 
-const ignore = () => {}
+const ignoreEvent = () => {}
 
-function openable(path: string, given: string): string {
+function assertReadableFile(path: string, given: string): string {
   const place = { file: given }
   if (!exists(path)) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place })
   if (isFolder(path)) throw new RalphError('FILE_UNREADABLE', 'this is a folder, not a file', { place })
@@ -59,13 +59,13 @@ function openable(path: string, given: string): string {
 }
 
 /** How the agent exited, if the attempt's folder has recorded it. */
-function noted(file: string): Exit {
+function readNotedExit(file: string): Exit {
   const folder = dirname(file)
-  const at = writtenAt(file)
+  const at = readModifiedAt(file)
   if (file !== join(folder, attemptFiles.stdout)) return { code: 0, signal: null, stderrTail: '', at }
-  const ended = readEnded(folder)
-  const stderrTail = (readTextSyncIfThere(join(folder, attemptFiles.stderr)) ?? '').slice(-2000)
-  return { code: readExit(folder), signal: null, stderrTail, at, ...(ended && { ended }) }
+  const ended = readEndReason(folder)
+  const stderrTail = (readTextSyncIfExists(join(folder, attemptFiles.stderr)) ?? '').slice(-2000)
+  return { code: readExitCode(folder), signal: null, stderrTail, at, ...(ended && { ended }) }
 }
 
 function parseExit(text: string): Pick<Exit, 'code' | 'signal'> {
@@ -73,7 +73,7 @@ function parseExit(text: string): Pick<Exit, 'code' | 'signal'> {
   const names = Object.keys(constants.signals)
   const signal = names.find((name) => name === text || name === `SIG${text}`)
   if (signal !== undefined) return { code: null, signal }
-  const meant = nearest(text, names)
+  const meant = findNearestWord(text, names)
   throw new RalphError('USAGE', `--exit expects an exit code from 0 to 255 or a signal, not "${text}"`, {
     hint: meant ? `did you mean ${meant}?` : 'such as 1 or SIGTERM',
   })

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
-import { isError } from '../../compiler/parse/diagnostics.ts'
+import { isErrorDiagnostic } from '../../compiler/parse/diagnostics.ts'
 import { validateWorkflow } from '../../compiler/validate.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { readTextIfThere } from '../../platform/files/files.ts'
-import { command } from '../io/command.ts'
+import { readTextIfExists } from '../../platform/files/files.ts'
+import { defineCommand } from '../io/command.ts'
 import { compileInputs, printDiagnostics } from '../sprint/compile-sprint.ts'
 
-export const validate = command({
+export const validate = defineCommand({
   name: 'validate',
   summary: 'Check a workflow file',
   arguments: ['<workflow.yaml>'],
@@ -17,7 +17,7 @@ export const validate = command({
   examples: ['ralph validate .claude/workflows/release.yaml'],
   async run({ values, positionals: [given = ''] }, io) {
     const file = resolve(io.cwd, given)
-    const text = await readTextIfThere(file)
+    const text = await readTextIfExists(file)
     if (text === undefined) {
       throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: given } })
     }
@@ -25,10 +25,10 @@ export const validate = command({
       { file: given, text },
       { ...compileInputs(join(file, '..'), io), strict: values.strict === true },
     )
-    const valid = !diagnostics.some(isError)
+    const valid = !diagnostics.some(isErrorDiagnostic)
     if (values.json === true) {
-      const errors = diagnostics.filter(isError)
-      io.print(JSON.stringify({ valid, errors, warnings: diagnostics.filter((found) => !isError(found)) }))
+      const errors = diagnostics.filter(isErrorDiagnostic)
+      io.print(JSON.stringify({ valid, errors, warnings: diagnostics.filter((found) => !isErrorDiagnostic(found)) }))
     } else {
       printDiagnostics(diagnostics, io)
       if (valid) io.print(`${given} is valid`)

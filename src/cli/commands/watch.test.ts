@@ -1,16 +1,16 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
-import { after, aProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
+import { after, buildProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { fold } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../sprint/sprint-state.ts'
 import { watch } from './watch.ts'
 
-async function anOwnedSprint() {
-  const dir = aFolder()
-  let progress = aProgress({ goal: 'Build login' })
+async function createOwnedSprint() {
+  const dir = createTestFolder()
+  let progress = buildProgress({ goal: 'Build login' })
   const first = progress
-  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
   onTestFinished(() => opened?.store.close().catch(() => {}))
   const play = async (...plays: readonly Play[]) => {
     for (const one of plays) {
@@ -23,10 +23,10 @@ async function anOwnedSprint() {
 }
 
 it('shows a sprint that is not running once, and says so', async () => {
-  const { dir, play, close } = await anOwnedSprint()
+  const { dir, play, close } = await createOwnedSprint()
   await play(started(), { type: 'stop-requested', at: noon, as: 'paused', when: 'now' })
   await close()
-  const { io, text } = anIo()
+  const { io, text } = createTestIo()
 
   expect(await watch.run([dir], io)).toBe(0)
 
@@ -37,9 +37,9 @@ it.each([
   ['completed', reports({ status: 'goal-complete' }), 0, /agent claims done:[\s\S]*✓ goal reached/],
   ['needs-human', fails({ class: 'auth', reason: 'not logged in', retryable: false }), 2, /a human is needed/],
 ])('follows a sprint to its end: %s, with the exit code of the run', async (_, end, exitCode, shown) => {
-  const { dir, play, close } = await anOwnedSprint()
+  const { dir, play, close } = await createOwnedSprint()
   await play(started())
-  const { io, text } = anIo()
+  const { io, text } = createTestIo()
   const watching = watch.run([dir, '--plain'], io)
   await expect.poll(text).toContain('Build login')
   await play(end)
@@ -50,9 +50,9 @@ it.each([
 })
 
 it('reports that the process is gone if it left the sprint in progress', async () => {
-  const { dir, play, close } = await anOwnedSprint()
+  const { dir, play, close } = await createOwnedSprint()
   await play(started())
-  const { io, text } = anIo()
+  const { io, text } = createTestIo()
   const watching = watch.run([dir], io)
   await expect.poll(text).toContain('Build login')
   await close()
@@ -62,9 +62,9 @@ it('reports that the process is gone if it left the sprint in progress', async (
 })
 
 it('exits on Ctrl-C while the sprint continues', async () => {
-  const { dir, play } = await anOwnedSprint()
+  const { dir, play } = await createOwnedSprint()
   await play(started())
-  const { io, text } = anIo()
+  const { io, text } = createTestIo()
   const before = process.listenerCount('SIGINT')
   const watching = watch.run([dir], io)
   await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1)
@@ -76,5 +76,5 @@ it('exits on Ctrl-C while the sprint continues', async () => {
 })
 
 it('refuses a folder without a sprint', async () => {
-  await expect(watch.run([aFolder()], anIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
+  await expect(watch.run([createTestFolder()], createTestIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
 })

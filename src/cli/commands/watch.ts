@@ -1,25 +1,25 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { openSprintFolder, projectOf } from '../../storage/state/sprint-folder.ts'
-import { ownerOf } from '../../storage/state/sprint-lock.ts'
-import { command } from '../io/command.ts'
+import { openSprintFolder, findProject } from '../../storage/state/sprint-folder.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { defineCommand } from '../io/command.ts'
 import { exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
-import { liveView, type LiveView } from '../live/live-view.ts'
-import { agentAt } from '../live/watch-events.ts'
-import { remoteRun, watchSprint } from '../live/watch-sprint.ts'
-import { clip, oneLine, paintFor } from '../io/paint.ts'
+import { createLiveView, type LiveView } from '../live/live-view.ts'
+import { findIterationAgent } from '../live/watch-events.ts'
+import { createRemoteRun, watchSprint } from '../live/watch-sprint.ts'
+import { clipLine, toOneLine, createPaint } from '../io/paint.ts'
 import { printEnd } from '../view/run-report.ts'
-import { redactFor } from '../io/secrets.ts'
-import { shownPath } from '../io/display-path.ts'
+import { createSprintRedactor } from '../io/secrets.ts'
+import { displayPath } from '../io/display-path.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-import { jsonView, plainView, type View } from '../view/view.ts'
-import { detailLines } from './status.ts'
+import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
+import { sprintDetailLines } from './status.ts'
 
-type Options = { readonly json?: boolean; readonly plain?: boolean }
+type WatchFlags = { readonly json?: boolean; readonly plain?: boolean }
 
-export const watch = command({
+export const watch = defineCommand({
   name: 'watch',
   summary: 'Watch a sprint that runs in another terminal',
   arguments: ['<sprint-dir>'],
@@ -34,42 +34,42 @@ A sprint that is not running is shown once.`,
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
-    if (ownerOf(sprintDir) === undefined) return showAtRest(progress, sprintDir, values, io)
-    return attach({ sprintDir, progress, ...values }, io)
+    if (readSprintOwner(sprintDir) === undefined) return showStoppedSprint(progress, sprintDir, values, io)
+    return watchRunningSprint({ sprintDir, progress, ...values }, io)
   },
 })
 
-function showAtRest(progress: Progress, sprintDir: string, { json }: Options, io: Io): number {
+function showStoppedSprint(progress: Progress, sprintDir: string, { json }: WatchFlags, io: Io): number {
   const { status, reason } = progress
   if (json === true) {
-    jsonView(io).show({ type: 'note', level: 'info', text: 'this sprint is not running' })
-    jsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
+    createJsonView(io).show({ type: 'note', level: 'info', text: 'this sprint is not running' })
+    createJsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
     return 0
   }
-  for (const line of detailLines(progress, io)) io.print(line)
-  const next = status === 'completed' ? '' : `; start it with: ralph run ${shownPath(sprintDir, io)}`
+  for (const line of sprintDetailLines(progress, io)) io.print(line)
+  const next = status === 'completed' ? '' : `; start it with: ralph run ${displayPath(sprintDir, io)}`
   io.print(`\nthis sprint is not running${next}`)
   return 0
 }
 
-type Attached = Options & { readonly sprintDir: string; readonly progress: Progress }
+type WatchContext = WatchFlags & { readonly sprintDir: string; readonly progress: Progress }
 
-async function attach({ sprintDir, json, plain, ...loaded }: Attached, io: Io): Promise<number> {
+async function watchRunningSprint({ sprintDir, json, plain, ...loaded }: WatchContext, io: Io): Promise<number> {
   let { progress } = loaded
   const current = () => progress
   const clock = settableClock(io)
-  const project = projectOf(sprintDir, io.cwd)
+  const project = findProject(sprintDir, io.cwd)
   const live =
     json !== true && plain !== true && io.isTerminal ? clock.at(progress.stats.updatedAt, openLive) : undefined
   const view = live ?? openPlain()
   const leaving = new AbortController()
-  const stopSignals = onSignals(() => leaving.abort())
+  const stopSignals = onExitSignals(() => leaving.abort())
   const stopKeys = live && keysOf(live)
   try {
     const watched = await watchSprint({
       sprintDir,
       progress,
-      redact: redactFor(sprintDir, io),
+      redact: createSprintRedactor(sprintDir, io),
       signal: leaving.signal,
       onProgress: (next) => (progress = next),
       show: (event, at) => clock.at(at, () => view.show(event)),
@@ -77,7 +77,7 @@ async function attach({ sprintDir, json, plain, ...loaded }: Attached, io: Io): 
     progress = watched.progress
     stopKeys?.()
     view.close()
-    return watched.owner === 'gone' ? ended(progress, sprintDir, json === true, io) : left(sprintDir, json === true, io)
+    return watched.owner === 'gone' ? reportWatchEnd(progress, sprintDir, json === true, io) : reportWatchExit(sprintDir, json === true, io)
   } finally {
     stopKeys?.()
     view.close()
@@ -85,20 +85,20 @@ async function attach({ sprintDir, json, plain, ...loaded }: Attached, io: Io): 
   }
 
   function openLive(): LiveView {
-    const agent = agentAt(progress, progress.stats.currentIteration)
-    return liveView(clock.io, { progress: current, agent, project })
+    const agent = findIterationAgent(progress, progress.stats.currentIteration)
+    return createLiveView(clock.io, { progress: current, agent, project })
   }
-  function openPlain(): View {
-    if (json === true) return jsonView(clock.io)
-    for (const line of headLines(progress, io)) io.print(line)
-    return plainView(clock.io, {
+  function openPlain(): RunView {
+    if (json === true) return createJsonView(clock.io)
+    for (const line of watchHeadLines(progress, io)) io.print(line)
+    return createPlainView(clock.io, {
       project,
       steps: (id) => progress.dynamicSteps.find((step) => step.id === id)?.prompt,
     })
   }
   function keysOf(opened: LiveView): () => void {
     const footer = (text: string) => opened.footer(watcherHelp(text))
-    const run = remoteRun(sprintDir, footer, io.now)
+    const run = createRemoteRun(sprintDir, footer, io.now)
     return attachKeys({ view: { ...opened, footer }, run, sprintDir, progress: current }, io)
   }
 }
@@ -125,31 +125,31 @@ export function watcherHelp(text: string): string {
   return ofRun === undefined ? text : `Ctrl-C exits, the sprint continues · ${keys}`
 }
 
-function headLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {
-  const paint = paintFor(io.color)
+function watchHeadLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {
+  const paint = createPaint(io.color)
   return [
     `${paint.bold('ralph')}  ${sprintId}  ${status}, iteration ${stats.currentIteration}`,
-    `${paint.dim('goal')}   ${clip(oneLine(goal), io.columns() - 8)}`,
+    `${paint.dim('goal')}   ${clipLine(toOneLine(goal), io.columns() - 8)}`,
   ]
 }
 
-function ended(progress: Progress, sprintDir: string, json: boolean, io: Io): number {
+function reportWatchEnd(progress: Progress, sprintDir: string, json: boolean, io: Io): number {
   const { status } = progress
   const text = 'the process that ran the sprint is gone and did not finish it'
   const isCut = status === 'in-progress' || status === 'parked'
   const note: SprintEvent = { type: 'note', level: 'warning', text }
-  if (json && isCut) jsonView(io).show(note)
-  if (!json && isCut) io.print(paintFor(io.color).yellow(`! ${text}`))
+  if (json && isCut) createJsonView(io).show(note)
+  if (!json && isCut) io.print(createPaint(io.color).yellow(`! ${text}`))
   if (!json) printEnd(progress, sprintDir, io)
   return exitCodes[status]
 }
 
-function left(sprintDir: string, json: boolean, io: Io): number {
-  if (!json) io.print(`\nthe sprint continues; watch it again with: ralph watch ${shownPath(sprintDir, io)}`)
+function reportWatchExit(sprintDir: string, json: boolean, io: Io): number {
+  if (!json) io.print(`\nthe sprint continues; watch it again with: ralph watch ${displayPath(sprintDir, io)}`)
   return 0
 }
 
-function onSignals(leave: () => void): () => void {
+function onExitSignals(leave: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.on(name, leave)
   return () => {

@@ -1,62 +1,62 @@
 import { parseDuration } from '../../contract/time.ts'
-import type { GivenLimits } from '../sprint/sprint-files.ts'
+import type { LimitInputs } from '../sprint/sprint-files.ts'
 
 /** Asks the user. Resolves with the typed text, or undefined if the user cancelled. */
-export type Ask = (question: string) => Promise<string | undefined>
+export type AskUser = (question: string) => Promise<string | undefined>
 
 export interface Interview {
-  readonly ask: Ask
+  readonly ask: AskUser
   readonly say: (text: string) => void
 }
 
 /** Values that are already known are not asked for. */
-export type Known = {
+export type KnownAnswers = {
   readonly goal?: string | undefined
   readonly checks?: readonly string[] | undefined
   readonly agent?: string | undefined
-  readonly limits: GivenLimits
+  readonly limits: LimitInputs
   /** The checks detected in the project. */
   readonly foundChecks: readonly string[]
   readonly foundAgents: readonly string[]
   /** The default limits. */
-  readonly usualLimits: GivenLimits
+  readonly defaultLimits: LimitInputs
 }
 
-export type Answers = Pick<Known, 'goal' | 'checks' | 'agent' | 'limits'>
+export type InterviewAnswers = Pick<KnownAnswers, 'goal' | 'checks' | 'agent' | 'limits'>
 
 /**
  * Asks for missing values, one question at a time; Enter accepts the default. Returns undefined if the user cancelled.
  */
-export async function interview(known: Known, { ask, say }: Interview): Promise<Answers | undefined> {
+export async function runInterview(known: KnownAnswers, { ask, say }: Interview): Promise<InterviewAnswers | undefined> {
   try {
-    const to = { ask: orLeave(ask), say }
+    const to = { ask: orCancel(ask), say }
     const goal = known.goal ?? (await askGoal(to))
     const checks = known.checks ?? (await askChecks(known.foundChecks, to))
     const agent = known.agent ?? (await askAgent(known.foundAgents, to))
     const limits = await askLimits(known, to)
     return { goal, checks, agent, limits }
   } catch (error) {
-    if (error === left) return undefined
+    if (error === cancelled) return undefined
     throw error
   }
 }
 
-const left = new Error('the user cancelled')
+const cancelled = new Error('the user cancelled')
 
-type Talk = { readonly ask: (question: string) => Promise<string>; readonly say: (text: string) => void }
+type InterviewIo = { readonly ask: (question: string) => Promise<string>; readonly say: (text: string) => void }
 
-const orLeave = (ask: Ask) => async (question: string) => {
+const orCancel = (ask: AskUser) => async (question: string) => {
   const answer = await ask(question)
-  if (answer === undefined) throw left
+  if (answer === undefined) throw cancelled
   return answer.trim()
 }
 
-async function askGoal({ ask }: Talk): Promise<string | undefined> {
+async function askGoal({ ask }: InterviewIo): Promise<string | undefined> {
   const answer = await ask('What should the agent achieve? (Enter to fill in later)\n> ')
   return answer === '' ? undefined : answer
 }
 
-async function askChecks(found: readonly string[], { ask, say }: Talk): Promise<readonly string[] | undefined> {
+async function askChecks(found: readonly string[], { ask, say }: InterviewIo): Promise<readonly string[] | undefined> {
   say('\nRalph runs this check itself before it accepts that the goal is reached.')
   const shown = found.length > 0 ? found.join(', ') : 'detected when the sprint starts'
   const answer = await ask(`Which command must pass? "none" for no check [${shown}]\n> `)
@@ -64,7 +64,7 @@ async function askChecks(found: readonly string[], { ask, say }: Talk): Promise<
   return answer.toLowerCase() === 'none' ? [] : [answer]
 }
 
-async function askAgent(found: readonly string[], { ask, say }: Talk): Promise<string | undefined> {
+async function askAgent(found: readonly string[], { ask, say }: InterviewIo): Promise<string | undefined> {
   const [first] = found
   if (first === undefined) {
     say('\nNo agent program is installed yet; see: ralph agents')
@@ -94,7 +94,7 @@ const limitQuestions = [
   },
 ] as const
 
-async function askLimits({ limits, usualLimits }: Known, { ask, say }: Talk): Promise<GivenLimits> {
+async function askLimits({ limits, defaultLimits: usualLimits }: KnownAnswers, { ask, say }: InterviewIo): Promise<LimitInputs> {
   const answers: Record<string, string | undefined> = { ...limits }
   let isFirst = true
   for (const { name, question, isValid } of limitQuestions) {

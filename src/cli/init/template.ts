@@ -1,10 +1,10 @@
 import { RalphError } from '../../contract/errors.ts'
-import { nearest } from '../../contract/nearest.ts'
-import { listFolder, readTextIfThere } from '../../platform/files/files.ts'
+import { findNearestWord } from '../../contract/nearest.ts'
+import { listFolder, readTextIfExists } from '../../platform/files/files.ts'
 import { assetPath } from '../assets.ts'
-import { scalar, schemaLine, type GivenSprint } from '../sprint/sprint-files.ts'
+import { yamlScalar, schemaLine, type SprintInputs } from '../sprint/sprint-files.ts'
 
-export type Template = {
+export type SprintTemplate = {
   readonly name: string
   /** The template's description, from its second line. */
   readonly summary: string
@@ -12,41 +12,41 @@ export type Template = {
 }
 
 /** Commented SPRINT.yaml files for common tasks, by name. */
-export async function templates(): Promise<Template[]> {
+export async function listSprintTemplates(): Promise<SprintTemplate[]> {
   const names = (await listFolder(assetPath('templates'))).map((file) => file.replace(/\.yaml$/, '')).toSorted()
   return Promise.all(
     names.map(async (name) => {
-      const text = (await readTextIfThere(assetPath(`templates/${name}.yaml`))) ?? ''
+      const text = (await readTextIfExists(assetPath(`templates/${name}.yaml`))) ?? ''
       return { name, summary: (text.split('\n')[1] ?? '').replace(/^# /, ''), text }
     }),
   )
 }
 
-export async function templateNamed(name: string): Promise<Template> {
-  const known = await templates()
+export async function findTemplate(name: string): Promise<SprintTemplate> {
+  const known = await listSprintTemplates()
   const found = known.find((template) => template.name === name)
   if (found) return found
   const names = known.map((template) => template.name)
-  const meant = nearest(name, names)
+  const meant = findNearestWord(name, names)
   throw new RalphError('USAGE', `init: unknown template "${name}"`, {
     hint:
       meant === undefined ? `templates: ${names.join(', ')}` : `did you mean ${meant}? Templates: ${names.join(', ')}`,
   })
 }
 
-type Given = Omit<GivenSprint, 'goal'> & {
+type TemplateValues = Omit<SprintInputs, 'goal'> & {
   /** Absent: the placeholder stays for the user to replace. */
   readonly goal?: string | undefined
 }
 
 /** Fills a template with the given values. Works on lines, so that every comment stays in place. */
-export function fillTemplate(text: string, { goal, steps = [], agent, checks, limits = {} }: Given): string {
+export function fillSprintTemplate(text: string, { goal, steps = [], agent, checks, limits = {} }: TemplateValues): string {
   const filled = [
     (yaml: string) => yaml.replace(/^.*\n/, () => `${schemaLine()}\n`),
     (yaml: string) => (goal === undefined ? yaml : yaml.replace(/^ {2}<.*>$/m, () => indented(goal))),
     (yaml: string) => (steps.length === 0 ? yaml : withSteps(yaml, steps)),
     (yaml: string) => withChecks(yaml, checks),
-    (yaml: string) => (agent === undefined ? yaml : yaml.replace(/^# agent: .*$/m, () => `agent: ${scalar(agent)}`)),
+    (yaml: string) => (agent === undefined ? yaml : yaml.replace(/^# agent: .*$/m, () => `agent: ${yamlScalar(agent)}`)),
     (yaml: string) =>
       Object.entries(limits).reduce(
         (lines, [name, value]) =>
@@ -66,7 +66,7 @@ const indented = (text: string): string =>
 
 /** Steps of an imported plan replace those of the template. */
 function withSteps(yaml: string, steps: readonly string[]): string {
-  const list = `steps:\n${steps.map((step) => `  - ${scalar(step)}\n`).join('')}`
+  const list = `steps:\n${steps.map((step) => `  - ${yamlScalar(step)}\n`).join('')}`
   const own = /^steps:\n(?: .*\n)+/m
   return own.test(yaml) ? yaml.replace(own, () => list) : yaml.replace(/^done-when:/m, (found) => `${list}\n${found}`)
 }
@@ -78,7 +78,7 @@ function withSteps(yaml: string, steps: readonly string[]): string {
  */
 function withChecks(yaml: string, checks: readonly string[] | undefined): string {
   const replaced = yaml.replace(/^ {2}- run: npm test\n((?: {4}.*\n)*)/m, (_, more: string) =>
-    (checks ?? []).map((run) => `  - run: ${scalar(run)}\n${more}`).join(''),
+    (checks ?? []).map((run) => `  - run: ${yamlScalar(run)}\n${more}`).join(''),
   )
   const isEmpty = !/^done-when:\n(?: {2}#.*\n)* {2}-/m.test(replaced)
   if (!isEmpty) return replaced

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Interview } from './questions.ts'
 
 /** Asks on this process's terminal. Ctrl-C and Ctrl-D cancel this question and every later one. */
-export function terminalInterview(): Interview & { readonly close: () => void } {
+export function createTerminalInterview(): Interview & { readonly close: () => void } {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const gone = new AbortController()
   terminal.once('SIGINT', () => terminal.close())

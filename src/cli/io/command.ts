@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util'
 import { RalphError } from '../../contract/errors.ts'
-import { nearest } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/nearest.ts'
 import type { Io } from './io.ts'
 
-export type Option = {
+export type CommandOption = {
   readonly type: 'string' | 'boolean'
   readonly short?: string
   /** Placeholder of the value, shown in the help. */
   readonly value?: string
   readonly description: string
 }
-export type Options = Readonly<Record<string, Option>>
+export type CommandOptions = Readonly<Record<string, CommandOption>>
 
-type Values<O extends Options> = {
+type CommandValues<O extends CommandOptions> = {
   readonly [K in keyof O]?: O[K]['type'] extends 'boolean' ? boolean : string
 }
 
-export type About = {
+export type CommandAbout = {
   readonly name: string
   readonly summary: string
   /** Positional arguments as shown in the help: `<sprint-dir>` is required, `[sprint-dir]` is optional. */
@@ -25,18 +25,18 @@ export type About = {
   readonly examples?: readonly string[]
 }
 
-type Declaration<O extends Options> = About & {
+type CommandDeclaration<O extends CommandOptions> = CommandAbout & {
   readonly options?: O
   /** Resolves with the exit code. */
   readonly run: (
-    given: { readonly values: Values<O>; readonly positionals: readonly string[] },
+    given: { readonly values: CommandValues<O>; readonly positionals: readonly string[] },
     io: Io,
   ) => Promise<number>
 }
 
-export interface Command {
+export interface CliCommand {
   /** The declaration that help and shell completion are generated from. */
-  readonly about: About & { readonly options: Options }
+  readonly about: CommandAbout & { readonly options: CommandOptions }
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 
@@ -47,43 +47,43 @@ const common = {
 /**
  * Defines a command: typed by its options, strict about unknown ones, with help generated from the same declaration.
  */
-export function command<const O extends Options>(declared: Declaration<O>): Command {
-  const options: Options = { ...declared.options, ...common }
+export function defineCommand<const O extends CommandOptions>(declared: CommandDeclaration<O>): CliCommand {
+  const options: CommandOptions = { ...declared.options, ...common }
   return {
     about: { ...declared, options },
     async run(args, io) {
-      const parsed = parse(declared.name, args, options)
+      const parsed = parseCommandArgs(declared.name, args, options)
       if (parsed.values['help'] === true) {
-        io.print(help(declared, options))
+        io.print(commandHelp(declared, options))
         return 0
       }
-      checkCount(declared, parsed.positionals)
+      assertPositionalCount(declared, parsed.positionals)
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parseArgs has just checked them against the same options
-      return declared.run({ values: parsed.values as Values<O>, positionals: parsed.positionals }, io)
+      return declared.run({ values: parsed.values as CommandValues<O>, positionals: parsed.positionals }, io)
     },
   }
 }
 
-function parse(name: string, args: readonly string[], options: Options) {
+function parseCommandArgs(name: string, args: readonly string[], options: CommandOptions) {
   try {
     return parseArgs({ args: [...args], options: { ...options }, allowPositionals: true, strict: true })
   } catch (cause) {
     const message = cause instanceof Error ? (cause.message.split('. ')[0] ?? '') : String(cause)
     throw new RalphError('USAGE', `${name}: ${message.replaceAll("'", '"')}`, {
-      hint: hintFor(name, message, options),
+      hint: usageHint(name, message, options),
       cause,
     })
   }
 }
 
-function hintFor(name: string, message: string, options: Options): string {
+function usageHint(name: string, message: string, options: CommandOptions): string {
   const given = /'--([^'=\s]+)/.exec(message)?.[1]
-  const meant = given === undefined ? undefined : nearest(given, Object.keys(options))
+  const meant = given === undefined ? undefined : findNearestWord(given, Object.keys(options))
   const see = `see: ralph ${name} --help`
   return meant && meant !== given ? `did you mean --${meant}? ${see}` : see
 }
 
-function checkCount(declared: About, positionals: readonly string[]): void {
+function assertPositionalCount(declared: CommandAbout, positionals: readonly string[]): void {
   const names = declared.arguments ?? []
   const missing = names.find((argument, index) => argument.startsWith('<') && positionals[index] === undefined)
   const hint = `see: ralph ${declared.name} --help`
@@ -93,7 +93,7 @@ function checkCount(declared: About, positionals: readonly string[]): void {
   }
 }
 
-function help(declared: About, options: Options): string {
+function commandHelp(declared: CommandAbout, options: CommandOptions): string {
   const usage = ['ralph', declared.name, ...(declared.arguments ?? []), '[options]'].join(' ')
   const rows = Object.entries(options).map(([name, { short, value, type, description }]) => {
     const flag = `${short ? `-${short}, ` : '    '}--${name}${type === 'string' ? ` ${value ?? 'VALUE'}` : ''}`
@@ -113,7 +113,7 @@ function help(declared: About, options: Options): string {
 }
 
 /** Parses a positive number, or throws a usage error. */
-export function positiveNumber(
+export function parsePositiveNumber(
   text: string | undefined,
   flag: string,
   kind: 'whole' | 'any' = 'whole',

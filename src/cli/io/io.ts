@@ -1,4 +1,4 @@
-import { harmless } from './paint.ts'
+import { stripControlSequences } from './paint.ts'
 
 /** What a command may use of its terminal and process. */
 export interface Io {
@@ -16,12 +16,12 @@ export interface Io {
 }
 
 /** Output for programs is printed unchanged. */
-const shown = (text: string, { isTTY }: { readonly isTTY?: boolean }): string => (isTTY ? harmless(text) : text)
+const sanitizeForTerminal = (text: string, { isTTY }: { readonly isTTY?: boolean }): string => (isTTY ? stripControlSequences(text) : text)
 
 export const processIo: Io = {
-  print: (text) => void process.stdout.write(`${shown(text, process.stdout)}\n`),
+  print: (text) => void process.stdout.write(`${sanitizeForTerminal(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
-  printError: (text) => void process.stderr.write(`${shown(text, process.stderr)}\n`),
+  printError: (text) => void process.stderr.write(`${sanitizeForTerminal(text, process.stderr)}\n`),
   // A copy, because every read of process.env is a system call.
   env: { ...process.env },
   cwd: process.cwd(),

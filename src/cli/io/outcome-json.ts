@@ -2,7 +2,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 
 /** An outcome as JSON for programs: every field is present, even if empty. */
-export const outcomeJson = ({
+export const encodeOutcome = ({
   status,
   class: failure,
   retryable,

@@ -1,8 +1,8 @@
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const
 
-export type Paint = Readonly<Record<keyof typeof styles, (text: string) => string>>
+export type TerminalPaint = Readonly<Record<keyof typeof styles, (text: string) => string>>
 
-export function paintFor(color: boolean): Paint {
+export function createPaint(color: boolean): TerminalPaint {
   const style = (code: number) => (text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
   return {
     bold: style(styles.bold),
@@ -21,7 +21,7 @@ const colors = /\u001b\[[0-9;?]*[A-Za-z]/g
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** Foreign text as one harmless line. */
-export const oneLine = (text: string): string =>
+export const toOneLine = (text: string): string =>
   text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()
 
 const ourColors = /\u001b\[(?:0|1|2|3[1-6])m/
@@ -29,13 +29,13 @@ const steering =
   /\u001b(?:\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\[[0-?]*[ -/]*[@-~]|[PX^_][^\u001b]{0,4096}(?:\u001b\\)?|[ -~])?|(?![\n\t])[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** Removes every control sequence except the colours above. The last line of defence, applied to whole lines. */
-export const harmless = (text: string): string =>
+export const stripControlSequences = (text: string): string =>
   text.replaceAll(steering, (found) => (ourColors.test(found) ? found : ''))
 
-export const clip = (text: string, width: number): string =>
+export const clipLine = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, width - 1)}…`
 
-export function humanDuration(ms: number): string {
+export function formatHumanDuration(ms: number): string {
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`
   if (ms < 60_000) return `${Math.min(59, Math.round(ms / 1000))} s`
   const minutes = Math.floor(ms / 60_000)

@@ -1,49 +1,49 @@
-import type { About, Option, Options } from './command.ts'
+import type { CommandAbout, CommandOption, CommandOptions } from './command.ts'
 
-export type Completed = About & { readonly options: Options }
+export type CompletedCommand = CommandAbout & { readonly options: CommandOptions }
 
 export const shells = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof shells)[number]
+export type CompletionShell = (typeof shells)[number]
 
-type Table = { readonly commands: readonly Completed[]; readonly agents: readonly string[] }
+type CompletionTable = { readonly commands: readonly CompletedCommand[]; readonly agents: readonly string[] }
 
 /** Completes what follows the options or the command name. */
-type Kind = 'sprint' | 'folder' | 'file' | 'agent' | 'shell' | 'nothing'
+type CompletionKind = 'sprint' | 'folder' | 'file' | 'agent' | 'shell' | 'nothing'
 
 /** The completion script of a shell. It is self-contained, so that pressing Tab starts no Ralph process. */
-export function completionScript(shell: Shell, table: Table): string {
-  return { bash, zsh, fish }[shell](table)
+export function completionScript(shell: CompletionShell, table: CompletionTable): string {
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](table)
 }
 
-function kindOfValue(name: string, { value = '' }: Option): Kind {
+function valueCompletionKind(name: string, { value = '' }: CommandOption): CompletionKind {
   if (name === 'agent') return 'agent'
   if (value.startsWith('DIR')) return 'folder'
   return value.startsWith('FILE') ? 'file' : 'nothing'
 }
 
-function kindOfArgument({ arguments: [first = ''] = [] }: About): Kind {
+function argumentCompletionKind({ arguments: [first = ''] = [] }: CommandAbout): CompletionKind {
   if (first.includes('sprint-dir')) return 'sprint'
   if (first.includes('shell')) return 'shell'
   return first === '' || /text|name|answer/.test(first) ? 'nothing' : 'file'
 }
 
-const flagsOf = (name: string, { short }: Option): string[] => [`--${name}`, ...(short ? [`-${short}`] : [])]
+const listFlags = (name: string, { short }: CommandOption): string[] => [`--${name}`, ...(short ? [`-${short}`] : [])]
 
-const takesValue = ({ type }: Option): boolean => type === 'string'
+const takesValue = ({ type }: CommandOption): boolean => type === 'string'
 
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-function bash({ commands, agents }: Table): string {
+function bashScript({ commands, agents }: CompletionTable): string {
   const names = [...commands.map(({ name }) => name), 'help', '--help', '--version']
   const cases = commands.map((about) => {
     const options = Object.entries(about.options)
     const values = options
       .filter(([, option]) => takesValue(option))
-      .map(([name, option]) => `${flagsOf(name, option).join('|')}) kind=${kindOfValue(name, option)} ;;`)
+      .map(([name, option]) => `${listFlags(name, option).join('|')}) kind=${valueCompletionKind(name, option)} ;;`)
     return [
       `    ${about.name})`,
-      `      flags=${quoted(options.flatMap(([name, option]) => flagsOf(name, option)).join(' '))}`,
-      `      kind=${kindOfArgument(about)}`,
+      `      flags=${shellQuoted(options.flatMap(([name, option]) => listFlags(name, option)).join(' '))}`,
+      `      kind=${argumentCompletionKind(about)}`,
       ...(values.length > 0
         ? ['      case "$prev" in', ...values.map((value) => `        ${value}`), '      esac']
         : []),
@@ -56,7 +56,7 @@ _ralph() {
   local IFS=$' \\t\\n'
   COMPREPLY=()
   if [ "$COMP_CWORD" -le 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ]; }; then
-    COMPREPLY=($(compgen -W ${quoted(names.join(' '))} -- "$cur"))
+    COMPREPLY=($(compgen -W ${shellQuoted(names.join(' '))} -- "$cur"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
@@ -74,8 +74,8 @@ ${cases.join('\n')}
       ;;
     folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
-    agent) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoted(agents.join(' '))} -- "$cur")) ;;
-    shell) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoted(shells.join(' '))} -- "$cur")) ;;
+    agent) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${shellQuoted(agents.join(' '))} -- "$cur")) ;;
+    shell) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${shellQuoted(shells.join(' '))} -- "$cur")) ;;
   esac
 }
 complete -F _ralph ralph
@@ -83,10 +83,10 @@ complete -F _ralph ralph
 }
 
 /** Escapes text inside the brackets of an `_arguments` specification. */
-const spec = (text: string): string => text.replaceAll(/[[\]:\\]/g, (character) => `\\${character}`)
+const escapeZshSpec = (text: string): string => text.replaceAll(/[[\]:\\]/g, (character) => `\\${character}`)
 
-function zsh({ commands, agents }: Table): string {
-  const actions: Readonly<Record<Kind, string>> = {
+function zshScript({ commands, agents }: CompletionTable): string {
+  const actions: Readonly<Record<CompletionKind, string>> = {
     sprint: '_ralph_sprints',
     folder: '_files -/',
     file: '_files',
@@ -94,17 +94,17 @@ function zsh({ commands, agents }: Table): string {
     shell: `(${shells.join(' ')})`,
     nothing: ' ',
   }
-  const optionSpec = ([name, option]: readonly [string, Option]) =>
-    flagsOf(name, option).map((flag) => {
-      const takes = takesValue(option) ? `:${spec(option.value ?? 'VALUE')}:${actions[kindOfValue(name, option)]}` : ''
-      return quoted(`${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${spec(option.description)}]${takes}`)
+  const optionSpec = ([name, option]: readonly [string, CommandOption]) =>
+    listFlags(name, option).map((flag) => {
+      const takes = takesValue(option) ? `:${escapeZshSpec(option.value ?? 'VALUE')}:${actions[valueCompletionKind(name, option)]}` : ''
+      return shellQuoted(`${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${escapeZshSpec(option.description)}]${takes}`)
     })
   const cases = commands.map((about) => {
-    const rest = quoted(`*:${spec(about.arguments?.[0] ?? 'argument')}:${actions[kindOfArgument(about)]}`)
+    const rest = shellQuoted(`*:${escapeZshSpec(about.arguments?.[0] ?? 'argument')}:${actions[argumentCompletionKind(about)]}`)
     const specs = [...Object.entries(about.options).flatMap(optionSpec), ...(about.arguments ? [rest] : [])]
     return `    ${about.name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`
   })
-  const described = commands.map(({ name, summary }) => `    ${quoted(`${name}:${spec(summary)}`)}`)
+  const described = commands.map(({ name, summary }) => `    ${shellQuoted(`${name}:${escapeZshSpec(summary)}`)}`)
   return `#compdef ralph
 # Completion of ralph for zsh. Load it with: eval "$(ralph completion zsh)"
 _ralph_sprints() {
@@ -132,8 +132,8 @@ if [ "$funcstack[1]" = "_ralph" ]; then _ralph "$@"; else compdef _ralph ralph; 
 
 const fishQuoted = (words: string): string => `'${words.replaceAll(/['\\]/g, (character) => `\\${character}`)}'`
 
-function fish({ commands, agents }: Table): string {
-  const actions: Readonly<Record<Kind, string>> = {
+function fishScript({ commands, agents }: CompletionTable): string {
+  const actions: Readonly<Record<CompletionKind, string>> = {
     sprint: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct)) (printf "%s\\n" .claude/sprints/*/)')}`,
     folder: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct))')}`,
     file: ' -F',
@@ -145,10 +145,10 @@ function fish({ commands, agents }: Table): string {
     const within = `complete -c ralph -n ${fishQuoted(`__fish_seen_subcommand_from ${about.name}`)}`
     const options = Object.entries(about.options).map(([name, option]) => {
       const short = option.short ? ` -s ${option.short}` : ''
-      const takes = takesValue(option) ? ` -r${actions[kindOfValue(name, option)]}` : ''
+      const takes = takesValue(option) ? ` -r${actions[valueCompletionKind(name, option)]}` : ''
       return `${within} -l ${name}${short}${takes} -d ${fishQuoted(option.description)}`
     })
-    const action = actions[kindOfArgument(about)]
+    const action = actions[argumentCompletionKind(about)]
     return [
       `complete -c ralph -n __fish_use_subcommand -a ${about.name} -d ${fishQuoted(about.summary)}`,
       ...options,

@@ -1,10 +1,10 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import { fit, widthOf } from './width.ts'
+import { fitText, measureWidth } from './width.ts'
 
 it('counts like a terminal does, including on the fast path', () => {
   const characters = Array.from({ length: 0x3000 - 0x20 }, (_, at) => String.fromCodePoint(at + 0x20))
-  const other = characters.filter((character) => widthOf(character) !== stringWidth(character))
+  const other = characters.filter((character) => measureWidth(character) !== stringWidth(character))
 
   expect(other).toEqual([])
 })
@@ -16,5 +16,5 @@ it.each([
   ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
   ['fits', 4, 'fits'],
 ])('truncates "%s" to %i columns between characters', (text, width, cut) => {
-  expect(fit(text, width)).toBe(cut)
+  expect(fitText(text, width)).toBe(cut)
 })

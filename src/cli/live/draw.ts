@@ -1,14 +1,14 @@
-import type { Paint } from '../io/paint.ts'
+import type { TerminalPaint } from '../io/paint.ts'
 
-export type Size = { readonly columns: number; readonly rows: number }
+export type ScreenSize = { readonly columns: number; readonly rows: number }
 
 /** What every part of the live view needs for drawing. */
-export type Draw = { readonly paint: Paint; readonly size: Size; readonly now: number; readonly project: string }
+export type DrawContext = { readonly paint: TerminalPaint; readonly size: ScreenSize; readonly now: number; readonly project: string }
 
 /** The room of a part. */
-export type Box = { readonly rows: number; readonly width: number }
+export type ScreenBox = { readonly rows: number; readonly width: number }
 
-export const clock = (ms: number): string => {
+export const formatClock = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   const hours = Math.floor(seconds / 3600)
   const minutes = Math.floor(seconds / 60) % 60
@@ -16,7 +16,7 @@ export const clock = (ms: number): string => {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`
 }
 
-export function humanAge(ms: number): string {
+export function formatAge(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)

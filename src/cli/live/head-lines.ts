@@ -4,63 +4,63 @@ import {
   type LiveIteration,
   type Progress,
 } from '../../contract/progress.ts'
-import { oneLine, type Paint } from '../io/paint.ts'
-import { clock, humanAge, type Draw } from './draw.ts'
-import type { LiveState } from './live-state.ts'
-import { ends, fit, widthOf } from '../io/width.ts'
+import { toOneLine, type TerminalPaint } from '../io/paint.ts'
+import { formatClock, formatAge, type DrawContext } from './draw.ts'
+import type { LiveViewState } from './live-state.ts'
+import { joinEnds, fitText, measureWidth } from '../io/width.ts'
 
 /** The head of the view: sprint, state with its age, goal, counters, and the strip of iterations. */
-export function headLines(state: LiveState, draw: Draw): string[] {
-  return [title(state, draw), goalLine(state, draw), '', counters(state, draw), strip(state, draw)]
+export function liveHeadLines(state: LiveViewState, draw: DrawContext): string[] {
+  return [titleLine(state, draw), goalLine(state, draw), '', counterLine(state, draw), iterationStripLine(state, draw)]
 }
 
-function title({ progress, lastEventAt }: LiveState, { paint, size, now }: Draw): string {
-  const age = progress.status === 'in-progress' ? ` · last event ${humanAge(now - lastEventAt)} ago` : ''
-  const text = stateText(progress, now)
-  const state = `${dot(progress, paint)} ${text}${paint.dim(age)}`
-  const name = fit(progress.sprintId, Math.max(10, size.columns - text.length - age.length - 12))
-  return ends(`${paint.bold('ralph')}  ${name}`, state, size.columns)
+function titleLine({ progress, lastEventAt }: LiveViewState, { paint, size, now }: DrawContext): string {
+  const age = progress.status === 'in-progress' ? ` · last event ${formatAge(now - lastEventAt)} ago` : ''
+  const text = describeLiveState(progress, now)
+  const state = `${statusDot(progress, paint)} ${text}${paint.dim(age)}`
+  const name = fitText(progress.sprintId, Math.max(10, size.columns - text.length - age.length - 12))
+  return joinEnds(`${paint.bold('ralph')}  ${name}`, state, size.columns)
 }
 
 /** The first paragraph; the rest is mostly criteria. */
-const goalLine = ({ progress: { goal } }: LiveState, { size }: Draw): string =>
-  fit(oneLine(goal.trim().split(/\n\s*\n/)[0] ?? ''), size.columns)
+const goalLine = ({ progress: { goal } }: LiveViewState, { size }: DrawContext): string =>
+  fitText(toOneLine(goal.trim().split(/\n\s*\n/)[0] ?? ''), size.columns)
 
-const dot = ({ status }: Progress, paint: Paint): string => {
+const statusDot = ({ status }: Progress, paint: TerminalPaint): string => {
   if (status === 'in-progress') return paint.green('●')
   if (status === 'completed') return paint.green('✓')
   return status === 'failed' || status === 'blocked' ? paint.red('■') : paint.yellow('■')
 }
 
-function stateText({ status, parked }: Progress, now: number): string {
+function describeLiveState({ status, parked }: Progress, now: number): string {
   if (status === 'in-progress') return 'running'
-  if (status === 'parked' && parked) return `parked, ${humanAge(parked.until - now)} left`
+  if (status === 'parked' && parked) return `parked, ${formatAge(parked.until - now)} left`
   return status === 'needs-human' ? 'a human is needed' : status
 }
 
-function counters({ progress, agent, waitingUntil = 0 }: LiveState, { paint, size, now }: Draw): string {
+function counterLine({ progress, agent, waitingUntil = 0 }: LiveViewState, { paint, size, now }: DrawContext): string {
   const { stats, live, model, iterations } = progress
   const [first] = live
   const limit = stats.maxIterations < unlimitedIterations ? `/${stats.maxIterations}` : ''
   const isAtWork = progress.status === 'in-progress' && waitingUntil <= now
   const since = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
   const parts = [
-    `iteration ${stats.currentIteration}${limit}${first ? ` ${paint.cyan(first.mode)} ${lasting(first, iterations, now)}` : ''}`,
-    `working ${clock(stats.activeMs + since)}`,
-    money(progress, paint),
+    `iteration ${stats.currentIteration}${limit}${first ? ` ${paint.cyan(first.mode)} ${describeDuration(first, iterations, now)}` : ''}`,
+    `working ${formatClock(stats.activeMs + since)}`,
+    budgetText(progress, paint),
     [...new Set([agent, first?.model ?? model])].filter((part) => part !== undefined).join(' '),
   ]
   return fitParts(parts, size.columns)
 }
 
 /** The duration of the current iteration, and the median of the earlier ones. */
-function lasting({ startedAt, mode }: LiveIteration, iterations: readonly IterationRecord[], now: number): string {
+function describeDuration({ startedAt, mode }: LiveIteration, iterations: readonly IterationRecord[], now: number): string {
   const before = iterations.filter((record) => record.mode === mode).map((record) => record.endedAt - record.startedAt)
-  const usual = before.toSorted((a, b) => a - b)[Math.floor(before.length / 2)]
-  return `${clock(now - startedAt)}${before.length < 2 || usual === undefined ? '' : ` (usually ${clock(usual)})`}`
+  const median = before.toSorted((a, b) => a - b)[Math.floor(before.length / 2)]
+  return `${formatClock(now - startedAt)}${before.length < 2 || median === undefined ? '' : ` (usually ${formatClock(median)})`}`
 }
 
-function money({ stats, limits, runLimits }: Progress, paint: Paint): string {
+function budgetText({ stats, limits, runLimits }: Progress, paint: TerminalPaint): string {
   const spent = stats.costUsd === null ? 'unpriced' : `$${stats.costUsd.toFixed(2)}`
   const limit = runLimits?.usd ?? limits.usd
   if (limit === 'off' || stats.costUsd === null) return spent
@@ -73,11 +73,11 @@ function money({ stats, limits, runLimits }: Progress, paint: Paint): string {
 export function fitParts(parts: readonly string[], width: number): string {
   return parts.reduce((line, part) => {
     const longer = line === '' ? part : `${line}   ${part}`
-    return widthOf(longer) <= width ? longer : line
+    return measureWidth(longer) <= width ? longer : line
   }, '')
 }
 
-const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof Paint]>> = {
+const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof TerminalPaint]>> = {
   accepted: ['✓', 'green'],
   completed: ['✓', 'green'],
   continue: ['✓', 'green'],
@@ -90,7 +90,7 @@ const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof
 }
 
 /** The last iterations with their verdicts, as many as fit beside the last notice. */
-function strip({ progress, notice = '' }: LiveState, { paint, size }: Draw): string {
+function iterationStripLine({ progress, notice = '' }: LiveViewState, { paint, size }: DrawContext): string {
   const room = Math.max(10, Math.floor(size.columns * (notice === '' ? 1 : 0.5)))
   const marked = [
     // Each cell takes at least three columns; painting more would be wasted.
@@ -106,6 +106,6 @@ function strip({ progress, notice = '' }: LiveState, { paint, size }: Draw): str
     .toReversed()
     .map(({ text }) => text)
     .join(' ')
-  const left = size.columns - widthOf(line) - 4
-  return notice === '' || left < 10 ? line : `${line}    ${paint.dim(fit(notice, left))}`
+  const left = size.columns - measureWidth(line) - 4
+  return notice === '' || left < 10 ? line : `${line}    ${paint.dim(fitText(notice, left))}`
 }

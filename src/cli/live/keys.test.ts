@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { keyboard, keysIn } from './keys.ts'
+import { createKeyHandler, splitKeys } from './keys.ts'
 
 /** Types keys one after the other; returns the resulting actions. */
-function typed(...keys: readonly string[]): string[] {
+function pressKeys(...keys: readonly string[]): string[] {
   const done: string[] = []
-  const press = keyboard({
+  const press = createKeyHandler({
     pause: () => done.push('pause'),
     stop: (when) => done.push(`stop ${when}`),
-    tell: (text) => done.push(`tell ${text}`),
+    message: (text) => done.push(`tell ${text}`),
     transcript: () => done.push('transcript'),
     diff: () => done.push('diff'),
-    say: () => {},
+    notify: () => {},
   })
   for (const key of keys) press(key)
   return done
@@ -29,11 +29,11 @@ it.each([
   ['arrows are no text', ['t', 'a', '\u001b[A', 'b', '\r'], ['tell ab']],
   ['unknown keys do nothing', ['x', 'constructor'], []],
 ])('%s', (_, keys, done) => {
-  expect(typed(...keys)).toEqual(done)
+  expect(pressKeys(...keys)).toEqual(done)
 })
 
 it('handles pasted or quickly typed text key by key, and an arrow as one key', () => {
-  expect(keysIn('tä👩\u001b[A\u001bOP\u001b[1;5C\r\u0003')).toEqual([
+  expect(splitKeys('tä👩\u001b[A\u001bOP\u001b[1;5C\r\u0003')).toEqual([
     't',
     'ä',
     '👩',
@@ -43,5 +43,5 @@ it('handles pasted or quickly typed text key by key, and an arrow as one key', (
     '\r',
     '\u0003',
   ])
-  expect(typed(...keysIn('tstop it\r'))).toEqual(['tell stop it'])
+  expect(pressKeys(...splitKeys('tstop it\r'))).toEqual(['tell stop it'])
 })

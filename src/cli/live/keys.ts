@@ -1,28 +1,28 @@
-import { withoutLast } from '../io/width.ts'
+import { dropLastCharacter } from '../io/width.ts'
 
 /** The actions of the live view's keys. */
 export interface KeyActions {
   readonly pause: () => void
   readonly stop: (when: 'iteration' | 'turn' | 'now') => void
-  readonly tell: (text: string, when: 'next' | 'now') => void
+  readonly message: (text: string, when: 'next' | 'now') => void
   readonly transcript: () => void
   readonly diff: () => void
   /** The line below the view. */
-  readonly say: (text: string) => void
+  readonly notify: (text: string) => void
 }
 
-const help =
+const keyHelp =
   'p pause after this iteration · s stop … · t message the agent · l transcript · d changes · Ctrl-C pause, twice: stop now'
 const stopMenu = 'stop: i after the iteration · t after the turn · n now · Esc cancel'
 
-type Typing = { readonly kind: 'keys' } | { readonly kind: 'stop' } | { readonly kind: 'tell'; readonly text: string }
+type KeyMode = { readonly kind: 'keys' } | { readonly kind: 'stop' } | { readonly kind: 'tell'; readonly text: string }
 
 /** Turns key presses into actions: single keys, the stop menu, and a line of text for the agent. */
-export function keyboard(actions: KeyActions): (input: string) => void {
-  let typing: Typing = { kind: 'keys' }
+export function createKeyHandler(actions: KeyActions): (input: string) => void {
+  let typing: KeyMode = { kind: 'keys' }
   const back = (said: string) => {
     typing = { kind: 'keys' }
-    actions.say(said)
+    actions.notify(said)
   }
   const onKey: Readonly<Record<string, () => void>> = {
     p: () => {
@@ -31,16 +31,16 @@ export function keyboard(actions: KeyActions): (input: string) => void {
     },
     s: () => {
       typing = { kind: 'stop' }
-      actions.say(stopMenu)
+      actions.notify(stopMenu)
     },
     t: () => {
       typing = { kind: 'tell', text: '' }
-      actions.say(tellLine(''))
+      actions.notify(messagePrompt(''))
     },
     l: actions.transcript,
     d: actions.diff,
-    '?': () => actions.say(help),
-    '\u001b': () => actions.say(''),
+    '?': () => actions.notify(keyHelp),
+    '\u001b': () => actions.notify(''),
   }
   const onStop = (key: string) => {
     const when = ({ i: 'iteration', t: 'turn', n: 'now' } as const)[key]
@@ -50,12 +50,12 @@ export function keyboard(actions: KeyActions): (input: string) => void {
   const onText = (input: string, text: string) => {
     if (input === '\u001b') return back('')
     if (input === '\r' || input === '\n') {
-      if (text.trim() !== '') actions.tell(text.trim(), 'next')
+      if (text.trim() !== '') actions.message(text.trim(), 'next')
       return back(text.trim() === '' ? '' : 'sent with the next prompt')
     }
-    const next = input === '\u007f' || input === '\b' ? withoutLast(text) : text + printable(input)
+    const next = input === '\u007f' || input === '\b' ? dropLastCharacter(text) : text + printableText(input)
     typing = { kind: 'tell', text: next }
-    actions.say(tellLine(next))
+    actions.notify(messagePrompt(next))
   }
   return (input) => {
     if (typing.kind === 'tell') return onText(input, typing.text)
@@ -64,23 +64,23 @@ export function keyboard(actions: KeyActions): (input: string) => void {
   }
 }
 
-const tellLine = (text: string): string => `message to the agent (Enter sends, Esc cancels): ${text}▏`
+const messagePrompt = (text: string): string => `message to the agent (Enter sends, Esc cancels): ${text}▏`
 
 // oxlint-disable-next-line no-control-regex -- arrows and the like are no text
-const printable = (input: string): string => (/[\u0000-\u001f]/.test(input) ? '' : input)
+const printableText = (input: string): string => (/[\u0000-\u001f]/.test(input) ? '' : input)
 
 // oxlint-disable-next-line no-control-regex -- arrows and the like are several characters
 const oneKey = /\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[\s\S]/gu
 
 /** Pasted or quickly typed keys arrive in one chunk. */
-export const keysIn = (input: string): string[] => input.match(oneKey) ?? []
+export const splitKeys = (input: string): string[] => input.match(oneKey) ?? []
 
 /** Reads keys one by one; Ctrl-C stays a signal. Restores the terminal on close. */
 export function readKeys(onKey: (input: string) => void): () => void {
   const { stdin } = process
   if (!stdin.isTTY) return () => {}
   const onData = (data: Buffer) => {
-    for (const key of keysIn(data.toString())) {
+    for (const key of splitKeys(data.toString())) {
       if (key === '\u0003') process.kill(process.pid, 'SIGINT')
       else onKey(key)
     }

@@ -1,9 +1,9 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { oneLine } from '../io/paint.ts'
+import { toOneLine } from '../io/paint.ts'
 
 /** The state of the live view beyond the progress itself: what is happening right now. */
-export type LiveState = {
+export type LiveViewState = {
   readonly progress: Progress
   readonly agent: string
   readonly lastEventAt: number
@@ -20,7 +20,7 @@ export type LiveState = {
   readonly waitingUntil?: number
 }
 
-export const liveState = (progress: Progress, agent: string, at: number): LiveState => ({
+export const createLiveState = (progress: Progress, agent: string, at: number): LiveViewState => ({
   progress,
   agent,
   lastEventAt: at,
@@ -29,21 +29,21 @@ export const liveState = (progress: Progress, agent: string, at: number): LiveSt
 })
 
 /** The changes an event makes; an explicit undefined `doing` or `waitingUntil` clears it. */
-type Change = { readonly [K in keyof LiveState]?: LiveState[K] | undefined }
-type Changes = {
+type LiveStateChange = { readonly [K in keyof LiveViewState]?: LiveViewState[K] | undefined }
+type LiveStateChanges = {
   readonly [K in SprintEvent['type']]?: (
     event: Extract<SprintEvent, { type: K }>,
     at: number,
-    state: LiveState,
-  ) => Change
+    state: LiveViewState,
+  ) => LiveStateChange
 }
 
-const changes: Changes = {
+const changesByEvent: LiveStateChanges = {
   'attempt-started': ({ agent }, at) => ({ agent, doing: { text: 'thinking', since: at }, waitingUntil: undefined }),
-  agent: ({ event }, at) => fromAgent(event, at),
+  agent: ({ event }, at) => changesByAgentEvent(event, at),
   'attempt-failed': ({ class: failure, reason, retryInMs }, at) => ({
     doing: undefined,
-    notice: `${failure.replace('_', ' ')}: ${oneLine(reason)}`,
+    notice: `${failure.replace('_', ' ')}: ${toOneLine(reason)}`,
     waitingUntil: retryInMs === undefined ? undefined : at + retryInMs,
   }),
   'check-started': ({ name }, at, { checks }) => ({
@@ -57,50 +57,50 @@ const changes: Changes = {
   'hook-started': ({ hook, parallel }, at) => (parallel ? {} : { doing: { text: `hook ${hook}`, since: at } }),
   'hook-ended': ({ hook, ok, error, exitCode }) =>
     ok ? {} : { notice: `hook ${hook} failed: ${error ?? `exit code ${exitCode}`}` },
-  'claim-refused': ({ iteration, reason }) => ({ notice: `${iteration} refused: ${oneLine(reason)}` }),
+  'claim-refused': ({ iteration, reason }) => ({ notice: `${iteration} refused: ${toOneLine(reason)}` }),
   'claim-accepted': ({ by }) => ({ notice: by.length > 0 ? `accepted by ${by.join(', ')}` : 'accepted, unchecked' }),
   note: ({ level, text }) => (level === 'warning' ? { notice: text } : {}),
-  'report-rejected': ({ reasons: [first = ''] }) => ({ notice: oneLine(first) }),
+  'report-rejected': ({ reasons: [first = ''] }) => ({ notice: toOneLine(first) }),
   'iteration-ended': () => ({ doing: undefined }),
 }
 
 /** Applies an event to the state. */
-export function after<T extends SprintEvent['type']>(
-  state: LiveState,
+export function applyLiveEvent<T extends SprintEvent['type']>(
+  state: LiveViewState,
   event: Extract<SprintEvent, { type: T }>,
   at: number,
-): LiveState {
-  const change: Changes[T] = changes[event.type]
+): LiveViewState {
+  const change: LiveStateChanges[T] = changesByEvent[event.type]
   const { doing, waitingUntil, ...kept } = {
     ...state,
     ...change?.(event, at, state),
-    log: logged(state.log, event),
+    log: appendToLog(state.log, event),
     lastEventAt: at,
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the two fields taken out here may be undefined in a change
-  const next = kept as LiveState
+  const next = kept as LiveViewState
   return { ...next, ...(doing && { doing }), ...(waitingUntil !== undefined && { waitingUntil }) }
 }
 
 /** More than the tallest terminal can show. */
-const mostLogged = 120
+const maxLoggedEvents = 120
 
 /** Events that have no line of their own are dropped. */
-function logged(log: readonly SprintEvent[], event: SprintEvent): readonly SprintEvent[] {
+function appendToLog(log: readonly SprintEvent[], event: SprintEvent): readonly SprintEvent[] {
   const isSilent =
     event.type === 'agent' &&
     (event.event.kind === 'usage' || event.event.kind === 'session' || event.event.kind === 'raw')
   if (isSilent) return log
-  return log.length < mostLogged ? [...log, event] : [...log.slice(1 - mostLogged), event]
+  return log.length < maxLoggedEvents ? [...log, event] : [...log.slice(1 - maxLoggedEvents), event]
 }
 
-function fromAgent(event: Extract<SprintEvent, { type: 'agent' }>['event'], at: number): Change {
+function changesByAgentEvent(event: Extract<SprintEvent, { type: 'agent' }>['event'], at: number): LiveStateChange {
   if (event.kind === 'tool' && event.phase === 'start') {
-    return { doing: { text: oneLine(`${event.name ?? 'tool'} ${event.argument ?? ''}`), since: at } }
+    return { doing: { text: toOneLine(`${event.name ?? 'tool'} ${event.argument ?? ''}`), since: at } }
   }
   if (event.kind === 'tool') return { doing: { text: 'thinking', since: at } }
-  if (event.kind === 'retry') return { notice: `the agent retries: ${oneLine(event.reason ?? '')}` }
+  if (event.kind === 'retry') return { notice: `the agent retries: ${toOneLine(event.reason ?? '')}` }
   if (event.kind !== 'text') return {}
-  const said = oneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+  const said = toOneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
   return said === '' ? {} : { said }
 }

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
-import { aProgress, noon } from '../../../test/support/builders.ts'
-import { liveView, repaint } from './live-view.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
+import { buildProgress, noon } from '../../../test/support/builders.ts'
+import { createLiveView, repaintLines } from './live-view.ts'
 
 describe('repaint', () => {
   it('sends everything at first, then only the changed lines', () => {
-    expect(repaint([], ['a', 'b'])).toBe('\r\u001b[2Ka\n\u001b[2Kb')
-    expect(repaint(['a', 'b', 'c'], ['a', 'x', 'c'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[2Kx\u001b[1B\r')
-    expect(repaint(['a'], ['a', 'b'])).toBe('\r\n\u001b[2Kb')
+    expect(repaintLines([], ['a', 'b'])).toBe('\r\u001b[2Ka\n\u001b[2Kb')
+    expect(repaintLines(['a', 'b', 'c'], ['a', 'x', 'c'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[2Kx\u001b[1B\r')
+    expect(repaintLines(['a'], ['a', 'b'])).toBe('\r\n\u001b[2Kb')
   })
 
   it('clears the rest of a longer picture', () => {
-    expect(repaint(['a', 'b', 'c'], ['a'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[J\u001b[1A')
+    expect(repaintLines(['a', 'b', 'c'], ['a'])).toBe('\r\u001b[2A\u001b[1B\r\u001b[J\u001b[1A')
   })
 })
 
 describe('the live view on a terminal', () => {
   it('redraws on an empty screen when the size changes, and restores the cursor at the end', () => {
     let columns = 100
-    const { io, printed } = anIo({ columns: () => columns })
-    const view = liveView(io, { progress: () => aProgress({ status: 'in-progress' }), agent: 'claude', project: '/p' })
+    const { io, printed } = createTestIo({ columns: () => columns })
+    const view = createLiveView(io, { progress: () => buildProgress({ status: 'in-progress' }), agent: 'claude', project: '/p' })
     columns = 60
     view.footer('told')
     const resized = printed.at(-1) ?? ''
@@ -33,9 +33,9 @@ describe('the live view on a terminal', () => {
 
   it('leaves no question on the screen that is printed below', () => {
     const asked = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
-    const { io, printed } = anIo()
-    const progress = () => aProgress({ status: 'needs-human', humanNeeded: asked })
-    liveView(io, { progress, agent: 'claude', project: '/p' }).close()
+    const { io, printed } = createTestIo()
+    const progress = () => buildProgress({ status: 'needs-human', humanNeeded: asked })
+    createLiveView(io, { progress, agent: 'claude', project: '/p' }).close()
 
     expect(printed.filter((text) => text.includes('Which database?'))).toHaveLength(1)
   })

@@ -1,11 +1,11 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Io } from '../io/io.ts'
-import { paintFor } from '../io/paint.ts'
-import type { View } from '../view/view.ts'
-import { after, liveState, type LiveState } from './live-state.ts'
-import { screen } from './screen.ts'
-import { fit } from '../io/width.ts'
+import { createPaint } from '../io/paint.ts'
+import type { RunView } from '../view/view.ts'
+import { applyLiveEvent, createLiveState, type LiveViewState } from './live-state.ts'
+import { renderLiveScreen } from './screen.ts'
+import { fitText } from '../io/width.ts'
 
 const redrawMs = 250
 const hideCursor = '\u001b[?25l'
@@ -14,15 +14,15 @@ const clearScreen = '\u001b[2J\u001b[H'
 
 export type LiveOptions = { readonly progress: () => Progress; readonly agent: string; readonly project: string }
 
-export interface LiveView extends View {
+export interface LiveView extends RunView {
   /** The line below the view: help, an input, or the reply to a key. */
   readonly footer: (text: string) => void
 }
 
 /** Draws the live view in place and keeps it up to date. Closing it restores everything it changed on the terminal. */
-export function liveView(io: Io, { progress, agent, project }: LiveOptions): LiveView {
-  const paint = paintFor(io.color)
-  let state = liveState(progress(), agent, io.now())
+export function createLiveView(io: Io, { progress, agent, project }: LiveOptions): LiveView {
+  const paint = createPaint(io.color)
+  let state = createLiveState(progress(), agent, io.now())
   let drawn: readonly string[] = []
   let drawnIn = { columns: 0, rows: 0 }
   let below = ''
@@ -33,11 +33,11 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
   const draw = (which: 'next' | 'last' = 'next') => {
     const size = { columns: Math.max(20, io.columns()), rows: Math.max(6, io.rows()) }
     const current = { ...state, progress: progress() }
-    const lines = screen(which === 'last' ? still(current) : current, { paint, size, now: io.now(), project })
-    const shown = below === '' ? lines : [...lines.slice(0, size.rows - 2), fit(below, size.columns)]
+    const lines = renderLiveScreen(which === 'last' ? withoutActivity(current) : current, { paint, size, now: io.now(), project })
+    const shown = below === '' ? lines : [...lines.slice(0, size.rows - 2), fitText(below, size.columns)]
     // A terminal that gets narrower rewraps the lines on it, so their positions are unknown.
     const isResized = drawn.length > 0 && (size.columns !== drawnIn.columns || size.rows !== drawnIn.rows)
-    io.write(isResized ? `${clearScreen}${repaint([], shown)}` : repaint(drawn, shown))
+    io.write(isResized ? `${clearScreen}${repaintLines([], shown)}` : repaintLines(drawn, shown))
     drawn = shown
     drawnIn = size
   }
@@ -52,7 +52,7 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
   draw()
   return {
     show(event: SprintEvent) {
-      state = after(state, event, io.now())
+      state = applyLiveEvent(state, event, io.now())
       hasNews = true
     },
     footer(text) {
@@ -71,13 +71,13 @@ export function liveView(io: Io, { progress, agent, project }: LiveOptions): Liv
 }
 
 /** What stays on the terminal: the summary and the question are printed below it. */
-function still(state: LiveState): LiveState {
+function withoutActivity(state: LiveViewState): LiveViewState {
   const { humanNeeded, ...progress } = state.progress
   return { ...state, log: [], progress: humanNeeded ? progress : state.progress }
 }
 
 /** Turns the old lines into the new ones, starting at the end of the old ones; unchanged lines are not sent. */
-export function repaint(before: readonly string[], now: readonly string[]): string {
+export function repaintLines(before: readonly string[], now: readonly string[]): string {
   const up = before.length > 1 ? `\u001b[${before.length - 1}A` : ''
   const lines = now.map((line, index) => {
     const next = index === 0 ? '' : index < before.length ? '\u001b[1B\r' : '\n'

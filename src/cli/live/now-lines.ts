@@ -1,54 +1,54 @@
 import type { Progress } from '../../contract/progress.ts'
-import { oneLine, type Paint } from '../io/paint.ts'
-import { clock, humanAge, type Draw } from './draw.ts'
+import { toOneLine, type TerminalPaint } from '../io/paint.ts'
+import { formatClock, formatAge, type DrawContext } from './draw.ts'
 import { fitParts } from './head-lines.ts'
-import type { LiveState } from './live-state.ts'
-import { ends, fit, padTo, wrap } from '../io/width.ts'
+import type { LiveViewState } from './live-state.ts'
+import { joinEnds, fitText, padTo, wrapText } from '../io/width.ts'
 
 const labelWidth = 11
 
 /** What is happening now: the question, the tool, the agent's message, the wait, the checks, the hooks. */
-export function nowLines(state: LiveState, { paint, now, project }: Draw, width: number): string[] {
+export function nowLines(state: LiveViewState, { paint, now, project }: DrawContext, width: number): string[] {
   const { progress, doing, said, waitingUntil } = state
   const room = width - labelWidth
   const label = (name: string, text: string) => `${paint.dim(padTo(name, labelWidth))}${text}`
   const isWaiting = waitingUntil !== undefined && waitingUntil > now
   const at = isWaiting ? new Date(waitingUntil).toTimeString().slice(0, 5) : ''
   return [
-    ...questionLines(progress, paint, width),
+    ...liveQuestionLines(progress, paint, width),
     ...(doing
       ? [
           label(
             'now',
-            ends(fit(doing.text.replaceAll(`${project}/`, ''), room - 8), clock(now - doing.since), Math.min(room, 60)),
+            joinEnds(fitText(doing.text.replaceAll(`${project}/`, ''), room - 8), formatClock(now - doing.since), Math.min(room, 60)),
           ),
         ]
       : []),
-    ...(isWaiting ? [label('waiting', fit(`next attempt in ${humanAge(waitingUntil - now)}, at ${at}`, room))] : []),
-    ...(said === undefined ? [] : [label('', paint.dim(fit(`“${said}”`, room)))]),
+    ...(isWaiting ? [label('waiting', fitText(`next attempt in ${formatAge(waitingUntil - now)}, at ${at}`, room))] : []),
+    ...(said === undefined ? [] : [label('', paint.dim(fitText(`“${said}”`, room)))]),
     ...checkLine(state, label, paint, room),
     ...hookLine(progress, label, paint, room),
   ]
 }
 
-function questionLines({ humanNeeded }: Progress, paint: Paint, width: number): string[] {
+function liveQuestionLines({ humanNeeded }: Progress, paint: TerminalPaint, width: number): string[] {
   if (!humanNeeded) return []
   const { reason, details, options = [] } = humanNeeded
   return [
-    ...wrap(`? ${oneLine(reason)}`, width, 2).map((line) => paint.yellow(line)),
-    ...wrap(oneLine(details), width - 2, 3).map((line) => `  ${line}`),
-    ...options.map((option) => `  - ${fit(oneLine(option), width - 4)}`),
+    ...wrapText(`? ${toOneLine(reason)}`, width, 2).map((line) => paint.yellow(line)),
+    ...wrapText(toOneLine(details), width - 2, 3).map((line) => `  ${line}`),
+    ...options.map((option) => `  - ${fitText(toOneLine(option), width - 4)}`),
   ]
 }
 
-type Label = (name: string, text: string) => string
+type LabelLine = (name: string, text: string) => string
 
-function checkLine({ progress, checks }: LiveState, label: Label, paint: Paint, room: number): string[] {
+function checkLine({ progress, checks }: LiveViewState, label: LabelLine, paint: TerminalPaint, room: number): string[] {
   const names = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run)
   if (names.length === 0) return []
   const before = new Map((progress.baseline ?? []).map(({ name, passed }) => [name, passed]))
   const marked = names.map((name) => {
-    const shown = fit(oneLine(name), Math.max(8, room - 2))
+    const shown = fitText(toOneLine(name), Math.max(8, room - 2))
     const state = checks.get(name)
     if (state === 'running') return `${paint.cyan('●')} ${shown}`
     const passed = state === undefined ? before.get(name) : state === 'passed'
@@ -60,8 +60,8 @@ function checkLine({ progress, checks }: LiveState, label: Label, paint: Paint, 
 
 function hookLine(
   { hookTasks, live, perIterationHooks }: Progress,
-  label: Label,
-  paint: Paint,
+  label: LabelLine,
+  paint: TerminalPaint,
   room: number,
 ): string[] {
   if (!perIterationHooks.some(({ enabled }) => enabled)) return []

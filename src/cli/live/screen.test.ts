@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { aLive, aProgress, aStep, noon } from '../../../test/support/builders.ts'
+import { buildLive, buildProgress, buildStep, noon } from '../../../test/support/builders.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { noUsage } from '../../contract/outcome.ts'
-import { paintFor } from '../io/paint.ts'
-import { after, liveState, type LiveState } from './live-state.ts'
-import { screen } from './screen.ts'
-import { fitPainted, widthOf, wrap } from '../io/width.ts'
+import { createPaint } from '../io/paint.ts'
+import { applyLiveEvent, createLiveState, type LiveViewState } from './live-state.ts'
+import { renderLiveScreen } from './screen.ts'
+import { fitPainted, measureWidth, wrapText } from '../io/width.ts'
 
-const paint = paintFor(false)
+const paint = createPaint(false)
 
-const busy = (given: Partial<Progress> = {}): LiveState => {
-  const progress = aProgress({
+const createBusyState = (given: Partial<Progress> = {}): LiveViewState => {
+  const progress = buildProgress({
     status: 'in-progress',
     goal: 'Build JWT authentication: registration, login, refresh, logout',
     dynamicSteps: [
-      aStep({ id: 'step-0', prompt: 'Login with JWT', status: 'completed' }),
-      aStep({ id: 'step-1', prompt: 'Refresh: reject reuse' }),
-      aStep({ id: 'step-2', prompt: 'Logout revokes the family' }),
+      buildStep({ id: 'step-0', prompt: 'Login with JWT', status: 'completed' }),
+      buildStep({ id: 'step-1', prompt: 'Refresh: reject reuse' }),
+      buildStep({ id: 'step-2', prompt: 'Logout revokes the family' }),
     ],
-    live: [aLive({ number: 3, mode: 'executing', step: 'step-1' })],
+    live: [buildLive({ number: 3, mode: 'executing', step: 'step-1' })],
     iterations: [1, 2].map((number) => ({
       number,
       mode: 'executing',
@@ -34,12 +34,12 @@ const busy = (given: Partial<Progress> = {}): LiveState => {
     limits: { usd: 10 },
     ...given,
   })
-  const started = after(
-    liveState(progress, 'claude', noon),
+  const started = applyLiveEvent(
+    createLiveState(progress, 'claude', noon),
     { type: 'attempt-started', iteration: 3, attempt: 1, agent: 'claude' },
     noon,
   )
-  return after(
+  return applyLiveEvent(
     started,
     {
       type: 'agent',
@@ -51,12 +51,12 @@ const busy = (given: Partial<Progress> = {}): LiveState => {
   )
 }
 
-const shown = (state: LiveState, columns: number, rows = 24) =>
-  screen(state, { paint, size: { columns, rows }, now: noon + 5000, project: '/p' })
+const renderScreen = (state: LiveViewState, columns: number, rows = 24) =>
+  renderLiveScreen(state, { paint, size: { columns, rows }, now: noon + 5000, project: '/p' })
 
 describe('the live view', () => {
   it("shows goal, state, counters, verdicts, steps and the agent's activity", () => {
-    expect(shown(busy(), 120).join('\n')).toBe(
+    expect(renderScreen(createBusyState(), 120).join('\n')).toBe(
       [
         'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
         'Build JWT authentication: registration, login, refresh, logout',
@@ -77,37 +77,37 @@ describe('the live view', () => {
   })
 
   it.each([20, 40, 60, 80, 89, 90, 120, 200])('never has a line wider than %i columns', (columns) => {
-    const wide = busy({
+    const wide = createBusyState({
       goal: '認証システムを構築する 👩‍💻'.repeat(20),
       sprintId: 'a-rather-long-name-for-a-sprint-that-goes-on-and-on',
     })
-    const lines = shown({ ...wide, notice: '8 refused: npm test '.repeat(9), said: '日本語'.repeat(60) }, columns)
+    const lines = renderScreen({ ...wide, notice: '8 refused: npm test '.repeat(9), said: '日本語'.repeat(60) }, columns)
 
-    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([])
+    expect(lines.filter((line) => measureWidth(line) > columns)).toEqual([])
   })
 
   it.each([6, 8, 12, 24, 50])('never has more lines than a terminal of %i rows', (rows) => {
-    expect(shown(busy(), 80, rows).length).toBeLessThanOrEqual(rows)
+    expect(renderScreen(createBusyState(), 80, rows).length).toBeLessThanOrEqual(rows)
   })
 
   it('counts down while the sprint is parked', () => {
-    const parked = busy({ status: 'parked', parked: { reason: 'limit', until: noon + 3_605_000 }, live: [] })
+    const parked = createBusyState({ status: 'parked', parked: { reason: 'limit', until: noon + 3_605_000 }, live: [] })
 
-    expect(shown(parked, 100)[0]).toContain('parked, 1 h 0 min left')
+    expect(renderScreen(parked, 100)[0]).toContain('parked, 1 h 0 min left')
   })
 
   it('shows the open question with its details', () => {
-    const asked = busy({
+    const asked = createBusyState({
       status: 'needs-human',
       humanNeeded: { reason: 'Which database?', details: 'Both exist', askedAt: noon },
     })
 
-    expect(shown(asked, 100).join('\n')).toMatch(/\? Which database\?[\s\S]*Both exist/)
+    expect(renderScreen(asked, 100).join('\n')).toMatch(/\? Which database\?[\s\S]*Both exist/)
   })
 
   it('shows which checks pass, fail and run', () => {
-    const failed = after(
-      busy(),
+    const failed = applyLiveEvent(
+      createBusyState(),
       {
         type: 'check-ended',
         iteration: 3,
@@ -116,14 +116,14 @@ describe('the live view', () => {
       noon,
     )
 
-    expect(shown(failed, 100).join('\n')).toContain('✗ npm test')
+    expect(renderScreen(failed, 100).join('\n')).toContain('✗ npm test')
   })
   it('fills the rest of a terminal with recent events, the newest at the bottom', () => {
     const told = Array.from({ length: 200 }, (_, n) => n).reduce(
-      (state, n) => after(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
-      busy(),
+      (state, n) => applyLiveEvent(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
+      createBusyState(),
     )
-    const lines = shown(told, 100, 30)
+    const lines = renderScreen(told, 100, 30)
 
     expect(lines).toHaveLength(29)
     expect(lines.slice(-5)).toEqual([
@@ -136,12 +136,12 @@ describe('the live view', () => {
   })
 
   it('offers no keys once the sprint has stopped', () => {
-    expect(shown(busy({ status: 'completed', live: [] }), 100).join('\n')).not.toContain('p pause')
+    expect(renderScreen(createBusyState({ status: 'completed', live: [] }), 100).join('\n')).not.toContain('p pause')
   })
 
   it('shows the current step in full where there is room for it', () => {
     const prompt = 'Refresh: store the family of the token and revoke all of it when one is used for a second time'
-    const lines = shown(busy({ dynamicSteps: [aStep({ id: 'step-1', prompt })] }), 100)
+    const lines = renderScreen(createBusyState({ dynamicSteps: [buildStep({ id: 'step-1', prompt })] }), 100)
 
     expect(lines.slice(6, 9).map((line) => line.slice(0, 45).trimEnd())).toEqual([
       '● Refresh: store the family of the token',
@@ -151,7 +151,7 @@ describe('the live view', () => {
   })
 
   it('shows phases, and the items of the one at work, in standard mode', () => {
-    const standard = busy({
+    const standard = createBusyState({
       mode: 'standard',
       phases: [
         { id: 'plan', status: 'completed', prompt: 'Plan it', summary: 'planned' },
@@ -167,7 +167,7 @@ describe('the live view', () => {
       ],
     })
 
-    expect(shown(standard, 60, 30)).toEqual(
+    expect(renderScreen(standard, 60, 30)).toEqual(
       expect.arrayContaining(['✓ plan  planned', '● build  1 of 2', '  ● b  The other one', '○ ship  Ship it']),
     )
   })
@@ -181,11 +181,11 @@ describe('texts', () => {
     ['日本語日本語', 5, 3, ['日本', '語日', '本語']],
     ['short', 10, 2, ['short']],
   ])('%s is wrapped to %i columns on at most %i lines', (text, width, most, lines) => {
-    expect(wrap(text, width, most)).toEqual(lines)
+    expect(wrapText(text, width, most)).toEqual(lines)
   })
 
   it('are truncated without breaking a colour sequence', () => {
-    const { red } = paintFor(true)
+    const { red } = createPaint(true)
     expect(fitPainted(`${red('abcdef')}ghi`, 4)).toBe(red('abc…'))
     expect(fitPainted(`${red('ab')}cdef`, 4)).toBe(`${red('ab')}c…`)
   })

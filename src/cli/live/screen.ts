@@ -1,40 +1,40 @@
-import type { Draw } from './draw.ts'
-import { headLines } from './head-lines.ts'
-import type { LiveState } from './live-state.ts'
+import type { DrawContext } from './draw.ts'
+import { liveHeadLines } from './head-lines.ts'
+import type { LiveViewState } from './live-state.ts'
 import { logLines } from './log-lines.ts'
 import { nowLines } from './now-lines.ts'
-import { fit, padTo } from '../io/width.ts'
+import { fitText, padTo } from '../io/width.ts'
 import { workLines } from './work-lines.ts'
 
 /** From this width on, the steps are beside the current activity instead of below it. */
-const twoColumns = 90
+const twoColumnsWidth = 90
 /** On a terminal this tall, the log shows the agent's messages. */
-const tall = 20
+const tallRows = 20
 /** Fewer log lines are not useful. */
-const fewestLogLines = 3
+const minLogLines = 3
 
 /** Renders the whole live view as lines that fit the terminal. Pure: the same state gives the same lines. */
-export function screen(state: LiveState, draw: Draw): string[] {
+export function renderLiveScreen(state: LiveViewState, draw: DrawContext): string[] {
   const { rows } = draw.size
-  const head = headLines(state, draw)
+  const head = liveHeadLines(state, draw)
   const keys = keyLines(state, draw)
   const room = rows - 1 - head.length - 1 - keys.length
   if (room < 3) return [...head.filter((line) => line !== ''), ...keys].filter((line) => line !== '').slice(0, rows - 1)
   const { said, ...silent } = state
-  const body = bodyLines(rows < tall && said !== undefined ? state : silent, draw, room)
-  return [...head, '', ...body, ...logPart(state, draw, room - body.length), ...keys]
+  const body = bodyLines(rows < tallRows && said !== undefined ? state : silent, draw, room)
+  return [...head, '', ...body, ...logSection(state, draw, room - body.length), ...keys]
 }
 
 /** Keys have no effect once the sprint has stopped. */
-function keyLines({ progress }: LiveState, { paint, size }: Draw): string[] {
+function keyLines({ progress }: LiveViewState, { paint, size }: DrawContext): string[] {
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return []
-  return ['', paint.dim(fit('p pause   s stop   t message   l transcript   d diff   ? help', size.columns))]
+  return ['', paint.dim(fitText('p pause   s stop   t message   l transcript   d diff   ? help', size.columns))]
 }
 
-function bodyLines(state: LiveState, draw: Draw, room: number): string[] {
+function bodyLines(state: LiveViewState, draw: DrawContext, room: number): string[] {
   const { columns } = draw.size
   const most = Math.max(3, Math.min(room, Math.ceil(room * 0.6)))
-  if (columns < twoColumns) {
+  if (columns < twoColumnsWidth) {
     const now = nowLines(state, draw, columns).slice(0, room)
     const rows = most - now.length - 1
     return rows < 1 ? now : [...now, '', ...workLines(state.progress, draw, { rows, width: columns })]
@@ -48,9 +48,9 @@ function bodyLines(state: LiveState, draw: Draw, room: number): string[] {
 }
 
 /** The rest of the screen shows recent events. */
-function logPart(state: LiveState, draw: Draw, room: number): string[] {
+function logSection(state: LiveViewState, draw: DrawContext, room: number): string[] {
   const { columns } = draw.size
-  if (room - 2 < fewestLogLines) return []
+  if (room - 2 < minLogLines) return []
   const lines = logLines(state, draw, { rows: room - 2, width: columns })
   return lines.length === 0 ? [] : ['', draw.paint.dim('─'.repeat(columns)), ...lines]
 }

@@ -5,7 +5,7 @@ import type { Fact } from '../../loop/fact.ts'
 import type { Order } from '../../loop/order.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
 
-export type Seen = {
+export type ReplayedRecord = {
   readonly progress: Progress
   /** The events that the owning process emitted to its observers, except those of the agent. */
   readonly events: readonly SprintEvent[]
@@ -13,26 +13,26 @@ export type Seen = {
 }
 
 /** Applies one journal record to the progress; undefined if it changes nothing. */
-export function seeRecord(progress: Progress | undefined, { kind, data, at }: JournalRecord): Seen | undefined {
+export function replayRecord(progress: Progress | undefined, { kind, data, at }: JournalRecord): ReplayedRecord | undefined {
   if (kind === 'snapshot') return { progress: Progress.parse(data), events: [], at: Date.parse(at) }
   if (kind !== 'fact' || !progress) return undefined
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
   const fact = data as Fact
   const next = advance(progress, fact)
-  const events = [...checkedIn(fact), ...next.orders.flatMap((order) => toldBy(order, next.progress))]
+  const events = [...findCheckResult(fact), ...next.orders.flatMap((order) => eventsOfOrder(order, next.progress))]
   return { progress: next.progress, events, at: fact.at }
 }
 
-const checkedIn = (fact: Fact): SprintEvent[] =>
+const findCheckResult = (fact: Fact): SprintEvent[] =>
   fact.type === 'checks-ended'
     ? fact.results.map((result) => ({ type: 'check-ended', iteration: fact.iteration, result }))
     : []
 
-function toldBy(order: Order, progress: Progress): SprintEvent[] {
+function eventsOfOrder(order: Order, progress: Progress): SprintEvent[] {
   if (order.type === 'tell') return [order.event]
   if (order.type === 'run-attempt') {
     const { iteration, attempt } = order
-    return [{ type: 'attempt-started', iteration, attempt, agent: agentAt(progress, iteration) }]
+    return [{ type: 'attempt-started', iteration, attempt, agent: findIterationAgent(progress, iteration) }]
   }
   if (order.type === 'run-review') {
     const name = `review by ${progress.review?.agent ?? 'the agent'}`
@@ -43,7 +43,7 @@ function toldBy(order: Order, progress: Progress): SprintEvent[] {
 }
 
 /** The agent of an iteration, current or past. */
-export function agentAt({ live, iterations, runAgents, agent }: Progress, iteration: number): string {
+export function findIterationAgent({ live, iterations, runAgents, agent }: Progress, iteration: number): string {
   const own = [...live, ...iterations].find(({ number }) => number === iteration)?.agent
   return own ?? runAgents?.[0] ?? agent?.[0] ?? 'command'
 }

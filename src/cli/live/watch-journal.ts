@@ -9,7 +9,7 @@ const segmentPattern = /^\d{8}\.log$/
  * Reads the journal of a sprint that another process may be writing, from its first record or from the last snapshots
  * on.
  */
-export function journalReader(sprintDir: string, from: 'first' | 'last') {
+export function createJournalReader(sprintDir: string, from: 'first' | 'last') {
   const folder = journalFolder(sprintDir)
   let seen = 0
   let segment: string | undefined

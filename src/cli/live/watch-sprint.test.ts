@@ -4,25 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import {
   after,
-  aCheck,
-  aProgress,
+  buildCheck,
+  buildProgress,
   checksEnd,
   green,
   noon,
   type Play,
   reports,
   started,
-  told,
+  emittedEvents,
 } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { watchRequests, type Request } from '../../storage/sprint/requests.ts'
+import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { keyboard } from './keys.ts'
+import { createKeyHandler } from './keys.ts'
 import { watcherHelp } from '../commands/watch.ts'
-import { fold } from '../sprint/sprint-state.ts'
-import { remoteRun, watchSprint } from './watch-sprint.ts'
+import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { createRemoteRun, watchSprint } from './watch-sprint.ts'
 
 const lines = [
   { type: 'system', subtype: 'init', session_id: 's', model: 'fake' },
@@ -34,10 +34,10 @@ const lines = [
 ].map((line) => `${JSON.stringify(line)}\n`)
 
 /** Creates a sprint that this process owns, like another process would, and keeps the events it would emit. */
-async function aRunningSprint(given: Partial<Progress> = {}) {
-  const dir = aFolder()
-  const first = aProgress({ doneWhen: [aCheck()], ...given })
-  const opened = await openSprintStore({ sprintDir: dir, fold, now: () => noon }, async (known) => known ?? first)
+async function createRunningSprint(given: Partial<Progress> = {}) {
+  const dir = createTestFolder()
+  const first = buildProgress({ doneWhen: [buildCheck()], ...given })
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
   if (!opened) throw new Error('not opened')
   onTestFinished(() => opened.store.close().catch(() => {}))
   let { progress } = opened
@@ -46,7 +46,7 @@ async function aRunningSprint(given: Partial<Progress> = {}) {
     for (const one of plays) {
       const fact = typeof one === 'function' ? one(progress) : one
       const next = after(progress, fact)
-      events.push(...told(next.orders))
+      events.push(...emittedEvents(next.orders))
       progress = next.progress
       await opened.store.save(progress, fact)
     }
@@ -63,10 +63,10 @@ async function aRunningSprint(given: Partial<Progress> = {}) {
   return { dir, play, transcript, events, progress: () => progress, close: opened.store.close }
 }
 
-type Seen = { readonly event: SprintEvent; readonly at: number }
+type WatchedEvent = { readonly event: SprintEvent; readonly at: number }
 
-function watching(sprint: Awaited<ReturnType<typeof aRunningSprint>>) {
-  const seen: Seen[] = []
+function startWatching(sprint: Awaited<ReturnType<typeof createRunningSprint>>) {
+  const seen: WatchedEvent[] = []
   const leaving = new AbortController()
   const done = watchSprint({
     sprintDir: sprint.dir,
@@ -81,11 +81,11 @@ function watching(sprint: Awaited<ReturnType<typeof aRunningSprint>>) {
 }
 
 it("shows later events as the owner emits them, and the agent's messages, until the owner is gone", async () => {
-  const sprint = await aRunningSprint()
+  const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   sprint.transcript(lines.join(''))
   sprint.events.length = 0
-  const watcher = watching(sprint)
+  const watcher = startWatching(sprint)
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
 
   await sprint.play(reports({ status: 'goal-complete' }), checksEnd(green()))
@@ -106,14 +106,14 @@ it("shows later events as the owner emits them, and the agent's messages, until 
 })
 
 it('shows the messages of an agent whose attempt began and ended between two polls', async () => {
-  const sprint = await aRunningSprint({ checkpoint: true })
+  const sprint = await createRunningSprint({ checkpoint: true })
   const before = sprint.progress()
   await sprint.play(started({ agents: ['claude'] }))
   sprint.transcript(lines.join(''))
   const toldBefore = sprint.events.length
   await sprint.play(reports())
   expect(sprint.events.slice(toldBefore)).toEqual([])
-  const watcher = watching({ ...sprint, progress: () => before })
+  const watcher = startWatching({ ...sprint, progress: () => before })
 
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
   watcher.leave()
@@ -121,8 +121,8 @@ it('shows the messages of an agent whose attempt began and ended between two pol
 })
 
 it('reports when events happened, not when they were read', async () => {
-  const sprint = await aRunningSprint()
-  const watcher = watching(sprint)
+  const sprint = await createRunningSprint()
+  const watcher = startWatching(sprint)
   await sprint.play(started({ agents: ['claude'] }))
   await watcher.saw(({ type }) => type === 'sprint-started')
   watcher.leave()
@@ -132,11 +132,11 @@ it('reports when events happened, not when they were read', async () => {
 })
 
 it('reads a line of the agent only when it is complete, and continues in a new segment', async () => {
-  const sprint = await aRunningSprint()
+  const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   const whole = lines.join('')
   sprint.transcript(whole.slice(0, -20))
-  const watcher = watching(sprint)
+  const watcher = startWatching(sprint)
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'session')
   expect(watcher.seen.some(({ event }) => event.type === 'agent' && event.event.kind === 'text')).toBe(false)
   sprint.transcript(whole.slice(-20))
@@ -154,7 +154,7 @@ it('reads a line of the agent only when it is complete, and continues in a new s
 })
 
 it('supports several watchers, and changes nothing in the folder', async () => {
-  const sprint = await aRunningSprint()
+  const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   sprint.transcript(lines.join(''))
   const files = () =>
@@ -162,7 +162,7 @@ it('supports several watchers, and changes nothing in the folder', async () => {
       .toSorted()
       .map((name) => `${name} ${statSync(join(sprint.dir, name)).mtimeMs}`)
   const before = files()
-  const watchers = [watching(sprint), watching(sprint), watching(sprint)]
+  const watchers = [startWatching(sprint), startWatching(sprint), startWatching(sprint)]
   for (const watcher of watchers) await watcher.saw((event) => event.type === 'agent')
   for (const watcher of watchers) watcher.leave()
   await Promise.all(watchers.map(({ done }) => done))
@@ -171,9 +171,9 @@ it('supports several watchers, and changes nothing in the folder', async () => {
 })
 
 it("does not end when an agent deletes the sprint's lock", async () => {
-  const sprint = await aRunningSprint()
+  const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
-  const watcher = watching(sprint)
+  const watcher = startWatching(sprint)
   rmSync(join(sprint.dir, '.lock'))
   await expect
     .poll(() => Promise.race([watcher.done, sleep(1500, 'still there')]), { timeout: 5000 })
@@ -184,11 +184,11 @@ it("does not end when an agent deletes the sprint's lock", async () => {
 })
 
 it('asks the owner to stop, to pause and to message the agent', async () => {
-  const dir = aFolder()
-  const got: Request[] = []
+  const dir = createTestFolder()
+  const got: RunRequest[] = []
   const said: string[] = []
   onTestFinished(await watchRequests(dir, (request) => got.push(request)))
-  const run = remoteRun(
+  const run = createRemoteRun(
     dir,
     (text) => said.push(text),
     () => noon,
@@ -209,17 +209,17 @@ it('says in the key help that Ctrl-C only exits the watcher', () => {
   const said: string[] = []
   const nothing = () => {}
   const say = (text: string) => said.push(watcherHelp(text))
-  keyboard({ pause: nothing, stop: nothing, tell: nothing, transcript: nothing, diff: nothing, say })('?')
+  createKeyHandler({ pause: nothing, stop: nothing, message: nothing, transcript: nothing, diff: nothing, notify: say })('?')
 
   expect(said.join()).toMatch(/^Ctrl-C exits, the sprint continues · p pause(?!.*twice)/)
 })
 
 it('ignores a damaged line at the end', async () => {
-  const sprint = await aRunningSprint()
+  const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   const [segment = ''] = readdirSync(join(sprint.dir, 'journal'))
   writeFileSync(join(sprint.dir, 'journal', segment), 'deadbeef {"v":1,', { flag: 'a' })
-  const watcher = watching(sprint)
+  const watcher = startWatching(sprint)
   sprint.transcript(lines.join(''))
   await watcher.saw((event) => event.type === 'agent')
   watcher.leave()

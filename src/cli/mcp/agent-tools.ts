@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { attemptOf } from '../../agents/supervise/attempt-token.ts'
-import { tellReport } from '../../agents/supervise/mcp-report.ts'
+import { resolveAttemptToken } from '../../agents/supervise/attempt-token.ts'
+import { storeMcpReport } from '../../agents/supervise/mcp-report.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { redactDeep, redactor, secretsIn } from '../../contract/redact.ts'
+import { redactDeep, createRedactor, findEnvSecrets } from '../../contract/redact.ts'
 import type { Io } from '../io/io.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
-import { tool, type Tool } from './tool.ts'
+import { defineTool, type McpTool } from './tool.ts'
 
 const summary = z.string().trim().min(1).describe('what you did in this iteration')
 const steps = {
@@ -21,14 +21,14 @@ const steps = {
  * Report tools for the agent of one attempt. Every call checks the token, so that reports stop counting when the
  * attempt is over.
  */
-export const agentTools = (token: string | undefined, env: Io['env']): Tool[] => [
-  tool({
+export const createAgentTools = (token: string | undefined, env: Io['env']): McpTool[] => [
+  defineTool({
     name: 'report_progress',
     description: 'Reports the work of this iteration. The sprint continues with the next iteration.',
     input: z.object({ summary, ...steps }),
-    run: (given) => report({ token, env }, { goal: { status: 'continue', ...given } }),
+    run: (given) => saveToolReport({ token, env }, { goal: { status: 'continue', ...given } }),
   }),
-  tool({
+  defineTool({
     name: 'ask_human',
     description: 'Asks the user. The sprint waits for the answer, which will be in the next prompt.',
     input: z.object({
@@ -40,10 +40,10 @@ export const agentTools = (token: string | undefined, env: Io['env']): Tool[] =>
     }),
     run: ({ completedStepIds, pendingSteps, ...humanNeeded }) => {
       const asked = { status: 'needs-human', summary: humanNeeded.reason, humanNeeded }
-      return report({ token, env }, { goal: { ...asked, ...given({ completedStepIds, pendingSteps }) }, phase: asked })
+      return saveToolReport({ token, env }, { goal: { ...asked, ...dropUndefined({ completedStepIds, pendingSteps }) }, phase: asked })
     },
   }),
-  tool({
+  defineTool({
     name: 'finish',
     description:
       'Claims that the goal, or the phase, is reached. Ralph runs its own checks before it accepts the claim.',
@@ -54,7 +54,7 @@ export const agentTools = (token: string | undefined, env: Io['env']): Tool[] =>
     }),
     run: ({ evidence, ...said }) => {
       const claim = `${said.summary}\n\nEvidence: ${evidence}`
-      return report(
+      return saveToolReport(
         { token, env },
         {
           goal: { status: 'goal-complete', ...said, goalCompleteSummary: claim },
@@ -66,23 +66,23 @@ export const agentTools = (token: string | undefined, env: Io['env']): Tool[] =>
 ]
 
 /** The report format for sprints with a goal and for sprints with phases. */
-type Reports = {
+type ReportForms = {
   readonly goal: Readonly<Record<string, unknown>>
   readonly phase?: Readonly<Record<string, unknown>>
 }
 
-type Caller = { readonly token: string | undefined; readonly env: Io['env'] }
+type ToolCaller = { readonly token: string | undefined; readonly env: Io['env'] }
 
 /** Redacts the secrets of the agent's environment from the stored report. */
-async function report({ token, env }: Caller, { goal, phase }: Reports) {
-  const folder = attemptOf(token)
+async function saveToolReport({ token, env }: ToolCaller, { goal, phase }: ReportForms) {
+  const folder = resolveAttemptToken(token)
   const progress = await loadProgress(dirname(dirname(folder)))
   const told = progress?.mode === 'standard' ? phase : goal
   if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
-  await tellReport(folder, redactDeep(told, redactor(secretsIn(env))))
+  await storeMcpReport(folder, redactDeep(told, createRedactor(findEnvSecrets(env))))
   return { recorded: told['status'], next: 'end your turn now; a report in your final message would replace this one' }
 }
 
 /** Removes fields without a value. */
-const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const dropUndefined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -3,11 +3,11 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { RalphError } from '../../contract/errors.ts'
-import type { Tool } from './tool.ts'
+import type { McpTool } from './tool.ts'
 
 /** Serves tools on stdin and stdout until the client disconnects. */
-export async function serve(
-  tools: readonly Tool[],
+export async function serveMcpTools(
+  tools: readonly McpTool[],
   about: { readonly version: string; readonly instructions: string },
 ) {
   const server = new Server(
@@ -23,8 +23,8 @@ export async function serve(
   }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const found = tools.find(({ name }) => name === params.name)
-    if (!found) return refusal(new RalphError('USAGE', `unknown tool "${params.name}"`))
-    return found.call(params.arguments).then(answer, refusal)
+    if (!found) return toolError(new RalphError('USAGE', `unknown tool "${params.name}"`))
+    return found.call(params.arguments).then(toolResult, toolError)
   })
   // A file reaches its end but stays open; a broken pipe closes without an end event.
   const gone = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close')])
@@ -33,13 +33,13 @@ export async function serve(
   await server.close()
 }
 
-const answer = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value, undefined, 2) }] })
+const toolResult = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value, undefined, 2) }] })
 
 /** An error result for the model, not a protocol error. */
-function refusal(error: unknown) {
+function toolError(error: unknown) {
   const { code, message, place, hint } =
     error instanceof RalphError
       ? error
       : new RalphError('INTERNAL', error instanceof Error ? error.message : String(error))
-  return { ...answer({ error: { code, message, place, hint } }), isError: true }
+  return { ...toolResult({ error: { code, message, place, hint } }), isError: true }
 }

@@ -1,22 +1,22 @@
 import type { Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { clip, oneLine } from '../io/paint.ts'
+import { clipLine, toOneLine } from '../io/paint.ts'
 
 const lastIterations = 5
-const mostSteps = 20
+const maxSteps = 20
 
 /** The status of a sprint, short enough for a model to read. */
-export function sprintSummary(progress: Progress, { folder, owner }: { folder: string; owner: string | undefined }) {
+export function summarizeSprint(progress: Progress, { folder, owner }: { folder: string; owner: string | undefined }) {
   const { stats, live, parked, humanNeeded, dynamicSteps, iterations } = progress
   const pending = dynamicSteps.filter(({ status }) => status === 'pending')
   return {
-    ...overview(progress, { folder, owner }),
+    ...summarizeSprintRow(progress, { folder, owner }),
     reason: progress.reason,
     live: live.map(({ number, mode, stage, step, attempt }) => ({ number, mode, stage, step, attempt })),
     steps: {
       completed: stats.completedSteps,
-      pending: pending.slice(0, mostSteps).map(({ id, prompt }) => ({ id, prompt: clip(oneLine(prompt), 200) })),
-      morePending: Math.max(0, pending.length - mostSteps),
+      pending: pending.slice(0, maxSteps).map(({ id, prompt }) => ({ id, prompt: clipLine(toOneLine(prompt), 200) })),
+      morePending: Math.max(0, pending.length - maxSteps),
     },
     question: humanNeeded && { ...humanNeeded, askedAt: formatTimestamp(humanNeeded.askedAt) },
     parked: parked && { reason: parked.reason, until: formatTimestamp(parked.until) },
@@ -27,7 +27,7 @@ export function sprintSummary(progress: Progress, { folder, owner }: { folder: s
       number,
       mode,
       verdict,
-      summary: summary === undefined ? undefined : clip(oneLine(summary), 300),
+      summary: summary === undefined ? undefined : clipLine(toOneLine(summary), 300),
       checks,
       costUsd,
     })),
@@ -35,7 +35,7 @@ export function sprintSummary(progress: Progress, { folder, owner }: { folder: s
 }
 
 /** One line of a list. */
-export const overview = (
+export const summarizeSprintRow = (
   { sprintId, status, goal, stats }: Progress,
   { folder, owner }: { readonly folder: string; readonly owner: string | undefined },
 ) => ({
@@ -43,6 +43,6 @@ export const overview = (
   sprintId,
   status,
   running: owner ?? false,
-  goal: clip(oneLine(goal), 300),
+  goal: clipLine(toOneLine(goal), 300),
   iteration: stats.currentIteration,
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 
 /** A tool that a client of `ralph mcp` can call. */
-export interface Tool {
+export interface McpTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: Readonly<Record<string, unknown>>
@@ -10,23 +10,23 @@ export interface Tool {
   readonly call: (input: unknown) => Promise<unknown>
 }
 
-type Declaration<S extends z.ZodType> = {
+type McpToolDeclaration<S extends z.ZodType> = {
   readonly name: string
   readonly description: string
   readonly input: S
   readonly run: (input: z.output<S>) => Promise<unknown>
 }
 
-export const tool = <S extends z.ZodType>({ name, description, input, run }: Declaration<S>): Tool => ({
+export const defineTool = <S extends z.ZodType>({ name, description, input, run }: McpToolDeclaration<S>): McpTool => ({
   name,
   description,
   inputSchema: z.toJSONSchema(input, { io: 'input' }),
   async call(given) {
     const read = input.safeParse(given ?? {})
-    if (!read.success) throw new RalphError('USAGE', `${name}: ${problemsOf(read.error)}`)
+    if (!read.success) throw new RalphError('USAGE', `${name}: ${describeIssues(read.error)}`)
     return run(read.data)
   },
 })
 
-const problemsOf = ({ issues }: z.ZodError): string =>
+const describeIssues = ({ issues }: z.ZodError): string =>
   issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`).join('; ')

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import type { Exit } from '../../agents/drivers/driver.ts'
-import { driverNamed, findDriver } from '../../agents/drivers/registry.ts'
+import { getDriver, findDriver } from '../../agents/drivers/registry.ts'
 import { readTranscript } from '../../agents/transcript/transcript.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Redact } from '../../contract/redact.ts'
-import { attemptFiles, readEnded, readExit } from '../../platform/processes/attempt-folder.ts'
+import { attemptFiles, readEndReason, readExitCode } from '../../platform/processes/attempt-folder.ts'
 import { exists, listFolder, readTail } from '../../platform/files/files.ts'
-import { lineSplitter } from '../../platform/files/line-splitter.ts'
-import { writtenAt } from '../../platform/files/recorded-file.ts'
+import { createLineSplitter } from '../../platform/files/line-splitter.ts'
+import { readModifiedAt } from '../../platform/files/recorded-file.ts'
 import { openTail } from '../../platform/files/tail.ts'
 
 /** One process of an agent, as recorded on the disk. `again`: how often this attempt was started. */
-export type AttemptFolder = {
+export type RecordedAttempt = {
   readonly iteration: number
   readonly attempt: number
   readonly again: number
@@ -22,7 +22,7 @@ export type AttemptFolder = {
 const namePattern = /^([1-9]\d*)-(\d+)(?:\.(\d+))?$/
 
 /** Lists the attempts that have output, in the order they started. Excludes checks and hooks. */
-export async function attemptsOf(sprintDir: string): Promise<AttemptFolder[]> {
+export async function listRecordedAttempts(sprintDir: string): Promise<RecordedAttempt[]> {
   const names = await listFolder(join(sprintDir, 'attempts'))
   return names
     .flatMap((name) => {
@@ -34,7 +34,7 @@ export async function attemptsOf(sprintDir: string): Promise<AttemptFolder[]> {
     .toSorted((a, b) => a.iteration - b.iteration || a.attempt - b.attempt || a.again - b.again)
 }
 
-export interface AttemptReading {
+export interface AttemptReader {
   /** Returns the output since the last call. */
   readonly read: () => Promise<void>
   /** How the process exited, if it has. */
@@ -42,13 +42,13 @@ export interface AttemptReading {
 }
 
 /** Reads the redacted output of an attempt, even while the attempt is running. */
-export async function openAttempt(
-  { folder }: AttemptFolder,
+export async function openAttemptReader(
+  { folder }: RecordedAttempt,
   { agent, redact }: { readonly agent: string; readonly redact: Redact },
   onEvent: (event: AgentEvent) => void,
-): Promise<AttemptReading> {
-  const reading = readTranscript(findDriver(agent) ?? driverNamed('command'), redact, onEvent)
-  const lines = lineSplitter(reading.line)
+): Promise<AttemptReader> {
+  const reading = readTranscript(findDriver(agent) ?? getDriver('command'), redact, onEvent)
+  const lines = createLineSplitter(reading.line)
   const tail = await openTail(join(folder, attemptFiles.stdout), lines.push)
   const read = async () => {
     while (await tail.read());
@@ -59,14 +59,14 @@ export async function openAttempt(
       await read()
       lines.end()
       await tail.close()
-      return reading.end(await exitOf(folder))
+      return reading.end(await readAttemptExit(folder))
     },
   }
 }
 
-async function exitOf(folder: string): Promise<Exit> {
-  const ended = readEnded(folder)
+async function readAttemptExit(folder: string): Promise<Exit> {
+  const ended = readEndReason(folder)
   const stderrTail = await readTail(join(folder, attemptFiles.stderr), 2000)
-  const at = writtenAt(join(folder, attemptFiles.stdout))
-  return { code: readExit(folder), signal: null, stderrTail, at, ...(ended && { ended }) }
+  const at = readModifiedAt(join(folder, attemptFiles.stdout))
+  return { code: readExitCode(folder), signal: null, stderrTail, at, ...(ended && { ended }) }
 }

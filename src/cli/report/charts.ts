@@ -1,6 +1,6 @@
-import { html, type Html } from './html.ts'
+import { html, type HtmlMarkup } from './html.ts'
 
-export type Bar = {
+export type ChartBar = {
   readonly label: string
   readonly value: number
   /** The tooltip of a bar. */
@@ -10,13 +10,13 @@ export type Bar = {
 }
 
 const height = 120
-const widest = 44
+const maxBarWidth = 44
 const chartWidth = 480
 
 /** Draws bars side by side, scaled to the frame; zero is a line. */
-export function barChart(name: string, bars: readonly Bar[], most: string): Html {
+export function renderBarChart(name: string, bars: readonly ChartBar[], most: string): HtmlMarkup {
   const highest = Math.max(...bars.map(({ value }) => value), Number.EPSILON)
-  const step = Math.min(widest, chartWidth / Math.max(1, bars.length))
+  const step = Math.min(maxBarWidth, chartWidth / Math.max(1, bars.length))
   const every = Math.ceil(28 / step)
   const drawn = bars.map(({ label, value, title, kind }, index) => {
     const size = Math.max(1, Math.round((Math.max(0, value) / highest) * height))

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../../contract/events.ts'
-import { eventFilter, type Wanted } from './event-filter.ts'
+import { createEventFilter, type EventFilter } from './event-filter.ts'
 
 const start = (id: string, name: string): AgentEvent => ({ kind: 'tool', phase: 'start', id, name })
 const end = (id: string, ok: boolean): AgentEvent => ({ kind: 'tool', phase: 'end', id, ok })
@@ -20,26 +20,26 @@ const all = [
   turn(false),
 ]
 
-const passed = (wanted: Wanted): AgentEvent[] => {
+const filterEvents = (criteria: EventFilter): AgentEvent[] => {
   const shown: AgentEvent[] = []
-  const filter = eventFilter(wanted, (event) => shown.push(event))
+  const filter = createEventFilter(criteria, (event) => shown.push(event))
   for (const event of all) filter(event)
   return shown
 }
 
 it('passes everything without a filter', () => {
-  expect(passed({})).toEqual(all)
+  expect(filterEvents({})).toEqual(all)
 })
 
 it('shows the calls of one tool, ignoring case, each with its result', () => {
-  expect(passed({ tool: 'bash' })).toEqual([start('1', 'Bash'), end('1', false), start('3', 'Bash'), end('3', true)])
+  expect(filterEvents({ tool: 'bash' })).toEqual([start('1', 'Bash'), end('1', false), start('3', 'Bash'), end('3', true)])
 })
 
 it('shows failed calls with their input, retries and failed turns', () => {
-  expect(passed({ errors: true })).toEqual([start('1', 'Bash'), end('1', false), retry, turn(false)])
+  expect(filterEvents({ errors: true })).toEqual([start('1', 'Bash'), end('1', false), retry, turn(false)])
 })
 
 it('shows the failed calls of one tool and no others', () => {
-  expect(passed({ tool: 'Bash', errors: true })).toEqual([start('1', 'Bash'), end('1', false)])
-  expect(passed({ tool: 'Edit', errors: true })).toEqual([])
+  expect(filterEvents({ tool: 'Bash', errors: true })).toEqual([start('1', 'Bash'), end('1', false)])
+  expect(filterEvents({ tool: 'Edit', errors: true })).toEqual([])
 })

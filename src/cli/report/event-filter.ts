@@ -1,19 +1,19 @@
 import type { AgentEvent } from '../../contract/events.ts'
 
-export type Wanted = {
+export type EventFilter = {
   /** Only calls of this tool, ignoring case. */
   readonly tool?: string | undefined
   /** Only failures. */
   readonly errors?: boolean | undefined
 }
 
-type Tool = Extract<AgentEvent, { kind: 'tool' }>
+type ToolAgentEvent = Extract<AgentEvent, { kind: 'tool' }>
 
 /** Filters events. With `errors`, a tool call is held back until its result shows that it failed. */
-export function eventFilter({ tool, errors = false }: Wanted, show: (event: AgentEvent) => void) {
+export function createEventFilter({ tool, errors = false }: EventFilter, show: (event: AgentEvent) => void) {
   if (tool === undefined && !errors) return show
-  const begun = new Map<string, Tool>()
-  const onTool = (event: Tool) => {
+  const begun = new Map<string, ToolAgentEvent>()
+  const onTool = (event: ToolAgentEvent) => {
     if (event.phase === 'start') begun.set(event.id, event)
     const start = begun.get(event.id)
     if (event.phase === 'end') begun.delete(event.id)
@@ -26,9 +26,9 @@ export function eventFilter({ tool, errors = false }: Wanted, show: (event: Agen
   }
   return (event: AgentEvent): void => {
     if (event.kind === 'tool') onTool(event)
-    else if (tool === undefined && isError(event)) show(event)
+    else if (tool === undefined && isErrorEvent(event)) show(event)
   }
 }
 
-const isError = (event: AgentEvent): boolean =>
+const isErrorEvent = (event: AgentEvent): boolean =>
   event.kind === 'retry' || event.kind === 'limit' || (event.kind === 'terminal' && !event.ok)

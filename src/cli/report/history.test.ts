@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import {
   after,
-  aProgress,
+  buildProgress,
   fails,
   newSteps,
   noon,
@@ -13,10 +13,10 @@ import {
 } from '../../../test/support/builders.ts'
 import { Progress } from '../../contract/progress.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
-import { historyOf } from './history.ts'
+import { foldHistory } from './history.ts'
 
 /** Creates the journal of a sprint with these facts, one minute apart. */
-function journalOf(first: Progress, ...plays: readonly Play[]): { records: JournalRecord[]; last: Progress } {
+function createJournal(first: Progress, ...plays: readonly Play[]): { records: JournalRecord[]; last: Progress } {
   const record = (kind: JournalRecord['kind'], data: unknown, seq: number): JournalRecord => ({
     v: 1,
     seq,
@@ -37,15 +37,15 @@ function journalOf(first: Progress, ...plays: readonly Play[]): { records: Journ
 
 it('keeps steps, iterations and waits', () => {
   const resetsAt = noon + 3_600_000
-  const { records, last } = journalOf(
-    aProgress(),
+  const { records, last } = createJournal(
+    buildProgress(),
     started(),
     reports({ pendingSteps: newSteps('one', 'two') }),
     fails({ class: 'usage_limit', reason: 'limit', resetsAt }),
     waitEnds(resetsAt),
     reports({ completedStepIds: ['step-0'] }),
   )
-  const history = historyOf(records)
+  const history = foldHistory(records)
 
   expect(history?.progress).toEqual(last)
   expect(history?.iterations.map(({ number }) => number)).toEqual([1, 2])
@@ -57,8 +57,8 @@ it('keeps steps, iterations and waits', () => {
 })
 
 it('uses a progress without a journal as it is, and returns undefined for neither', () => {
-  const progress = aProgress()
+  const progress = buildProgress()
 
-  expect(historyOf([], progress)).toEqual({ progress, iterations: [], steps: [], hookTasks: [], waits: [] })
-  expect(historyOf([])).toBeUndefined()
+  expect(foldHistory([], progress)).toEqual({ progress, iterations: [], steps: [], hookTasks: [], waits: [] })
+  expect(foldHistory([])).toBeUndefined()
 })

@@ -1,25 +1,25 @@
 import type { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
-import { seeRecord } from '../live/watch-events.ts'
+import { replayRecord } from '../live/watch-events.ts'
 
 /** A wait for a usage limit. */
-export type Wait = { readonly from: number; readonly until: number; readonly reason: string }
+export type UsageLimitWait = { readonly from: number; readonly until: number; readonly reason: string }
 
 /** Everything that was ever in the progress of a sprint, including what PROGRESS.yaml has dropped. */
-export type History = {
+export type SprintHistory = {
   readonly progress: Progress
   readonly iterations: readonly IterationRecord[]
   readonly steps: readonly Step[]
   readonly hookTasks: readonly HookTask[]
-  readonly waits: readonly Wait[]
+  readonly waits: readonly UsageLimitWait[]
 }
 
 /** Folds a journal from its beginning; undefined if it holds no state. `known`: the progress if there is no journal. */
-export function historyOf(records: readonly JournalRecord[], known?: Progress): History | undefined {
+export function foldHistory(records: readonly JournalRecord[], known?: Progress): SprintHistory | undefined {
   const iterations = new Map<number, IterationRecord>()
   const steps = new Map<string, Step>()
   const hooks = new Map<string, HookTask>()
-  const waits = waitLog()
+  const waits = createWaitLog()
   let progress: Progress | undefined
   const take = (next: Progress, at: number) => {
     if (next.iterations !== progress?.iterations) for (const one of next.iterations) iterations.set(one.number, one)
@@ -31,23 +31,23 @@ export function historyOf(records: readonly JournalRecord[], known?: Progress): 
   }
   if (known) take(known, known.stats.updatedAt ?? 0)
   for (const record of records) {
-    const seen = seeRecord(progress, record)
+    const seen = replayRecord(progress, record)
     if (seen) take(seen.progress, seen.at)
   }
   if (!progress) return undefined
   return {
     progress,
     iterations: [...iterations.values()].toSorted((a, b) => a.number - b.number),
-    steps: [...steps.values()].toSorted((a, b) => a.addedAt - b.addedAt || numberOf(a) - numberOf(b)),
+    steps: [...steps.values()].toSorted((a, b) => a.addedAt - b.addedAt || stepNumber(a) - stepNumber(b)),
     hookTasks: [...hooks.values()].toSorted((a, b) => a.iteration - b.iteration || a.spawnedAt - b.spawnedAt),
     waits: waits.all(),
   }
 }
 
-const numberOf = ({ id }: Step): number => Number(/\d+$/.exec(id)?.[0] ?? 0)
+const stepNumber = ({ id }: Step): number => Number(/\d+$/.exec(id)?.[0] ?? 0)
 
-function waitLog() {
-  const done: Wait[] = []
+function createWaitLog() {
+  const done: UsageLimitWait[] = []
   let open: { readonly from: number; readonly reason: string; readonly planned: number } | undefined
   return {
     take({ parked }: Progress, at: number): void {
@@ -56,6 +56,6 @@ function waitLog() {
       done.push({ from: open.from, until: at, reason: open.reason })
       open = undefined
     },
-    all: (): Wait[] => (open ? [...done, { from: open.from, until: open.planned, reason: open.reason }] : done),
+    all: (): UsageLimitWait[] => (open ? [...done, { from: open.from, until: open.planned, reason: open.reason }] : done),
   }
 }

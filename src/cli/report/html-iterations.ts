@@ -1,11 +1,11 @@
-import { humanDuration } from '../io/paint.ts'
-import { money } from '../view/receipt.ts'
-import { html, onLines, type Html } from './html.ts'
-import { checkPills, lengthOf, marks, section } from './look.ts'
-import { agentText, checksText, short } from './receipts.ts'
+import { formatHumanDuration } from '../io/paint.ts'
+import { formatCost } from '../view/receipt.ts'
+import { html, joinMarkupLines, type HtmlMarkup } from './html.ts'
+import { checkPills, iterationDuration, verdictMarks, reportSection } from './look.ts'
+import { agentText, checksText, shortCount } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 
-export function stepList({ history: { steps } }: ReportData): Html {
+export function renderStepList({ history: { steps } }: ReportData): HtmlMarkup {
   if (steps.length === 0) return html``
   const items = steps.map(({ id, prompt, status, completedInIteration }) => {
     const when = completedInIteration === undefined ? 'open' : `iteration ${completedInIteration}`
@@ -14,7 +14,7 @@ export function stepList({ history: { steps } }: ReportData): Html {
       <div>${prompt} <span class="dim">${id}, ${when}</span></div>
     </li>`
   })
-  return section(
+  return reportSection(
     'Steps',
     html`<ul class="steps">
       ${items}
@@ -25,27 +25,27 @@ export function stepList({ history: { steps } }: ReportData): Html {
 const titles = ['#', 'verdict', 'mode', 'agent', 'in', 'out', 'cache', 'cost', 'time', 'checks', 'summary']
 const numbers = new Set(['#', 'in', 'out', 'cache', 'cost', 'time'])
 
-export function receipts({ history: { iterations } }: ReportData): Html {
+export function renderReceipts({ history: { iterations } }: ReportData): HtmlMarkup {
   if (iterations.length === 0) return html``
   const rows = iterations.map((record) => {
     const { usage } = record
-    const [mark, kind] = marks[record.verdict]
+    const [mark, kind] = verdictMarks[record.verdict]
     return html`<tr>
       <td class="n"><a href="#i${record.number}">${record.number}</a></td>
       <td class="${kind}">${mark} ${record.verdict}</td>
       <td>${record.mode}</td>
       <td>${agentText(record)}</td>
-      <td class="n">${short(usage.inputTokens)}</td>
-      <td class="n">${short(usage.outputTokens)}</td>
-      <td class="n">${short(usage.cacheReadTokens + usage.cacheWriteTokens)}</td>
-      <td class="n">${money(record)}</td>
-      <td class="n">${humanDuration(lengthOf(record))}</td>
+      <td class="n">${shortCount(usage.inputTokens)}</td>
+      <td class="n">${shortCount(usage.outputTokens)}</td>
+      <td class="n">${shortCount(usage.cacheReadTokens + usage.cacheWriteTokens)}</td>
+      <td class="n">${formatCost(record)}</td>
+      <td class="n">${formatHumanDuration(iterationDuration(record))}</td>
       <td>${checksText(record)}</td>
       <td class="wide">${record.summary ?? ''}</td>
     </tr>`
   })
   const isEstimated = iterations.some(({ costEstimated }) => costEstimated === true)
-  return section(
+  return reportSection(
     'Receipts',
     html`<div class="scroll">
         <table>
@@ -63,17 +63,17 @@ export function receipts({ history: { iterations } }: ReportData): Html {
   )
 }
 
-export function iterationList({ history: { iterations, steps }, diffs, transcripts }: ReportData): Html {
+export function renderIterations({ history: { iterations, steps }, diffs, transcripts }: ReportData): HtmlMarkup {
   if (iterations.length === 0) return html``
   const texts = new Map(steps.map(({ id, prompt }) => [id, prompt]))
   const items = iterations.map((record) => {
     const { number, mode, verdict, step, summary = '', checkpoint, rejected = [], tampered = [] } = record
-    const [mark, kind] = marks[verdict]
+    const [mark, kind] = verdictMarks[verdict]
     const notes = [...rejected, ...tampered.map((file) => `the agent changed ${file}, which defines a check`)]
     const facts = [
       mode,
-      humanDuration(lengthOf(record)),
-      money(record),
+      formatHumanDuration(iterationDuration(record)),
+      formatCost(record),
       ...(checkpoint === undefined ? [] : [`checkpoint ${checkpoint.slice(0, 12)}`]),
     ]
     const diff = diffs.get(number) ?? ''
@@ -82,30 +82,30 @@ export function iterationList({ history: { iterations, steps }, diffs, transcrip
       <p class="dim">${facts.join(' · ')}</p>
       ${step === undefined ? html`` : html`<p class="step">${texts.get(step) ?? step}</p>`}
       <p>${summary}</p>
-      ${notes.map((note) => html`<p class="so-so">! ${note}</p>`)} ${folded('Diff', sizeOf(diff), diffLines(diff))}
-      ${transcriptOf(transcripts.get(number) ?? [])}
+      ${notes.map((note) => html`<p class="so-so">! ${note}</p>`)} ${renderFolded('Diff', renderDiffSize(diff), renderDiffLines(diff))}
+      ${renderTranscript(transcripts.get(number) ?? [])}
     </article>`
   })
-  return section('Iterations', html`${items}`)
+  return reportSection('Iterations', html`${items}`)
 }
 
-const transcriptOf = (lines: readonly string[]): Html =>
-  folded(
+const renderTranscript = (lines: readonly string[]): HtmlMarkup =>
+  renderFolded(
     'Transcript',
     html`<span class="dim">${lines.length} lines</span>`,
     lines.map((line) => html`${line}`),
   )
 
-const folded = (name: string, about: Html, lines: readonly Html[]): Html =>
+const renderFolded = (name: string, about: HtmlMarkup, lines: readonly HtmlMarkup[]): HtmlMarkup =>
   lines.length === 0
     ? html``
     : html`<details>
         <summary>${name} ${about}</summary>
-        <pre>${onLines(lines)}</pre>
+        <pre>${joinMarkupLines(lines)}</pre>
       </details>`
 
 /** Counts the added and removed lines and the files. */
-function sizeOf(diff: string): Html {
+function renderDiffSize(diff: string): HtmlMarkup {
   const lines = diff.split('\n')
   const count = (sign: string) =>
     lines.filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3))).length
@@ -114,15 +114,15 @@ function sizeOf(diff: string): Html {
     <span class="dim">in ${files} ${files === 1 ? 'file' : 'files'}</span>`
 }
 
-const diffLines = (diff: string): Html[] =>
+const renderDiffLines = (diff: string): HtmlMarkup[] =>
   diff === ''
     ? []
     : diff
         .trimEnd()
         .split('\n')
-        .map((line) => html`<span class="${kindOf(line)}">${line}</span>`)
+        .map((line) => html`<span class="${diffLineClass(line)}">${line}</span>`)
 
-function kindOf(line: string): string {
+function diffLineClass(line: string): string {
   if (line.startsWith('diff ')) return 'file'
   if (/^(index |\+\+\+ |--- |@@ )/.test(line)) return 'dim'
   if (line.startsWith('+')) return 'good'

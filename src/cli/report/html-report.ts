@@ -1,16 +1,16 @@
 import type { IterationRecord } from '../../contract/progress.ts'
-import { humanDuration } from '../io/paint.ts'
-import { money, tokens } from '../view/receipt.ts'
-import { barChart } from './charts.ts'
-import { iterationList, receipts, stepList } from './html-iterations.ts'
-import { html, type Html } from './html.ts'
-import { lengthOf, marks, moment, section } from './look.ts'
+import { formatHumanDuration } from '../io/paint.ts'
+import { formatCost, formatTokens } from '../view/receipt.ts'
+import { renderBarChart } from './charts.ts'
+import { renderIterations, renderReceipts, renderStepList } from './html-iterations.ts'
+import { html, type HtmlMarkup } from './html.ts'
+import { iterationDuration, verdictMarks, formatMinute, reportSection } from './look.ts'
 import { iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 import { style } from './style.ts'
 
 /** Renders a self-contained page: no scripts, no fonts, no external images. */
-export function htmlReport(data: ReportData): string {
+export function renderHtmlReport(data: ReportData): string {
   const { progress } = data.history
   const page = html`<!doctype html>
     <html lang="en">
@@ -28,36 +28,36 @@ export function htmlReport(data: ReportData): string {
       </head>
       <body>
         <main>
-          ${headOf(data)} ${timeline(data)} ${charts(data)} ${checksGrid(data)} ${stepList(data)} ${receipts(data)}
-          ${iterationList(data)}
-          <footer>Made by ralph report, ${moment(data.madeAt)}</footer>
+          ${renderHead(data)} ${renderTimeline(data)} ${renderCharts(data)} ${renderChecksGrid(data)} ${renderStepList(data)} ${renderReceipts(data)}
+          ${renderIterations(data)}
+          <footer>Made by ralph report, ${formatMinute(data.madeAt)}</footer>
         </main>
       </body>
     </html> `
   return page.html
 }
 
-function headOf({ history: { progress, iterations } }: ReportData): Html {
+function renderHead({ history: { progress, iterations } }: ReportData): HtmlMarkup {
   const { stats, status, reason, ralphExit, humanNeeded } = progress
   const estimated = iterations.some(({ costEstimated }) => costEstimated) ? ', partly estimated' : ''
   const facts: readonly (readonly [string, string])[] = [
     ['iterations', iterationText(progress)],
     ['steps', `${stats.completedSteps} of ${stats.totalSteps}`],
-    ['working time', humanDuration(stats.activeMs)],
-    ['cost', `${money(stats)}${estimated}`],
-    ['tokens', tokens(stats.usage)],
-    ['began', stats.startedAt === null ? 'not yet' : moment(stats.startedAt)],
-    ['last event', stats.updatedAt === undefined ? 'none' : moment(stats.updatedAt)],
+    ['working time', formatHumanDuration(stats.activeMs)],
+    ['cost', `${formatCost(stats)}${estimated}`],
+    ['tokens', formatTokens(stats.usage)],
+    ['began', stats.startedAt === null ? 'not yet' : formatMinute(stats.startedAt)],
+    ['last event', stats.updatedAt === undefined ? 'none' : formatMinute(stats.updatedAt)],
   ]
   const unchecked = ralphExit.unchecked === true ? html` <span class="badge so-so">unchecked</span>` : html``
   return html`<header>
     <p class="name">
-      <code>${progress.sprintId}</code> <span class="badge ${kindOf(status)}">${status}</span>${unchecked}
+      <code>${progress.sprintId}</code> <span class="badge ${statusClass(status)}">${status}</span>${unchecked}
     </p>
-    ${goalOf(progress.goal)}
+    ${renderGoal(progress.goal)}
     ${reason === undefined || reason === humanNeeded?.reason ? html`` : html`<p class="box so-so">${reason}</p>`}
     ${ralphExit.finalSummary === null ? html`` : html`<p class="box good">${ralphExit.finalSummary}</p>`}
-    ${questionOf(progress)}
+    ${renderQuestion(progress)}
     <dl>
       ${facts.map(
         ([name, value]) =>
@@ -70,20 +70,20 @@ function headOf({ history: { progress, iterations } }: ReportData): Html {
   </header>`
 }
 
-function kindOf(status: ReportData['history']['progress']['status']): string {
+function statusClass(status: ReportData['history']['progress']['status']): string {
   if (status === 'completed') return 'good'
   return status === 'failed' || status === 'blocked' ? 'bad' : 'so-so'
 }
 
 /** The first paragraph is the title if it is short enough; the rest is mostly criteria. */
-function goalOf(goal: string): Html {
+function renderGoal(goal: string): HtmlMarkup {
   const [first = '', ...rest] = goal.trim().split(/\n\s*\n/)
   if (first.length > 240) return html`<p class="goal">${goal.trim()}</p>`
   return html`<h1>${first}</h1>
     ${rest.length === 0 ? html`` : html`<p class="goal">${rest.join('\n\n')}</p>`}`
 }
 
-function questionOf({ humanNeeded }: ReportData['history']['progress']): Html {
+function renderQuestion({ humanNeeded }: ReportData['history']['progress']): HtmlMarkup {
   if (!humanNeeded) return html``
   const { reason, details, options = [] } = humanNeeded
   return html`<div class="box so-so">
@@ -94,22 +94,22 @@ function questionOf({ humanNeeded }: ReportData['history']['progress']): Html {
 }
 
 /** Cells have equal width, so that a short iteration is as easy to hit as a long one. Waits are between them. */
-function timeline({ history: { iterations, waits } }: ReportData): Html {
+function renderTimeline({ history: { iterations, waits } }: ReportData): HtmlMarkup {
   if (iterations.length === 0) return html`<p class="dim">No finished iterations yet.</p>`
   const cells = iterations.map((record, index) => {
-    const [mark, kind] = marks[record.verdict]
+    const [mark, kind] = verdictMarks[record.verdict]
     const before = iterations[index - 1]?.endedAt ?? 0
     const waited = waits.filter(({ from }) => from >= before && from < record.endedAt)
-    const title = `${record.number}: ${record.verdict}, ${humanDuration(lengthOf(record))}, ${money(record)}`
+    const title = `${record.number}: ${record.verdict}, ${formatHumanDuration(iterationDuration(record))}, ${formatCost(record)}`
     return html`${waited.map(
         ({ from, until, reason }) =>
-          html`<li class="wait" title="${reason}">wait ${humanDuration(Math.max(0, until - from))}</li>`,
+          html`<li class="wait" title="${reason}">wait ${formatHumanDuration(Math.max(0, until - from))}</li>`,
       )}
       <li class="${kind}">
         <a href="#i${record.number}" title="${title}"><b>${mark}</b>${record.number}</a>
       </li>`
   })
-  return section(
+  return reportSection(
     'Timeline',
     html`<ol class="strip">
       ${cells}
@@ -117,41 +117,41 @@ function timeline({ history: { iterations, waits } }: ReportData): Html {
   )
 }
 
-const costOf = ({ costUsd }: IterationRecord): number => costUsd ?? 0
+const iterationCost = ({ costUsd }: IterationRecord): number => costUsd ?? 0
 
-function charts({ history: { iterations } }: ReportData): Html {
+function renderCharts({ history: { iterations } }: ReportData): HtmlMarkup {
   if (iterations.length === 0) return html``
   const bars = (value: (record: IterationRecord) => number, text: (record: IterationRecord) => string) =>
     iterations.map((record) => ({
       label: String(record.number),
       value: value(record),
       title: `iteration ${record.number}: ${text(record)}`,
-      kind: marks[record.verdict][1],
+      kind: verdictMarks[record.verdict][1],
     }))
   const most = (value: (record: IterationRecord) => number) => Math.max(...iterations.map(value))
-  const isFree = most(costOf) === 0
-  return section(
+  const isFree = most(iterationCost) === 0
+  return reportSection(
     isFree ? 'Time' : 'Cost and time',
     html`<div class="charts">
-      ${isFree ? html`` : barChart('Cost of each iteration', bars(costOf, money), `$${most(costOf).toFixed(2)}`)}
-      ${barChart(
+      ${isFree ? html`` : renderBarChart('Cost of each iteration', bars(iterationCost, formatCost), `$${most(iterationCost).toFixed(2)}`)}
+      ${renderBarChart(
         'Time of each iteration',
-        bars(lengthOf, (record) => humanDuration(lengthOf(record))),
-        humanDuration(most(lengthOf)),
+        bars(iterationDuration, (record) => formatHumanDuration(iterationDuration(record))),
+        formatHumanDuration(most(iterationDuration)),
       )}
     </div>`,
   )
 }
 
 /** A grid of checks by iteration: when each turned green, and whether it stayed green. */
-function checksGrid({ history: { iterations, progress } }: ReportData): Html {
+function renderChecksGrid({ history: { iterations, progress } }: ReportData): HtmlMarkup {
   const columns = [
     ...(progress.baseline && progress.baseline.length > 0 ? [{ name: 'before', checks: progress.baseline }] : []),
     ...iterations.flatMap(({ number, checks }) => (checks ? [{ name: String(number), checks }] : [])),
   ]
   const names = [...new Set(columns.flatMap(({ checks }) => checks.map(({ name }) => name)))]
-  if (names.length === 0) return section('Checks', html`<p class="dim">No checks were run.</p>`)
-  return section(
+  if (names.length === 0) return reportSection('Checks', html`<p class="dim">No checks were run.</p>`)
+  return reportSection(
     'Checks by iteration',
     html`<div class="scroll">
       <table class="grid">
@@ -166,7 +166,7 @@ function checksGrid({ history: { iterations, progress } }: ReportData): Html {
             (name) =>
               html`<tr>
                 <th>${name}</th>
-                ${columns.map(({ checks }) => cellOf(name, checks))}
+                ${columns.map(({ checks }) => renderCheckCell(name, checks))}
               </tr>`,
           )}
         </tbody>
@@ -175,9 +175,9 @@ function checksGrid({ history: { iterations, progress } }: ReportData): Html {
   )
 }
 
-type Marked = readonly { readonly name: string; readonly passed: boolean }[]
+type GridChecks = readonly { readonly name: string; readonly passed: boolean }[]
 
-function cellOf(name: string, checks: Marked): Html {
+function renderCheckCell(name: string, checks: GridChecks): HtmlMarkup {
   const found = checks.find((check) => check.name === name)
   if (!found) return html`<td></td>`
   return found.passed ? html`<td class="good">✓</td>` : html`<td class="bad">✗</td>`

@@ -1,11 +1,11 @@
-import { journalReader } from '../live/watch-journal.ts'
+import { createJournalReader } from '../live/watch-journal.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
-import { historyOf, type History } from './history.ts'
+import { foldHistory, type SprintHistory } from './history.ts'
 
 /** Reads the history of a sprint from its whole journal, or from PROGRESS.yaml if there is none. */
-export async function readHistory(sprintDir: string): Promise<History | undefined> {
+export async function readHistory(sprintDir: string): Promise<SprintHistory | undefined> {
   // First, because it refuses a damaged journal with a reason.
   const progress = await loadProgress(sprintDir)
-  const records = await journalReader(sprintDir, 'first').look()
-  return historyOf(records, records.length === 0 ? progress : undefined)
+  const records = await createJournalReader(sprintDir, 'first').look()
+  return foldHistory(records, records.length === 0 ? progress : undefined)
 }

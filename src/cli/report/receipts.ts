@@ -1,11 +1,11 @@
 import { unlimitedIterations, type IterationRecord, type Progress } from '../../contract/progress.ts'
-import { humanDuration, type Paint } from '../io/paint.ts'
-import { money } from '../view/receipt.ts'
-import { tableLines, type Column } from '../io/table.ts'
+import { formatHumanDuration, type TerminalPaint } from '../io/paint.ts'
+import { formatCost } from '../view/receipt.ts'
+import { tableLines, type TableColumn } from '../io/table.ts'
 
-type Look = { readonly width: number; readonly paint: Paint }
+type ReceiptTableLook = { readonly width: number; readonly paint: TerminalPaint }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: '#', align: 'right' },
   { title: 'verdict' },
   { title: 'mode', drop: 6 },
@@ -20,7 +20,7 @@ const columns: readonly Column[] = [
 ]
 
 /** One row per iteration: agent, totals, and result. */
-export function receiptTable(iterations: readonly IterationRecord[], look: Look): string[] {
+export function receiptTableLines(iterations: readonly IterationRecord[], look: ReceiptTableLook): string[] {
   if (iterations.length === 0) return []
   const lines = tableLines(columns, iterations.map(receiptCells), look)
   const isEstimated = iterations.some(({ costEstimated }) => costEstimated === true)
@@ -32,11 +32,11 @@ const receiptCells = (record: IterationRecord): string[] => [
   `${record.verdict}${record.attempts > 1 ? ` (${record.attempts} attempts)` : ''}`,
   record.mode,
   agentText(record),
-  short(record.usage.inputTokens),
-  short(record.usage.outputTokens),
-  short(record.usage.cacheReadTokens + record.usage.cacheWriteTokens),
-  money(record),
-  humanDuration(record.endedAt - record.startedAt),
+  shortCount(record.usage.inputTokens),
+  shortCount(record.usage.outputTokens),
+  shortCount(record.usage.cacheReadTokens + record.usage.cacheWriteTokens),
+  formatCost(record),
+  formatHumanDuration(record.endedAt - record.startedAt),
   checksText(record),
   record.summary ?? '',
 ]
@@ -54,7 +54,7 @@ export function checksText({ checks = [], review }: IterationRecord): string {
 }
 
 /** A token count. */
-export function short(count: number): string {
+export function shortCount(count: number): string {
   if (count < 1000) return String(count)
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
 }
@@ -66,7 +66,7 @@ export const iterationText = ({ stats }: Progress): string =>
     : String(stats.currentIteration)
 
 /** An age in one unit. */
-export function ageText(ms: number): string {
+export function shortAge(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)

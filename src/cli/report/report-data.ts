@@ -1,8 +1,8 @@
-import type { History } from './history.ts'
+import type { SprintHistory } from './history.ts'
 
 /** The data of a report. */
 export type ReportData = {
-  readonly history: History
+  readonly history: SprintHistory
   readonly madeAt: number
   /** By iteration; bounded. */
   readonly diffs: ReadonlyMap<number, string>
@@ -11,13 +11,13 @@ export type ReportData = {
 }
 
 /** Keeps the first and the last lines of a text of any length. */
-export function boundedLines(head: number, tail: number) {
+export function createBoundedLines(head: number, tail: number) {
   const first: string[] = []
   let last: string[] = []
   let left = 0
   return {
     add(line: string): void {
-      const shown = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+      const shown = line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line
       if (first.length < head) {
         first.push(shown)
         return
@@ -36,12 +36,12 @@ export function boundedLines(head: number, tail: number) {
   }
 }
 
-const longestLine = 500
+const maxLineLength = 500
 
 /** Truncates a patch to what a page can hold. */
-export function boundedText(text: string, most: number): string {
-  if (text.length <= most) return text
-  const cut = text.lastIndexOf('\n', most)
-  const kept = text.slice(0, cut > 0 ? cut : most)
+export function truncatePatch(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const cut = text.lastIndexOf('\n', maxLength)
+  const kept = text.slice(0, cut > 0 ? cut : maxLength)
   return `${kept}\n… ${text.length - kept.length} more characters; see: ralph diff`
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { aProgress, aStep, noon } from '../../../test/support/builders.ts'
+import { buildProgress, buildStep, noon } from '../../../test/support/builders.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { IterationRecord, Progress } from '../../contract/progress.ts'
-import { escape, html } from './html.ts'
-import { htmlReport } from './html-report.ts'
-import { markdownReport, textOf } from './markdown-report.ts'
-import { boundedLines, boundedText, type ReportData } from './report-data.ts'
+import { escapeHtml, html } from './html.ts'
+import { renderHtmlReport } from './html-report.ts'
+import { renderMarkdownReport, escapeReportText } from './markdown-report.ts'
+import { createBoundedLines, truncatePatch, type ReportData } from './report-data.ts'
 
-const anIteration = (given: Partial<IterationRecord> = {}): IterationRecord => ({
+const createIteration = (given: Partial<IterationRecord> = {}): IterationRecord => ({
   number: 1,
   mode: 'executing',
   verdict: 'continue',
@@ -19,8 +19,8 @@ const anIteration = (given: Partial<IterationRecord> = {}): IterationRecord => (
   ...given,
 })
 
-function aReportData(given: Partial<ReportData['history']> & { readonly progress?: Progress } = {}): ReportData {
-  const progress = given.progress ?? aProgress()
+function createReportData(given: Partial<ReportData['history']> & { readonly progress?: Progress } = {}): ReportData {
+  const progress = given.progress ?? buildProgress()
   return {
     history: { progress, iterations: [], steps: [], hookTasks: [], waits: [], ...given },
     madeAt: noon,
@@ -32,9 +32,9 @@ function aReportData(given: Partial<ReportData['history']> & { readonly progress
 const hostile = `</pre></details><script>alert(1)</script><img src=x onerror="alert(1)"> ' " & \u202e\u0000`
 
 /** Hostile text for every field that a foreign author controls. */
-const hostileData = (): ReportData => ({
-  ...aReportData({
-    progress: aProgress({
+const createHostileData = (): ReportData => ({
+  ...createReportData({
+    progress: buildProgress({
       goal: hostile,
       reason: hostile,
       sprintId: hostile,
@@ -43,7 +43,7 @@ const hostileData = (): ReportData => ({
       ralphExit: { detectedAt: noon, iteration: 1, finalSummary: hostile },
     }),
     iterations: [
-      anIteration({
+      createIteration({
         summary: hostile,
         agent: hostile,
         model: hostile,
@@ -53,7 +53,7 @@ const hostileData = (): ReportData => ({
         checks: [{ name: hostile, passed: true }],
       }),
     ],
-    steps: [aStep({ prompt: hostile, id: 'step-0' })],
+    steps: [buildStep({ prompt: hostile, id: 'step-0' })],
     waits: [{ from: noon, until: noon + 1, reason: hostile }],
   }),
   diffs: new Map([[1, `+${hostile}\n-${hostile}\n ${hostile}`]]),
@@ -61,7 +61,7 @@ const hostileData = (): ReportData => ({
 })
 
 /** Returns the tag names of a page; fails on unbalanced tags. */
-function tagsIn(page: string): string[] {
+function listTags(page: string): string[] {
   const open: string[] = []
   const wrong: string[] = []
   const all = [...page.matchAll(/<(\/?)([a-z][a-z0-9]*)(?:\s[^<>]*?)?(\/?)\s*>/g)].flatMap(
@@ -83,21 +83,21 @@ describe('markup', () => {
   })
 
   it('shows where invisible characters were', () => {
-    expect(escape('a\u202eb\u0000c\nd\te')).toBe('a\ufffdb\ufffdc\nd\te')
+    expect(escapeHtml('a\u202eb\u0000c\nd\te')).toBe('a\ufffdb\ufffdc\nd\te')
   })
 })
 
 describe('the page', () => {
   it('escapes hostile text from every source', () => {
-    const page = htmlReport(hostileData())
+    const page = renderHtmlReport(createHostileData())
 
-    expect(new Set(tagsIn(page))).not.toContain('script')
+    expect(new Set(listTags(page))).not.toContain('script')
     expect(['<img', '<script', '\u202e', '\u0000'].filter((bad) => page.includes(bad))).toEqual([])
     expect(page.match(/&lt;script&gt;/g)?.length).toBeGreaterThan(12)
   })
 
   it('loads nothing external', () => {
-    const page = htmlReport(hostileData())
+    const page = renderHtmlReport(createHostileData())
 
     expect(page).not.toMatch(/\s(?:src|srcset|action|data|xlink:href)="|url\(|@import|<link|<script/i)
     expect([...page.matchAll(/\shref="([^"]*)"/g)].every(([, link = '']) => link.startsWith('#i'))).toBe(true)
@@ -106,27 +106,27 @@ describe('the page', () => {
 
   it('draws a bar for each iteration in each chart, and marks the checks', () => {
     const iterations = [
-      anIteration({ number: 1, checks: [{ name: 'unit', passed: false }] }),
-      anIteration({ number: 2, costUsd: null, checks: [{ name: 'unit', passed: true }], verdict: 'accepted' }),
+      createIteration({ number: 1, checks: [{ name: 'unit', passed: false }] }),
+      createIteration({ number: 2, costUsd: null, checks: [{ name: 'unit', passed: true }], verdict: 'accepted' }),
     ]
-    const page = htmlReport(aReportData({ iterations }))
+    const page = renderHtmlReport(createReportData({ iterations }))
 
-    expect(tagsIn(page).filter((name) => name === 'rect')).toHaveLength(4)
+    expect(listTags(page).filter((name) => name === 'rect')).toHaveLength(4)
     expect(page).toMatch(/<th>unit<\/th>\s*<td class="bad">✗<\/td>\s*<td class="good">✓<\/td>/)
     expect(page).toContain('unpriced')
   })
 
   it('keeps the lines of diffs and transcripts', () => {
-    const data = { ...aReportData({ iterations: [anIteration()] }), transcripts: new Map([[1, ['one', '  two']]]) }
+    const data = { ...createReportData({ iterations: [createIteration()] }), transcripts: new Map([[1, ['one', '  two']]]) }
 
-    expect(htmlReport(data)).toContain('<pre>one\n  two\n</pre>')
+    expect(renderHtmlReport(data)).toContain('<pre>one\n  two\n</pre>')
   })
 
   it('renders a sprint without iterations, and one with thousands', () => {
-    const many = Array.from({ length: 3000 }, (_, index) => anIteration({ number: index + 1 }))
+    const many = Array.from({ length: 3000 }, (_, index) => createIteration({ number: index + 1 }))
 
-    expect(tagsIn(htmlReport(aReportData()))).toContain('main')
-    expect(tagsIn(htmlReport(aReportData({ iterations: many }))).filter((name) => name === 'article')).toHaveLength(
+    expect(listTags(renderHtmlReport(createReportData()))).toContain('main')
+    expect(listTags(renderHtmlReport(createReportData({ iterations: many }))).filter((name) => name === 'article')).toHaveLength(
       3000,
     )
   })
@@ -134,19 +134,19 @@ describe('the page', () => {
 
 describe('Markdown', () => {
   it('shows the final status, the totals and the completed work', () => {
-    const progress = aProgress({
+    const progress = buildProgress({
       status: 'completed',
       stats: { currentIteration: 1, totalSteps: 1, completedSteps: 1, costUsd: 0.5, activeMs: 60_000 },
       ralphExit: { detectedAt: noon, iteration: 1, finalSummary: 'all done' },
       doneWhen: [{ run: 'npm test', timeout: 1, eachIteration: false, protect: false }],
     })
-    const data = aReportData({
+    const data = createReportData({
       progress,
-      iterations: [anIteration({ agent: 'claude', summary: 'did | it', checks: [{ name: 'npm test', passed: true }] })],
-      steps: [aStep({ prompt: 'write it', status: 'completed' })],
+      iterations: [createIteration({ agent: 'claude', summary: 'did | it', checks: [{ name: 'npm test', passed: true }] })],
+      steps: [buildStep({ prompt: 'write it', status: 'completed' })],
     })
 
-    expect(markdownReport(data)).toBe(`## ✅ 2026-01-18\\_sprint: completed
+    expect(renderMarkdownReport(data)).toBe(`## ✅ 2026-01-18\\_sprint: completed
 
 Ship it
 
@@ -179,27 +179,27 @@ Ship it
     ['a\n| b | <img src=x>', 'a \\| b \\| &lt;img src=x&gt;'],
     ['[x](https://e.x) `code`', '\\[x\\](https&#58;//e.x) \\`code\\`'],
   ])('neutralizes %j', (text, shown) => {
-    expect(textOf(text)).toBe(shown)
+    expect(escapeReportText(text)).toBe(shown)
   })
 })
 
 describe('bounded text', () => {
   it('keeps the first and the last lines, and counts the rest', () => {
-    const kept = boundedLines(2, 3)
+    const kept = createBoundedLines(2, 3)
     for (let line = 1; line <= 100; line++) kept.add(String(line))
 
     expect(kept.lines()).toEqual(['1', '2', '… 95 lines omitted …', '98', '99', '100'])
   })
 
   it('keeps short text complete', () => {
-    const kept = boundedLines(2, 3)
+    const kept = createBoundedLines(2, 3)
     for (const line of ['a', 'b', 'c', 'd', 'e']) kept.add(line)
 
     expect(kept.lines()).toEqual(['a', 'b', 'c', 'd', 'e'])
-    expect(boundedText('abc', 3)).toBe('abc')
+    expect(truncatePatch('abc', 3)).toBe('abc')
   })
 
   it('truncates a patch at a line end', () => {
-    expect(boundedText('one\ntwo\nthree', 9)).toBe('one\ntwo\n… 6 more characters; see: ralph diff')
+    expect(truncatePatch('one\ntwo\nthree', 9)).toBe('one\ntwo\n… 6 more characters; see: ralph diff')
   })
 })

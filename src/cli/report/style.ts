@@ -1,7 +1,7 @@
-import type { Html } from './html.ts'
+import type { HtmlMarkup } from './html.ts'
 
 /** The style sheet of the report, in both colour schemes. */
-export const style: Html = {
+export const style: HtmlMarkup = {
   html: `
 :root { color-scheme: light dark; --ink: #1c2024; --dim: #5f6873; --paper: #f6f7f9; --card: #fff; --line: #dfe3e8; --soft: #f0f2f5; --link: #0b62c4;
   --good: #17703a; --bad: #b3261e; --so: #855b00; --good-bg: #e4f4e9; --bad-bg: #fdeae8; --so-bg: #fbf1d6 }

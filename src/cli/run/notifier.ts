@@ -1,15 +1,15 @@
-import type { Notification, Ports, ShellRunner } from '../../runtime/ports.ts'
+import type { SprintNotification, Ports, ShellRunner } from '../../runtime/ports.ts'
 import type { Io } from '../io/io.ts'
 
 const commandTimeoutMs = 30_000
-let told = 0
+let notificationCount = 0
 
 /** Notifies people: on the desktop, with a command, or with a signed webhook. */
-export const notifier =
+export const createNotifier =
   (shell: ShellRunner, io: Io): Ports['notify'] =>
   async (target, message) => {
-    if (target === 'desktop') return runCommand(desktopCommand(process.platform), message, shell)
-    if ('run' in target) return runCommand(target.run, message, shell)
+    if (target === 'desktop') return runNotifyCommand(desktopCommand(process.platform), message, shell)
+    if ('run' in target) return runNotifyCommand(target.run, message, shell)
     const body = JSON.stringify({ ...message, at: new Date(io.now()).toISOString() })
     // Importing HTTPS would add 20 ms to every start, and memory to every run.
     const { postWebhook } = await import('../../platform/net/webhook.ts')
@@ -22,14 +22,14 @@ const desktopCommand = (platform: NodeJS.Platform): string =>
     ? `osascript -e 'display notification (system attribute "RALPH_TEXT") with title "Ralph"'`
     : `notify-send Ralph "$RALPH_TEXT"`
 
-async function runCommand(command: string, message: Notification, shell: ShellRunner): Promise<void> {
+async function runNotifyCommand(command: string, message: SprintNotification, shell: ShellRunner): Promise<void> {
   const { sprintId, about, text, question } = message
   const details = question
     ? { RALPH_DETAILS: question.details, RALPH_OPTIONS: (question.options ?? []).join('\n') }
     : {}
   const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text, ...details }
   // Notifications can be sent at the same moment, so each has its own folder.
-  const attempt = `notify-${++told}`
+  const attempt = `notify-${++notificationCount}`
   const { exitCode, error, output } = await shell.run(
     { attempt, command, timeoutMs: commandTimeoutMs, env },
     new AbortController().signal,

@@ -1,25 +1,25 @@
 import type { Fact } from '../../loop/fact.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
-import { watchRequests, type Request } from '../../storage/sprint/requests.ts'
+import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
 import type { Io } from '../io/io.ts'
-import type { View } from '../view/view.ts'
+import type { RunView } from '../view/view.ts'
 
-const lookEveryMs = 500
+const pollIntervalMs = 500
 
-type Listening = {
+type RunControlOptions = {
   readonly sprintDir: string
   readonly run: SprintRun
   readonly store: SprintStore
-  readonly view: View
+  readonly view: RunView
 }
 
 /** Accepts every request to a running sprint: signals, commands in other terminals, edits of PROGRESS.yaml. */
-export async function listen({ sprintDir, run, store, view }: Listening, io: Io): Promise<() => void> {
-  const stopSignals = obeySignals(run, view, io)
-  const stopRequests = await watchRequests(sprintDir, (request) => run.send(factOf(request, io.now())))
+export async function acceptRequests({ sprintDir, run, store, view }: RunControlOptions, io: Io): Promise<() => void> {
+  const stopSignals = handleStopSignals(run, view, io)
+  const stopRequests = await watchRequests(sprintDir, (request) => run.send(requestToFact(request, io.now())))
   store.onEdited(({ edits, refused }) => run.send({ type: 'edited', at: io.now(), edits, refused }))
-  const timer = setInterval(() => void store.look().catch(() => {}), lookEveryMs).unref()
+  const timer = setInterval(() => void store.checkForEdits().catch(() => {}), pollIntervalMs).unref()
   return () => {
     stopSignals()
     stopRequests()
@@ -27,7 +27,7 @@ export async function listen({ sprintDir, run, store, view }: Listening, io: Io)
   }
 }
 
-function factOf(request: Request, at: number): Fact {
+function requestToFact(request: RunRequest, at: number): Fact {
   switch (request.type) {
     case 'stop':
       return { type: 'stop-requested', at, as: request.as, when: request.when }
@@ -37,7 +37,7 @@ function factOf(request: Request, at: number): Fact {
 }
 
 /** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt immediately. */
-function obeySignals(run: SprintRun, view: View, io: Io): () => void {
+function handleStopSignals(run: SprintRun, view: RunView, io: Io): () => void {
   let asked = 0
   const onSignal = (name: NodeJS.Signals) => {
     asked++

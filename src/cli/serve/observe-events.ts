@@ -3,13 +3,13 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 
 /** An event of a sprint and its time. */
-export type Happened = { readonly event: SprintEvent; readonly at: number }
+export type ObservedEvent = { readonly event: SprintEvent; readonly at: number }
 
 /** A process of an agent and its events. */
-export type Attempt = { readonly iteration: number; readonly attempt: number; readonly said: readonly Happened[] }
+export type ObservedAttempt = { readonly iteration: number; readonly attempt: number; readonly said: readonly ObservedEvent[] }
 
 /** The id of a sprint's row: stable for the same folder of the same agent, on every replica. */
-export function rowId(agentId: string, folderName: string): string {
+export function observedRowId(agentId: string, folderName: string): string {
   const bytes = createHash('sha256').update(`${agentId}/${folderName}`).digest().subarray(0, 16)
   bytes[6] = 0x80 | (bytes.readUInt8(6) & 0x0f)
   bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f)
@@ -18,42 +18,42 @@ export function rowId(agentId: string, folderName: string): string {
 }
 
 /** The progress to show. A progress that claims to be running without a process is shown as interrupted. */
-export function shownProgress(progress: Progress, owner: 'running' | 'gone'): Progress {
+export function progressToShow(progress: Progress, owner: 'running' | 'gone'): Progress {
   const saysAtWork = progress.status === 'in-progress' || progress.status === 'parked'
   if (owner === 'running' || !saysAtWork) return progress
   return { ...progress, status: 'interrupted', reason: 'the process that ran the sprint is gone and did not finish it' }
 }
 
 /** The progress to show for a sprint whose folder is gone: it neither runs nor accepts an answer. */
-export const withoutFolder = ({ humanNeeded: _asked, parked: _parked, ...progress }: Progress): Progress => ({
+export const progressWithoutFolder = ({ humanNeeded: _asked, parked: _parked, ...progress }: Progress): Progress => ({
   ...progress,
   status: 'interrupted',
   reason: 'its folder no longer exists',
 })
 
 /** Whether the folder now holds a different sprint than the known one: it was emptied, or the sprint started over. */
-export function isAnew(known: Progress, progress: Progress): boolean {
+export function isDifferentSprint(known: Progress, progress: Progress): boolean {
   const before = known.stats.startedAt
   if (known.sprintId !== progress.sprintId || progress.rev < known.rev) return true
   return before !== null && progress.stats.startedAt !== before
 }
 
 /** The first iteration that may have unknown events; limited to the last `most` iterations. */
-export function firstUnknown(known: Progress | undefined, { stats }: Progress, most: number): number {
-  const oldest = Math.max(1, stats.currentIteration - most + 1)
+export function firstUnknownIteration(known: Progress | undefined, { stats }: Progress, maxIterations: number): number {
+  const oldest = Math.max(1, stats.currentIteration - maxIterations + 1)
   if (!known) return oldest
   const unknown = Math.min(known.stats.currentIteration + 1, ...known.live.map(({ number }) => number))
   return Math.max(oldest, unknown)
 }
 
 /** Inserts agent events after the start of their attempt, or before everything if that start is unknown. */
-export function inOrder(told: readonly Happened[], attempts: readonly Attempt[]): Happened[] {
-  const left = new Map<string, Happened[]>()
+export function insertAgentEvents(events: readonly ObservedEvent[], attempts: readonly ObservedAttempt[]): ObservedEvent[] {
+  const left = new Map<string, ObservedEvent[]>()
   for (const { iteration, attempt, said } of attempts) {
     const key = `${iteration}-${attempt}`
     left.set(key, [...(left.get(key) ?? []), ...said])
   }
-  const behind = told.flatMap((happened) => {
+  const behind = events.flatMap((happened) => {
     const { event } = happened
     if (event.type !== 'attempt-started') return [happened]
     const key = `${event.iteration}-${event.attempt}`
@@ -65,13 +65,13 @@ export function inOrder(told: readonly Happened[], attempts: readonly Attempt[])
 }
 
 /** Keeps whole attempts from the newest back, until there are enough events. */
-export function newest(attempts: readonly Attempt[], mostEvents: number): Attempt[] {
+export function newestAttempts(attempts: readonly ObservedAttempt[], maxEvents: number): ObservedAttempt[] {
   let events = 0
   return attempts
     .toReversed()
     .filter(({ said }, index) => {
       events += said.length
-      return index === 0 || events <= mostEvents
+      return index === 0 || events <= maxEvents
     })
     .toReversed()
 }

@@ -1,5 +1,5 @@
 /** Debounces an action: it runs soon after a request, never concurrently, and at most once per interval. */
-export function paced(everyMs: number, act: () => Promise<void>) {
+export function debounce(everyMs: number, act: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
   let last = -Infinity

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Observed, ObservedRequest } from '../../backend/fleet/ports.ts'
+import type { ObservedSprints, ObservedRequest } from '../../backend/fleet/ports.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Fact } from '../../loop/fact.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
-import { ownerOf } from '../../storage/state/sprint-lock.ts'
-import { diffOf, restore } from '../../storage/git/workspace.ts'
-import { workspaceOf } from '../commands/diff.ts'
-import { noAnswer } from '../commands/stop.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { diffIterations, restoreIteration } from '../../storage/git/workspace.ts'
+import { resolveSprintWorkspace } from '../commands/diff.ts'
+import { noResponseError } from '../commands/stop.ts'
 import type { Io } from '../io/io.ts'
 import { recordFact } from '../sprint/record-fact.ts'
-import { shownPath } from '../io/display-path.ts'
+import { displayPath } from '../io/display-path.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-import type { Observer } from './observe-sprints.ts'
+import type { SprintObserver } from './observe-sprints.ts'
 
 /** Requests to sprints that `ralph run` owns: the same ones that commands in another terminal can make. */
-export function observedSprints(observer: () => Observer | undefined, io: Io): Observed {
+export function createObservedSprints(observer: () => SprintObserver | undefined, io: Io): ObservedSprints {
   const folderOf = (sprintId: string): string => {
     const folder = observer()?.folderOf(sprintId)
     if (folder !== undefined) return folder
@@ -22,29 +22,29 @@ export function observedSprints(observer: () => Observer | undefined, io: Io): O
   }
   return {
     request: async (sprintId, request) => {
-      await ask(folderOf(sprintId), request, io)
-      await observer()?.look(sprintId)
+      await sendSprintRequest(folderOf(sprintId), request, io)
+      await observer()?.refresh(sprintId)
     },
     diff: async (sprintId, range) => {
       const folder = folderOf(sprintId)
-      return diffOf(workspaceOf(folder, await requireProgress(folder, io), io), range)
+      return diffIterations(resolveSprintWorkspace(folder, await requireProgress(folder, io), io), range)
     },
     restore: async (sprintId, iteration) => {
       const folder = folderOf(sprintId)
-      const owner = ownerOf(folder)
+      const owner = readSprintOwner(folder)
       if (owner !== undefined) {
         throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })
       }
       const progress = await requireProgress(folder, io)
-      const saved = await restore(workspaceOf(folder, progress, io), iteration, io.now())
+      const saved = await restoreIteration(resolveSprintWorkspace(folder, progress, io), iteration, io.now())
       return `refs/ralph/${progress.sprintId}/${saved}`
     },
   }
 }
 
-async function ask(folder: string, request: ObservedRequest, io: Io): Promise<void> {
-  const shown = shownPath(folder, io)
-  const owner = ownerOf(folder)
+async function sendSprintRequest(folder: string, request: ObservedRequest, io: Io): Promise<void> {
+  const shown = displayPath(folder, io)
+  const owner = readSprintOwner(folder)
   switch (request.type) {
     case 'resume':
       if (owner !== undefined) return
@@ -53,30 +53,30 @@ async function ask(folder: string, request: ObservedRequest, io: Io): Promise<vo
       })
     case 'stop':
       if (owner === undefined) throw new RalphError('NOT_RUNNING', 'this sprint is not running')
-      return post(folder, request, owner, io)
+      return postToOwner(folder, request, owner, io)
     case 'tell':
-      if (owner !== undefined) return post(folder, request, owner, io)
-      return record(folder, { type: 'told', at: io.now(), text: request.text, now: false }, io)
+      if (owner !== undefined) return postToOwner(folder, request, owner, io)
+      return recordSprintFact(folder, { type: 'told', at: io.now(), text: request.text, now: false }, io)
     case 'answer':
       if ((await requireProgress(folder, io)).status !== 'needs-human') {
         throw new RalphError('NOT_RUNNING', 'there is no open question')
       }
-      return record(folder, { type: 'answered', at: io.now(), answer: request.answer }, io)
+      return recordSprintFact(folder, { type: 'answered', at: io.now(), answer: request.answer }, io)
   }
 }
 
-type Posted = Extract<ObservedRequest, { type: 'stop' | 'tell' }>
+type PostedRequest = Extract<ObservedRequest, { type: 'stop' | 'tell' }>
 
-async function post(folder: string, request: Posted, owner: string, io: Io): Promise<void> {
-  if (!(await postRequest(folder, request, io.now()))) throw noAnswer(owner, shownPath(folder, io))
+async function postToOwner(folder: string, request: PostedRequest, owner: string, io: Io): Promise<void> {
+  if (!(await postRequest(folder, request, io.now()))) throw noResponseError(owner, displayPath(folder, io))
 }
 
-const patienceMs = 5000
-const againMs = 100
+const ownerTimeoutMs = 5000
+const retryDelayMs = 100
 
 /** The process that asked the question may still be exiting; a user can answer faster than that. */
-async function record(folder: string, fact: Fact, io: Io): Promise<void> {
-  const deadline = performance.now() + patienceMs
+async function recordSprintFact(folder: string, fact: Fact, io: Io): Promise<void> {
+  const deadline = performance.now() + ownerTimeoutMs
   for (;;) {
     try {
       await recordFact(folder, fact, io)
@@ -85,6 +85,6 @@ async function record(folder: string, fact: Fact, io: Io): Promise<void> {
       const isLocked = error instanceof RalphError && error.code === 'SPRINT_LOCKED'
       if (!isLocked || performance.now() > deadline) throw error
     }
-    await sleep(againMs)
+    await sleep(retryDelayMs)
   }
 }

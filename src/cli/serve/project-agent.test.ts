@@ -1,34 +1,34 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { anIo } from '../../../test/support/an-io.ts'
-import { aFolder } from '../../../test/support/folder.ts'
-import { isProject, projectIn } from './project-agent.ts'
+import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { isProject, describeProject } from './project-agent.ts'
 
-const inFolder = (cwd: string, env = {}) => anIo({ cwd, env }).io
+const createIoIn = (cwd: string, env = {}) => createTestIo({ cwd, env }).io
 
 it.each([
   ['a repository', '.git', true],
   ['a folder with sprints', '.claude/sprints', true],
   ['any other folder', 'src', false],
 ])('accepts %s as a project: %#', (_, name, expected) => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   mkdirSync(join(folder, name), { recursive: true })
 
-  expect(isProject(inFolder(folder))).toBe(expected)
+  expect(isProject(createIoIn(folder))).toBe(expected)
 })
 
 it('accepts neither a home folder nor the root of the disk as a project', () => {
-  const home = aFolder()
+  const home = createTestFolder()
   mkdirSync(join(home, '.git'))
 
-  expect([isProject(inFolder(home, { HOME: home })), isProject(inFolder('/'))]).toEqual([false, false])
+  expect([isProject(createIoIn(home, { HOME: home })), isProject(createIoIn('/'))]).toEqual([false, false])
 })
 
 it('chooses the first installed agent program, and says so if there is none', () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   const named = { folder, name: basename(folder) }
-  expect(projectIn(inFolder(folder, { PATH: folder }))).toEqual({
+  expect(describeProject(createIoIn(folder, { PATH: folder }))).toEqual({
     ...named,
     program: 'claude',
     problem: expect.stringMatching(/^install one of claude, codex/),
@@ -36,5 +36,5 @@ it('chooses the first installed agent program, and says so if there is none', ()
 
   writeFileSync(join(folder, 'codex'), '#!/bin/sh\n')
   chmodSync(join(folder, 'codex'), 0o755)
-  expect(projectIn(inFolder(folder, { PATH: folder }))).toEqual({ ...named, program: 'codex' })
+  expect(describeProject(createIoIn(folder, { PATH: folder }))).toEqual({ ...named, program: 'codex' })
 })

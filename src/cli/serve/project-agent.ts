@@ -1,27 +1,27 @@
 import { basename, join } from 'node:path'
-import type { Observed, Fleet } from '../../backend/fleet/ports.ts'
-import { projectAgent } from '../../backend/fleet/project-agent.ts'
+import type { ObservedSprints, Fleet } from '../../backend/fleet/ports.ts'
+import { ensureProjectAgent } from '../../backend/fleet/project-agent.ts'
 import { exists, isFolder, realPath } from '../../platform/files/files.ts'
 import { installedAgents, realDrivers } from '../agents/choose-agent.ts'
 import type { Io } from '../io/io.ts'
-import { observedSprints } from './observe-requests.ts'
-import { observeSprints, type Observer } from './observe-sprints.ts'
+import { createObservedSprints } from './observe-requests.ts'
+import { observeSprints, type SprintObserver } from './observe-sprints.ts'
 
-type Log = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
+type ServeLog = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
 
 export type ProjectView = {
   /** For the backend, which is opened before the agent exists. */
-  readonly observed: Observed
+  readonly observed: ObservedSprints
   /** Creates the agent of the folder and observes its sprints; returns immediately. */
   readonly show: (fleet: Fleet, machineId: string, userName: string) => void
   readonly close: () => Promise<void>
 }
 
 /** The project that `ralph serve` was started in: its agent, and the sprints that users run there themselves. */
-export function projectView(io: Io, log: Log): ProjectView {
-  const own: { observer?: Observer; closed?: true } = {}
+export function createProjectView(io: Io, log: ServeLog): ProjectView {
+  const own: { observer?: SprintObserver; closed?: true } = {}
   const begin = async (fleet: Fleet, machineId: string, userName: string) => {
-    const agent = await projectAgent(fleet, { machineId, ...projectIn(io) }, { name: userName })
+    const agent = await ensureProjectAgent(fleet, { machineId, ...describeProject(io) }, { name: userName })
     if (own.closed) return
     own.observer = observeSprints({
       fleet,
@@ -32,7 +32,7 @@ export function projectView(io: Io, log: Log): ProjectView {
     })
   }
   return {
-    observed: observedSprints(() => own.observer, io),
+    observed: createObservedSprints(() => own.observer, io),
     show: (fleet, machineId, userName) => {
       if (!isProject(io)) return
       begin(fleet, machineId, userName).catch((error: unknown) => {
@@ -55,7 +55,7 @@ export function isProject({ cwd, env }: Pick<Io, 'cwd' | 'env'>): boolean {
 }
 
 /** The program that `ralph run` would choose there. */
-export function projectIn(io: Io) {
+export function describeProject(io: Io) {
   const folder = realPath(io.cwd)
   const [found] = installedAgents(io)
   const names = realDrivers().map(({ name }) => name)

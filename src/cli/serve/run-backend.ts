@@ -1,28 +1,28 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { startAgentsServer, type AgentsServer } from '../../agents-server/agents-server.ts'
-import { defaultSettings } from '../../agents-server/inventory.ts'
+import { defaultMachineSettings } from '../../agents-server/inventory.ts'
 import { openBackend, type Backend } from '../../backend/open-backend.ts'
-import { redactor, secretsIn } from '../../contract/redact.ts'
+import { createRedactor, findEnvSecrets } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { makeFolder, removeFile } from '../../platform/files/files.ts'
+import { createFolder, removeFile } from '../../platform/files/files.ts'
 import { writePrivateFile } from '../../platform/files/private-file.ts'
 import { assetPath, packageVersion, pagePath } from '../assets.ts'
 import { compileInputs } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
-import { projectView } from './project-agent.ts'
+import { createProjectView } from './project-agent.ts'
 import { ralphHome } from '../io/ralph-home.ts'
-import { servedFile } from './served.ts'
+import { runningBackendFile } from './served.ts'
 import type { ServeSettings } from './settings.ts'
 
 export type ServeOptions = { readonly withMachine: boolean; readonly json: boolean }
 
 /** Runs a backend until it receives a stop signal. */
 export async function runBackend(settings: ServeSettings, options: ServeOptions, io: Io): Promise<number> {
-  const log = logger(options, io)
-  await makeFolder(settings.dataFolder)
-  const ending = untilSignal()
-  const project = projectView(io, log)
+  const log = createServeLog(options, io)
+  await createFolder(settings.dataFolder)
+  const ending = waitForServeSignal()
+  const project = createProjectView(io, log)
   const backend = await openBackend({
     ...settings,
     migrations: assetPath('migrations'),
@@ -35,14 +35,14 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
     log,
     onLost: (reason) => ending.now(reason),
   })
-  const machine = options.withMachine ? await localMachine(backend, settings, { io, log }) : undefined
+  const machine = options.withMachine ? await startLocalMachine(backend, settings, { io, log }) : undefined
   if (machine) project.show(backend.fleet, machine.machineId, userInfo().username)
-  const file = servedFile(settings.dataFolder)
+  const file = runningBackendFile(settings.dataFolder)
   const served = { origin: backend.origin, token: await backend.commandToken(), pid: process.pid }
   await writePrivateFile(file, `${JSON.stringify({ ...served, startedAt: formatTimestamp(io.now()) })}\n`)
   const address = await backend.ticketAddress()
   if (options.json) io.print(JSON.stringify({ origin: backend.origin, machinePort: backend.machinePort, address }))
-  else io.print(welcome(backend, address, settings))
+  else io.print(welcomeLines(backend, address, settings))
   const reason = await ending.reason
   log('info', 'stopping', { reason })
   await removeFile(file)
@@ -54,7 +54,7 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
 }
 
-const welcome = ({ origin, machinePort }: Backend, address: string, { place }: ServeSettings): string =>
+const welcomeLines = ({ origin, machinePort }: Backend, address: string, { place }: ServeSettings): string =>
   [
     `Ralph runs at ${origin}`,
     '',
@@ -66,13 +66,13 @@ const welcome = ({ origin, machinePort }: Backend, address: string, { place }: S
     'Press Ctrl-C to stop; running agents continue, and the next start reattaches to them.',
   ].join('\n')
 
-async function localMachine(
+async function startLocalMachine(
   backend: Backend,
   { dataFolder }: ServeSettings,
-  { io, log }: { readonly io: Io; readonly log: ReturnType<typeof logger> },
+  { io, log }: { readonly io: Io; readonly log: ReturnType<typeof createServeLog> },
 ): Promise<{ readonly machineId: string; readonly server: AgentsServer }> {
   const home = join(dataFolder, 'machine')
-  const usual = defaultSettings(home, io.env['HOME'] ?? '/')
+  const usual = defaultMachineSettings(home, io.env['HOME'] ?? '/')
   const { machineId, connect } = await backend.localMachine(usual.name)
   const server = await startAgentsServer({
     home,
@@ -94,15 +94,15 @@ async function localMachine(
 }
 
 /** One line per event: short for people, JSON for programs; never with a secret. */
-function logger({ json }: ServeOptions, io: Io) {
-  const redact = redactor(secretsIn(io.env))
+function createServeLog({ json }: ServeOptions, io: Io) {
+  const redact = createRedactor(findEnvSecrets(io.env))
   return (level: 'info' | 'warn', text: string, about: Readonly<Record<string, unknown>> = {}): void => {
     if (json) io.printError(redact(JSON.stringify({ at: formatTimestamp(io.now()), level, text, ...about })))
     else if (level === 'warn') io.printError(redact(`warning: ${text}`))
   }
 }
 
-function untilSignal() {
+function waitForServeSignal() {
   const own: { end?: (reason: string) => void } = {}
   const reason = new Promise<string>((resolve) => (own.end = resolve))
   const now = (why: string): void => own.end?.(why)

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { readTextSyncIfThere } from '../../platform/files/files.ts'
-import { readyDatabasePath } from '../assets.ts'
+import { readTextSyncIfExists } from '../../platform/files/files.ts'
+import { templateDatabasePath } from '../assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 
@@ -24,65 +24,65 @@ export type ServeSettings = Pick<
   readonly dataFolder: string
 }
 
-const usualPort = 7257
+const defaultPort = 7257
 
 /** Validates flags and environment variables. */
-export function serveSettings(flags: ServeFlags, io: Io): ServeSettings {
-  const dataFolder = dataFolderOf(flags.data, io)
+export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
+  const dataFolder = resolveDataFolder(flags.data, io)
   const url = io.env['DATABASE_URL']
-  const publicOrigin = flags.origin === undefined ? undefined : originOf(flags.origin)
-  const machinesPort = portOf(flags['machines-port'], '--machines-port')
+  const publicOrigin = flags.origin === undefined ? undefined : parseOrigin(flags.origin)
+  const machinesPort = parsePort(flags['machines-port'], '--machines-port')
   return {
     dataFolder,
     host: flags.host ?? '127.0.0.1',
-    port: portOf(flags.port, '--port') ?? usualPort,
-    tls: tlsOf(flags),
-    place: url ? { url } : { dataFolder, ready: readyDatabasePath() },
+    port: parsePort(flags.port, '--port') ?? defaultPort,
+    tls: readTlsFiles(flags),
+    place: url ? { url } : { dataFolder, template: templateDatabasePath() },
     publicOrigin,
-    oidc: oidcOf(io, publicOrigin),
+    oidc: parseOidcSettings(io, publicOrigin),
     machines:
       machinesPort === undefined && flags['machines-host'] === undefined
         ? undefined
-        : machinesOf(machinesPort ?? usualPort + 1, flags['machines-host'], publicOrigin),
+        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'], publicOrigin),
   }
 }
 
-export const dataFolderOf = (given: string | undefined, io: Io): string =>
+export const resolveDataFolder = (given: string | undefined, io: Io): string =>
   given === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, given)
 
-function machinesOf(port: number, host = '0.0.0.0', publicOrigin?: string) {
+function parseMachinesAddress(port: number, host = '0.0.0.0', publicOrigin?: string) {
   const publicHost = publicOrigin === undefined ? undefined : new URL(publicOrigin).hostname
   return { host, port, ...(publicHost !== undefined && { publicHost }) }
 }
 
-function portOf(text: string | undefined, flag: string): number | undefined {
+function parsePort(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
   throw new RalphError('USAGE', `${flag} expects a port from 0 to 65535, not "${text}"`)
 }
 
-function originOf(text: string): string {
+function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && (url.protocol === 'https:' || url.protocol === 'http:') && url.pathname === '/') return url.origin
   throw new RalphError('USAGE', `--origin expects an address like https://ralph.example.com, not "${text}"`)
 }
 
-function tlsOf({ 'tls-cert': cert, 'tls-key': key }: ServeFlags): ServeSettings['tls'] {
+function readTlsFiles({ 'tls-cert': cert, 'tls-key': key }: ServeFlags): ServeSettings['tls'] {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined)
     throw new RalphError('USAGE', '--tls-cert and --tls-key must be used together')
-  return { certificate: textOf(cert), key: textOf(key) }
+  return { certificate: readTlsFile(cert), key: readTlsFile(key) }
 }
 
-function textOf(path: string): string {
-  const text = readTextSyncIfThere(path)
+function readTlsFile(path: string): string {
+  const text = readTextSyncIfExists(path)
   if (text === undefined) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: path } })
   return text
 }
 
 /** Secrets come from the environment, where the process list does not show them. */
-function oidcOf({ env }: Io, origin: string | undefined): ServeSettings['oidc'] {
+function parseOidcSettings({ env }: Io, origin: string | undefined): ServeSettings['oidc'] {
   const issuer = env['RALPH_OIDC_ISSUER']
   if (!issuer) return undefined
   const need = (name: string): string => {

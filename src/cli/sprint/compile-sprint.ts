@@ -1,27 +1,27 @@
 import { join } from 'node:path'
 import type { CompileInput } from '../../compiler/resolve/compilation.ts'
 import { compile } from '../../compiler/compile.ts'
-import { formatDiagnostic, isError, type Diagnostic, type Source } from '../../compiler/parse/diagnostics.ts'
+import { formatDiagnostic, isErrorDiagnostic, type Diagnostic, type Source } from '../../compiler/parse/diagnostics.ts'
 import { formatPlace } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { readTextSyncIfThere } from '../../platform/files/files.ts'
-import { defaultSprintId, projectOf, readSprint } from '../../storage/state/sprint-folder.ts'
+import { readTextSyncIfExists } from '../../platform/files/files.ts'
+import { defaultSprintId, findProject, readSprintFile } from '../../storage/state/sprint-folder.ts'
 import { assetPath } from '../assets.ts'
 import type { Io } from '../io/io.ts'
 import { knownAgents } from '../agents/known-agents.ts'
-import { oneLine } from '../io/paint.ts'
+import { toOneLine } from '../io/paint.ts'
 import { ralphHome } from '../io/ralph-home.ts'
-import { shownPath } from '../io/display-path.ts'
+import { displayPath } from '../io/display-path.ts'
 
-export type Compiled = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
+export type CompiledSprint = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
 type CompileOptions = { readonly workflows?: string | undefined; readonly strict?: boolean | undefined }
 
 /** Compiles the SPRINT.yaml of a folder with the workflows of its project; bundled workflows come last. */
-export async function compileSprint(sprintDir: string, options: CompileOptions, io: Io): Promise<Compiled> {
-  const shown = shownPath(sprintDir, io)
-  const text = await readSprint(sprintDir, shown)
-  const folder = options.workflows ?? join(projectOf(sprintDir, io.cwd), '.claude', 'workflows')
+export async function compileSprint(sprintDir: string, options: CompileOptions, io: Io): Promise<CompiledSprint> {
+  const shown = displayPath(sprintDir, io)
+  const text = await readSprintFile(sprintDir, shown)
+  const folder = options.workflows ?? join(findProject(sprintDir, io.cwd), '.claude', 'workflows')
   const config = readSource(join(ralphHome(io), 'config.yaml'), io)
   return compile({
     sprint: { file: join(shown, 'SPRINT.yaml'), text },
@@ -49,15 +49,15 @@ export const compileInputs = (
 export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): boolean {
   for (const diagnostic of diagnostics)
     io.printError(io.isTerminal ? formatDiagnostic(diagnostic, { color: io.color }) : diagnosticLine(diagnostic))
-  return !diagnostics.some(isError)
+  return !diagnostics.some(isErrorDiagnostic)
 }
 
 function diagnosticLine({ place, severity, code, message, hint }: Diagnostic): string {
-  const what = oneLine(hint === undefined ? message : `${message} (${hint})`)
-  return `${place ? `${oneLine(formatPlace(place))}  ` : ''}${severity} ${code}  ${what}`
+  const what = toOneLine(hint === undefined ? message : `${message} (${hint})`)
+  return `${place ? `${toOneLine(formatPlace(place))}  ` : ''}${severity} ${code}  ${what}`
 }
 
 function readSource(path: string, io: Io): Source | undefined {
-  const text = readTextSyncIfThere(path)
-  return text === undefined ? undefined : { file: shownPath(path, io), text }
+  const text = readTextSyncIfExists(path)
+  return text === undefined ? undefined : { file: displayPath(path, io), text }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 
 /** An imported plan as a sprint: the goal and the remaining steps. */
-export type Imported = { readonly goal: string; readonly steps: readonly string[] }
+export type ImportedPlan = { readonly goal: string; readonly steps: readonly string[] }
 
 /** `prd.json` of snarktank/ralph and ralph-tui: stories with criteria, done when they pass. */
 const Prd = z.looseObject({
@@ -25,23 +25,23 @@ const Prd = z.looseObject({
  * Imports a file of another tool by its name: `*.json` is a PRD, Markdown with checkboxes a plan, any other text a
  * prompt.
  */
-export function importPlan(file: string, text: string): Imported {
-  if (text.trim() === '') throw cannotRead(file, 'it is empty')
+export function importPlan(file: string, text: string): ImportedPlan {
+  if (text.trim() === '') throw importError(file, 'it is empty')
   if (file.toLowerCase().endsWith('.json')) return importPrd(file, text)
   return importPlanText(text) ?? { goal: text.trim(), steps: [] }
 }
 
-function importPrd(file: string, text: string): Imported {
+function importPrd(file: string, text: string): ImportedPlan {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw cannotRead(file, error instanceof Error ? error.message : '')
+    throw importError(file, error instanceof Error ? error.message : '')
   }
   const parsed = Prd.safeParse(value)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw cannotRead(file, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+    throw importError(file, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
   }
   const { project, name, description, userStories } = parsed.data
   const open = userStories
@@ -62,7 +62,7 @@ function importPrd(file: string, text: string): Imported {
 const checkbox = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/
 
 /** Open checkboxes become steps, with their indented lines; everything else is the goal. */
-function importPlanText(text: string): Imported | undefined {
+function importPlanText(text: string): ImportedPlan | undefined {
   const lines = text.split(/\r?\n/)
   if (!lines.some((line) => checkbox.test(line))) return undefined
   const goal: string[] = []
@@ -89,7 +89,7 @@ function importPlanText(text: string): Imported | undefined {
   return { goal: rest === '' ? 'Do every step of the plan' : rest, steps }
 }
 
-const cannotRead = (file: string, why: string): RalphError =>
+const importError = (file: string, why: string): RalphError =>
   new RalphError('FILE_UNREADABLE', `cannot be imported: ${why}`, {
     place: { file },
     hint: 'prd.json with userStories, a Markdown plan with checkboxes, or a prompt as text',

@@ -1,20 +1,20 @@
 import { resolve } from 'node:path'
 import { exists } from '../../platform/files/files.ts'
-import { defaultSprintId, makeSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { defaultSprintId, createSprintFolder } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
 
 export const newSprintFolder = (name: string, io: Io): string =>
   resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
 
 /** Creates `.claude/sprints/<date>_<name>` in the current project. */
-export async function newSprint(name: string, text: string, io: Io): Promise<string> {
+export async function createSprint(name: string, text: string, io: Io): Promise<string> {
   const folder = newSprintFolder(name, io)
-  await makeSprintFolder(folder, text)
+  await createSprintFolder(folder, text)
   return folder
 }
 
 /** The same goal may be used twice a day. */
-export function freeName(name: string, io: Io): string {
+export function findFreeName(name: string, io: Io): string {
   for (let n = 1; ; n++) {
     const candidate = n === 1 ? name : `${name}-${n}`
     if (!exists(newSprintFolder(candidate, io))) return candidate

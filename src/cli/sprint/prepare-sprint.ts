@@ -3,43 +3,43 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/fact.ts'
 import { recompile } from '../../loop/recompile.ts'
-import { copyFileTo, exists, isFile, listFolder, makeFolder } from '../../platform/files/files.ts'
+import { copyFileTo, exists, isFile, listFolder, createFolder } from '../../platform/files/files.ts'
 import { join } from 'node:path'
-import { shownRev } from '../../storage/state/progress-file.ts'
+import { readShownRev } from '../../storage/state/progress-file.ts'
 import { readProgress } from '../../storage/state/read-progress.ts'
 import { sprintPath } from '../../storage/state/sprint-folder.ts'
 import { compileSprint } from './compile-sprint.ts'
 import type { Io } from '../io/io.ts'
-import { fold } from './sprint-state.ts'
+import { applyFactToProgress } from './sprint-state.ts'
 
-export type Ready = {
+export type PreparedSprint = {
   /** The state to open the store with. */
   readonly progress: Progress
   /** For a sprint that has run and whose SPRINT.yaml has changed: the fact to record, and the changes. */
   readonly recompiled?: { readonly fact: Fact; readonly changes: readonly string[] }
 }
 
-type Options = {
+type PrepareOptions = {
   readonly sprintDir: string
   readonly workflows?: string | undefined
   readonly strict?: boolean | undefined
 }
 
 /** `ready` is absent if a diagnostic is an error. */
-type Readied = { readonly diagnostics: readonly Diagnostic[]; readonly ready?: Ready }
+type PrepareResult = { readonly diagnostics: readonly Diagnostic[]; readonly ready?: PreparedSprint }
 
 /** Compiles SPRINT.yaml and merges it with the recorded progress. */
-export async function readySprint(options: Options, io: Io): Promise<Readied> {
+export async function prepareSprint(options: PrepareOptions, io: Io): Promise<PrepareResult> {
   const { sprintDir } = options
   // In the form the store reads, so that the store does not read it again.
-  const before = await readProgress({ sprintDir, fold, shownRev: await shownRev(sprintDir) })
+  const before = await readProgress({ sprintDir, fold: applyFactToProgress, shownRev: await readShownRev(sprintDir) })
   const hasRun = before !== undefined && before.status !== 'not-started'
   // A PROGRESS.yaml from elsewhere can run without its SPRINT.yaml.
   if (hasRun && !exists(sprintPath(sprintDir))) return { diagnostics: [], ready: { progress: before } }
   const { progress: compiled, diagnostics } = await compileSprint(sprintDir, options, io)
   if (!compiled) return { diagnostics }
   if (!hasRun) return { diagnostics, ready: { progress: withMessages(compiled, before) } }
-  if (before.mode !== compiled.mode) throw otherMode(before, compiled, sprintDir)
+  if (before.mode !== compiled.mode) throw modeChangedError(before, compiled, sprintDir)
   const at = io.now()
   const { changes } = recompile(before, compiled, at)
   if (changes.length === 0) return { diagnostics, ready: { progress: before } }
@@ -53,7 +53,7 @@ export async function readySprint(options: Options, io: Io): Promise<Readied> {
 const withMessages = (compiled: Progress, before: Progress | undefined): Progress =>
   before?.messages ? { ...compiled, messages: before.messages } : compiled
 
-const otherMode = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>
+const modeChangedError = (before: Progress, compiled: Progress, sprintDir: string): RalphError =>
   new RalphError(
     'NOT_SUPPORTED',
     `the sprint has run in ${before.mode} mode and cannot continue in ${compiled.mode} mode`,
@@ -64,9 +64,9 @@ const otherMode = (before: Progress, compiled: Progress, sprintDir: string): Ral
   )
 
 /** Creates a folder beside the old one with the user's files and none of the history. */
-export async function freshFolder(sprintDir: string): Promise<string> {
-  const folder = freeFolder(sprintDir)
-  await makeFolder(folder)
+export async function createFreshFolder(sprintDir: string): Promise<string> {
+  const folder = findFreeFolder(sprintDir)
+  await createFolder(folder)
   for (const name of (await listFolder(sprintDir)).filter(
     (file) => /^[A-Z]+\.yaml$/.test(file) && file !== 'PROGRESS.yaml',
   )) {
@@ -75,7 +75,7 @@ export async function freshFolder(sprintDir: string): Promise<string> {
   return folder
 }
 
-function freeFolder(sprintDir: string): string {
+function findFreeFolder(sprintDir: string): string {
   for (let n = 2; ; n++) {
     const folder = `${sprintDir}-${n}`
     if (!exists(folder)) return folder

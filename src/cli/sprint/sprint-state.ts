@@ -5,19 +5,19 @@ import type { Fact } from '../../loop/fact.ts'
 import { readProgress } from '../../storage/state/read-progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
-import { shownPath } from '../io/display-path.ts'
+import { displayPath } from '../io/display-path.ts'
 
-export const fold = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
+export const applyFactToProgress = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
 
 /** The progress of the sprint; undefined if it was never compiled. */
-export const loadProgress = (sprintDir: string): Promise<Progress | undefined> => readProgress({ sprintDir, fold })
+export const loadProgress = (sprintDir: string): Promise<Progress | undefined> => readProgress({ sprintDir, fold: applyFactToProgress })
 
 /** The progress of the sprint, or an error that says how to create it. */
 export async function requireProgress(sprintDir: string, io: Io): Promise<Progress> {
   const progress = await loadProgress(sprintDir)
   if (progress) return progress
   throw new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
-    place: { file: shownPath(progressPath(sprintDir), io) },
-    hint: `create it with: ralph compile ${shownPath(sprintDir, io)}`,
+    place: { file: displayPath(progressPath(sprintDir), io) },
+    hint: `create it with: ralph compile ${displayPath(sprintDir, io)}`,
   })
 }

@@ -1,9 +1,9 @@
 import type { AgentEvent, SprintEvent } from '../../contract/events.ts'
 import type { WorkRef } from '../../contract/phases.ts'
-import { clip, harmless, humanDuration, oneLine, type Paint } from '../io/paint.ts'
+import { clipLine, stripControlSequences, formatHumanDuration, toOneLine, type TerminalPaint } from '../io/paint.ts'
 
-export type Look = {
-  readonly paint: Paint
+export type EventLineLook = {
+  readonly paint: TerminalPaint
   /** The text of a step, by its id. */
   readonly steps: (id: string) => string | undefined
   readonly width: number
@@ -11,14 +11,14 @@ export type Look = {
   readonly project: string
 }
 
-type Lines = { readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent, { type: K }>, look: Look) => string[] }
+type LinesByEvent = { readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent, { type: K }>, look: EventLineLook) => string[] }
 
 /** The permanent lines that describe an event. */
-const lines: Lines = {
+const linesByEvent: LinesByEvent = {
   'sprint-started': ({ resumed }, { paint }) => (resumed ? [paint.dim('resumed')] : []),
   note: ({ level, text }, { paint }) => [level === 'warning' ? paint.yellow(`! ${text}`) : paint.dim(text)],
   'iteration-started': ({ iteration, mode, step, stepPrompt = '', work }, { paint, width }) => {
-    const prompt = clip(oneLine(stepPrompt), width - 40)
+    const prompt = clipLine(toOneLine(stepPrompt), width - 40)
     const what = step === undefined ? paint.cyan(mode) : `${paint.cyan(mode)}  ${step}  ${prompt}`
     const fixes = work?.gateFix === undefined ? '' : '  its gate'
     const shown = work ? `${paint.cyan(workName(work))}${fixes}  ${prompt}` : what
@@ -27,16 +27,16 @@ const lines: Lines = {
   'attempt-started': ({ attempt }, { paint }) => (attempt > 1 ? [paint.dim(`  attempt ${attempt}`)] : []),
   agent: ({ event }, look) => agentLines(event, look).map((line) => `  ${line}`),
   'attempt-failed': ({ class: failure, reason, retryInMs }, { paint }) => {
-    const retry = retryInMs === undefined ? '' : `; next attempt in ${humanDuration(retryInMs)}`
-    return [paint.yellow(`  ${failure.replace('_', ' ')}: ${oneLine(reason)}${retry}`)]
+    const retry = retryInMs === undefined ? '' : `; next attempt in ${formatHumanDuration(retryInMs)}`
+    return [paint.yellow(`  ${failure.replace('_', ' ')}: ${toOneLine(reason)}${retry}`)]
   },
   'steps-changed': ({ added, completed }, look) => [
     ...completed.map((id) => `  ${look.paint.green('✓')} ${stepLine(id, look)}`),
     ...added.map((id) => `  ${look.paint.blue('+')} ${stepLine(id, look)}`),
   ],
-  'report-rejected': ({ reasons }, { paint }) => reasons.map((reason) => paint.yellow(`  ! ${oneLine(reason)}`)),
+  'report-rejected': ({ reasons }, { paint }) => reasons.map((reason) => paint.yellow(`  ! ${toOneLine(reason)}`)),
   'claim-made': ({ summary }, { paint, width }) => [
-    `  ${paint.magenta('agent claims done:')} ${clip(oneLine(summary), width - 22)}`,
+    `  ${paint.magenta('agent claims done:')} ${clipLine(toOneLine(summary), width - 22)}`,
   ],
   'check-started': () => [],
   'check-ended': ({ iteration, result }, look) => {
@@ -45,11 +45,11 @@ const lines: Lines = {
     const why = reason ?? `exit code ${exitCode}`
     if (iteration === 0) return [paint.dim(`before     ${name} ${passed ? '✓ passes' : `✗ fails (${why})`}`)]
     const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${why}`)
-    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clip(line, width - 8)}`))
-    return [`  check ${paint.bold(name)}  ${how}  ${paint.dim(humanDuration(durationMs))}`, ...tail]
+    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
+    return [`  check ${paint.bold(name)}  ${how}  ${paint.dim(formatHumanDuration(durationMs))}`, ...tail]
   },
   'claim-refused': ({ by, reason }, { paint, width }) => [
-    `  ${paint.red(`refused by ${by.join(', ')}`)}${paint.dim(`  ${clip(oneLine(reason), width - 40)}`)}`,
+    `  ${paint.red(`refused by ${by.join(', ')}`)}${paint.dim(`  ${clipLine(toOneLine(reason), width - 40)}`)}`,
   ],
   'claim-accepted': ({ by }, { paint }) => [
     paint.green(by.length > 0 ? `  accepted by ${by.join(', ')}` : '  accepted, unchecked: the sprint has no check'),
@@ -57,14 +57,14 @@ const lines: Lines = {
   'gate-started': () => [],
   'gate-ended': ({ work, passed, attempts, of, exitCode, error, output }, { paint, width }) => {
     const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)
-    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clip(line, width - 8)}`))
+    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
     return [`  gate of ${paint.bold(workName(work))}  ${how}  ${paint.dim(`run ${attempts} of ${of}`)}`, ...tail]
   },
   'work-ended': ({ work, status, text = '' }, { paint, width }) => {
     if (work.subPhase === 'execute' || (work.subPhase !== undefined && status === 'completed')) return []
     const marks = { completed: paint.green('✓'), failed: paint.red('✗'), blocked: paint.red('✗'), skipped: '–' }
     const what = work.step === undefined ? `phase ${workName(work)}` : workName(work)
-    const more = text === '' ? '' : paint.dim(`  ${clip(oneLine(text), width - what.length - 20)}`)
+    const more = text === '' ? '' : paint.dim(`  ${clipLine(toOneLine(text), width - what.length - 20)}`)
     return [`  ${marks[status]} ${what} ${status}${more}`]
   },
   'breakpoint-reached': ({ work }, { paint }) => [paint.yellow(`  ■ breakpoint after ${workName(work)}`)],
@@ -74,37 +74,37 @@ const lines: Lines = {
   ],
   'iteration-ended': ({ verdict, durationMs, costUsd }, { paint }) => {
     const cost = costUsd ? `  $${costUsd.toFixed(2)}` : ''
-    return [paint.dim(`  ${verdict}  ${humanDuration(durationMs)}${cost}`)]
+    return [paint.dim(`  ${verdict}  ${formatHumanDuration(durationMs)}${cost}`)]
   },
   'question-asked': ({ reason, details }, { paint }) => [
-    paint.yellow(`  ? ${oneLine(reason)}`),
-    paint.dim(`    ${oneLine(details)}`),
+    paint.yellow(`  ? ${toOneLine(reason)}`),
+    paint.dim(`    ${toOneLine(details)}`),
   ],
   'sprint-rested': () => [],
 }
 
-export function linesOf<T extends SprintEvent['type']>(event: Extract<SprintEvent, { type: T }>, look: Look): string[] {
-  const show: (event: Extract<SprintEvent, { type: T }>, look: Look) => string[] = lines[event.type]
-  return show(event, look).map((line) => harmless(line))
+export function eventLines<T extends SprintEvent['type']>(event: Extract<SprintEvent, { type: T }>, look: EventLineLook): string[] {
+  const show: (event: Extract<SprintEvent, { type: T }>, look: EventLineLook) => string[] = linesByEvent[event.type]
+  return show(event, look).map((line) => stripControlSequences(line))
 }
 
 const workName = ({ phase, step, subPhase }: WorkRef): string =>
   [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
 
-const stepLine = (id: string, { steps, width }: Look): string => `${id}  ${clip(oneLine(steps(id) ?? ''), width - 16)}`
+const stepLine = (id: string, { steps, width }: EventLineLook): string => `${id}  ${clipLine(toOneLine(steps(id) ?? ''), width - 16)}`
 
-function agentLines(event: AgentEvent, { paint, width, project }: Look): string[] {
+function agentLines(event: AgentEvent, { paint, width, project }: EventLineLook): string[] {
   switch (event.kind) {
     case 'text': {
-      const said = oneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
-      return said === '' ? [] : [paint.dim(`“${clip(said, width - 6)}”`)]
+      const said = toOneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+      return said === '' ? [] : [paint.dim(`“${clipLine(said, width - 6)}”`)]
     }
     case 'tool': {
       if (event.phase === 'start') return [`${paint.blue('→')} ${toolText(event, project, width)}`]
-      return event.ok === false ? [paint.yellow(`  failed: ${clip(oneLine(event.output ?? ''), width - 16)}`)] : []
+      return event.ok === false ? [paint.yellow(`  failed: ${clipLine(toOneLine(event.output ?? ''), width - 16)}`)] : []
     }
     case 'retry':
-      return [paint.yellow(`the agent retries${event.reason === undefined ? '' : `: ${oneLine(event.reason)}`}`)]
+      return [paint.yellow(`the agent retries${event.reason === undefined ? '' : `: ${toOneLine(event.reason)}`}`)]
     case 'limit':
     case 'session':
     case 'usage':
@@ -120,7 +120,7 @@ export function toolText(
   project: string,
   width: number,
 ): string {
-  return clip(`${name} ${oneLine(argument.replaceAll(`${project}/`, ''))}`.trimEnd(), width - 6)
+  return clipLine(`${name} ${toOneLine(argument.replaceAll(`${project}/`, ''))}`.trimEnd(), width - 6)
 }
 
 const lastLines = (text: string, count: number): string[] =>
@@ -128,4 +128,4 @@ const lastLines = (text: string, count: number): string[] =>
     .split('\n')
     .filter((line) => line.trim() !== '')
     .slice(-count)
-    .map((line) => oneLine(line))
+    .map((line) => toOneLine(line))

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { after, started } from '../../../test/support/builders.ts'
-import { anItem, aPhase, aStandard, completes, fails, forEach } from '../../../test/support/phases.ts'
-import { paintFor } from '../io/paint.ts'
+import { buildItem, buildPhase, buildStandard, completes, fails, forEach } from '../../../test/support/phases.ts'
+import { createPaint } from '../io/paint.ts'
 import { phaseLines } from './phase-lines.ts'
 
-const look = { paint: paintFor(false), width: 80 }
+const look = { paint: createPaint(false), width: 80 }
 
 it('shows each phase, and the items of the open ones', () => {
-  const steps = [anItem('x'), anItem('y'), anItem('z', { dependsOn: ['y'] })]
-  const progress = aStandard([aPhase('a'), forEach('work', steps, { parallel: true }), aPhase('c')])
+  const steps = [buildItem('x'), buildItem('y'), buildItem('z', { dependsOn: ['y'] })]
+  const progress = buildStandard([buildPhase('a'), forEach('work', steps, { parallel: true }), buildPhase('c')])
   const now = after(progress, started(), completes('a'), completes('work/x'), fails('work/y', 'no parser')).progress
 
   expect(phaseLines(now, look)).toEqual([
@@ -21,7 +21,7 @@ it('shows each phase, and the items of the open ones', () => {
 })
 
 it('does not list thousands of items', () => {
-  const steps = Array.from({ length: 1000 }, (_, index) => anItem(`i${index}`))
+  const steps = Array.from({ length: 1000 }, (_, index) => buildItem(`i${index}`))
 
-  expect(phaseLines(aStandard([forEach('work', steps)]), look)).toHaveLength(22)
+  expect(phaseLines(buildStandard([forEach('work', steps)]), look)).toHaveLength(22)
 })

@@ -1,32 +1,32 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { clip, oneLine, type Paint } from '../io/paint.ts'
+import { clipLine, toOneLine, type TerminalPaint } from '../io/paint.ts'
 
 /** Maximum number of listed items per phase. */
-const shownItems = 20
+const maxShownItems = 20
 
 /** One line per phase; the items of open phases follow. */
 export function phaseLines(
   { phases = [] }: Progress,
-  look: { readonly paint: Paint; readonly width: number },
+  look: { readonly paint: TerminalPaint; readonly width: number },
 ): string[] {
   return phases.flatMap((phase) => {
     const { steps = [] } = phase
     const done = steps.filter(({ status }) => status === 'completed').length
     const items = steps.length > 0 ? `  ${done} of ${steps.length} items` : ''
     const open = phase.status === 'completed' ? [] : steps.filter(({ status }) => status !== 'completed')
-    const more = open.length > shownItems ? [`      (and ${open.length - shownItems} more)`] : []
+    const more = open.length > maxShownItems ? [`      (and ${open.length - maxShownItems} more)`] : []
     return [
-      `  ${line(phase, look, items)}`,
-      ...open.slice(0, shownItems).map((step) => `    ${line(step, look, '')}`),
+      `  ${phaseLine(phase, look, items)}`,
+      ...open.slice(0, maxShownItems).map((step) => `    ${phaseLine(step, look, '')}`),
       ...more,
     ]
   })
 }
 
-function line(
+function phaseLine(
   unit: CompiledPhase | CompiledStep,
-  { paint, width }: { readonly paint: Paint; readonly width: number },
+  { paint, width }: { readonly paint: TerminalPaint; readonly width: number },
   items: string,
 ): string {
   const { id, status, error, summary, prompt = '' } = unit
@@ -38,7 +38,7 @@ function line(
     blocked: paint.red('✗'),
     skipped: '–',
   }
-  const text = oneLine(error ?? summary ?? prompt)
+  const text = toOneLine(error ?? summary ?? prompt)
   const head = `${marks[status]} ${id}${items}`
-  return text === '' ? head : `${head}  ${paint.dim(clip(text, Math.max(20, width - id.length - items.length - 10)))}`
+  return text === '' ? head : `${head}  ${paint.dim(clipLine(text, Math.max(20, width - id.length - items.length - 10)))}`
 }

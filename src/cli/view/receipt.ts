@@ -1,30 +1,30 @@
 import type { Usage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { oneLine } from '../io/paint.ts'
+import { toOneLine } from '../io/paint.ts'
 
-type Cost = {
+type CostSummary = {
   readonly costUsd: number | null
   readonly spentUsd?: number | undefined
   readonly costEstimated?: boolean | undefined
 }
 
 /** `$0.12`; `≈$0.12` from our price list; if some prices are unknown, the known part or `unpriced`. */
-export function money({ costUsd, spentUsd, costEstimated }: Cost): string {
+export function formatCost({ costUsd, spentUsd, costEstimated }: CostSummary): string {
   if (costUsd !== null) return `${costEstimated ? '≈' : ''}$${costUsd.toFixed(2)}`
   return spentUsd ? `$${spentUsd.toFixed(2)} and an unpriced part` : 'unpriced'
 }
 
-export function tokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): string {
+export function formatTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): string {
   const cached = cacheReadTokens + cacheWriteTokens
-  return `${short(inputTokens)} in, ${short(outputTokens)} out${cached > 0 ? `, ${short(cached)} cached` : ''}`
+  return `${formatTokenCount(inputTokens)} in, ${formatTokenCount(outputTokens)} out${cached > 0 ? `, ${formatTokenCount(cached)} cached` : ''}`
 }
 
-const short = (count: number): string => {
+const formatTokenCount = (count: number): string => {
   if (count < 1000) return String(count)
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
 }
 
-export type Best = {
+export type BestIteration = {
   readonly number: number
   readonly passed: number
   readonly of: number
@@ -33,8 +33,8 @@ export type Best = {
 }
 
 /** The iteration after which most checks passed, the latest of those; undefined if none was checked. */
-export function bestIteration({ iterations }: Progress): Best | undefined {
-  let best: Omit<Best, 'isNow'> | undefined
+export function bestIteration({ iterations }: Progress): BestIteration | undefined {
+  let best: Omit<BestIteration, 'isNow'> | undefined
   for (const { number, checks } of iterations) {
     if (!checks) continue
     const passed = checks.filter((check) => check.passed).length
@@ -53,9 +53,9 @@ export function questionLines({
   ...asked
 }: NonNullable<Progress['humanNeeded']>): string[] {
   const choices = options.map(
-    (option, index) => `    ${index + 1}. ${oneLine(option)}${option === asked.default ? ' (default)' : ''}`,
+    (option, index) => `    ${index + 1}. ${toOneLine(option)}${option === asked.default ? ' (default)' : ''}`,
   )
   const other =
-    asked.default !== undefined && !options.includes(asked.default) ? [`    default: ${oneLine(asked.default)}`] : []
-  return [`? ${oneLine(reason)}`, ...(details.trim() === '' ? [] : [`  ${oneLine(details)}`]), ...choices, ...other]
+    asked.default !== undefined && !options.includes(asked.default) ? [`    default: ${toOneLine(asked.default)}`] : []
+  return [`? ${toOneLine(reason)}`, ...(details.trim() === '' ? [] : [`  ${toOneLine(details)}`]), ...choices, ...other]
 }

@@ -3,9 +3,9 @@ import type { Driver } from '../../agents/drivers/driver.ts'
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
-import { clip, humanDuration, oneLine, paintFor } from '../io/paint.ts'
-import { bestIteration, money, questionLines } from './receipt.ts'
-import { shownPath } from '../io/display-path.ts'
+import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
+import { bestIteration, formatCost, questionLines } from './receipt.ts'
+import { displayPath } from '../io/display-path.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
@@ -13,7 +13,7 @@ export function printHead(
   { driver, found }: { driver: Driver; found: Progress['doneWhen'] },
   io: Io,
 ): void {
-  const paint = paintFor(io.color)
+  const paint = createPaint(io.color)
   const checks = progress.doneWhen ?? found ?? []
   const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
   const how = progress.doneWhen ? '' : '  detected; disable with "done-when: []" in SPRINT.yaml'
@@ -25,8 +25,8 @@ export function printHead(
     .map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id))
     .join(', ')
   if (isGoal || progress.goal !== '')
-    io.print(`${paint.dim('goal')}       ${clip(oneLine(progress.goal), io.columns() - 12)}`)
-  if (!isGoal) io.print(`${paint.dim('phases')}     ${clip(phases, io.columns() - 12)}`)
+    io.print(`${paint.dim('goal')}       ${clipLine(toOneLine(progress.goal), io.columns() - 12)}`)
+  if (!isGoal) io.print(`${paint.dim('phases')}     ${clipLine(phases, io.columns() - 12)}`)
   io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
   if (isGoal || names !== '')
     io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
@@ -34,7 +34,7 @@ export function printHead(
 
 /** The result, where the files are, and what to do next. */
 export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
-  const more = { ...bestOf(progress, shownPath(sprintDir, io)), ...placesOf(sprintDir, io) }
+  const more = { ...bestLine(progress, displayPath(sprintDir, io)), ...placeLines(sprintDir, io) }
   for (const line of summaryLines(progress, more, io)) io.print(line)
   for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
 }
@@ -54,7 +54,7 @@ export const endings: Readonly<Record<SprintStatus, string>> = {
 }
 
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
-  const paint = paintFor(io.color)
+  const paint = createPaint(io.color)
   const { stats, status, reason, iterations, mode } = progress
   const done = status === 'completed'
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
@@ -64,16 +64,16 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
       'iterations',
       `${stats.currentIteration}${refused > 0 ? `, ${refused} ${mode === 'ralph' ? 'with a refused claim' : 'refused by a gate'}` : ''}`,
     ],
-    ...counts(progress),
+    ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
-    ['time', `${humanDuration(stats.activeMs)}, ${money(stats)}`],
+    ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
-  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(mode === 'standard' && done ? 'all phases completed' : endings[status])}${reason ? `: ${oneLine(reason)}` : ''}`
+  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(mode === 'standard' && done ? 'all phases completed' : endings[status])}${reason ? `: ${toOneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
 }
 
-function counts({ mode, stats, phases = [] }: Progress): [string, string][] {
+function countLines({ mode, stats, phases = [] }: Progress): [string, string][] {
   const steps = `${stats.completedSteps} of ${stats.totalSteps} completed`
   if (mode === 'ralph') return [['steps', steps]]
   const completed = phases.filter(({ status }) => status === 'completed').length
@@ -84,7 +84,7 @@ function counts({ mode, stats, phases = [] }: Progress): [string, string][] {
 const unfinished: ReadonlySet<SprintStatus> = new Set(['limit-reached', 'needs-human', 'failed', 'blocked'])
 
 /** For a sprint that did not finish, the best state on the way may be better than the last. */
-function bestOf(progress: Progress, folder: string): { readonly best?: string } {
+function bestLine(progress: Progress, folder: string): { readonly best?: string } {
   const best = bestIteration(progress)
   if (!best || !unfinished.has(progress.status)) return {}
   const { number, passed, of, isNow } = best
@@ -92,14 +92,14 @@ function bestOf(progress: Progress, folder: string): { readonly best?: string } 
   return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ' (the current files)' : back}` }
 }
 
-const placesOf = (sprintDir: string, io: Io): Record<string, string> => ({
-  progress: shownPath(progressPath(sprintDir), io),
-  transcripts: shownPath(join(sprintDir, 'transcripts'), io),
-  diff: `ralph diff ${shownPath(sprintDir, io)}`,
+const placeLines = (sprintDir: string, io: Io): Record<string, string> => ({
+  progress: displayPath(progressPath(sprintDir), io),
+  transcripts: displayPath(join(sprintDir, 'transcripts'), io),
+  diff: `ralph diff ${displayPath(sprintDir, io)}`,
 })
 
 function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {
-  const folder = shownPath(sprintDir, io)
+  const folder = displayPath(sprintDir, io)
   if (humanNeeded) {
     const how = `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`
     return ['', ...questionLines(humanNeeded), '', how]

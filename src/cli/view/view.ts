@@ -1,33 +1,33 @@
 import type { SprintEvent } from '../../contract/events.ts'
-import { linesOf, toolText, type Look } from './event-lines.ts'
+import { eventLines, toolText, type EventLineLook } from './event-lines.ts'
 import type { Io } from '../io/io.ts'
-import { clip, humanDuration, paintFor } from '../io/paint.ts'
+import { clipLine, formatHumanDuration, createPaint } from '../io/paint.ts'
 
 /** Shows a run as it happens. */
-export interface View {
+export interface RunView {
   readonly show: (event: SprintEvent) => void
   readonly close: () => void
 }
 
 /** One JSON object per line and event, for programs. */
-export const jsonView = (io: Io): View => ({
+export const createJsonView = (io: Io): RunView => ({
   show: (event) => io.print(JSON.stringify({ at: new Date(io.now()).toISOString(), ...event })),
   close: () => {},
 })
 
 /** Prints lines as events happen; on a terminal also a moving line for the current activity. */
-export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'project'>): View {
-  const paint = paintFor(io.color)
-  const status = statusLine(io)
+export function createPlainView(io: Io, { steps, project }: Pick<EventLineLook, 'steps' | 'project'>): RunView {
+  const paint = createPaint(io.color)
+  const status = createStatusLine(io)
   const live = new Set<number>()
   return {
     show(event) {
       const look = { paint, steps, project, width: Math.max(40, io.columns()) }
-      const doing = doingAfter(event, look)
+      const doing = activityAfter(event, look)
       if (doing !== undefined) status.set(doing, event.type === 'attempt-failed' ? event.retryInMs : undefined)
-      const lines = linesOf(event, look)
+      const lines = eventLines(event, look)
       if (lines.length > 0) status.clear()
-      const side = sideOf(event, live)
+      const side = parallelPrefix(event, live)
       for (const line of lines) io.print(side === '' ? line : `${paint.dim(side)}${line}`)
     },
     close: status.stop,
@@ -35,7 +35,7 @@ export function plainView(io: Io, { steps, project }: Pick<Look, 'steps' | 'proj
 }
 
 /** When iterations run in parallel, each line names its iteration. */
-function sideOf(event: SprintEvent, live: Set<number>): string {
+function parallelPrefix(event: SprintEvent, live: Set<number>): string {
   if (!('iteration' in event)) return ''
   if (event.type === 'iteration-started') {
     live.add(event.iteration)
@@ -49,8 +49,8 @@ function sideOf(event: SprintEvent, live: Set<number>): string {
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /** The moving line: the current activity with its elapsed or remaining time. An empty text hides it. */
-function statusLine(io: Io) {
-  const { dim } = paintFor(io.color)
+function createStatusLine(io: Io) {
+  const { dim } = createPaint(io.color)
   let doing = ''
   let since = performance.now()
   let takesMs: number | undefined
@@ -63,9 +63,9 @@ function statusLine(io: Io) {
   const draw = () => {
     if (doing === '') return
     const passed = performance.now() - since
-    const time = takesMs === undefined ? humanDuration(passed) : `in ${humanDuration(Math.max(0, takesMs - passed))}`
+    const time = takesMs === undefined ? formatHumanDuration(passed) : `in ${formatHumanDuration(Math.max(0, takesMs - passed))}`
     const text = `${spinner[frame++ % spinner.length]} ${doing}  ${time}`
-    io.write(`\r\u001b[2K  ${dim(clip(text, io.columns() - 4))}`)
+    io.write(`\r\u001b[2K  ${dim(clipLine(text, io.columns() - 4))}`)
     shown = true
   }
   const timer = io.isTerminal ? setInterval(draw, 120).unref() : undefined
@@ -85,7 +85,7 @@ function statusLine(io: Io) {
 }
 
 /** The activity after this event; empty: none; undefined: unchanged. */
-function doingAfter(event: SprintEvent, { project, width }: Look): string | undefined {
+function activityAfter(event: SprintEvent, { project, width }: EventLineLook): string | undefined {
   if (event.type === 'attempt-started') return `${event.agent} is working`
   if (event.type === 'check-started') return `checking ${event.name}`
   if (event.type === 'hook-started' && !event.parallel) return `hook ${event.hook}`

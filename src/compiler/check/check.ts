@@ -1,18 +1,18 @@
 import { toKebab } from '../../contract/file-object.ts'
-import { promptVariables, unknownPromptVariables } from '../../contract/prompt-parts.ts'
+import { promptVariables, findUnknownPromptVariables } from '../../contract/prompt-parts.ts'
 import type { Sprint } from '../../contract/sprint.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import { checkAgents, checkModel } from './choice.ts'
-import type { Compilation, FileOf } from '../resolve/compilation.ts'
+import type { Compilation, DecodedFile } from '../resolve/compilation.ts'
 import type { Settings } from '../../contract/settings.ts'
-import { errorAt, type Parsed, warningAt, writtenAt } from '../parse/parse.ts'
+import { errorAt, type Parsed, warningAt, getRawValue } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
 /** Checks that need the sprint, its workflow and the user's settings together. */
-export function check(compilation: Compilation, config: FileOf<Settings> | undefined): void {
+export function checkCompilation(compilation: Compilation, config: DecodedFile<Settings> | undefined): void {
   checkMode(compilation)
   checkConfig(compilation)
-  checkHonoured(compilation, config)
+  checkSupported(compilation, config)
   checkChoices(compilation, config)
   checkPromptParts(compilation)
 }
@@ -26,15 +26,15 @@ const foreignFields = {
   standard: { sprint: ['ralph'], workflow: ['ralph', 'goal-prompt', 'reflection-prompt'] },
 } as const
 
-function checkMode({ sprint, main, tell }: Compilation): void {
+function checkMode({ sprint, main, report }: Compilation): void {
   const mode = main.value.mode ?? 'standard'
   for (const [file, fields] of [
     [sprint, foreignFields[mode].sprint],
     [main, foreignFields[mode].workflow],
   ] as const)
     for (const field of fields)
-      if (isGiven(file.parsed, field))
-        tell(
+      if (isFieldSet(file.parsed, field))
+        report(
           errorAt(
             { parsed: file.parsed, path: [field], part: 'key' },
             {
@@ -45,7 +45,7 @@ function checkMode({ sprint, main, tell }: Compilation): void {
           ),
         )
   if (mode === 'ralph' && (sprint.value.goal ?? '').trim() === '')
-    tell(
+    report(
       errorAt(
         { parsed: sprint.parsed, path: ['goal'] },
         { code: 'RALPH_MISSING_GOAL', message: 'Ralph mode requires goal field in SPRINT.yaml' },
@@ -53,14 +53,14 @@ function checkMode({ sprint, main, tell }: Compilation): void {
     )
 }
 
-const isGiven = (parsed: Parsed, field: string): boolean => (writtenAt(parsed, [field]) ?? null) !== null
+const isFieldSet = (parsed: Parsed, field: string): boolean => (getRawValue(parsed, [field]) ?? null) !== null
 
 /** The old `config` duplicates newer fields; setting both is an error. */
-function checkConfig({ sprint, main, tell }: Compilation): void {
+function checkConfig({ sprint, main, report }: Compilation): void {
   const { config, limits, checkpoint, steps, collections } = sprint.value
   if (!config) return
   const refuse = (field: string, message: string, hint?: string) =>
-    tell(
+    report(
       errorAt(
         { parsed: sprint.parsed, path: ['config', field], part: 'key' },
         { code: 'INVALID_FIELD', message, ...(hint === undefined ? {} : { hint }) },
@@ -79,12 +79,12 @@ function checkConfig({ sprint, main, tell }: Compilation): void {
   if (tasks > config.maxTasks) refuse('max-tasks', `The sprint has ${tasks} items, and max-tasks is ${config.maxTasks}`)
 }
 
-function checkHonoured(compilation: Compilation, config: FileOf<Settings> | undefined): void {
-  const { sprint, main, input, tell } = compilation
+function checkSupported(compilation: Compilation, config: DecodedFile<Settings> | undefined): void {
+  const { sprint, main, input, report } = compilation
   for (const [field, reason] of input.notHonoured ?? [])
     for (const { parsed } of [sprint, main, ...(config ? [config] : [])])
-      if (isGiven(parsed, field))
-        tell(
+      if (isFieldSet(parsed, field))
+        report(
           errorAt(
             { parsed, path: [field], part: 'key' },
             { code: 'NOT_SUPPORTED', message: `${field} is not supported: ${reason}` },
@@ -93,32 +93,32 @@ function checkHonoured(compilation: Compilation, config: FileOf<Settings> | unde
 }
 
 function checkChoices(
-  { sprint, main, settings, input, tell }: Compilation,
-  config: FileOf<Settings> | undefined,
+  { sprint, main, settings, input, report }: Compilation,
+  config: DecodedFile<Settings> | undefined,
 ): void {
-  const files: FileOf<Sprint | Workflow | Settings>[] = [sprint, main, ...(config ? [config] : [])]
+  const files: DecodedFile<Sprint | Workflow | Settings>[] = [sprint, main, ...(config ? [config] : [])]
   for (const { value, parsed } of files) {
-    checkAgents(value, { parsed, path: [] }, input.agents, tell)
+    checkAgents(value, { parsed, path: [] }, input.agents, report)
     if (value.review) {
       const at = { parsed, path: ['review'] }
-      checkAgents(value.review, at, input.agents, tell)
+      checkAgents(value.review, at, input.agents, report)
       const { agent, model } = value.review
       if (model !== undefined)
-        checkModel({ agent: [agent], model }, { ...at, path: ['review', 'model'] }, input.agents, tell)
+        checkModel({ agent: [agent], model }, { ...at, path: ['review', 'model'] }, input.agents, report)
     }
   }
   const chooser = files.find(({ value }) => value.model !== undefined)
-  if (chooser) checkModel(settings, { parsed: chooser.parsed, path: ['model'] }, input.agents, tell)
+  if (chooser) checkModel(settings, { parsed: chooser.parsed, path: ['model'] }, input.agents, report)
 }
 
-function checkPromptParts({ sprint, main, input, tell }: Compilation): void {
+function checkPromptParts({ sprint, main, input, report }: Compilation): void {
   for (const { value, parsed } of [sprint, main])
     for (const [name, text] of Object.entries(value.prompts ?? {}))
-      for (const raw of unknownPromptVariables(text ?? '')) {
+      for (const raw of findUnknownPromptVariables(text ?? '')) {
         const at = { parsed, path: ['prompts', toKebab(name)], part: { text: raw } }
         const known = promptVariables.map((each) => `{{${each}}}`)
         const message = `${raw} is unknown and stays unchanged`
         const found = { code: 'UNRESOLVED_VARIABLES' as const, message, ...didYouMean(raw, known) }
-        tell(input.strict === true ? errorAt(at, found) : warningAt(at, found))
+        report(input.strict === true ? errorAt(at, found) : warningAt(at, found))
       }
 }

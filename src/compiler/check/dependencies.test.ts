@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { compiled, compiling, warningsOf } from '../../../test/support/compiling.ts'
+import { compileProgress, compileTest, listWarnings } from '../../../test/support/compiling.ts'
 
 const eachStep = 'name: Mini\nphases:\n  - {id: work, for-each: step}\n'
 const items = (list: string) => `workflow: w\ncollections: {step: [${list}]}\n`
 
 describe('dependencies', () => {
   it('become a graph', () => {
-    const progress = compiled(
+    const progress = compileProgress(
       items('{prompt: p, id: a}, {prompt: q, depends-on: [a]}, {prompt: r, id: c, depends-on: [step-1, a, a]}'),
       {
         w: eachStep,
@@ -28,22 +28,22 @@ describe('dependencies', () => {
 
   it('let items run in parallel if the phase or the sprint enables it', () => {
     const phase = 'name: W\nphases: [{id: work, for-each: step, parallel: true}]\n'
-    const { progress, diagnostics } = compiling(items('{prompt: p}'), { w: phase })
+    const { progress, diagnostics } = compileTest(items('{prompt: p}'), { w: phase })
 
-    expect(warningsOf(diagnostics)).toEqual(['PARALLEL_FOREACH_WARNING w.yaml:2:37'])
+    expect(listWarnings(diagnostics)).toEqual(['PARALLEL_FOREACH_WARNING w.yaml:2:37'])
     expect(progress).toMatchObject({
       phases: [{ id: 'work', parallel: true }],
       parallelExecution: { enabled: true, maxConcurrency: 4, onDependencyFailure: 'skip-dependents' },
     })
     const whole = `${items('{prompt: p}')}parallel-execution: {enabled: true, max-concurrency: 2, on-dependency-failure: continue}\n`
-    expect(compiled(whole, { w: eachStep })).toMatchObject({
+    expect(compileProgress(whole, { w: eachStep })).toMatchObject({
       phases: [{ id: 'work', parallel: true }],
       parallelExecution: { enabled: true, maxConcurrency: 2, onDependencyFailure: 'continue' },
     })
   })
 
   it('in a cycle are reported with the cycle', () => {
-    const { diagnostics } = compiling(
+    const { diagnostics } = compileTest(
       items(
         '{prompt: p, id: a, depends-on: [b]}, {prompt: q, id: b, depends-on: [c]}, {prompt: r, id: c, depends-on: [a]}',
       ),

@@ -7,14 +7,14 @@ export const sizeLimits = {
   characters: 8_000_000,
 } as const
 
-type Amounts = { readonly [K in keyof typeof sizeLimits]: number }
+type ExpansionSize = { readonly [K in keyof typeof sizeLimits]: number }
 
-export type Budget = { spent: Amounts; exceeded: boolean }
+export type ExpansionBudget = { spent: ExpansionSize; exceeded: boolean }
 
-export const newBudget = (): Budget => ({ spent: { phases: 0, subPhases: 0, characters: 0 }, exceeded: false })
+export const createBudget = (): ExpansionBudget => ({ spent: { phases: 0, subPhases: 0, characters: 0 }, exceeded: false })
 
 /** Returns false once the budget is exceeded; callers then stop expanding. */
-export function spend(budget: Budget, { phases = 0, subPhases = 0, characters = 0 }: Partial<Amounts>): boolean {
+export function spendBudget(budget: ExpansionBudget, { phases = 0, subPhases = 0, characters = 0 }: Partial<ExpansionSize>): boolean {
   const { spent } = budget
   budget.spent = {
     phases: spent.phases + phases,

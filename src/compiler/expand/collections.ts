@@ -6,13 +6,13 @@ import { errorAt, type Path } from '../parse/parse.ts'
 export type Collection = { readonly items: readonly CollectionItem[]; readonly path: Path }
 
 /** Returns the collections of the sprint by name; the old `steps` is the collection `step`. */
-export function collectionsOf({ sprint, tell }: Compilation): ReadonlyMap<string, Collection> {
+export function readCollections({ sprint, report }: Compilation): ReadonlyMap<string, Collection> {
   const { collections, steps } = sprint.value
   const found = new Map<string, Collection>()
   for (const [name, items] of Object.entries(collections ?? {})) found.set(name, { items, path: ['collections', name] })
   if (steps === undefined) return found
   if (found.has('step'))
-    tell(
+    report(
       errorAt(
         { parsed: sprint.parsed, path: ['steps'], part: 'key' },
         { code: 'INVALID_COLLECTIONS', message: 'steps and collections.step mean the same; keep one of them' },
@@ -23,14 +23,14 @@ export function collectionsOf({ sprint, tell }: Compilation): ReadonlyMap<string
 }
 
 /** Ids as written, or `<type>-<index>`. Several phases may use the same collection under different types. */
-export function itemIds(collection: Collection, type: string, { sprint, tell }: Compilation): string[] {
+export function assignItemIds(collection: Collection, type: string, { sprint, report }: Compilation): string[] {
   const seen = new Set<string>()
   return collection.items.map((item, index) => {
     const id = item.id ?? `${type}-${index}`
     const at = { parsed: sprint.parsed, path: [...collection.path, index, 'id'] }
-    if (seen.has(id)) tell(errorAt(at, { code: 'DUPLICATE_ITEM_ID', message: `Two items have the id "${id}"` }))
+    if (seen.has(id)) report(errorAt(at, { code: 'DUPLICATE_ITEM_ID', message: `Two items have the id "${id}"` }))
     seen.add(id)
-    checkId(id, at, tell)
+    checkId(id, at, report)
     return id
   })
 }

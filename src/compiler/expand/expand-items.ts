@@ -1,9 +1,9 @@
 import type { CollectionItem, CompiledStep, CompiledSubPhase } from '../../contract/phases.ts'
-import { spend } from './budget.ts'
-import { checkAgents, checkModel, chosen, over } from '../check/choice.ts'
-import { type Collection, itemIds } from './collections.ts'
+import { spendBudget } from './budget.ts'
+import { checkAgents, checkModel, readAgentChoice, mergeChoices } from '../check/choice.ts'
+import { type Collection, assignItemIds } from './collections.ts'
 import { unknownText } from '../parse/decode.ts'
-import { checkDependencies, dependencyGraph } from '../check/dependencies.ts'
+import { checkDependencies, buildDependencyGraph } from '../check/dependencies.ts'
 import {
   checkChoice,
   checkUnique,
@@ -11,12 +11,12 @@ import {
   emitFlow,
   type Expander,
   fillPrompt,
-  type Objects,
-  promptAt,
-  scopeOf,
+  type ScopeObjects,
+  locatePrompt,
+  createScope,
 } from './expander.ts'
-import { type FlatPhase, inline, resolveInner } from './inline.ts'
-import { type At, errorAt } from '../parse/parse.ts'
+import { type FlatPhase, inlineWorkflow, resolveInner } from './inline.ts'
+import { type DiagnosticTarget, errorAt } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 import { parseTemplate } from './template.ts'
 
@@ -27,34 +27,34 @@ export function expandItems(phase: FlatPhase, forEach: ForEach, expander: Expand
   const { compilation, collections, graphs } = expander
   const collection = collections.get(forEach.collection)
   if (!collection) {
-    tellMissing(phase, forEach, expander)
+    reportMissingCollection(phase, forEach, expander)
     return []
   }
-  const ids = itemIds(collection, forEach.type, compilation)
+  const ids = assignItemIds(collection, forEach.type, compilation)
   const nodes = collection.items.map(({ dependsOn }, index) => ({
     id: ids[index] ?? '',
     dependsOn: [...new Set(dependsOn)].filter((wanted) => wanted !== unknownText),
-    at: itemAt(collection, index, expander),
+    at: locateItem(collection, index, expander),
   }))
-  checkDependencies(nodes, compilation.tell)
-  const graph = dependencyGraph(phase.id, nodes)
+  checkDependencies(nodes, compilation.report)
+  const graph = buildDependencyGraph(phase.id, nodes)
   if (graph) graphs.push(graph)
   return collection.items.map((item, index) => {
-    const at = itemAt(collection, index, expander)
+    const at = locateItem(collection, index, expander)
     return expandItem({ item, id: ids[index] ?? '', index, at, phase, forEach }, expander)
   })
 }
 
-const itemAt = ({ path }: Collection, index: number, { compilation }: Expander): At => ({
+const locateItem = ({ path }: Collection, index: number, { compilation }: Expander): DiagnosticTarget => ({
   parsed: compilation.sprint.parsed,
   path: [...path, index],
 })
 
-function tellMissing({ at }: FlatPhase, { type, collection }: ForEach, { compilation, collections }: Expander): void {
+function reportMissingCollection({ at }: FlatPhase, { type, collection }: ForEach, { compilation, collections }: Expander): void {
   if (collections.size === 0 || collection === unknownText) return
   const place = { ...at, path: [...at.path, collection === type ? 'for-each' : 'collection'] }
   const message = `SPRINT.yaml has no collection "${collection}"`
-  compilation.tell(
+  compilation.report(
     errorAt(place, { code: 'COLLECTION_NOT_FOUND', message, ...didYouMean(collection, collections.keys()) }),
   )
 }
@@ -63,7 +63,7 @@ type PlacedItem = {
   readonly item: CollectionItem
   readonly id: string
   readonly index: number
-  readonly at: At
+  readonly at: DiagnosticTarget
   readonly phase: FlatPhase
   readonly forEach: ForEach
 }
@@ -76,34 +76,34 @@ function expandItem(placed: PlacedItem, expander: Expander): CompiledStep {
     [forEach.type, fields],
     ['item', fields],
   ] as const
-  const phases = phasesOf(placed, expander).map((inner, position) =>
+  const phases = resolveItemPhases(placed, expander).map((inner, position) =>
     expandSubPhase({ inner, position, item, phase, objects }, expander),
   )
   return {
     id,
     prompt: item.prompt,
     status: 'pending',
-    ...emitChoice(over(chosen(item), over(phase.own, phase.fallback)), expander.compilation),
+    ...emitChoice(mergeChoices(readAgentChoice(item), mergeChoices(phase.own, phase.fallback)), expander.compilation),
     ...(item.dependsOn && item.dependsOn.length > 0 && { dependsOn: [...new Set(item.dependsOn)] }),
     phases: phases.filter((sub) => sub !== undefined),
   }
 }
 
-type SubPhase = {
+type SubPhaseInput = {
   readonly inner: FlatPhase
   readonly position: number
   readonly item: CollectionItem
   readonly phase: FlatPhase
-  readonly objects: Objects
+  readonly objects: ScopeObjects
 }
 
 /** Precedence of model and agent: the item, the sub-phase, the phase, the sprint, the item's workflow, the workflow. */
-function expandSubPhase({ inner, position, item, phase, objects }: SubPhase, expander: Expander) {
+function expandSubPhase({ inner, position, item, phase, objects }: SubPhaseInput, expander: Expander) {
   const { compilation, inlining } = expander
-  const scope = scopeOf({ id: inner.id, index: position }, compilation, objects)
-  const prompt = fillPrompt(inner.prompt ?? [], scope, promptAt(inner), expander)
-  if (!spend(inlining.budget, { subPhases: 1 })) return undefined
-  const choice = over(chosen(item), over(inner.own, over(phase.own, over(inner.fallback, phase.fallback))))
+  const scope = createScope({ id: inner.id, index: position }, compilation, objects)
+  const prompt = fillPrompt(inner.prompt ?? [], scope, locatePrompt(inner), expander)
+  if (!spendBudget(inlining.budget, { subPhases: 1 })) return undefined
+  const choice = mergeChoices(readAgentChoice(item), mergeChoices(inner.own, mergeChoices(phase.own, mergeChoices(inner.fallback, phase.fallback))))
   const compiled: CompiledSubPhase = {
     id: inner.id,
     prompt,
@@ -116,16 +116,16 @@ function expandSubPhase({ inner, position, item, phase, objects }: SubPhase, exp
 
 function checkItemChoice({ item, at, phase }: PlacedItem, { compilation }: Expander): void {
   if (item.model === undefined && item.agent === undefined) return
-  const { input, settings, tell } = compilation
-  checkAgents(item, at, input.agents, tell)
-  const whole = over(chosen(item), over(phase.own, over(phase.fallback, chosen(settings))))
-  checkModel(whole, { ...at, path: [...at.path, item.model === undefined ? 'agent' : 'model'] }, input.agents, tell)
+  const { input, settings, report } = compilation
+  checkAgents(item, at, input.agents, report)
+  const whole = mergeChoices(readAgentChoice(item), mergeChoices(phase.own, mergeChoices(phase.fallback, readAgentChoice(settings))))
+  checkModel(whole, { ...at, path: [...at.path, item.model === undefined ? 'agent' : 'model'] }, input.agents, report)
 }
 
 const itemPrompt = parseTemplate('{{item.prompt}}')
 
 /** Returns the phases that an item runs through; shared by all items with the same workflow. */
-function phasesOf({ item, at, phase, forEach }: PlacedItem, expander: Expander): readonly FlatPhase[] {
+function resolveItemPhases({ item, at, phase, forEach }: PlacedItem, expander: Expander): readonly FlatPhase[] {
   const name = item.workflow ?? forEach.workflow
   if (name === undefined) {
     const { prompt = itemPrompt } = phase
@@ -136,15 +136,15 @@ function phasesOf({ item, at, phase, forEach }: PlacedItem, expander: Expander):
   return known ?? loadItemPhases({ name, key, fromItem: item.workflow !== undefined, at, phase }, expander)
 }
 
-type Wanted = {
+type ItemWorkflowRequest = {
   readonly name: string
   readonly key: string
   readonly fromItem: boolean
-  readonly at: At
+  readonly at: DiagnosticTarget
   readonly phase: FlatPhase
 }
 
-function loadItemPhases({ name, key, fromItem, at, phase }: Wanted, expander: Expander): readonly FlatPhase[] {
+function loadItemPhases({ name, key, fromItem, at, phase }: ItemWorkflowRequest, expander: Expander): readonly FlatPhase[] {
   const { itemPhases, inlining, compilation } = expander
   const owner = fromItem ? at : phase.at
   const reference = {
@@ -155,7 +155,7 @@ function loadItemPhases({ name, key, fromItem, at, phase }: Wanted, expander: Ex
   const inner = resolveInner(reference, phase.chain, inlining)
   const known = itemPhases.get(key)
   if (known) return known
-  const flat = inner ? inline(inner, { chain: phase.chain, prefix: '', own: {}, fallback: {} }, inlining) : []
+  const flat = inner ? inlineWorkflow(inner, { chain: phase.chain, prefix: '', own: {}, fallback: {} }, inlining) : []
   checkUnique(flat, compilation)
   for (const sub of flat) checkSubPhase(sub, expander)
   for (const sub of flat) checkChoice(sub, compilation)
@@ -167,5 +167,5 @@ function loadItemPhases({ name, key, fromItem, at, phase }: Wanted, expander: Ex
 function checkSubPhase({ forEach, at }: FlatPhase, { compilation }: Expander): void {
   if (!forEach) return
   const message = 'for-each cannot be used in the workflow of an item: an item has no items of its own'
-  compilation.tell(errorAt({ ...at, path: [...at.path, 'for-each'] }, { code: 'INVALID_FOREACH', message }))
+  compilation.report(errorAt({ ...at, path: [...at.path, 'for-each'] }, { code: 'INVALID_FOREACH', message }))
 }

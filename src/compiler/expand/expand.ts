@@ -1,7 +1,7 @@
 import type { CompiledPhase, DependencyGraph } from '../../contract/phases.ts'
-import { newBudget, sizeLimits } from './budget.ts'
-import { chosen, over } from '../check/choice.ts'
-import { collectionsOf } from './collections.ts'
+import { createBudget, sizeLimits } from './budget.ts'
+import { readAgentChoice, mergeChoices } from '../check/choice.ts'
+import { readCollections } from './collections.ts'
 import type { Compilation } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
 import { expandItems } from './expand-items.ts'
@@ -12,39 +12,39 @@ import {
   emitFlow,
   type Expander,
   fillPrompt,
-  promptAt,
-  scopeOf,
+  locatePrompt,
+  createScope,
 } from './expander.ts'
-import { type FlatPhase, inline, topLevel } from './inline.ts'
-import { type At, errorAt, warningAt, writtenAt } from '../parse/parse.ts'
+import { type FlatPhase, inlineWorkflow, topLevel } from './inline.ts'
+import { type DiagnosticTarget, errorAt, warningAt, getRawValue } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
 export type Expansion = { readonly phases: readonly CompiledPhase[]; readonly graphs: readonly DependencyGraph[] }
 
 /** Expands the workflow, the workflows that it inserts, and its items into one list of phases. */
-export function expand(compilation: Compilation): Expansion {
-  const { main, sprint, library, tell } = compilation
-  const inlining = { library, tell, budget: newBudget(), sprintChoice: chosen(sprint.value) }
+export function expandPhases(compilation: Compilation): Expansion {
+  const { main, sprint, library, report } = compilation
+  const inlining = { library, report, budget: createBudget(), sprintChoice: readAgentChoice(sprint.value) }
   const expander: Expander = {
     compilation,
     inlining,
-    collections: collectionsOf(compilation),
+    collections: readCollections(compilation),
     itemPhases: new Map(),
     graphs: [],
     unknown: new Set(),
   }
-  const flat = inline(main, topLevel, inlining)
+  const flat = inlineWorkflow(main, topLevel, inlining)
   checkCollections(flat, expander)
   checkUnique(flat, compilation)
   const phases = inlining.budget.exceeded ? [] : flat.map((phase, index) => expandPhase(phase, index, expander))
-  if (inlining.budget.exceeded) tell(tooLarge({ parsed: sprint.parsed, path: ['workflow'] }))
+  if (inlining.budget.exceeded) report(createTooLarge({ parsed: sprint.parsed, path: ['workflow'] }))
   return { phases, graphs: expander.graphs }
 }
 
 function expandPhase(phase: FlatPhase, index: number, expander: Expander): CompiledPhase {
   checkChoice(phase, expander.compilation)
-  const scope = scopeOf({ id: phase.id, index }, expander.compilation)
-  const choice = emitChoice(over(phase.own, phase.fallback), expander.compilation)
+  const scope = createScope({ id: phase.id, index }, expander.compilation)
+  const choice = emitChoice(mergeChoices(phase.own, phase.fallback), expander.compilation)
   const work = { status: 'pending' as const, ...choice, ...emitFlow(phase, scope, expander) }
   if (phase.forEach) {
     const everywhere = expander.compilation.settings.parallelExecution?.enabled === true
@@ -55,23 +55,23 @@ function expandPhase(phase: FlatPhase, index: number, expander: Expander): Compi
       steps: expandItems(phase, phase.forEach, expander),
     }
   }
-  return { id: phase.id, prompt: fillPrompt(phase.prompt ?? [], scope, promptAt(phase), expander), ...work }
+  return { id: phase.id, prompt: fillPrompt(phase.prompt ?? [], scope, locatePrompt(phase), expander), ...work }
 }
 
 function checkCollections(flat: readonly FlatPhase[], { compilation, collections }: Expander): void {
-  const { sprint, tell } = compilation
+  const { sprint, report } = compilation
   const { parsed } = sprint
   const wanted = new Set(flat.flatMap(({ forEach }) => (forEach ? [forEach.collection] : [])))
-  const written = writtenAt(parsed, ['collections']) ?? undefined
+  const written = getRawValue(parsed, ['collections']) ?? undefined
   if (typeof written === 'object' && Object.keys(written).length === 0)
-    tell(
+    report(
       errorAt(
         { parsed, path: ['collections'] },
         { code: 'EMPTY_COLLECTIONS', message: 'collections has no collection' },
       ),
     )
   else if (written === undefined && collections.size === 0 && wanted.size > 0)
-    tell(
+    report(
       errorAt(
         { parsed, path: [] },
         {
@@ -84,11 +84,11 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
   for (const [name, { path }] of collections) {
     if (wanted.has(name) || wanted.has(unknownText)) continue
     const message = `No phase uses the collection "${name}"`
-    tell(warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }))
+    report(warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }))
   }
 }
 
-const tooLarge = (at: At) =>
+const createTooLarge = (at: DiagnosticTarget) =>
   errorAt(at, {
     code: 'EXPANSION_TOO_LARGE',
     message: `The expanded sprint has more than ${sizeLimits.phases} phases, ${sizeLimits.subPhases} tasks for items, or ${sizeLimits.characters} characters`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compiled, compiling, errorsOf, type Files, warningsOf } from '../../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../../test/support/compiling.ts'
 
 const workflow = `
 name: R
@@ -11,13 +11,13 @@ per-iteration-hooks:
   - {id: docs, prompt: write, parallel: false, enabled: false, timeout: 1m}
 `
 const sprint = (hooks: string) => `workflow: w\ngoal: g\nper-iteration-hooks:\n${hooks}`
-const hooksOf = (hooks: string, more: Files = {}) => compiled(sprint(hooks), { w: workflow, ...more }).perIterationHooks
+const compileHooks = (hooks: string, more: Files = {}) => compileProgress(sprint(hooks), { w: workflow, ...more }).perIterationHooks
 const errors = (hooks: string, more: Files = {}) =>
-  errorsOf(compiling(sprint(hooks), { w: workflow, ...more }).diagnostics)
+  listErrors(compileTest(sprint(hooks), { w: workflow, ...more }).diagnostics)
 
 const judged = (hooks: string) =>
-  errorsOf(
-    compiling('workflow: w\ngoal: g\n', {
+  listErrors(
+    compileTest('workflow: w\ngoal: g\n', {
       w: `name: R\nmode: ralph\ngoal-prompt: p\nreflection-prompt: r\nper-iteration-hooks: ${hooks}\n`,
     }).diagnostics,
   )
@@ -27,7 +27,7 @@ const docs = { id: 'docs', prompt: 'write', parallel: false, enabled: false, onF
 
 describe('hooks of SPRINT.yaml', () => {
   it('as a map enable hooks of the workflow', () => {
-    expect(hooksOf('  learning: {enabled: true}\n  docs: {enabled: true, timeout: 2m}\n')).toEqual([
+    expect(compileHooks('  learning: {enabled: true}\n  docs: {enabled: true, timeout: 2m}\n')).toEqual([
       { ...learning, enabled: true },
       { ...docs, enabled: true, timeout: 120_000 },
     ])
@@ -36,7 +36,7 @@ describe('hooks of SPRINT.yaml', () => {
   it('as a list change hooks by id and add complete ones, enabled and parallel by default', () => {
     const hooks = '  - {id: docs, enabled: true}\n  - {id: lint, run: npm run lint, on-fail: feed-back}\n'
 
-    expect(hooksOf(hooks)).toEqual([
+    expect(compileHooks(hooks)).toEqual([
       learning,
       { ...docs, enabled: true },
       { id: 'lint', run: 'npm run lint', parallel: true, enabled: true, onFail: 'feed-back' },
@@ -44,7 +44,7 @@ describe('hooks of SPRINT.yaml', () => {
   })
 
   it('replace the action of a hook', () => {
-    const [changed] = hooksOf('  - {id: learning, prompt: "/signs:extract $ITERATION_TRANSCRIPT", enabled: true}\n')
+    const [changed] = compileHooks('  - {id: learning, prompt: "/signs:extract $ITERATION_TRANSCRIPT", enabled: true}\n')
 
     expect(changed).toEqual({
       id: 'learning',
@@ -56,7 +56,7 @@ describe('hooks of SPRINT.yaml', () => {
   })
 
   it.each(['constructor', 'toString', 'hasOwnProperty'])('may have the id %s', (id) => {
-    expect(hooksOf(`  - {id: ${id}, prompt: x}\n`).at(-1)).toMatchObject({ id, prompt: 'x' })
+    expect(compileHooks(`  - {id: ${id}, prompt: x}\n`).at(-1)).toMatchObject({ id, prompt: 'x' })
     expect(errors(`  ${id}: {enabled: true}\n`)).toEqual([`RALPH_INVALID_HOOK_OVERRIDE SPRINT.yaml:4:${id.length + 5}`])
   })
 
@@ -104,7 +104,7 @@ describe('hooks of a workflow', () => {
   })
 
   it('keep the message of the seed', () => {
-    const { diagnostics } = compiling('workflow: w\n', { w: 'name: R\nmode: ralph\nper-iteration-hooks: [{id: a}]\n' })
+    const { diagnostics } = compileTest('workflow: w\n', { w: 'name: R\nmode: ralph\nper-iteration-hooks: [{id: a}]\n' })
     const messages = diagnostics.map(({ message }) => message)
 
     expect(messages).toContain('Ralph mode requires goal field in SPRINT.yaml')
@@ -117,7 +117,7 @@ describe('a hook that names a workflow of the project', () => {
   const inner = 'name: Inner\nphases: [{id: c, prompt: "Write, see $ITERATION_TRANSCRIPT"}]\n'
 
   it('gets one prompt joined from the prompts of its phases', () => {
-    const [, , hook] = hooksOf('  - {id: x, workflow: update}\n', { update, inner })
+    const [, , hook] = compileHooks('  - {id: x, workflow: update}\n', { update, inner })
 
     expect(hook).toMatchObject({
       workflow: 'update',
@@ -127,8 +127,8 @@ describe('a hook that names a workflow of the project', () => {
 
   it('is an error if there is no such workflow, and only a warning while it is disabled', () => {
     expect(errors('  - {id: x, workflow: nope}\n')).toEqual(['WORKFLOW_NOT_FOUND SPRINT.yaml:4:23'])
-    const { diagnostics } = compiling(sprint('  - {id: x, workflow: nope, enabled: false}\n'), { w: workflow })
-    expect(warningsOf(diagnostics)).toEqual(['WORKFLOW_NOT_FOUND SPRINT.yaml:4:23'])
+    const { diagnostics } = compileTest(sprint('  - {id: x, workflow: nope, enabled: false}\n'), { w: workflow })
+    expect(listWarnings(diagnostics)).toEqual(['WORKFLOW_NOT_FOUND SPRINT.yaml:4:23'])
   })
 
   it('is refused if the workflow has more than prompts', () => {
@@ -143,10 +143,10 @@ describe('variables in hook prompts', () => {
   const hooks = '  - {id: x, prompt: "$ITERATION of $ITERATIONS in $HOME"}\n'
 
   it('are reported as warnings with their place if they are unknown', () => {
-    const { progress, diagnostics } = compiling(sprint(hooks), { w: workflow })
+    const { progress, diagnostics } = compileTest(sprint(hooks), { w: workflow })
 
     expect(progress).toBeDefined()
-    expect(warningsOf(diagnostics)).toEqual([
+    expect(listWarnings(diagnostics)).toEqual([
       'UNRESOLVED_VARIABLES SPRINT.yaml:4:36',
       'UNRESOLVED_VARIABLES SPRINT.yaml:4:51',
     ])
@@ -154,6 +154,6 @@ describe('variables in hook prompts', () => {
   })
 
   it('are errors in strict mode', () => {
-    expect(errorsOf(compiling(sprint(hooks), { w: workflow }, { strict: true }).diagnostics)).toHaveLength(2)
+    expect(listErrors(compileTest(sprint(hooks), { w: workflow }, { strict: true }).diagnostics)).toHaveLength(2)
   })
 })

@@ -1,12 +1,12 @@
 import type { Phase } from '../../contract/phases.ts'
 import type { Workflow } from '../../contract/workflow.ts'
-import { type Budget, spend } from './budget.ts'
-import { type Choice, chosen, over } from '../check/choice.ts'
+import { type ExpansionBudget, spendBudget } from './budget.ts'
+import { type AgentChoice, readAgentChoice, mergeChoices } from '../check/choice.ts'
 import { unknownText } from '../parse/decode.ts'
-import type { Tell } from '../parse/diagnostics.ts'
-import { type At, errorAt, warningAt } from '../parse/parse.ts'
-import { type Library, type LoadedWorkflow, resolve } from '../resolve/resolve.ts'
-import { parseTemplate, type Template } from './template.ts'
+import type { AddDiagnostic } from '../parse/diagnostics.ts'
+import { type DiagnosticTarget, errorAt, warningAt } from '../parse/parse.ts'
+import { type WorkflowLibrary, type LoadedWorkflow, resolveWorkflow } from '../resolve/resolve.ts'
+import { parseTemplate, type PromptTemplate } from './template.ts'
 
 /** Maximum nesting of workflows, including the one that the sprint names. */
 const maxDepth = 5
@@ -14,62 +14,62 @@ const maxDepth = 5
 /** A phase as it will run, with all references resolved. */
 export type FlatPhase = {
   readonly id: string
-  readonly at: At
-  readonly prompt?: Template
+  readonly at: DiagnosticTarget
+  readonly prompt?: PromptTemplate
   /** Prompt for the agent when the gate of the phase fails. */
-  readonly gatePrompt?: Template
+  readonly gatePrompt?: PromptTemplate
   readonly forEach?: { readonly type: string; readonly collection: string; readonly workflow?: string }
   /** Model and agent set at the phase or at an enclosing phase. */
-  readonly own: Choice
+  readonly own: AgentChoice
   /** Where they are set, if they are. */
-  readonly ownAt?: At
+  readonly ownAt?: DiagnosticTarget
   /** Model and agent set by the sprint or the workflow. */
-  readonly fallback: Choice
-  readonly flow: Flow
+  readonly fallback: AgentChoice
+  readonly flow: PhaseFlow
   /** Names of the workflows that lead here, to detect cycles in the items' workflows. */
   readonly chain: readonly string[]
 }
 
-export type Flow = Pick<Phase, 'parallel' | 'waitForParallel' | 'break' | 'gate'>
+export type PhaseFlow = Pick<Phase, 'parallel' | 'waitForParallel' | 'break' | 'gate'>
 
 export type Inlining = {
-  readonly library: Library
-  readonly tell: Tell
-  readonly budget: Budget
+  readonly library: WorkflowLibrary
+  readonly report: AddDiagnostic
+  readonly budget: ExpansionBudget
   /** Model and agent of SPRINT.yaml, which override those of any workflow. */
-  readonly sprintChoice: Choice
+  readonly sprintChoice: AgentChoice
 }
 
-type Around = {
+type EnclosingPhase = {
   readonly chain: readonly string[]
   readonly prefix: string
-  readonly own: Choice
-  readonly ownAt?: At
-  readonly fallback: Choice
+  readonly own: AgentChoice
+  readonly ownAt?: DiagnosticTarget
+  readonly fallback: AgentChoice
 }
 
-export const topLevel: Around = { chain: [], prefix: '', own: {}, fallback: {} }
+export const topLevel: EnclosingPhase = { chain: [], prefix: '', own: {}, fallback: {} }
 
 /** Returns the phases of a workflow and of every workflow that it inserts. Ids become `<phase>-<inner>`. */
-export function inline(workflow: LoadedWorkflow, around: Around, inlining: Inlining): FlatPhase[] {
+export function inlineWorkflow(workflow: LoadedWorkflow, around: EnclosingPhase, inlining: Inlining): FlatPhase[] {
   const chain = [...around.chain, workflow.name]
-  const fallback = over(inlining.sprintChoice, over(chosen(workflow.value), around.fallback))
+  const fallback = mergeChoices(inlining.sprintChoice, mergeChoices(readAgentChoice(workflow.value), around.fallback))
   return (workflow.value.phases ?? []).flatMap((phase, index) => {
     if (inlining.budget.exceeded) return []
     const at = { parsed: workflow.parsed, path: ['phases', index] }
     const id = `${around.prefix}${phase.id}`
     const said = phase.model !== undefined || phase.agent !== undefined ? at : around.ownAt
-    const choice = { own: over(chosen(phase), around.own), fallback, ...(said && { ownAt: said }) }
+    const choice = { own: mergeChoices(readAgentChoice(phase), around.own), fallback, ...(said && { ownAt: said }) }
     if (phase.workflow !== undefined && phase.forEach === undefined && phase.prompt === undefined)
-      return insert(phase, at, { chain, prefix: `${id}-`, ...choice }, inlining)
-    if (!spend(inlining.budget, { phases: 1 })) return []
-    return [flat({ phase, at, id, chain, ...choice })]
+      return insertWorkflow(phase, at, { chain, prefix: `${id}-`, ...choice }, inlining)
+    if (!spendBudget(inlining.budget, { phases: 1 })) return []
+    return [toFlatPhase({ phase, at, id, chain, ...choice })]
   })
 }
 
-type Parts = Pick<FlatPhase, 'at' | 'id' | 'chain' | 'own' | 'ownAt' | 'fallback'> & { readonly phase: Phase }
+type FlatPhaseInput = Pick<FlatPhase, 'at' | 'id' | 'chain' | 'own' | 'ownAt' | 'fallback'> & { readonly phase: Phase }
 
-function flat({ phase, ...rest }: Parts): FlatPhase {
+function toFlatPhase({ phase, ...rest }: FlatPhaseInput): FlatPhase {
   const { forEach, collection, workflow, prompt } = phase
   return {
     ...rest,
@@ -77,53 +77,53 @@ function flat({ phase, ...rest }: Parts): FlatPhase {
     ...(forEach !== undefined && {
       forEach: { type: forEach, collection: collection ?? forEach, ...(workflow !== undefined && { workflow }) },
     }),
-    ...withGate(flowOf(phase)),
+    ...withGate(readFlow(phase)),
   }
 }
 
-const withGate = (flow: Flow): Pick<FlatPhase, 'flow' | 'gatePrompt'> => ({
+const withGate = (flow: PhaseFlow): Pick<FlatPhase, 'flow' | 'gatePrompt'> => ({
   flow,
   ...(flow.gate && { gatePrompt: parseTemplate(flow.gate.onFail.prompt) }),
 })
 
-const flowOf = ({ parallel, waitForParallel, break: stop, gate }: Phase): Flow => ({
+const readFlow = ({ parallel, waitForParallel, break: stop, gate }: Phase): PhaseFlow => ({
   ...(parallel === true && { parallel }),
   ...(waitForParallel === true && { waitForParallel }),
   ...(stop === true && { break: stop }),
   ...(gate && { gate }),
 })
 
-function insert(phase: Phase, at: At, around: Around, inlining: Inlining): FlatPhase[] {
+function insertWorkflow(phase: Phase, at: DiagnosticTarget, around: EnclosingPhase, inlining: Inlining): FlatPhase[] {
   const where = { ...at, path: [...at.path, 'workflow'] }
   const reference = { name: phase.workflow ?? unknownText, at: where, missing: 'PHASE_WORKFLOW_NOT_FOUND' as const }
   const inner = resolveInner(reference, around.chain, inlining)
   if (!inner) return []
-  const phases = inline(inner, around, inlining)
-  return bracket(phases, { phase, at, tell: inlining.tell })
+  const phases = inlineWorkflow(inner, around, inlining)
+  return applyOuterFlow(phases, { phase, at, report: inlining.report })
 }
 
-type Reference = Parameters<typeof resolve>[0]
+type InnerReference = Parameters<typeof resolveWorkflow>[0]
 
 /** Resolves the workflow of a phase, an item or a hook, if it may be used there. */
-export function resolveInner(reference: Reference, chain: readonly string[], inlining: Inlining) {
+export function resolveInner(reference: InnerReference, chain: readonly string[], inlining: Inlining) {
   const { name, at } = reference
-  const { tell, library } = inlining
+  const { report, library } = inlining
   if (chain.includes(name)) {
     const message = `Workflows insert each other in a cycle: ${[...chain, name].join(' -> ')}`
-    return tell(errorAt(at, { code: 'CYCLE_DETECTED', message }))
+    return report(errorAt(at, { code: 'CYCLE_DETECTED', message }))
   }
   if (chain.length >= maxDepth) {
     const message = `Workflows are nested more than ${maxDepth} deep: ${[...chain, name].join(' -> ')}`
-    return tell(errorAt(at, { code: 'MAX_DEPTH_EXCEEDED', message }))
+    return report(errorAt(at, { code: 'MAX_DEPTH_EXCEEDED', message }))
   }
-  const inner = resolve(reference, library, tell)
+  const inner = resolveWorkflow(reference, library, report)
   if (!inner) return undefined
   if (inner.value.mode === 'ralph') {
     const message = `Workflow "${name}" is goal-driven (mode: ralph) and has no phases to insert`
-    return tell(errorAt(at, { code: 'INVALID_WORKFLOW_MODE', message }))
+    return report(errorAt(at, { code: 'INVALID_WORKFLOW_MODE', message }))
   }
   for (const field of ignoredFields(inner.value))
-    tell(
+    report(
       warningAt(
         { parsed: inner.parsed, path: [field], part: 'key' },
         {
@@ -156,14 +156,14 @@ function ignoredFields({ perIterationHooks, worktree, limits, timeouts, doneWhen
   return Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 }
 
-type Bracket = { readonly phase: Phase; readonly at: At; readonly tell: Inlining['tell'] }
+type OuterPhase = { readonly phase: Phase; readonly at: DiagnosticTarget; readonly report: Inlining['report'] }
 
 /** Flow settings of the inserting phase apply to the whole insertion: the wait before the first phase, gate and break after the last. */
-function bracket(phases: readonly FlatPhase[], { phase, at, tell }: Bracket): FlatPhase[] {
-  const flow = flowOf(phase)
+function applyOuterFlow(phases: readonly FlatPhase[], { phase, at, report }: OuterPhase): FlatPhase[] {
+  const flow = readFlow(phase)
   const last = phases.length - 1
   if (flow.gate && phases[last]?.flow.gate)
-    tell(
+    report(
       errorAt(
         { ...at, path: [...at.path, 'gate'] },
         {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillTemplate, parseTemplate } from './template.ts'
+import { fillPromptTemplate, parseTemplate } from './template.ts'
 
 const scope = new Map([
   ['item', { id: 'a', 'due-on': 3, done: false, nothing: null, list: ['x'], at: { line: 7 } }],
@@ -8,7 +8,7 @@ const scope = new Map([
 
 function fill(text: string) {
   const unknown: string[] = []
-  const filled = fillTemplate(parseTemplate(text), scope, ({ raw }) => unknown.push(raw))
+  const filled = fillPromptTemplate(parseTemplate(text), scope, ({ raw }) => unknown.push(raw))
   return { filled, unknown }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compiled, compiling, errorsOf } from '../../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors } from '../../../test/support/compiling.ts'
 
 const worktree = (sprint: string, workflow = '') =>
-  compiled(`workflow: w\n${sprint}`, { w: `name: W\nphases: [{id: a, prompt: A}]\n${workflow}` }).worktree
+  compileProgress(`workflow: w\n${sprint}`, { w: `name: W\nphases: [{id: a, prompt: A}]\n${workflow}` }).worktree
 const shared = 'worktree: {enabled: true, branch-prefix: "wip/", path-prefix: "../wts/", cleanup: never}\n'
 
 describe('a worktree', () => {
@@ -58,8 +58,8 @@ describe('a worktree', () => {
     '@',
   ])('refuses the branch %j', (branch) => {
     const sprint = `workflow: w\nworktree: {enabled: true, branch: '${branch}'}\n`
-    const { diagnostics } = compiling(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\n' })
+    const { diagnostics } = compileTest(sprint, { w: 'name: W\nphases: [{id: a, prompt: A}]\n' })
 
-    expect(errorsOf(diagnostics)).toEqual(['WORKTREE_INVALID_BRANCH_NAME SPRINT.yaml:2:35'])
+    expect(listErrors(diagnostics)).toEqual(['WORKTREE_INVALID_BRANCH_NAME SPRINT.yaml:2:35'])
   })
 })

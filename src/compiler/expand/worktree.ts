@@ -1,16 +1,16 @@
 import type { CompiledWorktree } from '../../contract/phases.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { type Compilation, nameInId } from '../resolve/compilation.ts'
+import { type Compilation, getSprintName } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
 import { errorAt } from '../parse/parse.ts'
 
 /** Resolves the worktree of the sprint; undefined if it has none. SPRINT.yaml wins, field by field. */
-export function worktreeOf(compilation: Compilation): CompiledWorktree | undefined {
-  const { sprint, main, sprintId, tell } = compilation
+export function resolveWorktree(compilation: Compilation): CompiledWorktree | undefined {
+  const { sprint, main, sprintId, report } = compilation
   const own = sprint.value.worktree
   const shared = main.value.worktree
   if (!(own?.enabled ?? shared?.enabled ?? false)) return undefined
-  const fill = filler(compilation)
+  const fill = createFiller(compilation)
   const branch = own?.branch === undefined ? `${shared?.branchPrefix ?? 'sprint/'}${sprintId}` : fill(own.branch)
   const path =
     own?.path === undefined
@@ -19,13 +19,13 @@ export function worktreeOf(compilation: Compilation): CompiledWorktree | undefin
         : `${shared.pathPrefix}${sprintId}`
       : fill(own.path)
   if (branch.includes(unknownText) || path.includes(unknownText)) return undefined
-  if (!isBranchName(branch)) tell(badBranch(branch, compilation))
+  if (!isBranchName(branch)) report(createInvalidBranch(branch, compilation))
   if (hasControlCharacters.test(path) || path.startsWith('-')) {
     const [file, field, code] =
       own?.path === undefined
         ? ([main, 'path-prefix', 'WORKFLOW_WORKTREE_INVALID_PATH_PREFIX'] as const)
         : ([sprint, 'path', 'WORKTREE_INVALID_PATH'] as const)
-    tell(errorAt({ parsed: file.parsed, path: ['worktree', field] }, { code, message: `"${path}" cannot be a folder` }))
+    report(errorAt({ parsed: file.parsed, path: ['worktree', field] }, { code, message: `"${path}" cannot be a folder` }))
   }
   return { enabled: true, branch, path, cleanup: own?.cleanup ?? shared?.cleanup ?? 'on-complete' }
 }
@@ -38,7 +38,7 @@ const gitRefuses = /\.\.|\/\/|@\{|\/\.|\.lock(?:\/|$)|[./]$|^@$/
 
 const isBranchName = (name: string): boolean => name.length <= 200 && branchPattern.test(name) && !gitRefuses.test(name)
 
-function badBranch(branch: string, { sprint, main }: Compilation) {
+function createInvalidBranch(branch: string, { sprint, main }: Compilation) {
   const own = sprint.value.worktree?.branch !== undefined
   const message = `"${branch}" cannot be the name of a branch`
   const hint = 'use letters, digits and . _ / + @ = -'
@@ -54,11 +54,11 @@ function badBranch(branch: string, { sprint, main }: Compilation) {
 }
 
 /** Replaces `{sprint-id}`, `{sprint-name}`, `{date}` and `{workflow}`; the date comes from the id, else it is today. */
-function filler({ sprintId, main, input }: Compilation): (text: string) => string {
+function createFiller({ sprintId, main, input }: Compilation): (text: string) => string {
   const date = /^\d{4}-\d{2}-\d{2}(?=_)/.exec(sprintId)?.[0] ?? formatTimestamp(input.at).slice(0, 10)
   const values = new Map([
     ['sprint-id', sprintId],
-    ['sprint-name', nameInId(sprintId)],
+    ['sprint-name', getSprintName(sprintId)],
     ['date', date],
     ['workflow', main.name],
   ])

@@ -1,15 +1,15 @@
 import type { z } from 'zod'
-import type { Diagnostic, Tell } from './diagnostics.ts'
-import { fieldsAt } from './field-names.ts'
+import type { Diagnostic, AddDiagnostic } from './diagnostics.ts'
+import { listFields } from './field-names.ts'
 import type { Parsed, Path } from './parse.ts'
 import type { FileKind } from './problem-codes.ts'
-import { fieldName, type Finding, judge } from './problems.ts'
+import { fieldName, type SchemaFinding, describeFinding } from './problems.ts'
 import { didYouMean } from './suggest.ts'
 
 /** Placeholder for a missing or invalid text: already reported, so later checks skip it. */
 export const unknownText = '\u0000'
 
-type Options<S> = { readonly schema: S; readonly file: FileKind; readonly tell: Tell }
+type DecodeOptions<S> = { readonly schema: S; readonly file: FileKind; readonly report: AddDiagnostic }
 
 /** Maximum number of problems reported per file. */
 const maxFindings = 100
@@ -20,9 +20,9 @@ const maxRounds = 10
  * and replaced by something of the right type, so that later stages find their errors in the same run. Returns undefined only
  * if nothing usable is left, and always after it has reported an error.
  */
-export function decode<S extends z.ZodType>(
+export function decodeFile<S extends z.ZodType>(
   parsed: Parsed,
-  { schema, file, tell }: Options<S>,
+  { schema, file, report }: DecodeOptions<S>,
 ): z.output<S> | undefined {
   const patches = new Map<string, number>()
   let findings = 0
@@ -30,39 +30,39 @@ export function decode<S extends z.ZodType>(
   for (let round = 0; round < maxRounds; round++) {
     const result = schema.safeParse(data)
     if (result.success) return result.data
-    if (round === 0) data = copy(data)
+    if (round === 0) data = cloneData(data)
     for (const finding of result.error.issues.flatMap((issue) => flatten(issue, [], data))) {
       const news = isUnknownField(finding)
         ? dropUnknown(finding, { schema, parsed, file, data })
-        : patchWrong(finding, { parsed, file, data, patches })
+        : patchInvalid(finding, { parsed, file, data, patches })
       findings += news.length
-      if (findings > maxFindings) return tell(tooMany(parsed))
-      for (const diagnostic of news) tell(diagnostic)
+      if (findings > maxFindings) return report(createTooManyProblems(parsed))
+      for (const diagnostic of news) report(diagnostic)
     }
-    if (patches.has(keyFor([]))) return undefined
+    if (patches.has(formatPathKey([]))) return undefined
   }
-  return tell(tooMany(parsed))
+  return report(createTooManyProblems(parsed))
 }
 
-const tooMany = (parsed: Parsed): Diagnostic => ({
+const createTooManyProblems = (parsed: Parsed): Diagnostic => ({
   severity: 'error',
   code: 'TOO_MANY_PROBLEMS',
   message: 'This file has more problems than are listed here',
   ...parsed.locate([]),
 })
 
-type UnknownField = Finding & { readonly issue: z.core.$ZodIssueUnrecognizedKeys }
+type UnknownField = SchemaFinding & { readonly issue: z.core.$ZodIssueUnrecognizedKeys }
 
-const isUnknownField = (finding: Finding): finding is UnknownField => finding.issue.code === 'unrecognized_keys'
+const isUnknownField = (finding: SchemaFinding): finding is UnknownField => finding.issue.code === 'unrecognized_keys'
 
-type Place = { readonly parsed: Parsed; readonly file: FileKind; readonly data: unknown }
+type DecodeContext = { readonly parsed: Parsed; readonly file: FileKind; readonly data: unknown }
 
 /** Fields of the seeds that we refuse instead of ignoring. */
 const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])
 
-function dropUnknown({ path, issue }: UnknownField, place: Place & { readonly schema: z.ZodType }): Diagnostic[] {
-  const known = fieldsAt(place.schema, path).filter((name) => !issue.keys.includes(name))
-  for (const key of issue.keys) setAt(place.data, [...path, key], undefined)
+function dropUnknown({ path, issue }: UnknownField, place: DecodeContext & { readonly schema: z.ZodType }): Diagnostic[] {
+  const known = listFields(place.schema, path).filter((name) => !issue.keys.includes(name))
+  for (const key of issue.keys) setAtPath(place.data, [...path, key], undefined)
   return issue.keys.slice(0, maxFindings + 1).map((key) => {
     const full = [...path, key]
     const where = place.parsed.locate(full, 'key')
@@ -75,37 +75,37 @@ function dropUnknown({ path, issue }: UnknownField, place: Place & { readonly sc
   })
 }
 
-type Patching = Place & { readonly patches: Map<string, number> }
+type PatchContext = DecodeContext & { readonly patches: Map<string, number> }
 
 /** The first patch has the expected type, the second one removes the field. Reports only new problems. */
-function patchWrong(finding: Finding, { parsed, file, data, patches }: Patching): Diagnostic[] {
+function patchInvalid(finding: SchemaFinding, { parsed, file, data, patches }: PatchContext): Diagnostic[] {
   const { path, issue, actual } = finding
-  const key = keyFor(path)
-  const known = path.some((_, index) => patches.has(keyFor(path.slice(0, index + 1))))
+  const key = formatPathKey(path)
+  const known = path.some((_, index) => patches.has(formatPathKey(path.slice(0, index + 1))))
   if (isEmptyField(finding)) {
-    setAt(data, path, undefined)
+    setAtPath(data, path, undefined)
     return []
   }
   const times = (patches.get(key) ?? 0) + 1
   patches.set(key, times)
-  setAt(
+  setAtPath(
     data,
     path,
     times === 1 || actual === undefined ? (likelyMode(path, data) ?? substitute(issue, actual)) : undefined,
   )
-  return known ? [] : [{ severity: 'error', ...judge(file, finding), ...parsed.locate(path) }]
+  return known ? [] : [{ severity: 'error', ...describeFinding(file, finding), ...parsed.locate(path) }]
 }
 
 /** Maps whose keys are user-chosen names: there an empty value is a mistake, elsewhere it means not set. */
 const mapsOfNames = new Set(['collections', 'per-iteration-hooks'])
 
-const isEmptyField = ({ actual, path }: Finding): boolean =>
+const isEmptyField = ({ actual, path }: SchemaFinding): boolean =>
   actual === null && typeof path.at(-1) === 'string' && !(path.length === 2 && mapsOfNames.has(String(path[0])))
 
 /** Guesses the mode of a workflow with an unknown mode, so that one typo stays one error. */
 function likelyMode(path: Path, data: unknown): string | undefined {
   if (path.length !== 1 || path[0] !== 'mode') return undefined
-  return valueAt(data, ['phases']) === undefined ? 'ralph' : 'standard'
+  return getAtPath(data, ['phases']) === undefined ? 'ralph' : 'standard'
 }
 
 function substitute(issue: z.core.$ZodIssue, actual: unknown): unknown {
@@ -123,23 +123,23 @@ function substitute(issue: z.core.$ZodIssue, actual: unknown): unknown {
 }
 
 /** Reduces a failed union to the problems of its closest alternative. */
-function flatten(issue: z.core.$ZodIssue, parent: Path, data: unknown): Finding[] {
+function flatten(issue: z.core.$ZodIssue, parent: Path, data: unknown): SchemaFinding[] {
   const path = [...parent, ...issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)))]
   if (issue.code === 'invalid_union') {
     const partial = issue.errors.filter((branch) => !branch.some(isAboutTheWhole))
-    const nearest = partial.toSorted((a, b) => unknowns(a) - unknowns(b) || a.length - b.length)[0]
+    const nearest = partial.toSorted((a, b) => countUnknownKeys(a) - countUnknownKeys(b) || a.length - b.length)[0]
     if (nearest) return nearest.flatMap((inner) => flatten(inner, path, data))
   }
-  return [{ issue, path, actual: valueAt(data, path) }]
+  return [{ issue, path, actual: getAtPath(data, path) }]
 }
 
-const unknowns = (branch: readonly z.core.$ZodIssue[]): number =>
+const countUnknownKeys = (branch: readonly z.core.$ZodIssue[]): number =>
   branch.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0)
 
 const isAboutTheWhole = (issue: z.core.$ZodIssue): boolean =>
   issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
 
-function valueAt(data: unknown, path: Path): unknown {
+function getAtPath(data: unknown, path: Path): unknown {
   let current = data
   for (const segment of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined
@@ -148,18 +148,18 @@ function valueAt(data: unknown, path: Path): unknown {
   return current
 }
 
-function setAt(data: unknown, path: Path, value: unknown): void {
-  const parent = valueAt(data, path.slice(0, -1))
+function setAtPath(data: unknown, path: Path, value: unknown): void {
+  const parent = getAtPath(data, path.slice(0, -1))
   const last = path.at(-1)
   if (typeof parent !== 'object' || parent === null || last === undefined) return
   if (value === undefined && !Array.isArray(parent)) Reflect.deleteProperty(parent, last)
   else Reflect.set(parent, last, value)
 }
 
-function copy(data: unknown): unknown {
-  if (Array.isArray(data)) return data.map(copy)
+function cloneData(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(cloneData)
   if (typeof data !== 'object' || data === null) return data
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, copy(value)]))
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, cloneData(value)]))
 }
 
-const keyFor = (path: Path): string => JSON.stringify(path)
+const formatPathKey = (path: Path): string => JSON.stringify(path)

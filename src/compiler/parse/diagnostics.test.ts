@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compiling } from '../../../test/support/compiling.ts'
-import { collectDiagnostics, type Diagnostic, formatDiagnostic } from './diagnostics.ts'
+import { compileTest } from '../../../test/support/compiling.ts'
+import { createDiagnosticCollector, type Diagnostic, formatDiagnostic } from './diagnostics.ts'
 
 const found: Diagnostic = {
   severity: 'error',
@@ -63,24 +63,24 @@ describe('diagnostics together', () => {
   const at = (file: string, line: number): Diagnostic => ({ ...found, place: { file, line, column: 1 } })
 
   it('are reported once, the main file first, from top to bottom', () => {
-    const { tell, all } = collectDiagnostics({ file: 'main', text: '' })
+    const { report, all } = createDiagnosticCollector({ file: 'main', text: '' })
     for (const diagnostic of [at('other', 1), at('main', 9), at('main', 2), at('main', 9), at('third', 1)])
-      tell(diagnostic)
+      report(diagnostic)
 
     expect(all()).toEqual([at('main', 2), at('main', 9), at('other', 1), at('third', 1)])
   })
 
   it('count as failed if one of them is an error', () => {
-    const { tell, failed } = collectDiagnostics({ file: 'main', text: '' })
+    const { report, failed } = createDiagnosticCollector({ file: 'main', text: '' })
 
-    tell({ ...found, severity: 'warning' })
+    report({ ...found, severity: 'warning' })
     expect(failed()).toBe(false)
-    tell(found)
+    report(found)
     expect(failed()).toBe(true)
   })
 
   it('in Windows files show no carriage return', () => {
-    const [first] = compiling('workflow: ralph\r\ngoal: [x]\r\n').diagnostics
+    const [first] = compileTest('workflow: ralph\r\ngoal: [x]\r\n').diagnostics
 
     expect(first).toMatchObject({ place: { line: 2, column: 7 }, sourceLine: 'goal: [x]' })
   })

@@ -15,28 +15,28 @@ export type Diagnostic = {
   readonly sourceLine?: string
 }
 
-/** Returns undefined, so that a stage can bail out with `return tell(…)`. */
-export type Tell = (diagnostic: Diagnostic) => undefined
+/** Returns undefined, so that a stage can bail out with `return report(…)`. */
+export type AddDiagnostic = (diagnostic: Diagnostic) => undefined
 
-export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
+export const isErrorDiagnostic = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
 
 /** Further diagnostics are summarized in one line. */
 const maxDiagnostics = 200
 
-export type Collector = {
-  readonly tell: Tell
+export type DiagnosticCollector = {
+  readonly report: AddDiagnostic
   readonly failed: () => boolean
   /** Deduplicated: the main file first, the others in order of discovery, places from top to bottom. */
   readonly all: () => readonly Diagnostic[]
 }
 
-export function collectDiagnostics(main: Source): Collector {
+export function createDiagnosticCollector(main: Source): DiagnosticCollector {
   const known = new Map<string, Diagnostic>()
   let failed = false
   let more = 0
   return {
-    tell(diagnostic) {
-      failed ||= isError(diagnostic)
+    report(diagnostic) {
+      failed ||= isErrorDiagnostic(diagnostic)
       const { severity, code, message, place } = diagnostic
       const key = JSON.stringify([severity, code, message, place])
       if (known.has(key)) return
@@ -44,11 +44,11 @@ export function collectDiagnostics(main: Source): Collector {
       else more += 1
     },
     failed: () => failed,
-    all: () => [...inFileOrder([...known.values()], main.file), ...(more > 0 ? [andMore(more, failed)] : [])],
+    all: () => [...inFileOrder([...known.values()], main.file), ...(more > 0 ? [summarizeRest(more, failed)] : [])],
   }
 }
 
-const andMore = (more: number, failed: boolean): Diagnostic => ({
+const summarizeRest = (more: number, failed: boolean): Diagnostic => ({
   severity: failed ? 'error' : 'warning',
   code: 'TOO_MANY_PROBLEMS',
   message: `and ${more} more`,
@@ -71,25 +71,25 @@ export function formatDiagnostic(diagnostic: Diagnostic, style: { readonly color
   const paint = style.color ? ansi : plain
   const { severity, code, message, place, hint } = diagnostic
   const head = [
-    ...(place ? [paint.bold(printable(formatPlace(place)))] : []),
+    ...(place ? [paint.bold(replaceUnprintable(formatPlace(place)))] : []),
     severity === 'error' ? paint.red(`error ${code}`) : paint.yellow(`warning ${code}`),
-    printable(message),
+    replaceUnprintable(message),
   ]
   return [
     head.join('  '),
     ...excerpt(diagnostic, paint),
-    ...(hint === undefined ? [] : [`    ${paint.dim('hint:')} ${printable(hint)}`]),
+    ...(hint === undefined ? [] : [`    ${paint.dim('hint:')} ${replaceUnprintable(hint)}`]),
   ].join('\n')
 }
 
 /** Maximum shown width of a source line; a longer line is cut around the place. */
 const excerptWidth = 100
 
-function excerpt({ place, sourceLine, severity }: Diagnostic, paint: Paint): string[] {
+function excerpt({ place, sourceLine, severity }: Diagnostic, paint: DiagnosticPaint): string[] {
   if (sourceLine === undefined || place?.line === undefined || place.column === undefined) return []
   const caret = place.column - 1
   const from = caret < excerptWidth ? 0 : caret - excerptWidth / 2
-  const line = printable(sourceLine.slice(from, from + excerptWidth))
+  const line = replaceUnprintable(sourceLine.slice(from, from + excerptWidth))
   const number = String(place.line)
   const mark = severity === 'error' ? paint.red('^') : paint.yellow('^')
   return [
@@ -101,11 +101,11 @@ function excerpt({ place, sourceLine, severity }: Diagnostic, paint: Paint): str
 // oxlint-disable-next-line no-control-regex -- file contents must not control the terminal
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
-const printable = (text: string): string => text.replace(/[\t\n]/g, ' ').replace(unprintable, '\ufffd')
+const replaceUnprintable = (text: string): string => text.replace(/[\t\n]/g, ' ').replace(unprintable, '\ufffd')
 
-type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>
+type DiagnosticPaint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>
 
-const escape = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
-const ansi: Paint = { bold: escape(1), dim: escape(2), red: escape(31), yellow: escape(33) }
-const same = (text: string): string => text
-const plain: Paint = { bold: same, dim: same, red: same, yellow: same }
+const createAnsiColor = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
+const ansi: DiagnosticPaint = { bold: createAnsiColor(1), dim: createAnsiColor(2), red: createAnsiColor(31), yellow: createAnsiColor(33) }
+const keepText = (text: string): string => text
+const plain: DiagnosticPaint = { bold: keepText, dim: keepText, red: keepText, yellow: keepText }

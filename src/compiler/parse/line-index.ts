@@ -3,13 +3,13 @@ import type { Diagnostic, Source } from './diagnostics.ts'
 /** Longer lines are not quoted. */
 const quotedLine = 2000
 
-export type Spot = Pick<Diagnostic, 'place' | 'sourceLine'>
+export type SourceSpot = Pick<Diagnostic, 'place' | 'sourceLine'>
 
 /** Converts offsets in a text to lines and columns, which start at 1. */
-export function lineIndex({ file, text }: Source) {
+export function createLineIndex({ file, text }: Source) {
   let starts: number[] | undefined
   return {
-    at(offset: number): Spot {
+    at(offset: number): SourceSpot {
       starts ??= lineStarts(text)
       let low = 0
       let high = starts.length - 1

@@ -1,23 +1,23 @@
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Diagnostic, Source } from './diagnostics.ts'
-import { lineIndex, type Spot } from './line-index.ts'
-import { composeDocument, fileLimits, type Trouble } from './yaml-document.ts'
+import { createLineIndex, type SourceSpot } from './line-index.ts'
+import { composeDocument, fileLimits, type YamlProblem } from './yaml-document.ts'
 import { type Path, toValue } from './yaml-value.ts'
 
 export type { Path } from './yaml-value.ts'
 
-type Within = { readonly text: string }
+type TextWithin = { readonly text: string }
 
 /** A YAML file as plain data with the source position of each part. */
 export type Parsed = {
   readonly source: Source
   readonly value: unknown
   /** Locates the value at `path`, its key, or a text within it; falls back to the nearest enclosing value. */
-  readonly locate: (path: Path, part?: 'key' | 'value' | Within) => Spot
+  readonly locate: (path: Path, part?: 'key' | 'value' | TextWithin) => SourceSpot
 }
 
 /** Returns the raw value at a path, before decoding. */
-export function writtenAt({ value }: Parsed, path: Path): unknown {
+export function getRawValue({ value }: Parsed, path: Path): unknown {
   let current = value
   for (const segment of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined
@@ -27,17 +27,17 @@ export function writtenAt({ value }: Parsed, path: Path): unknown {
 }
 
 /** The place in a file that a diagnostic is about. */
-export type At = { readonly parsed: Parsed; readonly path: Path; readonly part?: 'key' | 'value' | Within }
+export type DiagnosticTarget = { readonly parsed: Parsed; readonly path: Path; readonly part?: 'key' | 'value' | TextWithin }
 
-type Found = { readonly code: ErrorCode; readonly message: string; readonly hint?: string }
+type DiagnosticText = { readonly code: ErrorCode; readonly message: string; readonly hint?: string }
 
-export const errorAt = ({ parsed, path, part }: At, found: Found): Diagnostic => ({
+export const errorAt = ({ parsed, path, part }: DiagnosticTarget, found: DiagnosticText): Diagnostic => ({
   severity: 'error',
   ...found,
   ...parsed.locate(path, part),
 })
 
-export const warningAt = ({ parsed, path, part }: At, found: Found): Diagnostic => ({
+export const warningAt = ({ parsed, path, part }: DiagnosticTarget, found: DiagnosticText): Diagnostic => ({
   severity: 'warning',
   ...found,
   ...parsed.locate(path, part),
@@ -46,16 +46,16 @@ export const warningAt = ({ parsed, path, part }: At, found: Found): Diagnostic 
 export type ParseResult = { readonly parsed?: Parsed; readonly diagnostics: readonly Diagnostic[] }
 
 /** Parses one YAML document. `code` is the code of all syntax errors. */
-export function parse(source: Source, code: ErrorCode): ParseResult {
-  const lines = lineIndex(source)
-  const fail = (troubles: readonly Trouble[]): ParseResult => ({
+export function parseYaml(source: Source, code: ErrorCode): ParseResult {
+  const lines = createLineIndex(source)
+  const fail = (troubles: readonly YamlProblem[]): ParseResult => ({
     diagnostics: troubles
       .slice(0, fileLimits.syntaxErrors)
       .map(({ offset, message }) => ({ severity: 'error', code, message, ...lines.at(offset) })),
   })
   const { document, troubles } = composeDocument(source.text)
   if (troubles.length > 0) return fail(troubles)
-  const { value, troubles: found, offsetOf } = toValue(document)
+  const { value, troubles: found, getOffset: offsetOf } = toValue(document)
   if (found.length > 0) return fail(found)
   const locate: Parsed['locate'] = (path, part = 'value') => {
     if (typeof part === 'string') return lines.at(offsetOf(path, part))

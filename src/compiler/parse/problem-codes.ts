@@ -3,11 +3,11 @@ import type { ErrorCode } from '../../contract/errors.ts'
 export type FileKind = 'sprint' | 'workflow' | 'config'
 
 /** What can be wrong with a value. */
-export type Problem = 'missing' | 'type' | 'empty' | 'value'
+export type ProblemKind = 'missing' | 'type' | 'empty' | 'value'
 
-type Row = readonly [FileKind | 'any', pattern: string, Problem | 'any', ErrorCode, message?: string]
+type ProblemRow = readonly [FileKind | 'any', pattern: string, ProblemKind | 'any', ErrorCode, message?: string]
 
-const item = (at: string): Row[] => [
+const createItemRows = (at: string): ProblemRow[] => [
   ['sprint', at, 'any', 'INVALID_COLLECTION_ITEM', 'An item must be a map with a prompt'],
   ['sprint', `${at}.prompt`, 'missing', 'MISSING_ITEM_PROMPT', 'An item must have a prompt'],
   ['sprint', `${at}.prompt`, 'empty', 'EMPTY_ITEM_PROMPT', 'The prompt of an item must not be empty'],
@@ -26,7 +26,7 @@ const item = (at: string): Row[] => [
   ],
 ]
 
-const sprint: readonly Row[] = [
+const sprint: readonly ProblemRow[] = [
   ['sprint', '', 'any', 'INVALID_SPRINT', 'SPRINT.yaml must be a map of fields'],
   ['sprint', 'workflow', 'any', 'MISSING_WORKFLOW', 'SPRINT.yaml must name its workflow'],
   ['sprint', 'sprint-id', 'empty', 'MISSING_SPRINT_ID', 'sprint-id must not be empty'],
@@ -34,9 +34,9 @@ const sprint: readonly Row[] = [
   ['sprint', 'goal', 'any', 'RALPH_MISSING_GOAL', 'Ralph mode requires goal field in SPRINT.yaml, as text'],
   ['sprint', 'collections', 'any', 'INVALID_COLLECTIONS', 'collections must be a map from names to lists of items'],
   ['sprint', 'collections.*', 'any', 'INVALID_COLLECTION', 'A collection must be a list of items'],
-  ...item('collections.*.*'),
+  ...createItemRows('collections.*.*'),
   ['sprint', 'steps', 'any', 'INVALID_COLLECTION', 'steps must be a list'],
-  ...item('steps.*'),
+  ...createItemRows('steps.*'),
   ['sprint', 'worktree', 'any', 'INVALID_WORKTREE_CONFIG', 'worktree must be a map of fields'],
   ['sprint', 'worktree.enabled', 'missing', 'WORKTREE_MISSING_ENABLED', 'worktree must say enabled: true or false'],
   ['sprint', 'worktree.enabled', 'any', 'WORKTREE_INVALID_ENABLED', 'worktree.enabled must be true or false'],
@@ -53,7 +53,7 @@ const sprint: readonly Row[] = [
 const phase = 'phases.*'
 const gate = 'phases.*.gate'
 
-const workflow: readonly Row[] = [
+const workflow: readonly ProblemRow[] = [
   ['workflow', '', 'any', 'INVALID_WORKFLOW', 'A workflow must be a map of fields'],
   ['workflow', 'name', 'any', 'MISSING_WORKFLOW_NAME', 'A workflow must have a name'],
   ['workflow', 'mode', 'any', 'INVALID_WORKFLOW_MODE', 'mode must be "standard" or "ralph"'],
@@ -126,7 +126,7 @@ const workflow: readonly Row[] = [
   ['workflow', 'per-iteration-hooks.*', 'any', 'INVALID_HOOK', 'A per-iteration hook must be a map of fields'],
 ]
 
-const both: readonly Row[] = [
+const both: readonly ProblemRow[] = [
   ['any', 'per-iteration-hooks.*.id', 'any', 'MISSING_HOOK_ID', 'Per-iteration hook must have an id'],
   ['any', 'per-iteration-hooks.*.parallel', 'any', 'INVALID_HOOK_PARALLEL', 'parallel must be true or false'],
   ['any', 'per-iteration-hooks.*.enabled', 'any', 'INVALID_HOOK_ENABLED', 'enabled must be true or false'],
@@ -135,7 +135,7 @@ const both: readonly Row[] = [
 ]
 
 /** Maps a problem and its path to a code of the seeds. The first matching row wins. */
-const table = [...sprint, ...workflow, ...both].map(([file, pattern, problem, code, message]) => ({
+const problemTable = [...sprint, ...workflow, ...both].map(([file, pattern, problem, code, message]) => ({
   file,
   segments: pattern === '' ? [] : pattern.split('.'),
   problem,
@@ -143,20 +143,20 @@ const table = [...sprint, ...workflow, ...both].map(([file, pattern, problem, co
   message,
 }))
 
-export type Ruling = { readonly code: ErrorCode; readonly message: string | undefined }
+export type ProblemRuling = { readonly code: ErrorCode; readonly message: string | undefined }
 
-export function rulingFor(file: FileKind, path: readonly (string | number)[], problem: Problem): Ruling {
-  const row = table.find(
+export function findRuling(file: FileKind, path: readonly (string | number)[], problem: ProblemKind): ProblemRuling {
+  const row = problemTable.find(
     (candidate) =>
       (candidate.file === 'any' || candidate.file === file) &&
       (candidate.problem === 'any' || candidate.problem === problem) &&
-      fits(candidate.segments, path),
+      matchesPath(candidate.segments, path),
   )
   return { code: row?.code ?? 'INVALID_FIELD', message: row?.message }
 }
 
 /** `*` stands for one segment, a last `**` for one or more. */
-function fits(segments: readonly string[], path: readonly (string | number)[]): boolean {
+function matchesPath(segments: readonly string[], path: readonly (string | number)[]): boolean {
   const open = segments.at(-1) === '**'
   if (open ? path.length < segments.length : path.length !== segments.length) return false
   return segments.every((segment, index) => segment.startsWith('*') || segment === path[index])

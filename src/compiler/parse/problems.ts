@@ -1,19 +1,19 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Path } from './parse.ts'
-import { type FileKind, type Problem, rulingFor } from './problem-codes.ts'
+import { type FileKind, type ProblemKind, findRuling } from './problem-codes.ts'
 
 /** One schema issue, with the actual value. */
-export type Finding = { readonly issue: z.core.$ZodIssue; readonly path: Path; readonly actual: unknown }
+export type SchemaFinding = { readonly issue: z.core.$ZodIssue; readonly path: Path; readonly actual: unknown }
 
 /** Returns the code of a finding, and a message without schema vocabulary. */
-export function judge(file: FileKind, finding: Finding): { readonly code: ErrorCode; readonly message: string } {
-  const problem = problemOf(finding)
-  const { code, message } = rulingFor(file, finding.path, problem)
-  return { code, message: message ?? describe(finding, problem) }
+export function describeFinding(file: FileKind, finding: SchemaFinding): { readonly code: ErrorCode; readonly message: string } {
+  const problem = classifyFinding(finding)
+  const { code, message } = findRuling(file, finding.path, problem)
+  return { code, message: message ?? formatProblem(finding, problem) }
 }
 
-function problemOf({ issue, actual }: Finding): Problem {
+function classifyFinding({ issue, actual }: SchemaFinding): ProblemKind {
   if (actual === undefined) return 'missing'
   if (typeof actual === 'string' && actual.trim() === '') return 'empty'
   if (issue.code === 'invalid_value') return typeof actual === 'string' ? 'value' : 'type'
@@ -26,11 +26,11 @@ export const fieldName = (path: Path): string =>
     return name === '' ? segment : `${name}.${segment}`
   }, '')
 
-function describe({ issue, path, actual }: Finding, problem: Problem): string {
+function formatProblem({ issue, path, actual }: SchemaFinding, problem: ProblemKind): string {
   const name = fieldName(path)
   if (problem === 'missing') return `${name} is missing`
   if (problem === 'empty') return `${name} must not be empty`
-  return `${name} ${expectation(issue)}, not ${shown(actual)}`
+  return `${name} ${expectation(issue)}, not ${formatActual(actual)}`
 }
 
 const nouns = new Map([
@@ -54,7 +54,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be ${issue.values.map(String).join(' or ')}`
     case 'invalid_union':
-      return `must be ${alternatives(issue)}`
+      return `must be ${joinAlternatives(issue)}`
     case 'too_small':
       if (issue.origin === 'array') return 'must not be empty'
       return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`
@@ -72,13 +72,13 @@ function expectation(issue: z.core.$ZodIssue): string {
   }
 }
 
-function alternatives(issue: z.core.$ZodIssueInvalidUnion): string {
+function joinAlternatives(issue: z.core.$ZodIssueInvalidUnion): string {
   const firsts = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]))
   const words = firsts.map((first) => expectation(first).replace(/^must be /, ''))
   return words.length === 0 ? 'something else' : [...new Set(words)].join(' or ')
 }
 
-function shown(value: unknown): string {
+function formatActual(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a map'
   const text = typeof value === 'string' ? `"${value}"` : String(value)

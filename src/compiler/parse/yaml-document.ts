@@ -20,15 +20,15 @@ export const fileLimits = {
 } as const
 
 /** Why a text is not an acceptable YAML document. */
-export type Trouble = { readonly offset: number; readonly message: string }
+export type YamlProblem = { readonly offset: number; readonly message: string }
 
-export type Composed = { readonly document: Node | null; readonly troubles: readonly Trouble[] }
+export type ComposedDocument = { readonly document: Node | null; readonly troubles: readonly YamlProblem[] }
 
 /** Composes the nodes of a YAML text. Refuses anything too large before building it. */
-export function composeDocument(text: string): Composed {
-  if (exceedsBytes(text)) return refuse(0, 'The file is larger than 1 MiB')
-  if (exceedsLines(text)) return refuse(0, 'The file has too many lines')
-  return compose(text)
+export function composeDocument(text: string): ComposedDocument {
+  if (exceedsBytes(text)) return refuseDocument(0, 'The file is larger than 1 MiB')
+  if (exceedsLines(text)) return refuseDocument(0, 'The file has too many lines')
+  return composeNodes(text)
 }
 
 /** Strings are UTF-16; the limit counts UTF-8 bytes. */
@@ -49,19 +49,19 @@ function exceedsLines(text: string): boolean {
 }
 
 /** Drives lexer, parser and composer by hand, to check depth and size before building anything large. */
-function compose(text: string): Composed {
+function composeNodes(text: string): ComposedDocument {
   const parser = new Parser()
   const composer = new Composer({ schema: 'core', stringKeys: true, uniqueKeys: false, prettyErrors: false })
   const tokens = []
-  const weigh = scale()
+  const weigh = createSizeGuard()
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token)
-    if (parser.stack.length > fileLimits.depth) return refuse(parser.offset, 'The file is nested too deeply')
-    if (weigh(parser.stack) === 'too-heavy') return refuse(parser.offset, 'The file has too many parts')
+    if (parser.stack.length > fileLimits.depth) return refuseDocument(parser.offset, 'The file is nested too deeply')
+    if (weigh(parser.stack) === 'too-heavy') return refuseDocument(parser.offset, 'The file has too many parts')
   }
   for (const token of parser.end()) tokens.push(token)
   const [document, second] = [...composer.compose(tokens, true, text.length)]
-  if (second) return refuse(second.range[0], 'The file contains more than one YAML document')
+  if (second) return refuseDocument(second.range[0], 'The file contains more than one YAML document')
   const wrong = [...(document?.errors ?? []), ...(document?.warnings ?? [])]
   const troubles = wrong
     .slice(0, fileLimits.syntaxErrors)
@@ -70,7 +70,7 @@ function compose(text: string): Composed {
 }
 
 /** Counts lexemes as the parser sees them. A long list of small items is fine; the same amount of anything else is not. */
-function scale(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
+function createSizeGuard(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
   let inAll = 0
   let outside = 0
   let items = 0
@@ -95,4 +95,4 @@ function scale(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
   }
 }
 
-const refuse = (offset: number, message: string): Composed => ({ document: null, troubles: [{ offset, message }] })
+const refuseDocument = (offset: number, message: string): ComposedDocument => ({ document: null, troubles: [{ offset, message }] })

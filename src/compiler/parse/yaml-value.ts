@@ -1,13 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
-import { fileLimits, type Trouble } from './yaml-document.ts'
+import { fileLimits, type YamlProblem } from './yaml-document.ts'
 
 export type Path = readonly (string | number)[]
 
 export type YamlValue = {
   readonly value: unknown
-  readonly troubles: readonly Trouble[]
+  readonly troubles: readonly YamlProblem[]
   /** Offset of the value at `path`, or of its key; falls back to the nearest enclosing value. */
-  readonly offsetOf: (path: Path, part: 'key' | 'value') => number
+  readonly getOffset: (path: Path, part: 'key' | 'value') => number
 }
 
 /**
@@ -25,18 +25,18 @@ export function toValue(document: Node | null): YamlValue {
   }
   const value = convert(document, conversion)
   const { positions, troubles } = conversion
-  return { value, troubles, offsetOf: (path, part) => findOffset({ value, positions, path, part }) }
+  return { value, troubles, getOffset: (path, part) => findOffset({ value, positions, path, part }) }
 }
 
 /** For a list: offsets of its items. For a map: its keys, their offsets, and the offsets of their values. */
-type Position =
+type ValuePosition =
   | { readonly start: number; readonly items: readonly number[] }
   | { readonly start: number; readonly keys: string[]; readonly keyAt: number[]; readonly valueAt: number[] }
 
 type Conversion = {
-  readonly positions: Map<object, Position>
+  readonly positions: Map<object, ValuePosition>
   readonly anchors: Map<string, { readonly value: unknown; readonly weight: number }>
-  readonly troubles: Trouble[]
+  readonly troubles: YamlProblem[]
   /** Nodes so far, including those that aliases refer to. */
   nodes: number
   aliases: number
@@ -44,7 +44,7 @@ type Conversion = {
 }
 
 function convert(node: unknown, conversion: Conversion): unknown {
-  if (isAlias(node)) return resolveAlias(node.source, startOf(node), conversion)
+  if (isAlias(node)) return resolveAlias(node.source, readStart(node), conversion)
   const before = conversion.nodes++
   const value = isScalar(node)
     ? scalarValue(node.value, node.source)
@@ -65,23 +65,23 @@ function scalarValue(value: unknown, source: string | undefined): unknown {
 
 function listValue(node: YAMLSeq, conversion: Conversion): unknown[] {
   const value = node.items.map((item) => convert(item, conversion))
-  conversion.positions.set(value, { start: startOf(node), items: node.items.map(startOf) })
+  conversion.positions.set(value, { start: readStart(node), items: node.items.map(readStart) })
   return value
 }
 
 function mapValue(node: YAMLMap, conversion: Conversion): object {
   const value: Record<string, unknown> = {}
-  const position = { start: startOf(node), keys: [] as string[], keyAt: [] as number[], valueAt: [] as number[] }
+  const position = { start: readStart(node), keys: [] as string[], keyAt: [] as number[], valueAt: [] as number[] }
   for (const pair of node.items) {
-    const key = keyOf(pair)
-    const offset = startOf(pair.key)
+    const key = readKey(pair)
+    const offset = readStart(pair.key)
     if (key === '__proto__') conversion.troubles.push({ offset, message: '"__proto__" is not allowed as a key' })
     else if (Object.hasOwn(value, key)) conversion.troubles.push({ offset, message: `The key "${key}" appears twice` })
     else {
       value[key] = convert(pair.value, conversion)
       position.keys.push(key)
       position.keyAt.push(offset)
-      position.valueAt.push(startOf(pair.value) || offset)
+      position.valueAt.push(readStart(pair.value) || offset)
     }
   }
   conversion.positions.set(value, position)
@@ -89,9 +89,9 @@ function mapValue(node: YAMLMap, conversion: Conversion): object {
 }
 
 /** `stringKeys` makes every key a string. */
-const keyOf = ({ key }: Pair): string => (isScalar(key) && typeof key.value === 'string' ? key.value : '')
+const readKey = ({ key }: Pair): string => (isScalar(key) && typeof key.value === 'string' ? key.value : '')
 
-const startOf = (node: unknown): number =>
+const readStart = (node: unknown): number =>
   isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0
 
 /** Aliases share one value in memory, but every traversal of the data visits it again, so its size counts each time. */
@@ -110,14 +110,14 @@ function resolveAlias(name: string, offset: number, conversion: Conversion): unk
   return null
 }
 
-type Wanted = {
+type OffsetQuery = {
   readonly value: unknown
-  readonly positions: ReadonlyMap<object, Position>
+  readonly positions: ReadonlyMap<object, ValuePosition>
   readonly path: Path
   readonly part: 'key' | 'value'
 }
 
-function findOffset({ value, positions, path, part }: Wanted): number {
+function findOffset({ value, positions, path, part }: OffsetQuery): number {
   let current = value
   let offset = typeof value === 'object' && value !== null ? (positions.get(value)?.start ?? 0) : 0
   for (const [index, segment] of path.entries()) {
@@ -128,8 +128,8 @@ function findOffset({ value, positions, path, part }: Wanted): number {
     else {
       const at = position.keys.indexOf(String(segment))
       if (at === -1) return offset
-      const wanted = part === 'key' && index === path.length - 1 ? position.keyAt : position.valueAt
-      offset = wanted[at] ?? offset
+      const offsets = part === 'key' && index === path.length - 1 ? position.keyAt : position.valueAt
+      offset = offsets[at] ?? offset
     }
     current = Object.hasOwn(current, segment) ? Reflect.get(current, segment) : undefined
   }

@@ -1,33 +1,33 @@
 import type { Phase } from '../../contract/phases.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import { unknownText } from '../parse/decode.ts'
-import type { Tell } from '../parse/diagnostics.ts'
+import type { AddDiagnostic } from '../parse/diagnostics.ts'
 import { checkId } from './check-id.ts'
-import { errorAt, type Parsed, warningAt, writtenAt } from '../parse/parse.ts'
+import { errorAt, type Parsed, warningAt, getRawValue } from '../parse/parse.ts'
 
 /** Checks a workflow without any other file. */
 export function checkWorkflow(
   { value, parsed }: { readonly value: Workflow; readonly parsed: Parsed },
-  tell: Tell,
+  report: AddDiagnostic,
 ): void {
   if (value.schemaVersion !== undefined && !/^[12](\.0)?$/.test(String(value.schemaVersion)))
-    tell(
+    report(
       warningAt(
         { parsed, path: ['schema-version'] },
         { code: 'INVALID_FIELD', message: `schema-version ${value.schemaVersion} is unknown; read as 2.0` },
       ),
     )
-  if (value.mode === 'ralph') checkPrompts(value, parsed, tell)
-  else checkPhases(value, parsed, tell)
+  if (value.mode === 'ralph') checkPrompts(value, parsed, report)
+  else checkPhases(value, parsed, report)
 }
 
-function checkPrompts(value: Workflow, parsed: Parsed, tell: Tell): void {
+function checkPrompts(value: Workflow, parsed: Parsed, report: AddDiagnostic): void {
   const absent = [
     ...(value.goalPrompt === undefined ? ['goal-prompt'] : []),
     ...(value.reflectionPrompt === undefined ? ['reflection-prompt'] : []),
   ]
   if (absent.length === 0) return
-  tell(
+  report(
     warningAt(
       { parsed, path: ['mode'] },
       {
@@ -39,41 +39,41 @@ function checkPrompts(value: Workflow, parsed: Parsed, tell: Tell): void {
   )
 }
 
-function checkPhases({ phases, goalPrompt }: Workflow, parsed: Parsed, tell: Tell): void {
+function checkPhases({ phases, goalPrompt }: Workflow, parsed: Parsed, report: AddDiagnostic): void {
   if (phases === undefined) {
     const hint = goalPrompt === undefined ? 'list them under "phases:"' : 'for a goal-driven workflow add "mode: ralph"'
-    tell(
+    report(
       errorAt({ parsed, path: [] }, { code: 'MISSING_PHASES', message: 'A standard workflow must have phases', hint }),
     )
     return
   }
-  if (phases.length === 0 && Array.isArray(writtenAt(parsed, ['phases'])))
-    tell(errorAt({ parsed, path: ['phases'] }, { code: 'EMPTY_WORKFLOW', message: 'The workflow has no phases' }))
+  if (phases.length === 0 && Array.isArray(getRawValue(parsed, ['phases'])))
+    report(errorAt({ parsed, path: ['phases'] }, { code: 'EMPTY_WORKFLOW', message: 'The workflow has no phases' }))
   const ids = new Set<string>()
   for (const [index, phase] of phases.entries()) {
     const at = { parsed, path: ['phases', index, 'id'] }
     if (ids.has(phase.id) && phase.id !== unknownText)
-      tell(errorAt(at, { code: 'DUPLICATE_PHASE_ID', message: `Two phases have the id "${phase.id}"` }))
+      report(errorAt(at, { code: 'DUPLICATE_PHASE_ID', message: `Two phases have the id "${phase.id}"` }))
     ids.add(phase.id)
-    checkId(phase.id, at, tell)
-    checkAction(phase, { parsed, index, tell })
+    checkId(phase.id, at, report)
+    checkAction(phase, { parsed, index, report })
   }
 }
 
-type PhaseAt = { readonly parsed: Parsed; readonly index: number; readonly tell: Tell }
+type PhaseAt = { readonly parsed: Parsed; readonly index: number; readonly report: AddDiagnostic }
 
-function checkAction(phase: Phase, { parsed, index, tell }: PhaseAt): void {
+function checkAction(phase: Phase, { parsed, index, report }: PhaseAt): void {
   const at = { parsed, path: ['phases', index] }
   const named = `Phase "${phase.id}"`
   if (phase.prompt !== undefined && phase.workflow !== undefined)
-    tell(
+    report(
       errorAt(at, { code: 'PROMPT_WORKFLOW_MUTUAL_EXCLUSIVE', message: `${named} has prompt and workflow; keep one` }),
     )
   const acts = phase.prompt !== undefined || phase.workflow !== undefined || phase.forEach !== undefined
   if (!acts && phase.id !== unknownText)
-    tell(errorAt(at, { code: 'PHASE_MISSING_ACTION', message: `${named} must have prompt, workflow or for-each` }))
+    report(errorAt(at, { code: 'PHASE_MISSING_ACTION', message: `${named} must have prompt, workflow or for-each` }))
   if (phase.collection !== undefined && phase.forEach === undefined)
-    tell(
+    report(
       errorAt(
         { parsed, path: ['phases', index, 'collection'] },
         { code: 'INVALID_COLLECTION_REF', message: `${named} has collection but no for-each` },
@@ -81,7 +81,7 @@ function checkAction(phase: Phase, { parsed, index, tell }: PhaseAt): void {
     )
   if (phase.parallel !== true) return
   if (phase.forEach !== undefined)
-    tell(
+    report(
       warningAt(
         { parsed, path: ['phases', index, 'parallel'], part: 'key' },
         {
@@ -92,7 +92,7 @@ function checkAction(phase: Phase, { parsed, index, tell }: PhaseAt): void {
       ),
     )
   else if (phase.workflow !== undefined)
-    tell(
+    report(
       errorAt(
         { parsed, path: ['phases', index, 'parallel'], part: 'key' },
         {

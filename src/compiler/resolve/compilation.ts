@@ -1,10 +1,10 @@
 import type { Progress } from '../../contract/progress.ts'
 import type { Sprint } from '../../contract/sprint.ts'
 import type { Workflow } from '../../contract/workflow.ts'
-import type { Diagnostic, Source, Tell } from '../parse/diagnostics.ts'
+import type { Diagnostic, Source, AddDiagnostic } from '../parse/diagnostics.ts'
 import type { MergedSettings } from './merge-settings.ts'
 import type { Parsed } from '../parse/parse.ts'
-import type { Library } from './resolve.ts'
+import type { WorkflowLibrary } from './resolve.ts'
 
 export type KnownAgent = {
   /** Model names that the driver accepts; a trailing `*` matches any rest. Absent: any name. */
@@ -36,20 +36,20 @@ export type CompileInput = {
 /** `progress` is absent if and only if a diagnostic is an error. */
 export type CompileResult = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
-export type FileOf<T> = { readonly value: T; readonly parsed: Parsed }
+export type DecodedFile<T> = { readonly value: T; readonly parsed: Parsed }
 
 /** Input of all stages after `resolve`. */
 export type Compilation = {
   readonly input: CompileInput
-  readonly sprint: FileOf<Sprint>
-  readonly main: FileOf<Workflow> & { readonly name: string }
+  readonly sprint: DecodedFile<Sprint>
+  readonly main: DecodedFile<Workflow> & { readonly name: string }
   readonly settings: MergedSettings
-  readonly library: Library
+  readonly library: WorkflowLibrary
   readonly sprintId: string
   /** The items are placeholders, so their fields are unknown. */
   readonly anyItemField?: boolean
-  readonly tell: Tell
+  readonly report: AddDiagnostic
 }
 
 /** The sprint id without its date. */
-export const nameInId = (sprintId: string): string => sprintId.replace(/^\d{4}-\d{2}-\d{2}_/, '')
+export const getSprintName = (sprintId: string): string => sprintId.replace(/^\d{4}-\d{2}-\d{2}_/, '')

@@ -1,20 +1,20 @@
 import { defaultLimits, defaultTimeouts, type Settings } from '../../contract/settings.ts'
 import type { Sprint } from '../../contract/sprint.ts'
-import { defined, type Defined } from './defined.ts'
+import { omitUndefined, type OmitUndefined } from './defined.ts'
 
 /** Highest precedence first: SPRINT.yaml, the workflow, the user's configuration. */
-export type Layers = readonly (Settings | undefined)[]
+export type SettingsLayers = readonly (Settings | undefined)[]
 
 /** Merges field by field: the first layer that sets a field wins; groups are merged recursively. */
-export function mergeSettings(layers: Layers) {
+export function mergeSettings(layers: SettingsLayers) {
   const first = <K extends keyof Settings>(key: K) => layers.find((layer) => layer?.[key] !== undefined)?.[key]
   const agent = first('agent')
   return {
-    ralph: { idleThreshold: 3, minIterations: 0, ...group(layers, 'ralph') },
-    limits: { ...defaultLimits, ...group(layers, 'limits') },
-    timeouts: { ...defaultTimeouts, ...group(layers, 'timeouts') },
-    ...defined({
-      agent: agent === undefined ? undefined : asList(agent),
+    ralph: { idleThreshold: 3, minIterations: 0, ...mergeGroup(layers, 'ralph') },
+    limits: { ...defaultLimits, ...mergeGroup(layers, 'limits') },
+    timeouts: { ...defaultTimeouts, ...mergeGroup(layers, 'timeouts') },
+    ...omitUndefined({
+      agent: agent === undefined ? undefined : toAgentList(agent),
       model: first('model'),
       doneWhen: first('doneWhen'),
       review: first('review'),
@@ -32,21 +32,21 @@ export function mergeSettings(layers: Layers) {
 
 export type MergedSettings = ReturnType<typeof mergeSettings>
 
-export const asList = (agent: string | readonly string[]): string[] =>
+export const toAgentList = (agent: string | readonly string[]): string[] =>
   typeof agent === 'string' ? [agent] : [...agent]
 
 /** Moves the fields of the old `config` to their new place; `checkConfig` reports duplicates. */
-export function withConfig({ config, ...sprint }: Sprint): Sprint {
+export function applyLegacyConfig({ config, ...sprint }: Sprint): Sprint {
   if (!config) return sprint
   const limits = {
-    ...defined({ iterations: config.maxIterations, duration: config.timeBox }),
-    ...defined(sprint.limits ?? {}),
+    ...omitUndefined({ iterations: config.maxIterations, duration: config.timeBox }),
+    ...omitUndefined(sprint.limits ?? {}),
   }
-  return { ...sprint, limits, ...defined({ checkpoint: sprint.checkpoint ?? config.autoCommit }) }
+  return { ...sprint, limits, ...omitUndefined({ checkpoint: sprint.checkpoint ?? config.autoCommit }) }
 }
 
-type Group = 'ralph' | 'limits' | 'timeouts'
+type SettingsGroup = 'ralph' | 'limits' | 'timeouts'
 
-function group<K extends Group>(layers: Layers, key: K): Defined<NonNullable<Settings[K]>> {
-  return Object.assign({}, ...layers.toReversed().map((layer) => defined(layer?.[key] ?? {})))
+function mergeGroup<K extends SettingsGroup>(layers: SettingsLayers, key: K): OmitUndefined<NonNullable<Settings[K]>> {
+  return Object.assign({}, ...layers.toReversed().map((layer) => omitUndefined(layer?.[key] ?? {})))
 }

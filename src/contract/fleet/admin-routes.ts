@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { Change } from './event.ts'
-import { Done, PageQuery, pageOf, Uuid, name, nothing } from './page.ts'
+import { FleetChange } from './event.ts'
+import { DoneResponse, PageQuery, pageSchema, Uuid, resourceName, emptyBody } from './page.ts'
 import { ApiToken, AuditEntry, Me, TokenScope, User, UserRole } from './user.ts'
 import { Delivery, Webhook, WebhookEvent } from './webhook.ts'
 import type { Route } from './route.ts'
 
-const EventsQuery = z.strictObject({
+const EventStreamQuery = z.strictObject({
   /** Limits the stream to this agent, including events inside its sprint. */
   agentId: Uuid.optional(),
   /** Adds the events inside this sprint. */
@@ -36,7 +36,7 @@ export const adminRoutes = {
     path: '/api/tickets',
     needs: 'signed-in',
     summary: 'Creates an address that signs you in on another browser, once and within a minute',
-    body: nothing,
+    body: emptyBody,
     response: z.object({ address: z.string() }),
   },
   signOut: {
@@ -44,8 +44,8 @@ export const adminRoutes = {
     path: '/api/sign-out',
     needs: 'signed-in',
     summary: 'Ends the session',
-    body: nothing,
-    response: Done,
+    body: emptyBody,
+    response: DoneResponse,
   },
   listUsers: {
     method: 'GET',
@@ -74,7 +74,7 @@ export const adminRoutes = {
     path: '/api/tokens',
     needs: 'signed-in',
     summary: 'Creates an API token; it is shown once',
-    body: z.strictObject({ name, scope: TokenScope, days: z.int().min(1).max(366).default(90) }),
+    body: z.strictObject({ name: resourceName, scope: TokenScope, days: z.int().min(1).max(366).default(90) }),
     response: z.object({ token: z.string(), details: ApiToken }),
   },
   revokeToken: {
@@ -82,7 +82,7 @@ export const adminRoutes = {
     path: '/api/tokens/{tokenId}',
     needs: 'signed-in',
     summary: 'Revokes a token',
-    response: Done,
+    response: DoneResponse,
   },
   listWebhooks: {
     method: 'GET',
@@ -112,7 +112,7 @@ export const adminRoutes = {
     path: '/api/webhooks/{webhookId}',
     needs: 'admin',
     summary: 'Deletes a webhook',
-    response: Done,
+    response: DoneResponse,
   },
   listDeliveries: {
     method: 'GET',
@@ -120,14 +120,14 @@ export const adminRoutes = {
     needs: 'admin',
     summary: 'Notifications and whether they were delivered',
     query: PageQuery,
-    response: pageOf(Delivery),
+    response: pageSchema(Delivery),
   },
   retryDelivery: {
     method: 'POST',
     path: '/api/deliveries/{deliveryId}/retry',
     needs: 'admin',
     summary: 'Retries a delivery',
-    body: nothing,
+    body: emptyBody,
     response: Delivery,
   },
   recordDelivery: {
@@ -149,7 +149,7 @@ export const adminRoutes = {
     needs: 'admin',
     summary: 'Who did what, newest first',
     query: PageQuery,
-    response: pageOf(AuditEntry),
+    response: pageSchema(AuditEntry),
   },
   events: {
     method: 'GET',
@@ -157,7 +157,7 @@ export const adminRoutes = {
     needs: 'signed-in',
     summary:
       'Server-sent events: changed rows, and events inside a sprint; with Last-Event-ID it first sends what was missed',
-    query: EventsQuery,
-    response: Change,
+    query: EventStreamQuery,
+    response: FleetChange,
   },
 } as const satisfies Record<string, Route>

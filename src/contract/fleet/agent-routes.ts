@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Agent, AgentRow, Conversation, Estimate, Note, Workspace } from './agent.ts'
+import { Agent, FleetRow, Conversation, Estimate, AgentNote, AgentWorkspace } from './agent.ts'
 import { StoredEvent } from './event.ts'
-import { Done, PageQuery, pageOf, Uuid, name, nothing, program, someText } from './page.ts'
+import { DoneResponse, PageQuery, pageSchema, Uuid, resourceName, emptyBody, programName, requiredText } from './page.ts'
 import { AgentPrompt } from './prompt.ts'
 import { StartRalphMode, StopWhen } from './sprint.ts'
 import { Access, AccessLevel } from './user.ts'
@@ -14,7 +14,7 @@ export const agentRoutes = {
     needs: 'signed-in',
     summary: 'The fleet: agents you can access, with machine and sprint',
     query: PageQuery.extend({ archived: z.stringbool().default(false) }),
-    response: pageOf(AgentRow),
+    response: pageSchema(FleetRow),
   },
   createAgent: {
     method: 'POST',
@@ -22,13 +22,13 @@ export const agentRoutes = {
     needs: 'signed-in',
     summary: 'Creates an agent: a workspace on a machine in which an agent program works. You become its owner',
     body: z.strictObject({
-      name,
+      name: resourceName,
       /** Defaults to a machine that has the program and a free slot. */
       machineId: Uuid.optional(),
-      labels: z.array(name).max(20).optional(),
-      workspace: Workspace,
-      program: program.optional(),
-      model: name.optional(),
+      labels: z.array(resourceName).max(20).optional(),
+      workspace: AgentWorkspace,
+      program: programName.optional(),
+      model: resourceName.optional(),
     }),
     response: Agent,
   },
@@ -37,14 +37,14 @@ export const agentRoutes = {
     path: '/api/agents/{agentId}',
     needs: 'read',
     summary: 'One agent, with machine and sprint',
-    response: AgentRow,
+    response: FleetRow,
   },
   changeAgent: {
     method: 'PATCH',
     path: '/api/agents/{agentId}',
     needs: 'owner',
     summary: 'Renames an agent, or changes its program or model',
-    body: z.strictObject({ name: name.optional(), program: program.optional(), model: name.nullable().optional() }),
+    body: z.strictObject({ name: resourceName.optional(), program: programName.optional(), model: resourceName.nullable().optional() }),
     response: Agent,
   },
   archiveAgent: {
@@ -52,7 +52,7 @@ export const agentRoutes = {
     path: '/api/agents/{agentId}/archive',
     needs: 'owner',
     summary: 'Stops an agent and archives it; its files stay on the machine',
-    body: nothing,
+    body: emptyBody,
     response: Agent,
   },
   startRalphMode: {
@@ -76,16 +76,16 @@ export const agentRoutes = {
     path: '/api/agents/{agentId}/interrupt',
     needs: 'write',
     summary: 'Interrupts the running prompt; pauses the loop, if there is one',
-    body: nothing,
-    response: Done,
+    body: emptyBody,
+    response: DoneResponse,
   },
   resetAgent: {
     method: 'POST',
     path: '/api/agents/{agentId}/reset',
     needs: 'write',
     summary: 'Archives the conversation; the next prompt starts with a fresh context',
-    body: nothing,
-    response: Done,
+    body: emptyBody,
+    response: DoneResponse,
   },
   listConversations: {
     method: 'GET',
@@ -93,14 +93,14 @@ export const agentRoutes = {
     needs: 'read',
     summary: 'Archived conversations, newest first',
     query: PageQuery,
-    response: pageOf(Conversation),
+    response: pageSchema(Conversation),
   },
   listNotes: {
     method: 'GET',
     path: '/api/agents/{agentId}/notes',
     needs: 'read',
     summary: "The agent's own notes, as files",
-    response: z.object({ folder: z.string(), lock: z.boolean().optional(), notes: z.array(Note) }),
+    response: z.object({ folder: z.string(), lock: z.boolean().optional(), notes: z.array(AgentNote) }),
   },
   listAccess: {
     method: 'GET',
@@ -140,7 +140,7 @@ export const promptRoutes = {
     needs: 'read',
     summary: 'The queue: running, queued in order, then ended ones, newest first',
     query: PageQuery,
-    response: pageOf(AgentPrompt),
+    response: pageSchema(AgentPrompt),
   },
   listPromptEvents: {
     method: 'GET',
@@ -148,14 +148,14 @@ export const promptRoutes = {
     needs: 'read',
     summary: 'Events of a prompt, newest first',
     query: PageQuery,
-    response: pageOf(StoredEvent),
+    response: pageSchema(StoredEvent),
   },
   queuePrompt: {
     method: 'POST',
     path: '/api/agents/{agentId}/prompts',
     needs: 'write',
     summary: 'Adds a prompt to the queue',
-    body: z.strictObject({ prompt: someText, model: name.optional() }),
+    body: z.strictObject({ prompt: requiredText, model: resourceName.optional() }),
     response: AgentPrompt,
   },
   cancelPrompt: {

@@ -9,7 +9,7 @@ export const AgentState = z.enum(['creating', 'idle', 'running', 'archived', 'fa
 export type AgentState = z.infer<typeof AgentState>
 
 /** The folder an agent works in. */
-export const Workspace = z.discriminatedUnion('kind', [
+export const AgentWorkspace = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('folder'), path: z.string() }),
   z.object({
     kind: z.literal('clone'),
@@ -26,13 +26,13 @@ export const Workspace = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('worktree'), path: z.string(), branch: z.string() }),
 ])
-export type Workspace = z.output<typeof Workspace>
+export type AgentWorkspace = z.output<typeof AgentWorkspace>
 
 export const Agent = z.object({
   id: Uuid,
   name: z.string(),
   machineId: Uuid,
-  workspace: Workspace,
+  workspace: AgentWorkspace,
   /** The agent program: `claude`, `codex`, `command:…` */
   program: z.string(),
   model: z.string().optional(),
@@ -73,7 +73,7 @@ export const SprintGlance = z.object({
 export type SprintGlance = z.output<typeof SprintGlance>
 
 /** A row of the fleet: the agent, its machine, its sprint. */
-export const AgentRow = z.object({
+export const FleetRow = z.object({
   agent: Agent,
   machine: z.object({ id: Uuid, name: z.string(), reachable: z.boolean(), lastSeenAt: Timestamp.optional() }),
   sprint: SprintGlance.optional(),
@@ -83,7 +83,7 @@ export const AgentRow = z.object({
   /** The caller's access level. */
   access: AccessLevel,
 })
-export type AgentRow = z.output<typeof AgentRow>
+export type FleetRow = z.output<typeof FleetRow>
 
 /** A conversation that was archived by a reset. */
 export const Conversation = z.object({
@@ -97,8 +97,8 @@ export const Conversation = z.object({
 })
 export type Conversation = z.output<typeof Conversation>
 
-export const Note = z.object({ name: z.string(), text: z.string(), updatedAt: Timestamp.optional() })
-export type Note = z.output<typeof Note>
+export const AgentNote = z.object({ name: z.string(), text: z.string(), updatedAt: Timestamp.optional() })
+export type AgentNote = z.output<typeof AgentNote>
 
 /** What the next sprint of this agent will probably take, estimated from its history. */
 export const Estimate = z.object({

@@ -4,26 +4,26 @@ import { CheckResult } from '../progress.ts'
 import { PhaseReport, Report } from '../report.ts'
 import { Timestamp } from '../time.ts'
 
-const iteration = z.int().min(0)
-const attempt = z.int().min(0)
+const iterationField = z.int().min(0)
+const attemptField = z.int().min(0)
 
-const RunAttempt = z.object({ type: z.literal('run-attempt'), iteration, attempt })
+const RunAttempt = z.object({ type: z.literal('run-attempt'), iteration: iterationField, attempt: attemptField })
 
 /** The orders that a machine executes; the backend executes all others. */
-export const CarriedOut = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('run-checks'), iteration, names: z.array(z.string()).readonly() }),
-  z.object({ type: z.literal('run-gate'), iteration }),
-  z.object({ type: z.literal('run-review'), iteration }),
-  z.object({ type: z.literal('make-checkpoint'), iteration }),
-  z.object({ type: z.literal('run-hook'), iteration, hookId: z.string() }),
+export const MachineOrder = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('run-checks'), iteration: iterationField, names: z.array(z.string()).readonly() }),
+  z.object({ type: z.literal('run-gate'), iteration: iterationField }),
+  z.object({ type: z.literal('run-review'), iteration: iterationField }),
+  z.object({ type: z.literal('make-checkpoint'), iteration: iterationField }),
+  z.object({ type: z.literal('run-hook'), iteration: iterationField, hookId: z.string() }),
   z.object({ type: z.literal('clean-worktree') }),
 ])
-export type CarriedOut = z.output<typeof CarriedOut>
+export type MachineOrder = z.output<typeof MachineOrder>
 
 export const PromptOrder = RunAttempt
 export type PromptOrder = z.output<typeof PromptOrder>
 
-const AttemptEnd = z.discriminatedUnion('kind', [
+const ReportedAttemptEnd = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('report'), report: Report }),
   z.object({ kind: z.literal('phase-report'), report: PhaseReport }),
   z.object({ kind: z.literal('malformed'), reason: z.string(), session: z.string().optional() }),
@@ -40,23 +40,23 @@ const AttemptEnd = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('aborted'), session: z.string().optional() }),
 ])
 
-const Spent = z.object({
+const ReviewCost = z.object({
   usage: Usage,
   costUsd: z.number().optional(),
   costEstimated: z.boolean().optional(),
   model: z.string().optional(),
 })
 
-const at = Timestamp
-const shared = { at, iteration }
+const timestampField = Timestamp
+const commonFields = { at: timestampField, iteration: iterationField }
 
 /** The facts that a machine may report: results of the orders it executes. */
 export const MachineFact = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('attempt-ended'),
-    ...shared,
-    attempt,
-    end: AttemptEnd,
+    ...commonFields,
+    attempt: attemptField,
+    end: ReportedAttemptEnd,
     usage: Usage,
     costUsd: z.number().optional(),
     costEstimated: z.boolean().optional(),
@@ -66,36 +66,36 @@ export const MachineFact = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('checks-ended'),
-    ...shared,
+    ...commonFields,
     results: z.array(CheckResult).readonly(),
     checkFiles: z.array(z.object({ file: z.string(), hash: z.string() })).optional(),
     tampered: z.array(z.string()).readonly().optional(),
   }),
   z.object({
     type: z.literal('gate-ended'),
-    ...shared,
+    ...commonFields,
     exitCode: z.int().nullable(),
     output: z.string(),
     error: z.string().optional(),
   }),
   z.object({
     type: z.literal('review-ended'),
-    ...shared,
+    ...commonFields,
     passed: z.boolean(),
     summary: z.string(),
     unable: z.literal(true).optional(),
-    spent: Spent.optional(),
+    spent: ReviewCost.optional(),
   }),
-  z.object({ type: z.literal('checkpoint-made'), ...shared, commit: z.string().optional() }),
+  z.object({ type: z.literal('checkpoint-made'), ...commonFields, commit: z.string().optional() }),
   z.object({
     type: z.literal('hook-ended'),
-    ...shared,
+    ...commonFields,
     hookId: z.string(),
     exitCode: z.int().nullable(),
     error: z.string().optional(),
     output: z.string().optional(),
-    spent: Spent.optional(),
+    spent: ReviewCost.optional(),
   }),
-  z.object({ type: z.literal('worktree-cleaned'), at, kept: z.string().optional() }),
+  z.object({ type: z.literal('worktree-cleaned'), at: timestampField, kept: z.string().optional() }),
 ])
 export type MachineFact = z.output<typeof MachineFact>

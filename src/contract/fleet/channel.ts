@@ -4,31 +4,31 @@ import { Outcome } from '../outcome.ts'
 import { Progress } from '../progress.ts'
 import { Check } from '../settings.ts'
 import { Timestamp } from '../time.ts'
-import { Conversation, Workspace } from './agent.ts'
-import { CarriedOut, MachineFact, PromptOrder } from './channel-work.ts'
-import { Preflight, Program, Version } from './machine.ts'
+import { Conversation, AgentWorkspace } from './agent.ts'
+import { MachineOrder, MachineFact, PromptOrder } from './channel-work.ts'
+import { Preflight, InstalledProgram, Version } from './machine.ts'
 import { Uuid } from './page.ts'
 import { Protocol } from './sprint.ts'
 
 /** Protocol versions that this build speaks. Adjacent releases of Ralph have at least one in common. */
-export const spoken = { oldest: 1, newest: 1 } as const
+export const protocolVersions = { oldest: 1, newest: 1 } as const
 
 /** Maximum length of a whole message, and of one frame. */
-export const longestMessage = 16 * 1024 * 1024
-export const longestFrame = 1024 * 1024
+export const maxMessageBytes = 16 * 1024 * 1024
+export const maxFrameBytes = 1024 * 1024
 /** The middle of longer tool outputs is cut out; `read-file` returns the whole. */
-export const longestOutput = 16 * 1024
+export const maxOutputLength = 16 * 1024
 
-const agent = { agentId: Uuid }
+const agentField = { agentId: Uuid }
 
 /** State of the notes folder after a prompt or on request. An unreadable lock does not count as deleted. */
-export const TaskLock = z.discriminatedUnion('state', [
+export const TaskLockState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('present') }),
   /** `outcome`: the content of the OUTCOME file; if `unknown`, the agent's last message decides. */
   z.object({ state: z.literal('gone'), outcome: z.enum(['done', 'stuck', 'unknown']), sentence: z.string() }),
   z.object({ state: z.literal('unreadable'), reason: z.string() }),
 ])
-export type TaskLock = z.output<typeof TaskLock>
+export type TaskLockState = z.output<typeof TaskLockState>
 
 /** How a prompt ended. A prompt ends only once. */
 export const PromptEnd = z.discriminatedUnion('kind', [
@@ -44,7 +44,7 @@ export const PromptEnd = z.discriminatedUnion('kind', [
 export type PromptEnd = z.output<typeof PromptEnd>
 
 /** A prompt of the loop, or of a user. */
-const Asked = z.discriminatedUnion('kind', [
+const PromptSource = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('order'),
     sprintId: Uuid,
@@ -75,9 +75,9 @@ export const AgentJournalEvent = z.object({
 export type AgentJournalEvent = z.output<typeof AgentJournalEvent>
 
 const InventoryAgent = z.object({
-  ...agent,
+  ...agentField,
   state: z.enum(['idle', 'running', 'archived', 'failed']),
-  workspace: Workspace,
+  workspace: AgentWorkspace,
   /** Its path on disk. */
   folder: z.string(),
   reason: z.string().optional(),
@@ -100,7 +100,7 @@ export const Inventory = z.object({
   roots: z.array(z.string()),
   diskFreeBytes: z.number().optional(),
   /** Absent until the machine has looked for programs; a later inventory contains them. */
-  programs: z.array(Program).optional(),
+  programs: z.array(InstalledProgram).optional(),
   agents: z.array(InventoryAgent),
   /** Number of reports that the backend has not stored yet. */
   waiting: z.int().min(0),
@@ -113,7 +113,7 @@ const FileArea = z.enum(['workspace', 'agent', 'notes'])
 const Commit = z.string().regex(/^[0-9a-f]{40,64}$/)
 
 /** `pushed`: the commit with the current files, if the workspace has a push target and the push succeeded. */
-const end = { endedAt: Timestamp, pushed: Commit.optional() }
+const endFields = { endedAt: Timestamp, pushed: Commit.optional() }
 
 /**
  * Requests of the backend to a machine. `kept` requests wait in the outbox until the machine has stored them, survive
@@ -121,62 +121,62 @@ const end = { endedAt: Timestamp, pushed: Commit.optional() }
  * machine that answers now.
  */
 export const requests = {
-  'create-workspace': kept(
+  'create-workspace': durable(
     {
-      ...agent,
+      ...agentField,
       name: z.string(),
-      workspace: Workspace,
+      workspace: AgentWorkspace,
       /** The last commit pushed by a lost machine; the files are restored from it. */
       from: z.object({ sprintId: Uuid, commit: Commit }).optional(),
     },
     { folder: z.string() },
   ),
-  'archive-workspace': kept({ ...agent }, {}),
-  prompt: kept(
+  'archive-workspace': durable({ ...agentField }, {}),
+  prompt: durable(
     {
       promptId: Uuid,
-      ...agent,
+      ...agentField,
       /** The agent program: `claude`, `codex`, `command:…` */
       program: z.string(),
-      asked: Asked,
+      asked: PromptSource,
       /** The machine must start it within this time after it last heard from the backend. */
       leaseMs: z.int().min(1000),
     },
     {},
   ),
-  'carry-out': kept(
+  'carry-out': durable(
     {
       orderId: z.string().min(1).max(300),
-      ...agent,
+      ...agentField,
       program: z.string(),
       sprintId: Uuid,
-      order: CarriedOut,
+      order: MachineOrder,
       progress: Progress,
       leaseMs: z.int().min(1000).optional(),
     },
     {},
   ),
-  interrupt: kept(
-    { ...agent, promptId: Uuid.optional(), when: z.enum(['now', 'turn']) },
+  interrupt: durable(
+    { ...agentField, promptId: Uuid.optional(), when: z.enum(['now', 'turn']) },
     /** Whether a running or waiting prompt was ended. */
     { interrupted: z.boolean() },
   ),
   /** Ends the conversation; its transcript stays readable. */
-  reset: kept({ ...agent }, { conversationId: z.string().optional() }),
-  'ralph-mode-setup': kept({ ...agent, taskDescription: z.string() }, { directory: z.string() }),
+  reset: durable({ ...agentField }, { conversationId: z.string().optional() }),
+  'ralph-mode-setup': durable({ ...agentField, taskDescription: z.string() }, { directory: z.string() }),
   /** Removes the lock when a user stops Ralph Mode. */
-  'ralph-mode-end': kept({ ...agent }, {}),
-  checkpoint: kept(
-    { ...agent, sprintId: Uuid, iteration: z.int(), message: z.string() },
+  'ralph-mode-end': durable({ ...agentField }, {}),
+  checkpoint: durable(
+    { ...agentField, sprintId: Uuid, iteration: z.int(), message: z.string() },
     { commit: z.string().optional() },
   ),
   /** `saved`: the checkpoint with the previous files. Refused while a prompt runs. */
-  restore: kept({ ...agent, sprintId: Uuid, iteration: z.int() }, { saved: z.string() }),
+  restore: durable({ ...agentField, sprintId: Uuid, iteration: z.int() }, { saved: z.string() }),
   /** Installs that version of Ralph as configured on the machine, and restarts. */
-  update: kept({ version: Version }, {}),
-  'ralph-mode-check-lock': live({ ...agent }, { exists: z.boolean(), lock: TaskLock }),
+  update: durable({ version: Version }, {}),
+  'ralph-mode-check-lock': live({ ...agentField }, { exists: z.boolean(), lock: TaskLockState }),
   'claude-state': live(
-    { ...agent },
+    { ...agentField },
     {
       isReady: z.boolean(),
       hasBlockingAutomation: z.boolean(),
@@ -187,7 +187,7 @@ export const requests = {
   ),
   'read-file': live(
     {
-      ...agent,
+      ...agentField,
       area: FileArea,
       path: z.string().max(4096),
       offset: z.int().min(0),
@@ -198,27 +198,27 @@ export const requests = {
     },
     { size: z.int(), base64: z.string() },
   ),
-  diff: live({ ...agent, sprintId: Uuid, from: z.int(), to: z.int() }, { patch: z.string(), truncated: z.boolean() }),
+  diff: live({ ...agentField, sprintId: Uuid, from: z.int(), to: z.int() }, { patch: z.string(), truncated: z.boolean() }),
   notes: live(
-    { ...agent },
+    { ...agentField },
     {
       directory: z.string(),
       files: z.array(z.object({ name: z.string(), size: z.int(), updatedAt: Timestamp, text: z.string().optional() })),
     },
   ),
-  conversations: live({ ...agent }, { conversations: z.array(Conversation) }),
-  'detect-checks': live({ ...agent }, { checks: z.array(Check) }),
+  conversations: live({ ...agentField }, { conversations: z.array(Conversation) }),
+  'detect-checks': live({ ...agentField }, { checks: z.array(Check) }),
   preflight: live({ agentId: Uuid.optional(), program: z.string() }, { preflight: Preflight }),
 } as const
 
 /** Reports and requests of a machine to the backend. */
 export const reports = {
-  'prompt-ended': kept({ promptId: Uuid, ...agent, ...end, end: PromptEnd, lock: TaskLock.optional() }, {}),
-  'order-ended': kept(
+  'prompt-ended': durable({ promptId: Uuid, ...agentField, ...endFields, end: PromptEnd, lock: TaskLockState.optional() }, {}),
+  'order-ended': durable(
     {
       orderId: z.string(),
-      ...agent,
-      ...end,
+      ...agentField,
+      ...endFields,
       /** Absent if the order was cancelled or could not be executed. */
       fact: MachineFact.optional(),
       reason: z.string().optional(),
@@ -235,38 +235,38 @@ export const reports = {
     },
   ),
   /** The next batch of an agent is sent once this one is stored. */
-  events: live({ ...agent, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
+  events: live({ ...agentField, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
   renew: live({ csr: z.string().max(10_000) }, { certificate: z.string(), authorities: z.string() }),
 } as const
 
 export type RequestType = keyof typeof requests
 export type ReportType = keyof typeof reports
-export type KeptRequest = { [T in RequestType]: (typeof requests)[T]['way'] extends 'kept' ? T : never }[RequestType]
-export type LiveRequest = Exclude<RequestType, KeptRequest>
+export type DurableRequest = { [T in RequestType]: (typeof requests)[T]['way'] extends 'kept' ? T : never }[RequestType]
+export type LiveRequest = Exclude<RequestType, DurableRequest>
 
 export type RequestBody<T extends RequestType> = z.output<(typeof requests)[T]['body']>
 export type RequestReply<T extends RequestType> = z.output<(typeof requests)[T]['reply']>
 export type ReportBody<T extends ReportType> = z.output<(typeof reports)[T]['body']>
 export type ReportReply<T extends ReportType> = z.output<(typeof reports)[T]['reply']>
 
-const repliesTo = { to: z.string(), type: z.string() }
+const replyHeader = { to: z.string(), type: z.string() }
 
 /** The result of a call; `to` is the ID of the request. `success: false` never carries a result. */
 export const Reply = z.discriminatedUnion('success', [
-  z.object({ success: z.literal(true), ...repliesTo, result: z.unknown() }),
-  z.object({ success: z.literal(false), ...repliesTo, code: z.string(), message: z.string() }),
+  z.object({ success: z.literal(true), ...replyHeader, result: z.unknown() }),
+  z.object({ success: z.literal(false), ...replyHeader, code: z.string(), message: z.string() }),
 ])
 export type Reply = z.output<typeof Reply>
 
-function kept<B extends z.ZodRawShape, R extends z.ZodRawShape>(body: B, reply: R) {
-  return { way: 'kept' as const, body: z.object(body), reply: answer(reply) }
+function durable<B extends z.ZodRawShape, R extends z.ZodRawShape>(body: B, reply: R) {
+  return { way: 'kept' as const, body: z.object(body), reply: replySchema(reply) }
 }
 
 function live<B extends z.ZodRawShape, R extends z.ZodRawShape>(body: B, reply: R) {
-  return { way: 'live' as const, body: z.object(body), reply: answer(reply) }
+  return { way: 'live' as const, body: z.object(body), reply: replySchema(reply) }
 }
 
 /** As in the seed, success has its own shape, and a failure cannot be mistaken for a result. */
-function answer<R extends z.ZodRawShape>(reply: R) {
+function replySchema<R extends z.ZodRawShape>(reply: R) {
   return z.object({ success: z.literal(true), ...reply })
 }

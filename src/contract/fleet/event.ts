@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { SprintEvent } from '../events.ts'
 import { Timestamp } from '../time.ts'
-import { AgentRow } from './agent.ts'
+import { FleetRow } from './agent.ts'
 import { Machine } from './machine.ts'
 import { Uuid } from './page.ts'
 import { AgentPrompt } from './prompt.ts'
-import { Question } from './question.ts'
+import { SprintQuestion } from './question.ts'
 
 /** A stored event of a sprint or conversation. `seq` increases by one within the sprint. */
 export const StoredEvent = z.object({
@@ -23,13 +23,13 @@ export const StoredEvent = z.object({
 export type StoredEvent = z.output<typeof StoredEvent>
 
 /** The content of one SSE frame; `type` is its event name. Rows are complete, so a client only replaces them. */
-export const Change = z.discriminatedUnion('type', [
+export const FleetChange = z.discriminatedUnion('type', [
   z.object({ type: z.literal('event'), event: StoredEvent }),
-  z.object({ type: z.literal('agent'), row: AgentRow }),
+  z.object({ type: z.literal('agent'), row: FleetRow }),
   z.object({ type: z.literal('agent-gone'), agentId: Uuid }),
   z.object({ type: z.literal('prompt'), prompt: AgentPrompt }),
   z.object({ type: z.literal('machine'), machine: Machine }),
-  z.object({ type: z.literal('question'), question: Question }),
+  z.object({ type: z.literal('question'), question: SprintQuestion }),
   /** The sprint has a new revision; clients that show it request it. */
   z.object({ type: z.literal('sprint'), sprintId: Uuid, agentId: Uuid, rev: z.int() }),
   /** No change; the ID of this frame is the current position. Sent once the client is up to date, and every 15 s. */
@@ -37,4 +37,4 @@ export const Change = z.discriminatedUnion('type', [
   /** The client missed too much, or its access has changed: request everything again. */
   z.object({ type: z.literal('start-over') }),
 ])
-export type Change = z.output<typeof Change>
+export type FleetChange = z.output<typeof FleetChange>

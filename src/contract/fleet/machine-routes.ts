@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { JoinToken, Machine, Preflight, Version } from './machine.ts'
-import { name, nothing, program } from './page.ts'
+import { CreatedJoinToken, Machine, Preflight, Version } from './machine.ts'
+import { resourceName, emptyBody, programName } from './page.ts'
 import type { Route } from './route.ts'
 
 export const machineRoutes = {
@@ -17,11 +17,11 @@ export const machineRoutes = {
     needs: 'admin',
     summary: 'Creates a token with which one machine can join within 15 minutes',
     body: z.strictObject({
-      name: name.optional(),
-      labels: z.array(name).max(20).optional(),
+      name: resourceName.optional(),
+      labels: z.array(resourceName).max(20).optional(),
       approve: z.boolean().optional().describe('An admin must approve the machine before it can connect'),
     }),
-    response: JoinToken,
+    response: CreatedJoinToken,
   },
   changeMachine: {
     method: 'PATCH',
@@ -30,8 +30,8 @@ export const machineRoutes = {
     summary: 'Approves, cordons, drains or frees a machine (which clears its alarm); sets labels and slots',
     body: z.strictObject({
       status: z.enum(['active', 'cordoned', 'draining']).optional(),
-      name: name.optional(),
-      labels: z.array(name).max(20).optional(),
+      name: resourceName.optional(),
+      labels: z.array(resourceName).max(20).optional(),
       slots: z.int().min(0).max(1000).optional(),
     }),
     response: Machine,
@@ -41,7 +41,7 @@ export const machineRoutes = {
     path: '/api/machines/{machineId}/revoke',
     needs: 'admin',
     summary: "Revokes the machine's certificate and closes its connection",
-    body: nothing,
+    body: emptyBody,
     response: Machine,
   },
   updateMachine: {
@@ -57,7 +57,7 @@ export const machineRoutes = {
     path: '/api/machines/{machineId}/preflight',
     needs: 'signed-in',
     summary: 'Whether an agent program could start there now',
-    body: z.strictObject({ program }),
+    body: z.strictObject({ program: programName }),
     response: Preflight,
   },
 } as const satisfies Record<string, Route>

@@ -7,7 +7,7 @@ export const MachineStatus = z.enum(['pending', 'active', 'cordoned', 'draining'
 export type MachineStatus = z.infer<typeof MachineStatus>
 
 /** An agent program found on a machine, with what is known about it without a paid call. */
-export const Program = z.object({
+export const InstalledProgram = z.object({
   name: z.string(),
   version: z.string().optional(),
   tested: z.boolean().optional(),
@@ -15,7 +15,7 @@ export const Program = z.object({
   /** Why it is unusable. */
   problem: z.string().optional(),
 })
-export type Program = z.output<typeof Program>
+export type InstalledProgram = z.output<typeof InstalledProgram>
 
 /** A version of Ralph. It becomes part of a shell command, so nothing else is accepted. */
 export const Version = z
@@ -40,7 +40,7 @@ export const Machine = z.object({
   diskFreeBytes: z.number().optional(),
   /** The machine's clock minus ours; informational only. */
   clockSkewMs: z.number().optional(),
-  programs: z.array(Program),
+  programs: z.array(InstalledProgram),
   /** Folders that may contain workspaces. */
   roots: z.array(z.string()),
   certificate: z.object({ serial: z.string(), expiresAt: Timestamp }).optional(),
@@ -53,7 +53,7 @@ export const Machine = z.object({
 })
 export type Machine = z.output<typeof Machine>
 
-export const JoinToken = z.object({
+export const CreatedJoinToken = z.object({
   id: Uuid,
   /** Shown once. */
   token: z.string(),
@@ -61,10 +61,10 @@ export const JoinToken = z.object({
   command: z.string(),
   expiresAt: Timestamp,
 })
-export type JoinToken = z.output<typeof JoinToken>
+export type CreatedJoinToken = z.output<typeof CreatedJoinToken>
 
 export const Preflight = z.object({
-  program: Program,
+  program: InstalledProgram,
   /** The account's usage limit resets at this time. */
   limitUntil: Timestamp.optional(),
   diskFreeBytes: z.number().optional(),

@@ -11,17 +11,17 @@ export const PageQuery = z.strictObject({
 export type PageQuery = z.output<typeof PageQuery>
 
 /** One page of a list; `next` is absent on the last page. */
-export const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().optional() })
+export const pageSchema = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().optional() })
 
 export type Page<T> = { items: T[]; next?: string | undefined }
 
 /** A response without data. */
-export const Done = z.object({ success: z.literal(true) })
-export const done: z.output<typeof Done> = { success: true }
+export const DoneResponse = z.object({ success: z.literal(true) })
+export const doneResponse: z.output<typeof DoneResponse> = { success: true }
 
-export const name = z.string().trim().min(1).max(100)
+export const resourceName = z.string().trim().min(1).max(100)
 /** An agent program: a name, or `command:` with a path. */
-export const program = z.string().trim().min(1).max(4200)
-export const someText = z.string().trim().min(1).max(100_000)
+export const programName = z.string().trim().min(1).max(4200)
+export const requiredText = z.string().trim().min(1).max(100_000)
 /** A body without fields. */
-export const nothing = z.strictObject({})
+export const emptyBody = z.strictObject({})

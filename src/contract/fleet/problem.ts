@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorCodes, RalphError, type ErrorCode } from '../errors.ts'
 
 /** RFC 9457: an error as returned by the API. Branch on `code`. */
-export const Problem = z.object({
+export const ProblemDetails = z.object({
   type: z.literal('about:blank'),
   title: z.string(),
   status: z.int(),
@@ -12,11 +12,11 @@ export const Problem = z.object({
   /** Invalid fields of the request. */
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 })
-export type Problem = z.output<typeof Problem>
+export type ProblemDetails = z.output<typeof ProblemDetails>
 
 /** The error that the backend threw. */
-export function errorOf({ code, title, hint }: Problem): RalphError {
-  return new RalphError(isCode(code) ? code : 'INTERNAL', title, hint === undefined ? {} : { hint })
+export function toRalphError({ code, title, hint }: ProblemDetails): RalphError {
+  return new RalphError(isKnownCode(code) ? code : 'INTERNAL', title, hint === undefined ? {} : { hint })
 }
 
-const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code)
+const isKnownCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code)

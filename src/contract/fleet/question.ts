@@ -6,7 +6,7 @@ export const QuestionStatus = z.enum(['open', 'answered', 'expired', 'superseded
 export type QuestionStatus = z.infer<typeof QuestionStatus>
 
 /** A question that only a person can answer. */
-export const Question = z.object({
+export const SprintQuestion = z.object({
   id: Uuid,
   sprintId: Uuid,
   agentId: Uuid,
@@ -24,4 +24,4 @@ export const Question = z.object({
   answeredBy: z.string().optional(),
   answeredAt: Timestamp.optional(),
 })
-export type Question = z.output<typeof Question>
+export type SprintQuestion = z.output<typeof SprintQuestion>

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 /**
  * Who may call a route. `read`, `write` and `owner` are access levels on the agent that the ID in the path belongs to.
  */
-export type Needs = 'nobody' | 'signed-in' | 'read' | 'write' | 'owner' | 'admin'
+export type RouteAccess = 'nobody' | 'signed-in' | 'read' | 'write' | 'owner' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -15,7 +15,7 @@ export type Route = {
   readonly method: Method
   /** `{name}` stands for an id. */
   readonly path: string
-  readonly needs: Needs
+  readonly needs: RouteAccess
   readonly summary: string
   readonly query?: z.ZodType
   readonly body?: z.ZodType
@@ -28,10 +28,10 @@ export type Route = {
 }
 
 /** The names of the IDs in a path. */
-export type IdsIn<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | IdsIn<Rest> : never
+export type PathIds<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | PathIds<Rest> : never
 
-export const idsIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+export const listPathIds = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
 /** Inserts IDs into a path such as `/api/agents/{agentId}`. */
-export const pathWith = (path: string, ids: Readonly<Record<string, string>>): string =>
+export const buildPath = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ''))

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { StoredEvent } from './event.ts'
-import { PageQuery, pageOf, Uuid, nothing, someText } from './page.ts'
-import { Question, QuestionStatus } from './question.ts'
-import { Diff, Iteration, Sprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
+import { PageQuery, pageSchema, Uuid, emptyBody, requiredText } from './page.ts'
+import { SprintQuestion, QuestionStatus } from './question.ts'
+import { SprintDiff, SprintIteration, FleetSprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
 import type { Route } from './route.ts'
 
-const when = z.strictObject({ when: StopWhen.default('iteration') })
+const stopWhenBody = z.strictObject({ when: StopWhen.default('iteration') })
 
 export const sprintRoutes = {
   listSprints: {
@@ -14,7 +14,7 @@ export const sprintRoutes = {
     needs: 'signed-in',
     summary: 'Sprints of the agents you can access, newest first',
     query: PageQuery.extend({ agentId: Uuid.optional() }),
-    response: pageOf(Sprint),
+    response: pageSchema(FleetSprint),
   },
   startSprint: {
     method: 'POST',
@@ -22,14 +22,14 @@ export const sprintRoutes = {
     needs: 'write',
     summary: 'Starts a planned sprint: a goal, or a SPRINT.yaml',
     body: StartSprint,
-    response: Sprint,
+    response: FleetSprint,
   },
   getSprint: {
     method: 'GET',
     path: '/api/sprints/{sprintId}',
     needs: 'read',
     summary: 'A sprint with its whole state',
-    response: Sprint,
+    response: FleetSprint,
     revision: 'given',
   },
   pauseSprint: {
@@ -37,40 +37,40 @@ export const sprintRoutes = {
     path: '/api/sprints/{sprintId}/pause',
     needs: 'write',
     summary: 'Pauses after the iteration, after the turn, or now',
-    body: when,
-    response: Sprint,
+    body: stopWhenBody,
+    response: FleetSprint,
   },
   resumeSprint: {
     method: 'POST',
     path: '/api/sprints/{sprintId}/resume',
     needs: 'write',
     summary: 'Resumes with the next iteration',
-    body: nothing,
-    response: Sprint,
+    body: emptyBody,
+    response: FleetSprint,
   },
   stopSprint: {
     method: 'POST',
     path: '/api/sprints/{sprintId}/stop',
     needs: 'write',
     summary: 'Stops after the iteration, after the turn, or now; resumable',
-    body: when,
-    response: Sprint,
+    body: stopWhenBody,
+    response: FleetSprint,
   },
   answerSprint: {
     method: 'POST',
     path: '/api/sprints/{sprintId}/answer',
     needs: 'write',
     summary: 'Answers the open question and resumes the sprint',
-    body: z.strictObject({ answer: someText }),
-    response: Sprint,
+    body: z.strictObject({ answer: requiredText }),
+    response: FleetSprint,
   },
   tellSprint: {
     method: 'POST',
     path: '/api/sprints/{sprintId}/tell',
     needs: 'write',
     summary: 'Sends the agent a message: with its next iteration, or by interrupting it now',
-    body: z.strictObject({ text: someText, now: z.boolean().default(false) }),
-    response: Sprint,
+    body: z.strictObject({ text: requiredText, now: z.boolean().default(false) }),
+    response: FleetSprint,
   },
   restoreSprint: {
     method: 'POST',
@@ -87,7 +87,7 @@ export const sprintRoutes = {
     needs: 'read',
     summary: 'Receipts of all iterations, newest first',
     query: PageQuery,
-    response: pageOf(Iteration),
+    response: pageSchema(SprintIteration),
   },
   listEvents: {
     method: 'GET',
@@ -99,7 +99,7 @@ export const sprintRoutes = {
       search: z.string().max(200).optional(),
       kind: z.enum(['text', 'tool', 'other']).optional(),
     }),
-    response: pageOf(StoredEvent),
+    response: pageSchema(StoredEvent),
   },
   readOutput: {
     method: 'GET',
@@ -118,7 +118,7 @@ export const sprintRoutes = {
       from: z.coerce.number().int().min(0).optional(),
       to: z.coerce.number().int().min(0).optional(),
     }),
-    response: Diff,
+    response: SprintDiff,
   },
   listQuestions: {
     method: 'GET',
@@ -126,15 +126,15 @@ export const sprintRoutes = {
     needs: 'signed-in',
     summary: 'Questions to people, open ones first',
     query: PageQuery.extend({ status: QuestionStatus.optional() }),
-    response: pageOf(Question),
+    response: pageSchema(SprintQuestion),
   },
   dismissQuestion: {
     method: 'POST',
     path: '/api/questions/{questionId}/dismiss',
     needs: 'write',
     summary: 'Dismisses a question without an answer; the sprint keeps its state',
-    body: nothing,
-    response: Question,
+    body: emptyBody,
+    response: SprintQuestion,
   },
   usage: {
     method: 'GET',

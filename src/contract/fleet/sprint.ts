@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { IterationRecord, Progress } from '../progress.ts'
-import { text } from '../settings.ts'
+import { nonEmptyText } from '../settings.ts'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 
@@ -12,7 +12,7 @@ export const Protocol = z.enum(['notes', 'report'])
 export type Protocol = z.infer<typeof Protocol>
 
 /** A sprint with its whole state; `progress` is the content of PROGRESS.yaml as JSON. */
-export const Sprint = z.object({
+export const FleetSprint = z.object({
   id: Uuid,
   agentId: Uuid,
   protocol: Protocol,
@@ -25,7 +25,7 @@ export const Sprint = z.object({
   lastEventAt: Timestamp.optional(),
   createdAt: Timestamp,
 })
-export type Sprint = z.output<typeof Sprint>
+export type FleetSprint = z.output<typeof FleetSprint>
 
 /** Limits of a new sprint. Durations are milliseconds. */
 const StartLimits = z.strictObject({
@@ -37,9 +37,9 @@ const StartLimits = z.strictObject({
 })
 export type StartLimits = z.output<typeof StartLimits>
 
-const StartCheck = z.strictObject({ run: text.max(2000), name: z.string().max(200).optional() })
+const StartCheck = z.strictObject({ run: nonEmptyText.max(2000), name: z.string().max(200).optional() })
 
-const common = {
+const startFields = {
   doneWhen: z.array(StartCheck).max(50).optional().describe('Absent: detected in the project; empty: none'),
   limits: StartLimits.optional(),
   program: z.string().max(200).optional(),
@@ -55,7 +55,7 @@ export const StartRalphMode = z.strictObject({
   taskDescription: z.string().trim().min(1).max(100_000),
   /** Minimum time between two prompts. */
   minIntervalMs: z.int().min(0).optional(),
-  ...common,
+  ...startFields,
 })
 export type StartRalphMode = z.output<typeof StartRalphMode>
 
@@ -64,7 +64,7 @@ export const StartSprint = z.strictObject({
   goal: z.string().trim().min(1).max(100_000).optional(),
   sprintYaml: z.string().max(1_000_000).optional(),
   workflows: z.record(z.string().max(200), z.string().max(1_000_000)).optional(),
-  ...common,
+  ...startFields,
 })
 export type StartSprint = z.output<typeof StartSprint>
 
@@ -72,7 +72,7 @@ export type StartSprint = z.output<typeof StartSprint>
 export const StopWhen = z.enum(['iteration', 'turn', 'now'])
 export type StopWhen = z.infer<typeof StopWhen>
 
-export const Diff = z.object({
+export const SprintDiff = z.object({
   from: z.string(),
   to: z.string(),
   files: z.array(
@@ -86,10 +86,10 @@ export const Diff = z.object({
   ),
   truncated: z.boolean(),
 })
-export type Diff = z.output<typeof Diff>
+export type SprintDiff = z.output<typeof SprintDiff>
 
-export const Iteration = IterationRecord
-export type Iteration = z.output<typeof Iteration>
+export const SprintIteration = IterationRecord
+export type SprintIteration = z.output<typeof SprintIteration>
 
 /** Usage of one day, by one agent with one model. */
 export const UsageRow = z.object({

@@ -1,23 +1,23 @@
 import { expect, it } from 'vitest'
-import { after, noon, started, work } from '../../../test/support/builders.ts'
-import { aPhase, aStandard, breaks, completes } from '../../../test/support/phases.ts'
+import { after, noon, started, workOrders } from '../../../test/support/builders.ts'
+import { buildPhase, buildStandard, breaks, completes } from '../../../test/support/phases.ts'
 import type { Fact } from '../fact.ts'
-import { modelFor } from './choice.ts'
+import { choosePhaseModel } from './choice.ts'
 
-const phases = [aPhase('a', { model: 'opus' }), aPhase('b', { agent: ['codex', 'gemini'], model: 'gpt' })]
+const phases = [buildPhase('a', { model: 'opus' }), buildPhase('b', { agent: ['codex', 'gemini'], model: 'gpt' })]
 
 /** The agent and model of the second phase. */
 function worker(given: Partial<Extract<Fact, { type: 'started' }>>) {
-  const { progress } = after(aStandard(phases), started({ agents: ['claude'], ...given }), completes('a'))
+  const { progress } = after(buildStandard(phases), started({ agents: ['claude'], ...given }), completes('a'))
   const [live] = progress.live
-  return live && [live.agent, modelFor(progress, live)]
+  return live && [live.agent, choosePhaseModel(progress, live)]
 }
 
 it('a phase uses its own agent and model, else those of the sprint', () => {
-  const { progress } = after(aStandard(phases), started({ agents: ['claude'] }))
+  const { progress } = after(buildStandard(phases), started({ agents: ['claude'] }))
   const [live] = progress.live
 
-  expect(live && [live.agent, modelFor(progress, live)]).toEqual(['claude', 'opus'])
+  expect(live && [live.agent, choosePhaseModel(progress, live)]).toEqual(['claude', 'opus'])
   expect(worker({})).toEqual(['codex', 'gpt'])
 })
 
@@ -31,8 +31,8 @@ it('an agent that is not installed is skipped, and a fallback uses its own model
   expect(worker({ choice: { missing: ['codex'] } })).toEqual(['gemini', undefined])
 
   const limited = breaks('b', { class: 'usage_limit', resetsAt: noon + 1000 })
-  const { progress, orders } = after(aStandard(phases), started({ agents: ['claude'] }), completes('a'), limited)
+  const { progress, orders } = after(buildStandard(phases), started({ agents: ['claude'] }), completes('a'), limited)
   const [live] = progress.live
-  expect(live && [live.agent, modelFor(progress, live)]).toEqual(['gemini', undefined])
-  expect(work(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
+  expect(live && [live.agent, choosePhaseModel(progress, live)]).toEqual(['gemini', undefined])
+  expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 2 }])
 })

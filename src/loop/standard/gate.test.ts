@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { after, interrupted, started, told, work } from '../../../test/support/builders.ts'
+import { after, interrupted, started, emittedEvents, workOrders } from '../../../test/support/builders.ts'
 import {
-  aGate,
-  anItem,
-  aPart,
-  aPhase,
-  aStandard,
+  buildGate,
+  buildItem,
+  buildPart,
+  buildPhase,
+  buildStandard,
   completes,
   fails,
   forEach,
   gateEnds,
   saysNothing,
-  statuses,
-  underWay,
+  listStatuses,
+  listInProgress,
 } from '../../../test/support/phases.ts'
 
-const gated = aStandard([aPhase('a', { gate: aGate() }), aPhase('b')])
+const gated = buildStandard([buildPhase('a', { gate: buildGate() }), buildPhase('b')])
 
 describe('a gate', () => {
   it('runs after the work, which only completes once it is green', () => {
     const waiting = after(gated, started(), completes('a'))
     const { progress, orders } = after(waiting.progress, gateEnds('a', 0))
 
-    expect(work(waiting.orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
-    expect(statuses(waiting.progress)).toEqual({ a: 'in-progress', b: 'pending' })
+    expect(workOrders(waiting.orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
+    expect(listStatuses(waiting.progress)).toEqual({ a: 'in-progress', b: 'pending' })
     expect(progress.phases?.[0]).toMatchObject({
       status: 'completed',
       gateTracking: { attempts: 1, status: 'passed', lastExitCode: 0, lastOutput: 'fine' },
     })
-    expect(told(orders)).toContainEqual({
+    expect(emittedEvents(orders)).toContainEqual({
       type: 'gate-ended',
       iteration: 1,
       work: { phase: 'a' },
@@ -38,7 +38,7 @@ describe('a gate', () => {
       exitCode: 0,
       output: 'fine',
     })
-    expect(underWay(progress)).toEqual(['b'])
+    expect(listInProgress(progress)).toEqual(['b'])
   })
 
   it('does not run after failed work', () => {
@@ -54,7 +54,7 @@ describe('a gate', () => {
       live: [{ number: 2, work: { phase: 'a', gateFix: 1 } }],
       iterations: [{ verdict: 'refused' }],
     })
-    expect(work(orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
     expect(after(progress, gateEnds('a', 0)).progress.phases?.[0]?.status).toBe('completed')
   })
 
@@ -71,14 +71,14 @@ describe('a gate', () => {
 
   it('that blocked runs first in the next run', () => {
     const blocked = after(
-      aStandard([aPhase('a', { gate: aGate(1) })]),
+      buildStandard([buildPhase('a', { gate: buildGate(1) })]),
       started(),
       completes('a'),
       gateEnds('a', 1),
     ).progress
     const next = after(blocked, started())
 
-    expect(work(next.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
+    expect(workOrders(next.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
     expect(after(next.progress, gateEnds('a', 0)).progress.status).toBe('completed')
   })
 
@@ -100,7 +100,7 @@ describe('a gate', () => {
   it('also runs after a repair that the agent reports as failed', () => {
     const { progress } = after(gated, started(), completes('a'), gateEnds('a', 1), fails('a'), gateEnds('a', 0))
 
-    expect(statuses(progress)).toMatchObject({ a: 'completed' })
+    expect(listStatuses(progress)).toMatchObject({ a: 'completed' })
   })
 
   it('is not repaired by an agent without a report', () => {
@@ -113,7 +113,7 @@ describe('a gate', () => {
   it('runs again in the next run if it was interrupted', () => {
     const { orders } = after(gated, started(), completes('a'), interrupted, started())
 
-    expect(work(orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
+    expect(workOrders(orders)).toEqual([{ type: 'run-gate', iteration: 1 }])
   })
 
   it('keeps only the end of its output', () => {
@@ -130,14 +130,14 @@ describe('a gate', () => {
 })
 
 describe('the gate of a phase with items', () => {
-  const progress = aStandard([
-    forEach('work', [anItem('x', { phases: [aPart('p', { gate: aGate(1) })] })], { gate: aGate() }),
+  const progress = buildStandard([
+    forEach('work', [buildItem('x', { phases: [buildPart('p', { gate: buildGate(1) })] })], { gate: buildGate() }),
   ])
 
   it('runs when all items are done, without an agent', () => {
     const done = after(progress, started(), completes('work/x'), gateEnds('work/x/p', 0))
 
-    expect(work(done.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
+    expect(workOrders(done.orders)).toEqual([{ type: 'run-gate', iteration: 2 }])
     expect(done.progress.live).toMatchObject([{ number: 2, attempt: 0, stage: 'gate', work: { phase: 'work' } }])
     expect(after(done.progress, gateEnds('work', 0)).progress).toMatchObject({
       status: 'completed',

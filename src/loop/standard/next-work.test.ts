@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { after, started } from '../../../test/support/builders.ts'
 import {
-  anItem,
-  aPart,
-  aPhase,
-  aStandard,
+  buildItem,
+  buildPart,
+  buildPhase,
+  buildStandard,
   completes,
   fails,
   forEach,
-  statuses,
-  underWay,
+  listStatuses,
+  listInProgress,
 } from '../../../test/support/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
 
 /** What is live after the start, and after each of these completes. */
 function course(progress: Progress, ...names: readonly string[]): string[][] {
   let now = after(progress, started()).progress
-  const seen = [underWay(now)]
+  const seen = [listInProgress(now)]
   for (const name of names) {
     now = after(now, completes(name)).progress
-    seen.push(underWay(now))
+    seen.push(listInProgress(now))
   }
   return seen
 }
@@ -30,43 +30,43 @@ const sideBySide = (maxConcurrency = 4): Partial<Progress> => ({
 
 describe('phases', () => {
   it('run one after the other', () => {
-    expect(course(aStandard([aPhase('a'), aPhase('b')]), 'a', 'b')).toEqual([['a'], ['b'], []])
+    expect(course(buildStandard([buildPhase('a'), buildPhase('b')]), 'a', 'b')).toEqual([['a'], ['b'], []])
   })
 
   it('that are parallel hold up nothing', () => {
-    const progress = aStandard([aPhase('a', { parallel: true }), aPhase('b'), aPhase('c')])
+    const progress = buildStandard([buildPhase('a', { parallel: true }), buildPhase('b'), buildPhase('c')])
 
     expect(course(progress, 'b', 'a', 'c')).toEqual([['a', 'b'], ['a', 'c'], ['c'], []])
   })
 
   it('that wait for parallel ones hold up all phases behind them', () => {
-    const progress = aStandard([
-      aPhase('a', { parallel: true }),
-      aPhase('b', { waitForParallel: true, parallel: true }),
-      aPhase('c'),
+    const progress = buildStandard([
+      buildPhase('a', { parallel: true }),
+      buildPhase('b', { waitForParallel: true, parallel: true }),
+      buildPhase('c'),
     ])
 
     expect(course(progress, 'a')).toEqual([['a'], ['b', 'c']])
   })
 
   it('run at most four at a time by default', () => {
-    const five = ['a', 'b', 'c', 'd', 'e'].map((id) => aPhase(id, { parallel: true }))
+    const five = ['a', 'b', 'c', 'd', 'e'].map((id) => buildPhase(id, { parallel: true }))
 
-    expect(course(aStandard(five), 'c')).toEqual([
+    expect(course(buildStandard(five), 'c')).toEqual([
       ['a', 'b', 'c', 'd'],
       ['a', 'b', 'd', 'e'],
     ])
   })
 
   it('without items complete at once', () => {
-    expect(course(aStandard([forEach('none', []), aPhase('b'), forEach('last', [])]), 'b')).toEqual([['b'], []])
+    expect(course(buildStandard([forEach('none', []), buildPhase('b'), forEach('last', [])]), 'b')).toEqual([['b'], []])
   })
 })
 
 describe('items', () => {
   it('run one after the other, all parts of one before the next', () => {
-    const phases = [aPart('write'), aPart('test')]
-    const progress = aStandard([forEach('work', [anItem('x', { phases }), anItem('y', { phases })])])
+    const phases = [buildPart('write'), buildPart('test')]
+    const progress = buildStandard([forEach('work', [buildItem('x', { phases }), buildItem('y', { phases })])])
 
     expect(course(progress, 'work/x', 'work/x', 'work/y')).toEqual([
       ['work/x/write'],
@@ -77,14 +77,14 @@ describe('items', () => {
   })
 
   it('run in the order of their dependencies', () => {
-    const progress = aStandard([forEach('work', [anItem('x', { dependsOn: ['z'] }), anItem('y'), anItem('z')])])
+    const progress = buildStandard([forEach('work', [buildItem('x', { dependsOn: ['z'] }), buildItem('y'), buildItem('z')])])
 
     expect(course(progress, 'work/y', 'work/z')).toEqual([['work/y/execute'], ['work/z/execute'], ['work/x/execute']])
   })
 
   it('in parallel start as soon as their dependencies complete, up to the limit', () => {
-    const steps = [anItem('x'), anItem('y', { dependsOn: ['x'] }), anItem('z'), anItem('w')]
-    const progress = aStandard([forEach('work', steps, { parallel: true })], sideBySide(2))
+    const steps = [buildItem('x'), buildItem('y', { dependsOn: ['x'] }), buildItem('z'), buildItem('w')]
+    const progress = buildStandard([forEach('work', steps, { parallel: true })], sideBySide(2))
 
     expect(course(progress, 'work/z', 'work/x', 'work/y')).toEqual([
       ['work/x/execute', 'work/z/execute'],
@@ -95,15 +95,15 @@ describe('items', () => {
   })
 
   it('may have parallel parts', () => {
-    const phases = [aPart('a', { parallel: true }), aPart('b'), aPart('c', { waitForParallel: true })]
-    const progress = aStandard([forEach('work', [anItem('x', { phases })])])
+    const phases = [buildPart('a', { parallel: true }), buildPart('b'), buildPart('c', { waitForParallel: true })]
+    const progress = buildStandard([forEach('work', [buildItem('x', { phases })])])
 
     expect(course(progress, 'work/x/b', 'work/x/a')).toEqual([['work/x/a', 'work/x/b'], ['work/x/a'], ['work/x/c']])
   })
 
   it('hold up the next phase, even in parallel', () => {
-    const progress = aStandard(
-      [forEach('work', [anItem('x'), anItem('y')], { parallel: true }), aPhase('next')],
+    const progress = buildStandard(
+      [forEach('work', [buildItem('x'), buildItem('y')], { parallel: true }), buildPhase('next')],
       sideBySide(),
     )
 
@@ -116,10 +116,10 @@ describe('items', () => {
 })
 
 describe('after a failure', () => {
-  const steps = [anItem('x'), anItem('y', { dependsOn: ['x'] }), anItem('w', { dependsOn: ['y'] }), anItem('z')]
+  const steps = [buildItem('x'), buildItem('y', { dependsOn: ['x'] }), buildItem('w', { dependsOn: ['y'] }), buildItem('z')]
   const failing = (onDependencyFailure: 'skip-dependents' | 'fail-phase' | 'continue') =>
     after(
-      aStandard([forEach('work', steps, { parallel: true })], {
+      buildStandard([forEach('work', steps, { parallel: true })], {
         parallelExecution: { enabled: true, maxConcurrency: 1, onDependencyFailure },
       }),
       started(),
@@ -129,8 +129,8 @@ describe('after a failure', () => {
   it('direct and indirect dependents are skipped, and others continue', () => {
     const progress = failing('skip-dependents')
 
-    expect(statuses(progress)).toMatchObject({ 'work/x': 'failed', 'work/y': 'skipped', 'work/w': 'skipped' })
-    expect(underWay(progress)).toEqual(['work/z/execute'])
+    expect(listStatuses(progress)).toMatchObject({ 'work/x': 'failed', 'work/y': 'skipped', 'work/w': 'skipped' })
+    expect(listInProgress(progress)).toEqual(['work/z/execute'])
     expect(after(progress, completes('work/z')).progress).toMatchObject({ status: 'blocked', failedPhase: 'work' })
   })
 
@@ -141,7 +141,7 @@ describe('after a failure', () => {
   it('dependents run with continue, but the phase does not complete', () => {
     const progress = failing('continue')
 
-    expect(underWay(progress)).toEqual(['work/y/execute'])
+    expect(listInProgress(progress)).toEqual(['work/y/execute'])
     expect(after(progress, completes('work/y'), completes('work/w'), completes('work/z')).progress).toMatchObject({
       status: 'blocked',
       phases: [{ status: 'blocked' }],
@@ -150,12 +150,12 @@ describe('after a failure', () => {
 
   it('sequential items stop at the first failure', () => {
     const progress = after(
-      aStandard([forEach('work', [anItem('x'), anItem('y')])]),
+      buildStandard([forEach('work', [buildItem('x'), buildItem('y')])]),
       started(),
       fails('work/x'),
     ).progress
 
     expect(progress).toMatchObject({ status: 'blocked', reason: 'phase work failed: x: boom' })
-    expect(statuses(progress)).toMatchObject({ work: 'blocked', 'work/x': 'failed', 'work/y': 'pending' })
+    expect(listStatuses(progress)).toMatchObject({ work: 'blocked', 'work/x': 'failed', 'work/y': 'pending' })
   })
 })

@@ -1,20 +1,20 @@
 import type { CompiledPhase, CompiledStep, WorkRef } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { areOver, firstOpenIn, hasFailed, isOver, someFailed, unitIn } from './units.ts'
-import { isLive, type Work } from './work.ts'
+import { areAllFinished, findFirstOpen, hasFailed, isFinished, hasAnyFailed, findUnit } from './units.ts'
+import { isWorkLive, type PhaseWork } from './work.ts'
 
 /** `agent`: an agent works on it. `gate`: only its gate runs. `nothing`: there is nothing to do. */
-export type Due = { readonly ref: WorkRef; readonly what: 'agent' | 'gate' | 'nothing' }
+export type DueWork = { readonly ref: WorkRef; readonly what: 'agent' | 'gate' | 'nothing' }
 
-const most = 4
+const defaultConcurrency = 4
 
 /** Maximum number of agents that work at the same time. */
-export const roomFor = ({ parallelExecution }: Progress): number => parallelExecution?.maxConcurrency ?? most
+export const getMaxConcurrency = ({ parallelExecution }: Progress): number => parallelExecution?.maxConcurrency ?? defaultConcurrency
 
 /** Returns the first work that may start now. */
-export function nextDue(progress: Progress): Due | undefined {
-  for (const phase of reachable(progress.phases ?? [], isBackground)) {
-    const due = phase.steps ? dueItem(progress, phase) : dueWork(progress, phase, { phase: phase.id })
+export function findDueWork(progress: Progress): DueWork | undefined {
+  for (const phase of listReachable(progress.phases ?? [], isBackground)) {
+    const due = phase.steps ? findDueItem(progress, phase) : getDueWork(progress, phase, { phase: phase.id })
     if (due) return due
   }
   return undefined
@@ -26,10 +26,10 @@ const isBackground = ({ parallel, steps }: CompiledPhase): boolean => parallel =
 /**
  * Unfinished work that need not wait for earlier work: a parallel one only holds up work that waits for all parallel ones.
  */
-function* reachable<W extends Work>(works: readonly W[], isParallel: (work: W) => boolean): Generator<W> {
+function* listReachable<W extends PhaseWork>(works: readonly W[], isParallel: (work: W) => boolean): Generator<W> {
   let open = 0
-  for (let index = firstOpenIn(works) ?? works.length, work = works[index]; work; work = works[++index]) {
-    if (isOver(work)) continue
+  for (let index = findFirstOpen(works) ?? works.length, work = works[index]; work; work = works[++index]) {
+    if (isFinished(work)) continue
     if (work.waitForParallel === true && open > 0) return
     yield work
     if (!isParallel(work)) return
@@ -37,40 +37,40 @@ function* reachable<W extends Work>(works: readonly W[], isParallel: (work: W) =
   }
 }
 
-function dueWork(progress: Progress, work: Work, ref: WorkRef): Due | undefined {
-  if (isLive(progress, ref) || hasFailed(work)) return undefined
+function getDueWork(progress: Progress, work: PhaseWork, ref: WorkRef): DueWork | undefined {
+  if (isWorkLive(progress, ref) || hasFailed(work)) return undefined
   const gate = work.gateTracking?.status
   if (gate === 'retrying') return { ref: { ...ref, gateFix: work.gateTracking?.attempts ?? 1 }, what: 'agent' }
   return { ref, what: gate === 'pending' ? 'gate' : 'agent' }
 }
 
 /** The first item of a phase that may continue; when all are done, the gate of the phase. */
-export function dueItem(progress: Progress, phase: CompiledPhase): Due | undefined {
+export function findDueItem(progress: Progress, phase: CompiledPhase): DueWork | undefined {
   const ref = { phase: phase.id }
   const steps = phase.steps ?? []
   if (hasFailed(phase)) return undefined
-  if (areOver(steps)) {
-    if (isLive(progress, ref)) return undefined
+  if (areAllFinished(steps)) {
+    if (isWorkLive(progress, ref)) return undefined
     if (!phase.gate) return { ref, what: 'nothing' }
-    const due = dueWork(progress, phase, ref)
+    const due = getDueWork(progress, phase, ref)
     return due?.ref.gateFix === undefined ? due && { ref, what: 'gate' } : due
   }
-  if (stopsAtFailure(progress, phase) && someFailed(steps)) return undefined
-  const isReady = readiness(progress, steps)
-  for (let index = firstOpenIn(steps) ?? steps.length, step = steps[index]; step; step = steps[++index]) {
-    if (isOver(step) || hasFailed(step) || !isReady(step)) continue
-    const due = duePart(progress, step, { ...ref, step: step.id })
+  if (stopsAtFailure(progress, phase) && hasAnyFailed(steps)) return undefined
+  const isReady = createReadinessTest(progress, steps)
+  for (let index = findFirstOpen(steps) ?? steps.length, step = steps[index]; step; step = steps[++index]) {
+    if (isFinished(step) || hasFailed(step) || !isReady(step)) continue
+    const due = findDuePart(progress, step, { ...ref, step: step.id })
     if (due) return due
     if (phase.parallel !== true) return undefined
   }
   return undefined
 }
 
-function duePart(progress: Progress, step: CompiledStep, ref: WorkRef): Due | undefined {
+function findDuePart(progress: Progress, step: CompiledStep, ref: WorkRef): DueWork | undefined {
   if (step.phases.length === 0) return { ref, what: 'nothing' }
-  if (someFailed(step.phases)) return undefined
-  for (const part of reachable(step.phases, ({ parallel }) => parallel === true)) {
-    const due = dueWork(progress, part, { ...ref, subPhase: part.id })
+  if (hasAnyFailed(step.phases)) return undefined
+  for (const part of listReachable(step.phases, ({ parallel }) => parallel === true)) {
+    const due = getDueWork(progress, part, { ...ref, subPhase: part.id })
     if (due) return due
   }
   return undefined
@@ -78,14 +78,14 @@ function duePart(progress: Progress, step: CompiledStep, ref: WorkRef): Due | un
 
 /** Sequential items stop at the first failure; parallel items follow `on-dependency-failure`. */
 const stopsAtFailure = (progress: Progress, phase: CompiledPhase): boolean =>
-  phase.parallel !== true || onFailure(progress) === 'fail-phase'
+  phase.parallel !== true || getFailureMode(progress) === 'fail-phase'
 
-export const onFailure = ({ parallelExecution }: Progress): 'skip-dependents' | 'fail-phase' | 'continue' =>
+export const getFailureMode = ({ parallelExecution }: Progress): 'skip-dependents' | 'fail-phase' | 'continue' =>
   parallelExecution?.onDependencyFailure ?? 'skip-dependents'
 
 /** Whether the dependencies of an item are done; with `continue`, failed ones count as done. */
-function readiness(progress: Progress, steps: readonly CompiledStep[]): (step: CompiledStep) => boolean {
-  const goesOn = onFailure(progress) === 'continue'
-  const isDone = (step: CompiledStep | undefined) => step && (isOver(step) || (goesOn && hasFailed(step)))
-  return ({ dependsOn = [] }) => dependsOn.every((id) => isDone(unitIn(steps, id)))
+function createReadinessTest(progress: Progress, steps: readonly CompiledStep[]): (step: CompiledStep) => boolean {
+  const continuesAfterFailure = getFailureMode(progress) === 'continue'
+  const isDone = (step: CompiledStep | undefined) => step && (isFinished(step) || (continuesAfterFailure && hasFailed(step)))
+  return ({ dependsOn = [] }) => dependsOn.every((id) => isDone(findUnit(steps, id)))
 }

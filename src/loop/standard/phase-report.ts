@@ -1,17 +1,17 @@
 import type { LiveIteration, Progress } from '../../contract/progress.ts'
 import type { PhaseReport } from '../../contract/report.ts'
-import { thenChecks } from '../checks.ts'
-import { andThen, tell, type Transition } from '../order.ts'
-import { withQuestion } from '../question.ts'
+import { startChecks } from '../checks.ts'
+import { andThen, emitEvent, type Transition } from '../order.ts'
+import { openQuestion } from '../question.ts'
 
 /** Acts on the report's status. Only `completed` can complete the work, and its gate may still refuse it. */
 export function onPhaseReport(progress: Progress, before: LiveIteration, report: PhaseReport, at: number): Transition {
   const live: LiveIteration = { ...before, verdict: report.status, summary: report.summary }
-  if (report.status === 'completed') return thenChecks(progress, live, at)
+  if (report.status === 'completed') return startChecks(progress, live, at)
   if (report.status === 'failed') {
     const { error = report.summary } = report
-    return thenChecks(progress, { ...live, error: { category: 'logic', text: error } }, at)
+    return startChecks(progress, { ...live, error: { category: 'logic', text: error } }, at)
   }
-  const asked = tell({ type: 'question-asked', iteration: live.number, ...report.humanNeeded })
-  return andThen([asked], thenChecks(withQuestion(progress, report.humanNeeded, at), live, at))
+  const asked = emitEvent({ type: 'question-asked', iteration: live.number, ...report.humanNeeded })
+  return andThen([asked], startChecks(openQuestion(progress, report.humanNeeded, at), live, at))
 }

@@ -2,31 +2,31 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { after, noon, red, started } from '../../../test/support/builders.ts'
 import {
-  aGate,
-  anItem,
-  aPart,
-  aPhase,
-  aStandard,
+  buildGate,
+  buildItem,
+  buildPart,
+  buildPhase,
+  buildStandard,
   completes,
   fails,
   forEach,
   gateEnds,
 } from '../../../test/support/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { promptFor, repairPromptFor, reportIn } from '../protocol.ts'
+import { buildIterationPrompt, buildRepairPromptFor, readAttemptReport } from '../protocol.ts'
 
 /** The prompt of the first live iteration. */
-function promptOf(progress: Progress): string {
+function buildFirstPrompt(progress: Progress): string {
   const [live] = progress.live
   if (!live) throw new Error('nothing is under way')
-  return promptFor(progress, live)
+  return buildIterationPrompt(progress, live)
 }
 
 const begun = (progress: Progress) => after(progress, started()).progress
 
 describe('the prompt of a phase', () => {
   it('contains the position, the task and how to report', () => {
-    const prompt = promptOf(begun(aStandard([aPhase('a'), aPhase('b')], { goal: 'Ship it' })))
+    const prompt = buildFirstPrompt(begun(buildStandard([buildPhase('a'), buildPhase('b')], { goal: 'Ship it' })))
 
     expect(prompt).toMatch(/^# Ralph: phase a\n/)
     expect(prompt).toMatch(/## What the sprint is for\s+Ship it/)
@@ -37,15 +37,15 @@ describe('the prompt of a phase', () => {
   })
 
   it('names the item, and describes it if the task does not', () => {
-    const items = [anItem('x', { phases: [aPart('write'), aPart('test')] }), anItem('y')]
-    const prompt = promptOf(begun(aStandard([forEach('work', items)])))
+    const items = [buildItem('x', { phases: [buildPart('write'), buildPart('test')] }), buildItem('y')]
+    const prompt = buildFirstPrompt(begun(buildStandard([forEach('work', items)])))
 
     expect(prompt).toContain('- phase 1 of 1: work\n- item 1 of 2: x\n- part 1 of 2: write')
     expect(prompt).toMatch(/## Item x\s+do x\s+## Your task\s+do write/)
   })
 
   it('warns about others that work at the same time', () => {
-    const prompt = promptOf(begun(aStandard([forEach('work', [anItem('x')], { parallel: true })])))
+    const prompt = buildFirstPrompt(begun(buildStandard([forEach('work', [buildItem('x')], { parallel: true })])))
 
     expect(prompt).toMatch(/Others work in the same files/)
   })
@@ -53,30 +53,30 @@ describe('the prompt of a phase', () => {
   it('names the worktree', () => {
     const worktree = { enabled: true, branch: 'sprint/S', path: '../S', cleanup: 'never' } as const
 
-    expect(promptOf(begun(aStandard([aPhase('a')], { worktree })))).toMatch(/worktree on branch `sprint\/S`/)
+    expect(buildFirstPrompt(begun(buildStandard([buildPhase('a')], { worktree })))).toMatch(/worktree on branch `sprint\/S`/)
   })
 
   it('explains why an earlier attempt failed', () => {
-    const blocked = after(aStandard([aPhase('a')]), started(), fails('a', 'no parser')).progress
+    const blocked = after(buildStandard([buildPhase('a')]), started(), fails('a', 'no parser')).progress
 
-    expect(promptOf(begun(blocked))).toMatch(/## An earlier attempt failed\s+```text\nno parser\n```/)
+    expect(buildFirstPrompt(begun(blocked))).toMatch(/## An earlier attempt failed\s+```text\nno parser\n```/)
   })
 
   it('contains messages, check results and hook output', () => {
-    const progress = aStandard([aPhase('a')], {
+    const progress = buildStandard([buildPhase('a')], {
       refusedBy: [red('unit tests', '3 failing')],
       feedback: [{ hookId: 'lint', output: 'semicolon' }],
       answer: { question: 'which?', answer: 'that one', at: noon },
       messages: [{ text: 'mind the gap', at: noon }],
     })
 
-    expect(promptOf(begun(progress))).toMatch(/3 failing[^]*semicolon[^]*that one[^]*mind the gap/)
+    expect(buildFirstPrompt(begun(progress))).toMatch(/3 failing[^]*semicolon[^]*that one[^]*mind the gap/)
   })
 
   it('is shortened once it was too large', () => {
-    const progress = begun(aStandard([aPhase('a')], { goal: 'Ship it' }))
+    const progress = begun(buildStandard([buildPhase('a')], { goal: 'Ship it' }))
     const [live] = progress.live
-    const prompt = live ? promptFor(progress, { ...live, smallPrompt: true, notes: 'learned a lot' }) : ''
+    const prompt = live ? buildIterationPrompt(progress, { ...live, smallPrompt: true, notes: 'learned a lot' }) : ''
 
     expect(prompt).not.toMatch(/Ship it|learned a lot/)
     expect(prompt).toContain('do a')
@@ -85,14 +85,14 @@ describe('the prompt of a phase', () => {
 
 describe('the prompt to repair a gate', () => {
   const progress = after(
-    aStandard([aPhase('a', { gate: aGate() })]),
+    buildStandard([buildPhase('a', { gate: buildGate() })]),
     started(),
     completes('a'),
     gateEnds('a', 7, { output: '```\nno cheese' }),
   ).progress
 
   it('shows the script, how it ended and its output', () => {
-    const prompt = promptOf(progress)
+    const prompt = buildFirstPrompt(progress)
 
     expect(prompt).toMatch(/## Your task\s+mend it\n/)
     expect(prompt).toMatch(/failed \(exit code 7\), 1 of 3 times/)
@@ -113,9 +113,9 @@ describe('custom prompt sections', () => {
       resultReporting: 'Tell me.',
     }
     const retry: Progress['retry'] = { maxAttempts: 3, backoffMs: [0], retryOn: ['logic'] }
-    const item = anItem('x', { prompt: '{{error}} x' })
-    const progress = aStandard([forEach('work', [item])], { prompts, retry })
-    const prompt = promptOf(after(progress, started(), fails('work/x', 'boom')).progress)
+    const item = buildItem('x', { prompt: '{{error}} x' })
+    const progress = buildStandard([forEach('work', [item])], { prompts, retry })
+    const prompt = buildFirstPrompt(after(progress, started(), fails('work/x', 'boom')).progress)
 
     expect(prompt.slice(0, prompt.indexOf('```json'))).toBe(
       [
@@ -132,7 +132,7 @@ describe('custom prompt sections', () => {
 })
 
 describe('reports', () => {
-  const progress = begun(aStandard([aPhase('a')]))
+  const progress = begun(buildStandard([buildPhase('a')]))
   const json = JSON.stringify({ status: 'completed', summary: 'ok' })
   const text = `\`\`\`json\n${json}\n\`\`\``
 
@@ -143,8 +143,8 @@ describe('reports', () => {
   ])('%s is read', (_, report) => {
     const said = { text: `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\`` }
 
-    expect(reportIn(progress, said, '')).toEqual({ kind: 'phase-report', report })
-    expect(reportIn(progress, { text: '', structured: report }, '')).toEqual({ kind: 'phase-report', report })
+    expect(readAttemptReport(progress, said, '')).toEqual({ kind: 'phase-report', report })
+    expect(readAttemptReport(progress, { text: '', structured: report }, '')).toEqual({ kind: 'phase-report', report })
   })
 
   it.each([
@@ -153,7 +153,7 @@ describe('reports', () => {
     ['needs-human without a question', '{"status": "needs-human", "summary": "s"}'],
     ['a line in the older form', 'RALPH_COMPLETE: done'],
   ])('%s is not a report', (_, said) => {
-    expect(reportIn(progress, { text: `\`\`\`json\n${said}\n\`\`\`\n${said}` }, '')).toMatchObject({
+    expect(readAttemptReport(progress, { text: `\`\`\`json\n${said}\n\`\`\`\n${said}` }, '')).toMatchObject({
       kind: 'malformed',
     })
   })
@@ -165,18 +165,18 @@ describe('reports', () => {
       fc.property(
         fc.array(texts, { minLength: 7, maxLength: 7 }),
         ([goal = '', task = '', item = '', out = '', ...own]) => {
-          const part = aPart('p', { prompt: task, error: out, gate: { ...aGate(), onFailPrompt: task, script: out } })
+          const part = buildPart('p', { prompt: task, error: out, gate: { ...buildGate(), onFailPrompt: task, script: out } })
           const [header, position, resultReporting] = own.map((words) => words || undefined)
           const given = { goal, prompts: { header, position, resultReporting }, refusedBy: [red('c', out)] }
-          const first = begun(aStandard([forEach('work', [anItem('x', { prompt: item, phases: [part] })])], given))
+          const first = begun(buildStandard([forEach('work', [buildItem('x', { prompt: item, phases: [part] })])], given))
           const second = after(first, completes('work/x'), gateEnds('work/x', 1, { output: out })).progress
           for (const each of [first, second])
             for (const echo of [
-              promptOf(each),
-              `> ${promptOf(each).replaceAll('\n', '\n> ')}`,
-              repairPromptFor(each, out),
+              buildFirstPrompt(each),
+              `> ${buildFirstPrompt(each).replaceAll('\n', '\n> ')}`,
+              buildRepairPromptFor(each, out),
             ])
-              expect(reportIn(each, { text: echo }, `${promptOf(each)}\n${repairPromptFor(each, out)}`)).toMatchObject({
+              expect(readAttemptReport(each, { text: echo }, `${buildFirstPrompt(each)}\n${buildRepairPromptFor(each, out)}`)).toMatchObject({
                 kind: 'malformed',
               })
         },
@@ -186,9 +186,9 @@ describe('reports', () => {
   })
 
   it('the described form is not a report, even without the prompt around it', () => {
-    const [, form = ''] = /```json\n([^]*?)\n```/.exec(promptOf(progress)) ?? []
+    const [, form = ''] = /```json\n([^]*?)\n```/.exec(buildFirstPrompt(progress)) ?? []
 
     expect(JSON.parse(form)).toMatchObject({ summary: expect.any(String) })
-    expect(reportIn(progress, { text: `\`\`\`json\n${form}\n\`\`\`` }, '')).toMatchObject({ kind: 'malformed' })
+    expect(readAttemptReport(progress, { text: `\`\`\`json\n${form}\n\`\`\`` }, '')).toMatchObject({ kind: 'malformed' })
   })
 })

@@ -1,29 +1,29 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { aHook, answered, frozen, green, noon, red, started } from '../../../test/support/builders.ts'
-import { aGate, anItem, aPart, aPhase, aStandard, forEach } from '../../../test/support/phases.ts'
+import { buildHook, answered, frozen, green, noon, red, started } from '../../../test/support/builders.ts'
+import { buildGate, buildItem, buildPart, buildPhase, buildStandard, forEach } from '../../../test/support/phases.ts'
 import { FailureClass, noUsage } from '../../contract/outcome.ts'
 import type { CompiledStep, CompiledSubPhase, WorkRef } from '../../contract/phases.ts'
 import { Progress } from '../../contract/progress.ts'
 import { advance } from '../advance.ts'
 import type { AttemptEnd, Fact } from '../fact.ts'
 import type { Order } from '../order.ts'
-import { roomFor } from './next-work.ts'
-import { isOver } from './units.ts'
-import { nameOf } from './work.ts'
+import { getMaxConcurrency } from './next-work.ts'
+import { isFinished } from './units.ts'
+import { formatWorkRef } from './work.ts'
 
 const flow = fc.record(
   {
     parallel: fc.boolean(),
     waitForParallel: fc.boolean(),
     break: fc.constant(true),
-    gate: fc.integer({ min: 1, max: 3 }).map((tries) => aGate(tries)),
+    gate: fc.integer({ min: 1, max: 3 }).map((tries) => buildGate(tries)),
   },
   { requiredKeys: [] },
 )
 
-const prompting = flow.map((given) => (id: string) => aPhase(id, given))
+const prompting = flow.map((given) => (id: string) => buildPhase(id, given))
 
 /** Items depend on each other only along a fixed hidden order, so that there is no cycle. */
 const items = fc
@@ -39,16 +39,16 @@ const items = fc
         drawn.map((_, index) => index),
         { minLength: drawn.length },
       )
-      .map((order) => order.map((rank) => anItemOf(drawn[rank], rank))),
+      .map((order) => order.map((rank) => createItem(drawn[rank], rank))),
   )
 
-function anItemOf(
+function createItem(
   drawn: { readonly parts: readonly Partial<CompiledSubPhase>[]; readonly on: readonly number[] } | undefined,
   rank: number,
 ): CompiledStep {
   const dependsOn = [...new Set(drawn?.on)].filter((other) => other < rank).map((other) => `i${other}`)
-  const phases = (drawn?.parts ?? []).map((given, index) => aPart(`p${index}`, given))
-  return anItem(`i${rank}`, { phases, ...(dependsOn.length > 0 && { dependsOn }) })
+  const phases = (drawn?.parts ?? []).map((given, index) => buildPart(`p${index}`, given))
+  return buildItem(`i${rank}`, { phases, ...(dependsOn.length > 0 && { dependsOn }) })
 }
 
 const working = fc.tuple(items, flow).map(
@@ -58,9 +58,9 @@ const working = fc.tuple(items, flow).map(
 )
 
 const hooks = [
-  aHook({ id: 'lint' }),
-  aHook({ id: 'strict', onFail: 'block' }),
-  aHook({ id: 'learn', parallel: true, onFail: 'feed-back' }),
+  buildHook({ id: 'lint' }),
+  buildHook({ id: 'strict', onFail: 'block' }),
+  buildHook({ id: 'learn', parallel: true, onFail: 'feed-back' }),
 ]
 
 const retry: Progress['retry'] = { maxAttempts: 2, backoffMs: [10], retryOn: ['logic', 'validation'] }
@@ -77,7 +77,7 @@ const sprint = fc
   })
   .map(
     ({ phases, maxConcurrency, onDependencyFailure, retry: chosen, checked, checkpoint, hooks: perIterationHooks }) =>
-      aStandard(
+      buildStandard(
         phases.map((make, index) => make(`ph${index}`)),
         {
           parallelExecution: { enabled: true, maxConcurrency, onDependencyFailure },
@@ -160,16 +160,16 @@ function attemptEnd(how: number): AttemptEnd {
   return { kind: 'failed', class: failure, reason: failure, retryable: true, exitCode: how % 2 === 0 ? 1 : undefined }
 }
 
-function happen(world: World, fact: Fact): void {
+function applyFact(world: World, fact: Fact): void {
   const { progress, orders } = advance(frozen(world.progress), fact)
   world.progress = progress
   for (const order of orders) note(world, order)
-  const names = progress.live.map(({ work }) => (work ? nameOf(work) : ''))
-  hold(names.length <= roomFor(progress), 'no more are at work than may be')
-  hold(new Set(names).size === names.length, `each is worked on by one: ${names.join()}`)
+  const names = progress.live.map(({ work }) => (work ? formatWorkRef(work) : ''))
+  assertHolds(names.length <= getMaxConcurrency(progress), 'no more are at work than may be')
+  assertHolds(new Set(names).size === names.length, `each is worked on by one: ${names.join()}`)
   const { completedPhases, completedSteps } = progress.stats
-  const counted = countOf(progress)
-  hold(completedPhases === counted.phases && completedSteps === counted.steps, 'the statistics count what is completed')
+  const counted = countUnits(progress)
+  assertHolds(completedPhases === counted.phases && completedSteps === counted.steps, 'the statistics count what is completed')
 }
 
 function note(world: World, order: Order): void {
@@ -179,42 +179,42 @@ function note(world: World, order: Order): void {
     )
   } else if (order.type !== 'tell') {
     const others = world.progress.live.filter(({ stage }) => stage !== 'waiting')
-    if (order.type === 'make-checkpoint') hold(others.length === 1, 'what is kept is not half done')
+    if (order.type === 'make-checkpoint') assertHolds(others.length === 1, 'what is kept is not half done')
     world.open.push(order)
-  } else if (order.event.type === 'iteration-started') mayBegin(order.event.work, world.progress)
+  } else if (order.event.type === 'iteration-started') assertMayStart(order.event.work, world.progress)
   else if (order.event.type === 'work-ended' && order.event.status === 'completed') {
-    world.completed.push(nameOf(order.event.work))
+    world.completed.push(formatWorkRef(order.event.work))
   }
 }
 
-function hold(isSo: boolean, what: string): void {
+function assertHolds(isSo: boolean, what: string): void {
   if (!isSo) throw new Error(`it does not hold that ${what}`)
 }
 
 /** Nothing starts before its dependencies. */
-function mayBegin(ref: WorkRef | undefined, { phases = [], parallelExecution }: Progress): void {
+function assertMayStart(ref: WorkRef | undefined, { phases = [], parallelExecution }: Progress): void {
   if (!ref) return
   const index = phases.findIndex(({ id }) => id === ref.phase)
-  const before = phases.slice(0, index).filter((phase) => !isOver(phase))
-  hold(
+  const before = phases.slice(0, index).filter((phase) => !isFinished(phase))
+  assertHolds(
     before.every(({ parallel, steps }) => parallel === true && steps === undefined),
     'earlier phases are over',
   )
-  hold(phases[index]?.waitForParallel !== true || before.length === 0, 'parallel phases are waited for')
+  assertHolds(phases[index]?.waitForParallel !== true || before.length === 0, 'parallel phases are waited for')
   const steps = phases[index]?.steps ?? []
   const step = steps.find(({ id }) => id === ref.step)
   const goesOn = parallelExecution?.onDependencyFailure === 'continue'
   const isMet = ({ status }: CompiledStep) => status === 'completed' || (goesOn && status === 'failed')
-  hold(steps.filter(({ id }) => step?.dependsOn?.includes(id)).every(isMet), `${nameOf(ref)} has what it depends on`)
+  assertHolds(steps.filter(({ id }) => step?.dependsOn?.includes(id)).every(isMet), `${formatWorkRef(ref)} has what it depends on`)
   const parts = step?.phases ?? []
   const position = parts.findIndex(({ id }) => id === ref.subPhase)
-  hold(
-    parts.slice(0, position).every((part) => isOver(part) || part.parallel === true),
+  assertHolds(
+    parts.slice(0, position).every((part) => isFinished(part) || part.parallel === true),
     'earlier parts of an item are over',
   )
 }
 
-function countOf({ phases = [] }: Progress) {
+function countUnits({ phases = [] }: Progress) {
   const steps = phases.flatMap((phase) => phase.steps ?? [])
   const parts = steps.flatMap((step) => step.phases)
   const isCompleted = ({ status }: { readonly status: string }) => status === 'completed'
@@ -223,9 +223,9 @@ function countOf({ phases = [] }: Progress) {
 
 /** One run: orders are answered in any order until none is open, unless the run is stopped or killed. */
 function run(world: World, throws: Dice[]): void {
-  happen(world, started({ at: ++world.at, agents: ['claude'] }))
+  applyFact(world, started({ at: ++world.at, agents: ['claude'] }))
   for (let facts = 0; world.open.length > 0; facts++) {
-    hold(facts < 2000, 'a run comes to rest')
+    assertHolds(facts < 2000, 'a run comes to rest')
     const dice = throws.shift() ?? well
     if (dice.how % 50 === 7) {
       world.open = []
@@ -233,14 +233,14 @@ function run(world: World, throws: Dice[]): void {
     }
     if (dice.how % 20 === 3) {
       const when = (['iteration', 'turn', 'now'] as const)[dice.which % 3] ?? 'now'
-      happen(world, { type: 'stop-requested', at: ++world.at, as: 'paused', when })
+      applyFact(world, { type: 'stop-requested', at: ++world.at, as: 'paused', when })
       continue
     }
     const [order] = world.open.splice(dice.which % world.open.length, 1)
     const fact = order && answer(order, dice, ++world.at)
-    if (fact) happen(world, fact)
+    if (fact) applyFact(world, fact)
   }
-  hold(!['in-progress', 'parked'].includes(world.progress.status), `it rests, and says so: ${world.progress.status}`)
+  assertHolds(!['in-progress', 'parked'].includes(world.progress.status), `it rests, and says so: ${world.progress.status}`)
 }
 
 it('every graph of phases comes to rest, does all work once, in order, in parallel up to the limit, with correct counts', () => {
@@ -249,9 +249,9 @@ it('every graph of phases comes to rest, does all work once, in order, in parall
       const world: World = { progress, open: [], completed: [], at: noon }
       const throws = [...dice]
       for (let runs = 0; world.progress.status !== 'completed'; runs++) {
-        hold(runs < 100, 'it is completed some time, if all goes well')
+        assertHolds(runs < 100, 'it is completed some time, if all goes well')
         run(world, throws)
-        if (world.progress.status === 'needs-human') happen(world, answered('that one'))
+        if (world.progress.status === 'needs-human') applyFact(world, answered('that one'))
       }
       expect(z.decode(Progress, z.encode(Progress, world.progress))).toEqual(world.progress)
       expect(world.completed.toSorted()).toEqual(namesIn(world.progress).toSorted())

@@ -1,15 +1,15 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { LiveIteration, Progress } from '../../contract/progress.ts'
-import { beginAttempt } from '../interrupted.ts'
-import { spentLimit } from '../limits.ts'
-import { hasFailed, isOver } from './units.ts'
-import { workAt, type Work } from './work.ts'
+import { startAttempt } from '../interrupted.ts'
+import { describeSpentLimit } from '../limits.ts'
+import { hasFailed, isFinished } from './units.ts'
+import { getWork, type PhaseWork } from './work.ts'
 
 /** Retries what failed in a blocked sprint, and what was skipped because of it. A gate that blocked runs first. */
 export function reopenFailed(progress: Progress): Progress {
   const { phases, status } = progress
   if (!phases || (status !== 'blocked' && status !== 'failed')) return progress
-  return { ...progress, phases: phases.map((phase) => (isOver(phase) ? phase : reopenPhase(phase))) }
+  return { ...progress, phases: phases.map((phase) => (isFinished(phase) ? phase : reopenPhase(phase))) }
 }
 
 function reopenPhase(phase: CompiledPhase): CompiledPhase {
@@ -20,13 +20,13 @@ function reopenPhase(phase: CompiledPhase): CompiledPhase {
 
 function reopenStep(step: CompiledStep): CompiledStep {
   if (step.status === 'skipped') return { ...step, status: 'pending', error: undefined }
-  if (isOver(step)) return step
+  if (isFinished(step)) return step
   const phases = step.phases.map((part) => (hasFailed(part) ? reopenWork(part) : part))
   return { ...step, ...(hasFailed(step) && { status: 'pending' }), phases }
 }
 
 /** The error stays for the next prompt. */
-function reopenWork<W extends Work>(work: W): W {
+function reopenWork<W extends PhaseWork>(work: W): W {
   const { gateTracking } = work
   const again = { ...work, status: 'pending' as const, retryCount: undefined, nextRetryAt: undefined }
   if (gateTracking?.status !== 'blocked') return again
@@ -35,9 +35,9 @@ function reopenWork<W extends Work>(work: W): W {
 
 /** Restarts interrupted iterations at once; those that wait for a usage limit or a retry continue to wait. */
 export function resumeInterrupted(progress: Progress, at: number): Progress {
-  if (progress.mode !== 'standard' || progress.parked || spentLimit(progress) !== undefined) return progress
+  if (progress.mode !== 'standard' || progress.parked || describeSpentLimit(progress) !== undefined) return progress
   const isDue = ({ stage, work }: LiveIteration) =>
-    stage === 'waiting' && ((work && workAt(progress, work).nextRetryAt) ?? at) <= at
-  const live = progress.live.map((each) => (isDue(each) ? beginAttempt(progress, each, at) : each))
+    stage === 'waiting' && ((work && getWork(progress, work).nextRetryAt) ?? at) <= at
+  const live = progress.live.map((each) => (isDue(each) ? startAttempt(progress, each, at) : each))
   return { ...progress, live }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { after, interrupted, noon, started, work } from '../../../test/support/builders.ts'
-import { aPhase, aStandard, breaks, completes, fails, saysNothing, waitEndsOn } from '../../../test/support/phases.ts'
+import { after, interrupted, noon, started, workOrders } from '../../../test/support/builders.ts'
+import { buildPhase, buildStandard, breaks, completes, fails, saysNothing, waitEndsOn } from '../../../test/support/phases.ts'
 import type { FailureClass } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { ErrorCategory } from '../../contract/settings.ts'
 
 const all = ErrorCategory.options
 const retrying = (retry: Partial<NonNullable<Progress['retry']>> = {}) =>
-  aStandard([aPhase('a')], { retry: { maxAttempts: 3, backoffMs: [1000, 5000], retryOn: [...all], ...retry } })
+  buildStandard([buildPhase('a')], { retry: { maxAttempts: 3, backoffMs: [1000, 5000], retryOn: [...all], ...retry } })
 
 describe('with retry', () => {
   it('failed work is retried in another iteration, after its pause', () => {
@@ -19,14 +19,14 @@ describe('with retry', () => {
       live: [{ number: 2, stage: 'waiting' }],
       iterations: [{ verdict: 'failed' }],
     })
-    expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'boom' }])
+    expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'boom' }])
   })
 
   it('a failed program is started again in the same iteration', () => {
     const { progress, orders } = after(retrying(), started(), breaks('a'))
 
     expect(progress).toMatchObject({ live: [{ number: 1, attempt: 2 }], phases: [{ retryCount: 1 }] })
-    expect(work(orders)).toEqual([{ type: 'wait', iteration: 1, until: noon + 1000, reason: 'exit code 1' }])
+    expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 1, until: noon + 1000, reason: 'exit code 1' }])
   })
 
   it('both kinds of retries count together, and the last pause repeats', () => {
@@ -71,7 +71,7 @@ describe('with retry', () => {
   it('the pause survives an interruption', () => {
     const { orders } = after(retrying(), started(), fails('a'), interrupted, started({ at: noon + 10 }))
 
-    expect(work(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'resumed' }])
+    expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 1000, reason: 'resumed' }])
   })
 
   it('the count restarts in a new run of a blocked sprint', () => {
@@ -82,7 +82,7 @@ describe('with retry', () => {
 })
 
 describe('without retry', () => {
-  const plain = aStandard([aPhase('a')])
+  const plain = buildStandard([buildPhase('a')])
 
   it('a program that exits with an error has failed its work', () => {
     expect(after(plain, started(), breaks('a')).progress).toMatchObject({ status: 'blocked', error: 'exit code 1' })
@@ -112,7 +112,7 @@ describe('without retry', () => {
   })
 
   it('failures of one work item do not count for another', () => {
-    const progress = aStandard([aPhase('a', { parallel: true }), aPhase('b')])
+    const progress = buildStandard([buildPhase('a', { parallel: true }), buildPhase('b')])
     const hang = (name: string) => breaks(name, { class: 'hang' })
     const { live } = after(progress, started(), hang('a'), hang('b'), waitEndsOn('a'), hang('a')).progress
 

@@ -3,8 +3,8 @@ import type { WorkRef } from '../../contract/phases.ts'
 import type { LiveIteration, Progress } from '../../contract/progress.ts'
 import type { ErrorCategory } from '../../contract/settings.ts'
 import type { AttemptEnd } from '../fact.ts'
-import { soonestStart } from '../policy.ts'
-import { withWork, workAt } from './work.ts'
+import { getEarliestStart } from '../policy.ts'
+import { updateWork, getWork } from './work.ts'
 
 export type WorkError = NonNullable<LiveIteration['error']>
 
@@ -23,7 +23,7 @@ const categories: Partial<Record<FailureClass, ErrorCategory>> = {
 }
 
 /** Unmapped classes count as logic. */
-export const categoryOf = (failure: FailureClass): ErrorCategory => categories[failure] ?? 'logic'
+export const getErrorCategory = (failure: FailureClass): ErrorCategory => categories[failure] ?? 'logic'
 
 /** Schedules a retry of the work; undefined if the `retry` setting does not allow one. */
 export function planRetry(
@@ -33,21 +33,21 @@ export function planRetry(
   at: number,
 ): { readonly progress: Progress; readonly until: number } | undefined {
   const { retry } = progress
-  const retryCount = (workAt(progress, ref).retryCount ?? 0) + 1
+  const retryCount = (getWork(progress, ref).retryCount ?? 0) + 1
   if (!retry?.retryOn.includes(category) || retryCount >= retry.maxAttempts) return undefined
   const pauseMs = retry.backoffMs[retryCount - 1] ?? retry.backoffMs.at(-1) ?? 0
-  const until = soonestStart(progress, at + pauseMs)
+  const until = getEarliestStart(progress, at + pauseMs)
   const noted = { retryCount, nextRetryAt: until, error: text, errorCategory: category }
-  return { progress: withWork(progress, ref, (work) => ({ ...work, ...noted })), until }
+  return { progress: updateWork(progress, ref, (work) => ({ ...work, ...noted })), until }
 }
 
-type Failed = Extract<AttemptEnd, { kind: 'failed' }>
+type FailedAttemptEnd = Extract<AttemptEnd, { kind: 'failed' }>
 
 /**
  * Decides whether the same iteration gets another attempt. The `retry` setting decides; without it the policy table does, except
  * that a program that exits with an error has failed its work: only a killed one is started again.
  */
-export function planAttempt(progress: Progress, ref: WorkRef, end: Failed, at: number) {
+export function planAttempt(progress: Progress, ref: WorkRef, end: FailedAttemptEnd, at: number) {
   const category = categories[end.class]
   if (!category) return 'by-policy'
   if (progress.retry) return planRetry(progress, ref, { category, text: end.reason }, at)

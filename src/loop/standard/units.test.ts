@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { areOver, firstOpenIn, hasFailed, isOver, replaceIn, someFailed, unitIn, type Unit } from './units.ts'
+import { areAllFinished, findFirstOpen, hasFailed, isFinished, replaceUnit, hasAnyFailed, findUnit, type WorkUnit } from './units.ts'
 
 const status = fc.constantFrom(
   'pending',
@@ -9,7 +9,7 @@ const status = fc.constantFrom(
   'blocked',
   'skipped',
   'failed',
-) satisfies fc.Arbitrary<Unit['status']>
+) satisfies fc.Arbitrary<WorkUnit['status']>
 
 it('the cached tally is correct after any changes', () => {
   fc.assert(
@@ -17,18 +17,18 @@ it('the cached tally is correct after any changes', () => {
       fc.array(status, { maxLength: 8 }),
       fc.array(fc.record({ index: fc.nat(9), to: status }), { maxLength: 20 }),
       (first, changes) => {
-        let units: Unit[] = first.map((each, index) => ({ id: `u${index}`, status: each }))
+        let units: WorkUnit[] = first.map((each, index) => ({ id: `u${index}`, status: each }))
         for (const { index, to } of changes) {
           const before = units
           const expected = units.map((unit, at) => (at === index ? { ...unit, status: to } : unit))
-          units = replaceIn(Object.freeze(units), `u${index}`, (unit) => ({ ...unit, status: to }))
+          units = replaceUnit(Object.freeze(units), `u${index}`, (unit) => ({ ...unit, status: to }))
 
           expect(units).toEqual(expected)
           expect(units).not.toBe(before)
-          expect(areOver(units)).toBe(units.every(isOver))
-          expect(someFailed(units)).toBe(units.some(hasFailed))
-          expect(firstOpenIn(units) ?? -1).toBe(units.findIndex((unit) => !isOver(unit)))
-          expect(unitIn(units, `u${index}`)).toBe(units[index])
+          expect(areAllFinished(units)).toBe(units.every(isFinished))
+          expect(hasAnyFailed(units)).toBe(units.some(hasFailed))
+          expect(findFirstOpen(units) ?? -1).toBe(units.findIndex((unit) => !isFinished(unit)))
+          expect(findUnit(units, `u${index}`)).toBe(units[index])
         }
       },
     ),
@@ -37,8 +37,8 @@ it('the cached tally is correct after any changes', () => {
 })
 
 it('an unknown id changes nothing', () => {
-  const units: Unit[] = [{ id: 'a', status: 'pending' }]
+  const units: WorkUnit[] = [{ id: 'a', status: 'pending' }]
 
-  expect(replaceIn(units, 'b', () => ({ id: 'b', status: 'failed' }))).toEqual(units)
-  expect([unitIn(units, 'b'), unitIn(units, undefined)]).toEqual([undefined, undefined])
+  expect(replaceUnit(units, 'b', () => ({ id: 'b', status: 'failed' }))).toEqual(units)
+  expect([findUnit(units, 'b'), findUnit(units, undefined)]).toEqual([undefined, undefined])
 })

@@ -2,13 +2,13 @@ import { open } from 'node:fs/promises'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
-import { appendTo, openAppendFile, type AppendTarget } from './append-file.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { createAppender, openAppendFile, type AppendTarget } from './append-file.ts'
 
 const errno = (code: string) => Object.assign(new Error(code), { code })
 
 /** A disk of a few bytes that records every call. */
-function aDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INFINITY } = {}) {
+function createFakeDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INFINITY } = {}) {
   let bytes = Buffer.alloc(0)
   const disk = { room, syncs: 0, failSync: false, failTruncate: false, text: () => bytes.toString() }
   const target = {
@@ -36,16 +36,16 @@ function aDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INF
 
 describe('an append-only file', () => {
   it('acknowledges an append after it is synced', async () => {
-    const { disk, target } = aDisk()
-    const file = appendTo(target, 0)
+    const { disk, target } = createFakeDisk()
+    const file = createAppender(target, 0)
     await file.append('one\n')
 
     expect({ text: disk.text(), syncs: disk.syncs, size: file.size() }).toEqual({ text: 'one\n', syncs: 1, size: 4 })
   })
 
   it('lets concurrent appends share one sync, in order', async () => {
-    const { disk, target } = aDisk()
-    const file = appendTo(target, 0)
+    const { disk, target } = createFakeDisk()
+    const file = createAppender(target, 0)
     const lines = Array.from({ length: 1000 }, (_, n) => `${n}\n`)
     await Promise.all(lines.map((line) => file.append(line)))
 
@@ -54,16 +54,16 @@ describe('an append-only file', () => {
   })
 
   it('continues after a partial write', async () => {
-    const { disk, target } = aDisk({ perWrite: 3 })
-    const file = appendTo(target, 0)
+    const { disk, target } = createFakeDisk({ perWrite: 3 })
+    const file = createAppender(target, 0)
     await Promise.all([file.append('hello '), file.append('world')])
 
     expect(disk.text()).toBe('hello world')
   })
 
   it('leaves nothing of an append that a full disk accepts only in part, and continues when there is room', async () => {
-    const { disk, target } = aDisk({ room: 10 })
-    const file = appendTo(target, 0)
+    const { disk, target } = createFakeDisk({ room: 10 })
+    const file = createAppender(target, 0)
     await file.append('123456\n')
 
     await expect(file.append('too long for it\n')).rejects.toMatchObject({ code: 'ENOSPC' })
@@ -76,15 +76,15 @@ describe('an append-only file', () => {
   })
 
   it('treats a write of zero bytes as a full disk', async () => {
-    const { target } = aDisk()
-    const file = appendTo({ ...target, write: async () => ({ bytesWritten: 0, buffer: '' }) }, 0)
+    const { target } = createFakeDisk()
+    const file = createAppender({ ...target, write: async () => ({ bytesWritten: 0, buffer: '' }) }, 0)
 
     await expect(file.append('x')).rejects.toMatchObject({ code: 'ENOSPC' })
   })
 
   it('rejects every append after a failed sync', async () => {
-    const { disk, target } = aDisk()
-    const file = appendTo(target, 0)
+    const { disk, target } = createFakeDisk()
+    const file = createAppender(target, 0)
     await file.append('good\n')
     disk.failSync = true
     await expect(file.append('lost\n')).rejects.toMatchObject({ code: 'EIO' })
@@ -95,8 +95,8 @@ describe('an append-only file', () => {
   })
 
   it('rejects every append if the rest of a failed one could not be cut off', async () => {
-    const { disk, target } = aDisk({ room: 6 })
-    const file = appendTo(target, 0)
+    const { disk, target } = createFakeDisk({ room: 6 })
+    const file = createAppender(target, 0)
     disk.failTruncate = true
     await expect(file.append('12345678')).rejects.toMatchObject({ code: 'ENOSPC' })
     disk.room = 100
@@ -107,7 +107,7 @@ describe('an append-only file', () => {
 
 describe('a file on the disk', () => {
   it('is truncated to the size that is known to be good', async () => {
-    const path = join(aFolder(), 'log')
+    const path = join(createTestFolder(), 'log')
     writeFileSync(path, 'good\nto')
     const file = await openAppendFile(path, 5)
     await file.append('next\n')
@@ -117,7 +117,7 @@ describe('a file on the disk', () => {
   })
 
   it('detects that it was deleted or replaced', async () => {
-    const path = join(aFolder(), 'log')
+    const path = join(createTestFolder(), 'log')
     writeFileSync(path, '')
     const file = await openAppendFile(path, 0)
     expect(file.isInPlace()).toBe(true)
@@ -132,7 +132,7 @@ describe('a file on the disk', () => {
   })
 
   it('waits for the last append before it is closed', async () => {
-    const path = join(aFolder(), 'log')
+    const path = join(createTestFolder(), 'log')
     await (await open(path, 'w')).close()
     const file = await openAppendFile(path, 0)
     const appended = file.append('last\n')

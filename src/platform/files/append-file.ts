@@ -14,7 +14,7 @@ export interface AppendFile {
 /** The part of a file handle that this module uses. */
 export type AppendTarget = Pick<FileHandle, 'write' | 'datasync' | 'truncate' | 'close'>
 
-type Waiting = { readonly bytes: Buffer; readonly resolve: () => void; readonly reject: (error: unknown) => void }
+type PendingAppend = { readonly bytes: Buffer; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
 /** Opens the file and truncates it to the size that is known to be good. */
 export async function openAppendFile(path: string, goodBytes: number): Promise<AppendFile> {
@@ -24,12 +24,12 @@ export async function openAppendFile(path: string, goodBytes: number): Promise<A
     await file.truncate(goodBytes)
     await file.sync()
   }
-  return { ...appendTo(file, goodBytes), isInPlace: () => isSameFile(file.fd, path) }
+  return { ...createAppender(file, goodBytes), isInPlace: () => isSameFile(file.fd, path) }
 }
 
-export function appendTo(file: AppendTarget, goodBytes: number): Omit<AppendFile, 'isInPlace'> {
+export function createAppender(file: AppendTarget, goodBytes: number): Omit<AppendFile, 'isInPlace'> {
   let size = goodBytes
-  let queue: Waiting[] = []
+  let queue: PendingAppend[] = []
   let flushing: Promise<void> | undefined
   let broken: { readonly error: unknown } | undefined
 
@@ -81,9 +81,9 @@ export function appendTo(file: AppendTarget, goodBytes: number): Omit<AppendFile
 async function writeAll(file: AppendTarget, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
-    if (bytesWritten === 0) throw diskFull()
+    if (bytesWritten === 0) throw createDiskFullError()
     written += bytesWritten
   }
 }
 
-const diskFull = (): Error => Object.assign(new Error('the disk takes no more bytes'), { code: 'ENOSPC' })
+const createDiskFullError = (): Error => Object.assign(new Error('the disk takes no more bytes'), { code: 'ENOSPC' })

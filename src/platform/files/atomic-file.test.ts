@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
-import { removeForGood, replaceUntouched, writeFileAtomic } from './atomic-file.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { removeDurably, replaceIfUnchanged, writeFileAtomic } from './atomic-file.ts'
 import { fileSignature } from './files.ts'
 
 it('replaces a file and leaves nothing else behind', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   await writeFileAtomic(join(folder, 'f'), 'one')
   await writeFileAtomic(join(folder, 'f'), 'two')
 
@@ -17,7 +17,7 @@ it('replaces a file and leaves nothing else behind', async () => {
 })
 
 it('syncs the file and then its folder: without the folder a power cut could bring back the old one', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   const some = await open(folder, 'r')
   const handles: FileHandle = Object.getPrototypeOf(some)
   const synced: string[] = []
@@ -33,7 +33,7 @@ it('syncs the file and then its folder: without the folder a power cut could bri
 })
 
 it('leaves the old text and no draft when it cannot be replaced', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   await expect(writeFileAtomic(join(folder, 'no', 'f'), 'x')).rejects.toMatchObject({ code: 'ENOENT' })
   await expect(writeFileAtomic(folder, 'x')).rejects.toMatchObject({ syscall: 'rename' })
 
@@ -41,41 +41,41 @@ it('leaves the old text and no draft when it cannot be replaced', async () => {
 })
 
 it('replaces a file that is untouched, and creates one that does not exist', async () => {
-  const file = join(aFolder(), 'f')
-  const first = await replaceUntouched(file, 'one', undefined)
+  const file = join(createTestFolder(), 'f')
+  const first = await replaceIfUnchanged(file, 'one', undefined)
   expect(first).toEqual({ signature: fileSignature(file) })
   if (first === 'touched') throw new Error('nobody has touched it')
 
-  const second = await replaceUntouched(file, 'two', first.signature)
+  const second = await replaceIfUnchanged(file, 'two', first.signature)
   expect(second).toEqual({ signature: fileSignature(file) })
   expect(readFileSync(file, 'utf8')).toBe('two')
 })
 
 it('keeps what another process has written, in place or as a new file', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   const file = join(folder, 'f')
   await writeFileAtomic(file, 'ours')
   const known = fileSignature(file)
 
   writeFileSync(file, 'theirs, in place')
-  expect(await replaceUntouched(file, 'ours again', known)).toBe('touched')
+  expect(await replaceIfUnchanged(file, 'ours again', known)).toBe('touched')
   expect(readFileSync(file, 'utf8')).toBe('theirs, in place')
 
   writeFileSync(`${file}.new`, 'ours')
   renameSync(`${file}.new`, file)
-  expect(await replaceUntouched(file, 'ours again', known)).toBe('touched')
-  expect(await replaceUntouched(file, 'ours again', undefined)).toBe('touched')
+  expect(await replaceIfUnchanged(file, 'ours again', known)).toBe('touched')
+  expect(await replaceIfUnchanged(file, 'ours again', undefined)).toBe('touched')
   expect(readFileSync(file, 'utf8')).toBe('ours')
   expect(readdirSync(folder)).toEqual(['f'])
 })
 
 it('loses no version of another process that replaces the file at the same time', async () => {
-  const file = join(aFolder(), 'f')
+  const file = join(createTestFolder(), 'f')
   let known = (await made(file)).signature
-  const other = anotherWriter(file)
+  const other = startWriter(file)
   let seen = 0
   while (seen < 60) {
-    const ours = await replaceUntouched(file, `seen ${seen}`, known)
+    const ours = await replaceIfUnchanged(file, `seen ${seen}`, known)
     if (ours !== 'touched') {
       known = ours.signature
       continue
@@ -89,21 +89,21 @@ it('loses no version of another process that replaces the file at the same time'
 })
 
 it('deletes a file durably, and accepts one that does not exist', async () => {
-  const file = join(aFolder(), 'f')
+  const file = join(createTestFolder(), 'f')
   writeFileSync(file, '')
-  await removeForGood(file)
-  await removeForGood(file)
+  await removeDurably(file)
+  await removeDurably(file)
 
   expect(existsSync(file)).toBe(false)
 })
 
 async function made(file: string) {
-  const first = await replaceUntouched(file, 'seen 0', undefined)
+  const first = await replaceIfUnchanged(file, 'seen 0', undefined)
   if (first === 'touched') throw new Error('there is nobody else')
   return first
 }
 
-function anotherWriter(file: string) {
+function startWriter(file: string) {
   const script = `
     const { readFileSync, renameSync, writeFileSync } = require('node:fs')
     const file = process.argv[1]

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { fileSignature, isErrno } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
-let written = 0
+let draftCount = 0
 
 /** Names of drafts that a killed writer left behind. */
 export const leftoverPattern = /\.\d+\.\d+\.tmp$/
@@ -17,23 +17,23 @@ export async function writeFileAtomic(path: string, text: string | Buffer): Prom
   await syncFolder(dirname(path))
 }
 
-export type Replaced = 'touched' | { readonly signature: string | undefined }
+export type ReplaceResult = 'touched' | { readonly signature: string | undefined }
 
 /**
  * The same, but only if the file still has this signature, or still does not exist. A version written by another process stays in
  * place, even if it arrives at the last moment: the new file and the old one are swapped, and swapped back if the old one differs.
  */
-export async function replaceUntouched(path: string, text: string, known: string | undefined): Promise<Replaced> {
-  const replaced = await withDraft(path, text, async (draft): Promise<Replaced> => {
+export async function replaceIfUnchanged(path: string, text: string, known: string | undefined): Promise<ReplaceResult> {
+  const replaced = await withDraft(path, text, async (draft): Promise<ReplaceResult> => {
     const signature = fileSignature(draft)
-    const done = known === undefined ? await putWhereNothingIs(draft, path) : await exchange(draft, path, known)
+    const done = known === undefined ? await linkIfAbsent(draft, path) : await swapIfUnchanged(draft, path, known)
     return done ? { signature } : 'touched'
   })
   await syncFolder(dirname(path))
   return replaced
 }
 
-async function putWhereNothingIs(draft: string, path: string): Promise<boolean> {
+async function linkIfAbsent(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path)
     return true
@@ -43,7 +43,7 @@ async function putWhereNothingIs(draft: string, path: string): Promise<boolean> 
   }
 }
 
-async function exchange(draft: string, path: string, known: string): Promise<boolean> {
+async function swapIfUnchanged(draft: string, path: string, known: string): Promise<boolean> {
   if (fileSignature(path) !== known) return false
   try {
     await nativeFiles().swap(draft, path)
@@ -60,7 +60,7 @@ async function exchange(draft: string, path: string, known: string): Promise<boo
 
 /** Writes a complete, synced draft beside the target, and removes it afterwards. */
 async function withDraft<T>(path: string, text: string | Buffer, use: (draft: string) => Promise<T>): Promise<T> {
-  const draft = `${path}.${process.pid}.${++written}.tmp`
+  const draft = `${path}.${process.pid}.${++draftCount}.tmp`
   try {
     await withFile(draft, 'w', async (file) => {
       await file.writeFile(text)
@@ -73,7 +73,7 @@ async function withDraft<T>(path: string, text: string | Buffer, use: (draft: st
 }
 
 /** Deletes a file durably, so that it does not come back after a power cut. */
-export async function removeForGood(path: string): Promise<void> {
+export async function removeDurably(path: string): Promise<void> {
   await rm(path, { force: true })
   await syncFolder(dirname(path))
 }

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished, expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { root } from '../../../test/support/paths.ts'
-import { lockFile, lockOwner, type FileLock } from './file-lock.ts'
+import { lockFile, readLockOwner, type FileLock } from './file-lock.ts'
 
-const aLockFile = () => join(aFolder(), '.lock')
+const createLockFile = () => join(createTestFolder(), '.lock')
 
 function taken(path: string, about = 'me'): FileLock {
   const result = lockFile(path, about)
@@ -16,7 +16,7 @@ function taken(path: string, about = 'me'): FileLock {
 }
 
 /** Another process that holds the lock. */
-async function aHolder(path: string, forMs = 60_000) {
+async function startHolder(path: string, forMs = 60_000) {
   const script = `
     const { openSync, writeSync } = require('node:fs')
     const fd = openSync(process.argv[1], 'a+')
@@ -31,19 +31,19 @@ async function aHolder(path: string, forMs = 60_000) {
 }
 
 it('has one holder, whose name all others get', () => {
-  const path = aLockFile()
+  const path = createLockFile()
   const lock = taken(path, 'pid 1 on here since noon')
 
   expect(lockFile(path, 'a second one')).toEqual({ owner: 'pid 1 on here since noon' })
-  expect(lockOwner(path)).toBe('pid 1 on here since noon')
+  expect(readLockOwner(path)).toBe('pid 1 on here since noon')
 
   lock.release()
-  expect(lockOwner(path)).toBeUndefined()
+  expect(readLockOwner(path)).toBeUndefined()
   taken(path).release()
 })
 
 it('is refused within a fraction of a second', () => {
-  const path = aLockFile()
+  const path = createLockFile()
   const lock = taken(path)
   const before = performance.now()
   lockFile(path, 'a second one')
@@ -53,20 +53,20 @@ it('is refused within a fraction of a second', () => {
 })
 
 it('can be taken repeatedly, even after its file was deleted', () => {
-  const path = aLockFile()
+  const path = createLockFile()
   for (let round = 0; round < 200; round++) {
-    expect(lockOwner(path)).toBeUndefined()
+    expect(readLockOwner(path)).toBeUndefined()
     const lock = taken(path, `round ${round}`)
-    expect(lockOwner(path)).toBe(`round ${round}`)
+    expect(readLockOwner(path)).toBe(`round ${round}`)
     if (round % 7 === 0) rmSync(path)
     lock.release()
   }
 })
 
 it('is free at once after kill -9 of its holder', async () => {
-  const path = aLockFile()
-  const holder = await aHolder(path)
-  expect(lockOwner(path)).toBe('the other one')
+  const path = createLockFile()
+  const holder = await startHolder(path)
+  expect(readLockOwner(path)).toBe('the other one')
 
   holder.kill('SIGKILL')
   await once(holder, 'exit')
@@ -81,8 +81,8 @@ it('waits as long as a process that only checks may hold it', async () => {
   const results: object[] = []
   // On a busy machine the other process may take longer; then it counts as the holder.
   for (let tries = 0; tries < 5 && !results.some((result) => 'lock' in result); tries++) {
-    const path = aLockFile()
-    const holder = await aHolder(path, 5)
+    const path = createLockFile()
+    const holder = await startHolder(path, 5)
     results.push(lockFile(path, 'me'))
     holder.kill('SIGKILL')
   }
@@ -90,7 +90,7 @@ it('waits as long as a process that only checks may hold it', async () => {
 })
 
 it('detects that its file was deleted or replaced, so that another process can hold it', () => {
-  const path = aLockFile()
+  const path = createLockFile()
   const lock = taken(path, 'first')
   expect(lock.isHeld()).toBe(true)
 

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import { isSameFile, readTextSyncIfThere } from './files.ts'
+import { isSameFile, readTextSyncIfExists } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
 /** A lock that the kernel releases when the process ends, no matter how. */
@@ -15,12 +15,12 @@ export type LockResult =
   | { readonly owner: string }
 
 /** A process that only checks the lock holds it briefly, and a new owner needs a moment to write its description. */
-const patienceMs = 100
-const pauseMs = 5
+const lockTimeoutMs = 100
+const retryDelayMs = 5
 
 /** Takes the lock or returns its owner within a fraction of a second. The text in the file is for users; the kernel holds the lock. */
 export function lockFile(path: string, about: string): LockResult {
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + lockTimeoutMs
   for (;;) {
     const fd = tryOpenLocked(path)
     if (fd !== undefined) {
@@ -28,17 +28,17 @@ export function lockFile(path: string, about: string): LockResult {
       writeSync(fd, `${about}\n`)
       return { lock: { isHeld: () => isSameFile(fd, path), release: () => closeSync(fd) } }
     }
-    if (performance.now() > deadline) return { owner: readOwner(path) }
-    Atomics.wait(never, 0, 0, pauseMs)
+    if (performance.now() > deadline) return { owner: readDescription(path) }
+    Atomics.wait(sleepCell, 0, 0, retryDelayMs)
   }
 }
 
-const never = new Int32Array(new SharedArrayBuffer(4))
+const sleepCell = new Int32Array(new SharedArrayBuffer(4))
 
 /** The description that the owner wrote; undefined if the lock is free. */
-export function lockOwner(path: string): string | undefined {
+export function readLockOwner(path: string): string | undefined {
   const fd = tryOpenLocked(path)
-  if (fd === undefined) return readOwner(path)
+  if (fd === undefined) return readDescription(path)
   closeSync(fd)
   return undefined
 }
@@ -54,4 +54,4 @@ function tryOpenLocked(path: string): number | undefined {
   }
 }
 
-const readOwner = (path: string): string => (readTextSyncIfThere(path) ?? '').trim()
+const readDescription = (path: string): string => (readTextSyncIfExists(path) ?? '').trim()

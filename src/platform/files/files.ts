@@ -16,31 +16,31 @@ import { dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 
 /** The text of a file, or undefined if it does not exist. Any other failure throws with the path. */
-export async function readTextIfThere(path: string): Promise<string | undefined> {
+export async function readTextIfExists(path: string): Promise<string | undefined> {
   try {
     // An exception costs more than a stat.
     return statSync(path, { throwIfNoEntry: false }) && (await readFile(path, 'utf8'))
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw unreadable(path, error)
+    if (isNotFoundError(error)) return undefined
+    throw unreadableFile(path, error)
   }
 }
 
-export function readTextSyncIfThere(path: string): string | undefined {
+export function readTextSyncIfExists(path: string): string | undefined {
   try {
     // An exception costs more than a stat.
     return statSync(path, { throwIfNoEntry: false }) && readFileSync(path, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw unreadable(path, error)
+    if (isNotFoundError(error)) return undefined
+    throw unreadableFile(path, error)
   }
 }
 
 /** The last bytes of a file of any size; empty if it does not exist. */
 export async function readTail(path: string, bytes: number): Promise<string> {
   const file = await open(path, 'r').catch((error: unknown) => {
-    if (isMissing(error)) return undefined
-    throw unreadable(path, error)
+    if (isNotFoundError(error)) return undefined
+    throw unreadableFile(path, error)
   })
   if (!file) return ''
   try {
@@ -79,18 +79,18 @@ export const realPath = (path: string): string => realpathSync(path)
 
 export const exists = (path: string): boolean => existsSync(path)
 
-export async function makeFolder(path: string): Promise<void> {
+export async function createFolder(path: string): Promise<void> {
   try {
-    await makeFolders(path)
+    await createMissingFolders(path)
   } catch (error) {
-    throw unwritable(path, error)
+    throw unwritableFile(path, error)
   }
 }
 
 /** Without Node's `recursive`: where no folder can be created, as in /proc, it retries for ever. */
-async function makeFolders(path: string): Promise<void> {
+async function createMissingFolders(path: string): Promise<void> {
   if (isFolder(path)) return
-  if (dirname(path) !== path) await makeFolders(dirname(path))
+  if (dirname(path) !== path) await createMissingFolders(dirname(path))
   try {
     await mkdir(path)
   } catch (error) {
@@ -99,20 +99,20 @@ async function makeFolders(path: string): Promise<void> {
 }
 
 /** Creates a folder that only its owner can read. */
-export async function makePrivateFolder(path: string): Promise<void> {
-  await makeFolder(path)
+export async function createPrivateFolder(path: string): Promise<void> {
+  await createFolder(path)
   await chmod(path, 0o700)
 }
 
 /** Creates a fresh folder for temporary files. */
-export const makeTemporaryFolder = (name: string): Promise<string> => mkdtemp(join(tmpdir(), `${name}-`))
+export const createTemporaryFolder = (name: string): Promise<string> => mkdtemp(join(tmpdir(), `${name}-`))
 
 /** Writes a file; fails if it exists. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { flag: 'wx' })
   } catch (error) {
-    throw unwritable(path, error)
+    throw unwritableFile(path, error)
   }
 }
 
@@ -123,7 +123,7 @@ export const copyFolder = (from: string, to: string): Promise<void> =>
 export const copyFileTo = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_EXCL)
 
 /** Copies a file with its permissions over whatever exists at the target. */
-export async function copyOver(from: string, to: string): Promise<void> {
+export async function copyFileOver(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   await rm(to, { recursive: true, force: true })
   await copyFile(from, to)
@@ -134,8 +134,8 @@ export async function listFolder(path: string): Promise<string[]> {
   try {
     return await readdir(path)
   } catch (error) {
-    if (isMissing(error)) return []
-    throw unreadable(path, error)
+    if (isNotFoundError(error)) return []
+    throw unreadableFile(path, error)
   }
 }
 
@@ -162,10 +162,10 @@ export const removeFile = (path: string): Promise<void> => rm(path, { force: tru
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 /** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */
-export async function statTree(folder: string, except: readonly string[], mostFiles = 20_000): Promise<string> {
+export async function statTree(folder: string, except: readonly string[], maxFiles = 20_000): Promise<string> {
   const lines: string[] = []
   const queue = [folder]
-  for (let next = queue.pop(); next !== undefined && lines.length < mostFiles; next = queue.pop()) {
+  for (let next = queue.pop(); next !== undefined && lines.length < maxFiles; next = queue.pop()) {
     for (const entry of await readdir(next, { withFileTypes: true }).catch(() => [])) {
       const path = join(next, entry.name)
       if (entry.name === 'node_modules' || except.includes(path)) continue
@@ -186,23 +186,23 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-const isMissing = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')
+const isNotFoundError = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')
 
 export const isErrno = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code
 
-const unreadable = (path: string, cause: unknown): RalphError =>
-  new RalphError('FILE_UNREADABLE', `cannot read: ${reason(cause)}`, { place: { file: path }, cause })
+const unreadableFile = (path: string, cause: unknown): RalphError =>
+  new RalphError('FILE_UNREADABLE', `cannot read: ${describeCause(cause)}`, { place: { file: path }, cause })
 
 /** A full disk has its own code: the user can make room, and then Ralph continues. */
-export function unwritable(path: string, cause: unknown): RalphError {
+export function unwritableFile(path: string, cause: unknown): RalphError {
   if (cause instanceof RalphError) return cause
   const details = { place: { file: path }, cause }
-  if (!isDiskFull(cause)) return new RalphError('FILE_UNWRITABLE', `cannot write: ${reason(cause)}`, details)
+  if (!isNoSpaceError(cause)) return new RalphError('FILE_UNWRITABLE', `cannot write: ${describeCause(cause)}`, details)
   const hint = 'make room and run the same command again'
-  return new RalphError('DISK_FULL', `cannot write: ${reason(cause)}`, { ...details, hint })
+  return new RalphError('DISK_FULL', `cannot write: ${describeCause(cause)}`, { ...details, hint })
 }
 
-export const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].some((code) => isErrno(error, code))
+export const isNoSpaceError = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].some((code) => isErrno(error, code))
 
-const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+const describeCause = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib'
 
 /** A folder has no size. */
-type Entry = readonly [path: string, bytes?: number]
+type ArchiveEntry = readonly [path: string, bytes?: number]
 
 const newline = 10
 
@@ -16,7 +16,7 @@ const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LG
 export async function packFolder(folder: string): Promise<Buffer> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true })
   const contents: Buffer[] = []
-  const entries = found.map((entry): Entry => {
+  const entries = found.map((entry): ArchiveEntry => {
     const path = join(entry.parentPath, entry.name)
     if (entry.isDirectory()) return [relative(folder, path)]
     const content = readFileSync(path)
@@ -32,7 +32,7 @@ export async function packFolder(folder: string): Promise<Buffer> {
 export async function unpackFolder(archive: Uint8Array, folder: string): Promise<void> {
   const all = await promisify(brotliDecompress)(archive)
   const start = all.indexOf(newline) + 1
-  const entries: readonly Entry[] = JSON.parse(all.toString('utf8', 0, start))
+  const entries: readonly ArchiveEntry[] = JSON.parse(all.toString('utf8', 0, start))
   let at = start
   for (const [name, bytes] of entries) {
     const path = join(folder, name)
@@ -42,7 +42,7 @@ export async function unpackFolder(archive: Uint8Array, folder: string): Promise
   await syncAll([folder, ...entries.map(([name]) => join(folder, name))])
 }
 
-const atOnce = 16
+const syncConcurrency = 16
 
 /** Syncs in parallel, so that the disk can batch the work. */
 async function syncAll(paths: readonly string[]): Promise<void> {
@@ -57,5 +57,5 @@ async function syncAll(paths: readonly string[]): Promise<void> {
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, sync))
+  await Promise.all(Array.from({ length: syncConcurrency }, sync))
 }

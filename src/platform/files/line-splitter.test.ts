@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineSplitter } from './line-splitter.ts'
+import { createLineSplitter } from './line-splitter.ts'
 
 function split(chunks: readonly Buffer[], cap?: number): string[] {
   const lines: string[] = []
-  const splitter = lineSplitter((line) => lines.push(line), cap)
+  const splitter = createLineSplitter((line) => lines.push(line), cap)
   for (const chunk of chunks) splitter.push(chunk)
   splitter.end()
   return lines
@@ -56,7 +56,7 @@ it('survive 64 MB with flat memory, and the next line is found', () => {
   const chunk = Buffer.alloc(64 * 1024, 'x')
   const lines: number[] = []
   let last = ''
-  const splitter = lineSplitter((line) => {
+  const splitter = createLineSplitter((line) => {
     lines.push(line.length)
     last = line
   }, 1024 * 1024)

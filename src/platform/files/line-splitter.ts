@@ -3,13 +3,13 @@ import { isAscii, isUtf8, transcode } from 'node:buffer'
 const newline = 10
 
 /** Longer lines are cut: one of 700 MB must not exhaust the memory. */
-const longestLine = 16 * 1024 * 1024
+const maxLineBytes = 16 * 1024 * 1024
 
 /**
  * Splits a stream of bytes into lines. Decodes complete lines only, so that no character is split; keeps only the beginning of
  * a line over the cap. Buffers at most one line.
  */
-export function lineSplitter(onLine: (line: string) => void, cap = longestLine) {
+export function createLineSplitter(onLine: (line: string) => void, cap = maxLineBytes) {
   let parts: Buffer[] = []
   let size = 0
 
@@ -18,7 +18,7 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
     size += part.length
   }
   const flush = () => {
-    if (size > 0) onLine(decode(Buffer.concat(parts)))
+    if (size > 0) onLine(decodeUtf8(Buffer.concat(parts)))
     parts = []
     size = 0
   }
@@ -27,7 +27,7 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
       let start = 0
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         if (size === 0) {
-          if (end > start) onLine(decode(chunk.subarray(start, end - start > cap ? start + cap : end)))
+          if (end > start) onLine(decodeUtf8(chunk.subarray(start, end - start > cap ? start + cap : end)))
         } else {
           keep(chunk.subarray(start, end))
           flush()
@@ -42,7 +42,7 @@ export function lineSplitter(onLine: (line: string) => void, cap = longestLine) 
 }
 
 /** Node 20 decodes UTF-8 at half this speed as soon as the text has one character beyond ASCII. */
-const decode = (bytes: Buffer): string =>
+const decodeUtf8 = (bytes: Buffer): string =>
   bytes.length > 256 && !isAscii(bytes) && isUtf8(bytes)
     ? transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
     : bytes.toString()

@@ -14,7 +14,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /** Size and modification time of a file; undefined if it does not exist. */
-export async function fileFacts(
+export async function statFile(
   path: string,
 ): Promise<{ readonly size: number; readonly changedAt: number } | undefined> {
   const found = await stat(path).catch(() => undefined)
@@ -22,12 +22,12 @@ export async function fileFacts(
 }
 
 /** Reads a part of a file of any size. */
-export async function readPart(path: string, offset: number, length: number): Promise<{ size: number; bytes: Buffer }> {
+export async function readRange(path: string, offset: number, length: number): Promise<{ size: number; bytes: Buffer }> {
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()
-    const wanted = Math.max(0, Math.min(length, size - offset))
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted), 0, wanted, offset)
+    const count = Math.max(0, Math.min(length, size - offset))
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, offset)
     return { size, bytes: buffer.subarray(0, bytesRead) }
   } finally {
     await file.close()

@@ -20,7 +20,7 @@ const readMore = promisify(read)
 
 const chunkBytes = 64 * 1024
 /** Bounds one read, so that a flood of output cannot starve the caller: short lines take longer to read than to write. */
-const readMs = 50
+const maxReadMs = 50
 
 /** Creates the file if it does not exist, so that it can be followed. */
 export async function openTail(path: string, onChunk: (chunk: Buffer) => void): Promise<Tail> {
@@ -30,7 +30,7 @@ export async function openTail(path: string, onChunk: (chunk: Buffer) => void): 
   let reading: Promise<unknown> = Promise.resolve()
   return {
     async read() {
-      const until = performance.now() + readMs
+      const until = performance.now() + maxReadMs
       // Usually there is little to read, and a thread costs more than the read.
       let bytesRead = readSync(fd, buffer, 0, chunkBytes, position)
       for (;;) {
@@ -45,16 +45,16 @@ export async function openTail(path: string, onChunk: (chunk: Buffer) => void): 
     },
     bytes: () => fstatSync(fd).size,
     isInPlace: () => isSameFile(fd, path),
-    copyTo: (to) => copy(fd, to),
+    copyTo: (to) => copyDescriptor(fd, to),
     async close() {
       // If a thread still reads from this descriptor after it was reused, it would read another file.
-      await reading.catch(nothing)
+      await reading.catch(noop)
       closeSync(fd)
     },
   }
 }
 
-async function copy(from: number, path: string): Promise<void> {
+async function copyDescriptor(from: number, path: string): Promise<void> {
   const to = await open(path, 'wx', 0o600)
   try {
     const buffer = Buffer.allocUnsafe(chunkBytes)
@@ -69,4 +69,4 @@ async function copy(from: number, path: string): Promise<void> {
   }
 }
 
-const nothing = (): void => {}
+const noop = (): void => {}

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { createServer, globalAgent } from 'node:https'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aCertificate } from '../../../test/support/certificate.ts'
-import { isInternal, postWebhook } from './webhook.ts'
+import { createTestCertificate } from '../../../test/support/certificate.ts'
+import { isInternalAddress, postWebhook } from './webhook.ts'
 
-const { key, cert } = aCertificate()
+const { key, cert } = createTestCertificate()
 
 type Received = {
   readonly method?: string
@@ -16,7 +16,7 @@ type Received = {
 }
 
 /** An https server, and the requests that it received. */
-async function aReceiver(answer: RequestListener = (_, response) => response.end('thanks')) {
+async function startReceiver(answer: RequestListener = (_, response) => response.end('thanks')) {
   const received: Received[] = []
   const server = createServer({ key, cert }, (request, response) => {
     const chunks: Buffer[] = []
@@ -45,7 +45,7 @@ const allows = () => true
 
 describe('a webhook', () => {
   it('gets the body, signed if there is a secret', async () => {
-    const { received, url } = await aReceiver()
+    const { received, url } = await startReceiver()
     const body = JSON.stringify({ text: 'fertig: größer' })
 
     await postWebhook(url, body, { secret: 's3cret', allows })
@@ -65,7 +65,7 @@ describe('a webhook', () => {
   })
 
   it('has no signature without a secret', async () => {
-    const { received, url } = await aReceiver()
+    const { received, url } = await startReceiver()
 
     await postWebhook(url, '{}', { allows })
 
@@ -76,13 +76,13 @@ describe('a webhook', () => {
     [404, 'it answered 404'],
     [500, 'it answered 500'],
   ])('that answers %i is not delivered', async (status, reason) => {
-    const { url } = await aReceiver((_, response) => response.writeHead(status).end())
+    const { url } = await startReceiver((_, response) => response.writeHead(status).end())
 
     await expect(postWebhook(url, '{}', { allows })).rejects.toThrow(reason)
   })
 
   it('follows no redirect: its target was not checked', async () => {
-    const { received, url } = await aReceiver((_, response) =>
+    const { received, url } = await startReceiver((_, response) =>
       response.writeHead(302, { location: 'https://169.254.169.254/latest' }).end(),
     )
 
@@ -91,7 +91,7 @@ describe('a webhook', () => {
   })
 
   it('fails if no server listens', async () => {
-    const { port } = await aReceiver()
+    const { port } = await startReceiver()
 
     await expect(postWebhook(`https://localhost:${port === 1 ? 2 : 1}/`, '{}', { allows })).rejects.toThrow(
       /ECONNREFUSED/,
@@ -99,7 +99,7 @@ describe('a webhook', () => {
   })
 
   it('fails if the certificate is not trusted', async () => {
-    const { received, url } = await aReceiver()
+    const { received, url } = await startReceiver()
     globalAgent.options.ca = undefined
 
     await expect(postWebhook(url, '{}', { allows })).rejects.toThrow(/certificate/)
@@ -108,12 +108,12 @@ describe('a webhook', () => {
 
   it('times out, no matter at which point the server stalls', async () => {
     const drips: NodeJS.Timeout[] = []
-    const { url } = await aReceiver(({ socket }) => {
+    const { url } = await startReceiver(({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\nx-long: ')
       drips.push(setInterval(() => socket.write('x'), 20))
     })
     onTestFinished(() => drips.forEach((drip) => clearInterval(drip)))
-    const { url: mute } = await aReceiver(() => {})
+    const { url: mute } = await startReceiver(() => {})
 
     await expect(postWebhook(mute, '{}', { allows, timeoutMs: 200 })).rejects.toThrow('no answer in 0.2 s')
     await expect(postWebhook(url, '{}', { allows, timeoutMs: 200 })).rejects.toThrow('no answer in 0.2 s')
@@ -121,7 +121,7 @@ describe('a webhook', () => {
 
   it('succeeds if the response never ends, and does not keep the process alive', async () => {
     const closed: string[] = []
-    const { url } = await aReceiver((_, response) => {
+    const { url } = await startReceiver((_, response) => {
       const talk = setInterval(() => response.write('blah'), 5)
       response.on('close', () => {
         clearInterval(talk)
@@ -172,17 +172,17 @@ describe('an internal address', () => {
   )
 
   it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111'])('is not %s', (address) => {
-    expect(isInternal(address)).toBe(false)
+    expect(isInternalAddress(address)).toBe(false)
   })
 
   it.each(['::ffff:127.0.0.1', '::ffff:169.254.169.254', '::FFFF:10.0.0.1'])(
     'is %s, as a name server may say it',
     (address) => {
-      expect(isInternal(address)).toBe(true)
+      expect(isInternalAddress(address)).toBe(true)
     },
   )
 
   it('includes anything that is not an address', () => {
-    expect(isInternal('example.com')).toBe(true)
+    expect(isInternalAddress('example.com')).toBe(true)
   })
 })

@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /** Addresses that are only valid inside a machine or a network: a webhook must not reach them. */
-const internal = new BlockList()
+const internalAddresses = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -21,7 +21,7 @@ for (const [network, prefix] of [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ] as const) {
-  internal.addSubnet(network, prefix, 'ipv4')
+  internalAddresses.addSubnet(network, prefix, 'ipv4')
 }
 for (const [network, prefix] of [
   ['::', 128],
@@ -34,14 +34,14 @@ for (const [network, prefix] of [
   ['fe80::', 10],
   ['ff00::', 8],
 ] as const) {
-  internal.addSubnet(network, prefix, 'ipv6')
+  internalAddresses.addSubnet(network, prefix, 'ipv6')
 }
 
-export function isInternal(address: string): boolean {
+export function isInternalAddress(address: string): boolean {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return isInternal(mapped)
+  if (mapped !== undefined) return isInternalAddress(mapped)
   if (isIP(address) === 0) return true
-  return internal.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  return internalAddresses.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
 export type WebhookOptions = {
@@ -60,7 +60,7 @@ export type WebhookOptions = {
 export async function postWebhook(
   url: string,
   body: string,
-  { secret, allows = (address) => !isInternal(address), timeoutMs = 5000 }: WebhookOptions = {},
+  { secret, allows = (address) => !isInternalAddress(address), timeoutMs = 5000 }: WebhookOptions = {},
 ): Promise<void> {
   const target = new URL(url)
   if (target.protocol !== 'https:') throw new Error(`only https URLs are allowed, not ${target.protocol}`)

@@ -1,12 +1,12 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isErrno, readTextSyncIfThere, unwritable } from '../files/files.ts'
-import { isAlive, parseStartTime, type ProcessId } from './process-table.ts'
+import { isErrno, readTextSyncIfExists, unwritableFile } from '../files/files.ts'
+import { isProcessAlive, parseStartTime, type ProcessId } from './process-table.ts'
 
 /** Why the supervisor ended a process that did not exit by itself. */
-export type Ended = (typeof endings)[number]
-const endings = ['aborted', 'idle', 'attempt', 'after-result', 'output-cap', 'budget'] as const
+export type EndReason = (typeof endReasons)[number]
+const endReasons = ['aborted', 'idle', 'attempt', 'after-result', 'output-cap', 'budget'] as const
 
 /** The files in the folder of an attempt. */
 export const attemptFiles = {
@@ -33,33 +33,33 @@ export type AttemptState =
   | 'lost'
 
 export function attemptState(folder: string): AttemptState {
-  const id = readId(folder)
-  if (readEnded(folder) === 'aborted') return 'aborted'
-  if (readExit(folder) !== null || readEnded(folder)) return 'ended'
+  const id = readProcessId(folder)
+  if (readEndReason(folder) === 'aborted') return 'aborted'
+  if (readExitCode(folder) !== null || readEndReason(folder)) return 'ended'
   if (!id) return 'never-started'
-  if (isAlive(id)) return 'running'
+  if (isProcessAlive(id)) return 'running'
   // The process may have exited between the two checks.
-  return readExit(folder) === null ? 'lost' : 'ended'
+  return readExitCode(folder) === null ? 'lost' : 'ended'
 }
 
-export function readId(folder: string): ProcessId | undefined {
-  const [pid, bootId, ...stat] = wholeLine(folder, attemptFiles.pid)?.split(' ') ?? []
+export function readProcessId(folder: string): ProcessId | undefined {
+  const [pid, bootId, ...stat] = readCompleteLine(folder, attemptFiles.pid)?.split(' ') ?? []
   if (pid === undefined || !(Number(pid) > 1)) return undefined
   return { pid: Number(pid), bootId: bootId ?? '', startTime: parseStartTime(stat) ?? '0' }
 }
 
-export function readExit(folder: string): number | null {
-  const code = wholeLine(folder, attemptFiles.exit)
+export function readExitCode(folder: string): number | null {
+  const code = readCompleteLine(folder, attemptFiles.exit)
   return code === undefined ? null : Number(code)
 }
 
-export function readEnded(folder: string): Ended | undefined {
-  const reason = wholeLine(folder, attemptFiles.ended)
-  return endings.find((ending) => ending === reason)
+export function readEndReason(folder: string): EndReason | undefined {
+  const reason = readCompleteLine(folder, attemptFiles.ended)
+  return endReasons.find((ending) => ending === reason)
 }
 
 /** Call before killing the process: if Ralph is killed in between, it will not mistake its own signal for a crash of the program. */
-export function noteEnded(folder: string, reason: Ended): void {
+export function writeEndReason(folder: string, reason: EndReason): void {
   try {
     writeFileSync(join(folder, attemptFiles.ended), `${reason}\n`, { flag: 'wx' })
   } catch {
@@ -76,20 +76,20 @@ export async function settledState(folder: string): Promise<AttemptState> {
   if (state !== 'never-started' && state !== 'aborted') return state
   const path = join(folder, attemptFiles.pid)
   try {
-    writeFileSync(path, nobody, { flag: 'wx' })
+    writeFileSync(path, noProcess, { flag: 'wx' })
   } catch (error) {
     if (!isErrno(error, 'EEXIST')) return state
     // A shim was faster, and is about to write its identity, or was killed while doing so.
-    for (let tries = 0; tries < 100 && wholeLine(folder, attemptFiles.pid) === undefined; tries++) await sleep(10)
-    if (wholeLine(folder, attemptFiles.pid) === undefined) writeFileSync(path, nobody)
+    for (let tries = 0; tries < 100 && readCompleteLine(folder, attemptFiles.pid) === undefined; tries++) await sleep(10)
+    if (readCompleteLine(folder, attemptFiles.pid) === undefined) writeFileSync(path, noProcess)
   }
   return attemptState(folder)
 }
 
-const nobody = 'nobody\n'
+const noProcess = 'nobody\n'
 
 /** Links a name to the transcript of an attempt, from a folder beside `attempts`; replaces an existing link. */
-export function nameTranscript(link: string, attempt: string): void {
+export function linkTranscript(link: string, attempt: string): void {
   const target = join('..', 'attempts', attempt, attemptFiles.stdout)
   try {
     try {
@@ -100,12 +100,12 @@ export function nameTranscript(link: string, attempt: string): void {
       symlinkSync(target, link)
     }
   } catch (error) {
-    throw unwritable(link, error)
+    throw unwritableFile(link, error)
   }
 }
 
 /** The last bytes of stderr. */
-export function readErrors(folder: string, bytes: number): string {
+export function readStderrTail(folder: string, bytes: number): string {
   const path = join(folder, attemptFiles.stderr)
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) return ''
@@ -119,12 +119,12 @@ export function readErrors(folder: string, bytes: number): string {
 }
 
 /** Milliseconds since the process of a folder started. */
-export function joinedSince(folder: string): number {
+export function readRunningTime(folder: string): number {
   const begun = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
   return begun === undefined ? 0 : Math.max(0, Date.now() - begun)
 }
 
-function wholeLine(folder: string, name: string): string | undefined {
-  const text = readTextSyncIfThere(join(folder, name))
+function readCompleteLine(folder: string, name: string): string | undefined {
+  const text = readTextSyncIfExists(join(folder, name))
   return text?.endsWith('\n') ? text.trim() : undefined
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import { unwritable } from '../files/files.ts'
+import { unwritableFile } from '../files/files.ts'
 
 export type DetachedProcess = {
   readonly pid: number
@@ -9,7 +9,7 @@ export type DetachedProcess = {
   readonly exitCode: () => number | undefined
 }
 
-type Job = {
+type DetachedJob = {
   readonly file: string
   readonly args: readonly string[]
   readonly cwd: string
@@ -19,9 +19,9 @@ type Job = {
 }
 
 /** Starts a program that keeps running after Ralph exits. */
-export async function startDetached({ file, args, cwd, env, log }: Job): Promise<DetachedProcess> {
+export async function startDetached({ file, args, cwd, env, log }: DetachedJob): Promise<DetachedProcess> {
   const output = await open(log, 'a', 0o600).catch((error: unknown) => {
-    throw unwritable(log, error)
+    throw unwritableFile(log, error)
   })
   try {
     const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', output.fd, output.fd] })

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { keepAwake } from './keep-awake.ts'
 
 /** A program that records its arguments and its end. */
-function aKeeper(name: string) {
-  const folder = aFolder()
+function createKeeper(name: string) {
+  const folder = createTestFolder()
   const log = join(folder, 'log')
   writeFileSync(
     join(folder, name),
@@ -18,7 +18,7 @@ function aKeeper(name: string) {
   return { path: folder, lines: () => readFileSync(log, 'utf8').trimEnd().split('\n') }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
+async function waitUntil(isSo: () => boolean): Promise<void> {
   for (let tries = 0; !isSo(); tries++) {
     if (tries > 400) throw new Error('waited in vain')
     await pause(10)
@@ -33,16 +33,16 @@ it.each([
     '--what=idle:sleep --mode=block --who=ralph --why=a sprint is running tail --pid=4711 -f /dev/null',
   ],
 ] as const)('on %s, %s prevents sleep until it is released', async (platform, program, called) => {
-  const { path, lines } = aKeeper(program)
+  const { path, lines } = createKeeper(program)
 
   const letSleep = keepAwake({ platform, path, pid: 4711 })
-  await until(() => lines()[0] === called)
+  await waitUntil(() => lines()[0] === called)
   letSleep()
-  await until(() => lines().length === 2)
+  await waitUntil(() => lines().length === 2)
 
   expect(lines()).toEqual([called, 'ended'])
 })
 
 it.each(['darwin', 'linux', 'win32'] as const)('does nothing on %s without such a program', (platform) => {
-  expect(() => keepAwake({ platform, path: aFolder(), pid: process.pid })()).not.toThrow()
+  expect(() => keepAwake({ platform, path: createTestFolder(), pid: process.pid })()).not.toThrow()
 })

@@ -1,27 +1,27 @@
 import { spawn } from 'node:child_process'
 import { findProgram } from './programs.ts'
-import { signal } from './process-table.ts'
+import { sendSignal } from './process-table.ts'
 
-type Machine = { readonly platform: NodeJS.Platform; readonly path: string; readonly pid: number }
+type KeepAwakeOptions = { readonly platform: NodeJS.Platform; readonly path: string; readonly pid: number }
 
 /**
  * Keeps the machine awake until the returned function is called or this process ends, no matter how. Best effort: a machine
  * that cannot be kept awake is not an error.
  */
-export function keepAwake({ platform, path, pid }: Machine): () => void {
-  const [name, ...args] = keeper(platform, pid)
+export function keepAwake({ platform, path, pid }: KeepAwakeOptions): () => void {
+  const [name, ...args] = keepAwakeCommand(platform, pid)
   const file = name === undefined ? undefined : findProgram(name, path, '/')
   if (file === undefined) return () => {}
   const child = spawn(file, args, { detached: true, stdio: 'ignore', env: { PATH: path } })
   child.once('error', () => {})
   child.unref()
   return () => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) signal(-child.pid, 'SIGTERM')
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) sendSignal(-child.pid, 'SIGTERM')
   }
 }
 
 /** Each of these programs ends with the given process. */
-function keeper(platform: NodeJS.Platform, pid: number): readonly string[] {
+function keepAwakeCommand(platform: NodeJS.Platform, pid: number): readonly string[] {
   if (platform === 'darwin') return ['caffeinate', '-i', '-w', String(pid)]
   if (platform !== 'linux') return []
   const about = ['--what=idle:sleep', '--mode=block', '--who=ralph', '--why=a sprint is running']

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { startPiped } from './piped-process.ts'
+import { startPipedProcess } from './piped-process.ts'
 
-const node = (script: string) => startPiped(process.execPath, ['-e', script], process.cwd())
+const node = (script: string) => startPipedProcess(process.execPath, ['-e', script], process.cwd())
 
 it('exchanges text with a program and reports how it ended', async () => {
   const { stdin, stdout, exited } = await node('process.stdin.pipe(process.stdout); process.exitCode = 3')
@@ -13,7 +13,7 @@ it('exchanges text with a program and reports how it ended', async () => {
 })
 
 it('rejects if the program does not exist', async () => {
-  await expect(startPiped('/no/such/program', [], process.cwd())).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(startPipedProcess('/no/such/program', [], process.cwd())).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
 it('ends a program that exits at the end of input, and one that exits only on KILL', async () => {

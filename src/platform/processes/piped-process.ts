@@ -14,13 +14,13 @@ export type PipedProcess = {
 }
 
 /** Rejects with ENOENT or EACCES if the program cannot be started. */
-export async function startPiped(file: string, args: readonly string[], cwd: string): Promise<PipedProcess> {
+export async function startPipedProcess(file: string, args: readonly string[], cwd: string): Promise<PipedProcess> {
   const child = spawn(file, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
   // The exit reports a dead program; writing to it must not fail in addition.
   child.stdin.on('error', () => {})
   await once(child, 'spawn')
   const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? `exit code ${code}`))
-  const isOver = (ms: number) => Promise.race([exited.then(() => true), sleep(ms, false, { ref: false })])
+  const hasExitedWithin = (ms: number) => Promise.race([exited.then(() => true), sleep(ms, false, { ref: false })])
   return {
     stdin: child.stdin,
     stdout: child.stdout,
@@ -28,10 +28,10 @@ export async function startPiped(file: string, args: readonly string[], cwd: str
     end: async (graceMs) => {
       child.stdin.end()
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        if (await isOver(graceMs)) return
+        if (await hasExitedWithin(graceMs)) return
         child.kill(signal)
       }
-      await isOver(graceMs)
+      await hasExitedWithin(graceMs)
     },
   }
 }

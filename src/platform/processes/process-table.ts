@@ -3,15 +3,15 @@ import { existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:
 /** Identity of a process: a pid alone may have been reused. */
 export type ProcessId = { readonly pid: number; readonly startTime: string; readonly bootId: string }
 
-const here = readOr('/proc/sys/kernel/random/boot_id', '').trim()
+const currentBootId = readOrDefault('/proc/sys/kernel/random/boot_id', '').trim()
 
-export function isAlive({ pid, startTime, bootId }: ProcessId): boolean {
-  if (here === '') return signal(pid, 0)
-  return bootId === here && startTimeOf(pid) === startTime
+export function isProcessAlive({ pid, startTime, bootId }: ProcessId): boolean {
+  if (currentBootId === '') return sendSignal(pid, 0)
+  return bootId === currentBootId && readStartTime(pid) === startTime
 }
 
 /** Sends a signal; false if the process does not exist. A negative pid is a process group. */
-export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+export function sendSignal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, name)
     return true
@@ -25,16 +25,16 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
  * none of ours. Scans only pids from `first` on if the caller knows that the mark did not exist before. Repeats until two
  * scans in a row find nothing, since a process can fork between scan and signal.
  */
-export function sweep(mark: string, first?: number): void {
+export function killMarked(mark: string, first?: number): void {
   const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
   for (let empty = 0, scans = 0; empty < 2 && scans < 100; scans++) {
-    const found = (first === undefined ? processes() : givenFrom(first)).filter((pid) => carries(pid, needle))
-    for (const pid of found) signal(pid, 'SIGKILL')
+    const found = (first === undefined ? listPids() : listPidsSince(first)).filter((pid) => hasMark(pid, needle))
+    for (const pid of found) sendSignal(pid, 'SIGKILL')
     empty = found.length === 0 ? empty + 1 : 0
   }
 }
 
-function carries(pid: number, needle: Buffer): boolean {
+function hasMark(pid: number, needle: Buffer): boolean {
   // Most are gone by now, and an exception costs more than a check.
   if (pid === process.pid || !existsSync(`/proc/${pid}`)) return false
   try {
@@ -45,11 +45,11 @@ function carries(pid: number, needle: Buffer): boolean {
 }
 
 /** The most recent pid; NaN if the system does not report it. */
-export function lastProcessNumber(): number {
+export function readLastPid(): number {
   try {
     // Kept open: every attempt reads it three times.
-    counter ??= { fd: openSync('/proc/loadavg', 'r'), buffer: Buffer.alloc(100) }
-    const { fd, buffer } = counter
+    lastPidReader ??= { fd: openSync('/proc/loadavg', 'r'), buffer: Buffer.alloc(100) }
+    const { fd, buffer } = lastPidReader
     const text = buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0))
     return Number(text.slice(text.lastIndexOf(' ')) || Number.NaN)
   } catch {
@@ -57,19 +57,19 @@ export function lastProcessNumber(): number {
   }
 }
 
-let counter: { readonly fd: number; readonly buffer: Buffer } | undefined
+let lastPidReader: { readonly fd: number; readonly buffer: Buffer } | undefined
 
 /** Up to this many pids are cheaper to probe than to list. */
-const fewNumbers = 200
+const maxProbedPids = 200
 
 /** Pids count up and wrap around, so the pids since `first` may be a range that wraps. */
-function givenFrom(first: number): number[] {
-  const last = lastProcessNumber()
-  if (last >= first && last - first < fewNumbers) return Array.from({ length: last - first + 1 }, (_, n) => first + n)
-  return processes().filter((pid) => (last >= first ? pid >= first && pid <= last : pid >= first || pid <= last))
+function listPidsSince(first: number): number[] {
+  const last = readLastPid()
+  if (last >= first && last - first < maxProbedPids) return Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  return listPids().filter((pid) => (last >= first ? pid >= first && pid <= last : pid >= first || pid <= last))
 }
 
-function processes(): number[] {
+function listPids(): number[] {
   try {
     return readdirSync('/proc')
       .map(Number)
@@ -79,10 +79,10 @@ function processes(): number[] {
   }
 }
 
-export const processId = (pid: number): ProcessId => ({ pid, startTime: startTimeOf(pid) ?? '0', bootId: here })
+export const identifyProcess = (pid: number): ProcessId => ({ pid, startTime: readStartTime(pid) ?? '0', bootId: currentBootId })
 
-function startTimeOf(pid: number): string | undefined {
-  const stat = readOr(`/proc/${pid}/stat`, '')
+function readStartTime(pid: number): string | undefined {
+  const stat = readOrDefault(`/proc/${pid}/stat`, '')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' ? undefined : parseStartTime(fields)
 }
@@ -90,7 +90,7 @@ function startTimeOf(pid: number): string | undefined {
 /** Field 22 of /proc/<pid>/stat, clock ticks since boot, from the fields after the name. */
 export const parseStartTime = (fields: readonly string[]): string | undefined => fields[19]
 
-function readOr(path: string, otherwise: string): string {
+function readOrDefault(path: string, otherwise: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {

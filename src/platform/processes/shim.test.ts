@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { isRunning, kill, markedProcesses } from '../../../test/support/processes.ts'
-import { attemptState, readId, settledState } from './attempt-folder.ts'
+import { attemptState, readProcessId, settledState } from './attempt-folder.ts'
 import { startUnderShim } from './shim.ts'
 import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 
 /** Runs a program as attempt `name` below `base`; by default a shell script. */
-function aRun(base: string, name: string, given: Partial<SupervisedProcess> & { readonly script?: string } = {}) {
+function startRun(base: string, name: string, given: Partial<SupervisedProcess> & { readonly script?: string } = {}) {
   const job: SupervisedProcess = {
     folder: join(base, name),
     file: '/bin/sh',
@@ -26,12 +26,12 @@ function aRun(base: string, name: string, given: Partial<SupervisedProcess> & { 
     ...given,
   }
   onTestFinished(() => markedProcesses(base).forEach(({ pid }) => kill(pid)))
-  return { ended: superviseProcess(job), shim: () => readId(job.folder)?.pid ?? 0 }
+  return { ended: superviseProcess(job), shim: () => readProcessId(job.folder)?.pid ?? 0 }
 }
 
-const printed = (base: string, name: string) => readFileSync(join(base, name, 'transcript.jsonl'), 'utf8')
+const readOutput = (base: string, name: string) => readFileSync(join(base, name, 'transcript.jsonl'), 'utf8')
 
-async function until(isSo: () => boolean): Promise<void> {
+async function waitUntil(isSo: () => boolean): Promise<void> {
   for (let tries = 0; tries < 1000 && !isSo(); tries++) await sleep(10)
   expect(isSo()).toBe(true)
 }
@@ -40,11 +40,11 @@ const ok = { code: 0, lost: false }
 
 describe('a shim', () => {
   it('is reused for the next program with the same folder and environment, and serves one program at a time', async () => {
-    const base = aFolder()
-    const first = aRun(base, 'a')
+    const base = createTestFolder()
+    const first = startRun(base, 'a')
     await first.ended
-    const second = aRun(base, 'b', { script: `while [ ! -e '${base}/go' ]; do sleep 0.02; done` })
-    const third = aRun(base, 'c')
+    const second = startRun(base, 'b', { script: `while [ ! -e '${base}/go' ]; do sleep 0.02; done` })
+    const third = startRun(base, 'c')
 
     expect(await third.ended).toEqual(ok)
     writeFileSync(join(base, 'go'), '')
@@ -54,7 +54,7 @@ describe('a shim', () => {
   })
 
   it('passes arguments and variables byte for byte, whether it is new or reused', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const everything = Array.from({ length: 0x2ff }, (_, n) => String.fromCodePoint(n + 1)).join('')
     const words = [
       '',
@@ -77,8 +77,8 @@ describe('a shim', () => {
     for (const [name, value] of Object.entries({ one: everything, two: "'\n$x", three: '' })) {
       const env = { EMPTY: '', 'not-a-name': 'x', VALUE: value }
       const node = { file: process.execPath, args: ['-e', show, '--', ...args], env }
-      expect(await aRun(base, name, node).ended).toEqual(ok)
-      const [gotArgs, gotEnv, cwd] = JSON.parse(printed(base, name))
+      expect(await startRun(base, name, node).ended).toEqual(ok)
+      const [gotArgs, gotEnv, cwd] = JSON.parse(readOutput(base, name))
 
       expect(gotArgs).toEqual(args)
       expect(gotEnv).toMatchObject({ EMPTY: '', VALUE: value, RALPH_ATTEMPT: `${base}/#${name}` })
@@ -88,98 +88,98 @@ describe('a shim', () => {
   })
 
   it('leaks nothing from one program to the next: no variable, no file, no folder', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const script = 'echo "$OLD,$NEW"; for fd in /proc/$$/fd/*; do case $(readlink $fd) in socket*) echo $fd; esac; done'
-    await aRun(base, 'a', { script: 'cd /; export NEW=1; exec 9>/dev/null' }).ended
-    await aRun(base, 'b', { script, env: { PATH: '/usr/bin:/bin', OLD: '1' } }).ended
-    await aRun(base, 'c', { script, env: { PATH: '/usr/bin:/bin' } }).ended
+    await startRun(base, 'a', { script: 'cd /; export NEW=1; exec 9>/dev/null' }).ended
+    await startRun(base, 'b', { script, env: { PATH: '/usr/bin:/bin', OLD: '1' } }).ended
+    await startRun(base, 'c', { script, env: { PATH: '/usr/bin:/bin' } }).ended
 
-    expect(printed(base, 'b')).toBe('1,\n')
-    expect(printed(base, 'c')).toBe(',\n')
+    expect(readOutput(base, 'b')).toBe('1,\n')
+    expect(readOutput(base, 'c')).toBe(',\n')
   })
 
   it('is not reused for a new folder at the path of its own', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const cwd = join(base, 'work')
     mkdirSync(cwd)
-    await aRun(base, 'a', { cwd }).ended
+    await startRun(base, 'a', { cwd }).ended
     renameSync(cwd, join(base, 'old'))
     mkdirSync(cwd)
-    await aRun(base, 'b', { cwd, script: 'touch here' }).ended
+    await startRun(base, 'b', { cwd, script: 'touch here' }).ended
 
     expect(existsSync(join(cwd, 'here'))).toBe(true)
   })
 
   it('is replaced if it was killed while idle', async () => {
-    const base = aFolder()
-    const first = aRun(base, 'a')
+    const base = createTestFolder()
+    const first = startRun(base, 'a')
     await first.ended
     kill(first.shim())
-    const second = aRun(base, 'b', { script: 'exit 3' })
+    const second = startRun(base, 'b', { script: 'exit 3' })
 
     expect(await second.ended).toEqual({ code: 3, lost: false })
     expect(second.shim()).not.toBe(first.shim())
   })
 
   it('takes only its own program along if it is killed, and the next one starts', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const script = `echo up; while [ ! -e '${base}/go' ]; do sleep 0.02; done; exit 4`
-    const hit = aRun(base, 'a', { script, onOutput: () => kill(hit.shim()) })
-    const other = aRun(base, 'b', { script })
+    const hit = startRun(base, 'a', { script, onOutput: () => kill(hit.shim()) })
+    const other = startRun(base, 'b', { script })
 
     expect(await hit.ended).toEqual({ code: null, lost: true })
     expect(markedProcesses(base).map(({ mark }) => mark)).not.toContain(`${base}/#a`)
     writeFileSync(join(base, 'go'), '')
     expect(await other.ended).toEqual({ code: 4, lost: false })
-    expect(await aRun(base, 'c').ended).toEqual(ok)
+    expect(await startRun(base, 'c').ended).toEqual(ok)
   })
 
   it('ends with a program that the supervisor had to end', async () => {
-    const base = aFolder()
-    const run = aRun(base, 'a', { script: 'echo up; sleep 60', overdue: (bytes) => (bytes > 0 ? 'idle' : undefined) })
+    const base = createTestFolder()
+    const run = startRun(base, 'a', { script: 'echo up; sleep 60', overdue: (bytes) => (bytes > 0 ? 'idle' : undefined) })
 
     expect(await run.ended).toMatchObject({ ended: 'idle' })
-    await until(() => !isRunning(run.shim()))
+    await waitUntil(() => !isRunning(run.shim()))
   })
 
   it('ends when it can get no more work, but not before its program', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const folder = join(base, 'a')
     mkdirSync(folder)
     for (const name of ['prompt.md', 'transcript.jsonl', 'stderr.log']) writeFileSync(join(folder, name), '')
     const args = ['-c', `while [ ! -e '${base}/go' ]; do sleep 0.02; done; exit 5`]
     const shim = await startUnderShim({ folder, file: '/bin/sh', args, cwd: base, env: {} })
     shim.retire()
-    await until(() => attemptState(folder) === 'running')
+    await waitUntil(() => attemptState(folder) === 'running')
     writeFileSync(join(base, 'go'), '')
 
-    await until(() => !isRunning(shim.id.pid))
+    await waitUntil(() => !isRunning(shim.id.pid))
     expect(readFileSync(join(folder, 'exit'), 'utf8')).toBe('5\n')
   })
 
   it('starts nothing in a folder that was given up', async () => {
-    const base = aFolder()
+    const base = createTestFolder()
     const folder = join(base, 'a')
     mkdirSync(folder)
     for (const name of ['prompt.md', 'transcript.jsonl', 'stderr.log']) writeFileSync(join(folder, name), '')
     expect(await settledState(folder)).toBe('never-started')
     const file = '/usr/bin/touch'
     const shim = await startUnderShim({ folder, file, args: [join(base, 'begun')], cwd: base, env: {} })
-    await until(shim.isOver)
+    await waitUntil(shim.isOver)
 
-    expect(shim.told()).toBe(undefined)
+    expect(shim.reportedCode()).toBe(undefined)
     expect(existsSync(join(base, 'begun'))).toBe(false)
     expect(attemptState(folder)).toBe('never-started')
   })
 
   it('rejects an argument that no program can receive', async () => {
-    const base = aFolder()
-    await expect(aRun(base, 'a', { args: ['-c', 'a\0b'] }).ended).rejects.toThrow(/NUL/)
+    const base = createTestFolder()
+    await expect(startRun(base, 'a', { args: ['-c', 'a\0b'] }).ended).rejects.toThrow(/NUL/)
   })
 })
 
 it('does not give up a folder in which a shim is about to start', async () => {
-  const folder = aFolder()
+  const folder = createTestFolder()
   writeFileSync(join(folder, 'pid'), '')
   const settled = settledState(folder)
   const [, stat = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ')

@@ -5,7 +5,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Stream } from 'node:stream'
 import { attemptFiles } from './attempt-folder.ts'
-import { lastProcessNumber, processId, type ProcessId } from './process-table.ts'
+import { readLastPid, identifyProcess, type ProcessId } from './process-table.ts'
 
 export type ShimJob = {
   /** Has everything that the program needs; its stdin, stdout and stderr files exist already. */
@@ -23,7 +23,7 @@ export interface Shim {
   readonly before: number | undefined
   readonly isOver: () => boolean
   /** Exit code of the program, as reported by the shim. */
-  readonly told: () => number | undefined
+  readonly reportedCode: () => number | undefined
   /** Exit code of the shim: that of its program, if the shim could not report it otherwise. */
   readonly exitCode: () => number | null
   /** Called once. */
@@ -42,7 +42,7 @@ export interface Shim {
  * Uses only shell built-ins, and variable names that no program needs. The traps are handlers, not "ignore", which the program
  * would inherit. Starts nothing if `pid` exists (see `settledState`). A line counts once its newline is written.
  */
-const shim = `trap : TERM INT HUP
+const shimScript = `trap : TERM INT HUP
 read -r ralph_stat </proc/$$/stat
 read -r ralph_boot </proc/sys/kernel/random/boot_id
 ralph_id="$$ \${ralph_boot:-none} \${ralph_stat##*) }"
@@ -63,54 +63,54 @@ ralph_end() {
 `
 
 /** What the shim reports instead of an exit code when it could not start the job. */
-const refused = 'refused'
+const refusedWord = 'refused'
 
 /** Formats a job for the shim. In braces, so that a truncated text runs nothing. */
-function jobText({ folder, file, args }: ShimJob, variables: readonly Variable[]): string {
-  const path = (name: string) => quote(join(folder, name))
-  const words = [...variables.map(([name, value]) => `${name}=${quote(value)}`), ...[file, ...args].map(quote)]
+function formatJob({ folder, file, args }: ShimJob, variables: readonly EnvAssignment[]): string {
+  const path = (name: string) => quoteWord(join(folder, name))
+  const words = [...variables.map(([name, value]) => `${name}=${quoteWord(value)}`), ...[file, ...args].map(quoteWord)]
   const streams = `<${path(attemptFiles.stdin)} >>${path(attemptFiles.stdout)} 2>>${path(attemptFiles.stderr)}`
   const run = `${words.join(' ')} ${streams}; ralph_end $?`
-  return `{ if ralph_begin ${quote(folder)}; then ${run}; else echo ${refused}; fi; }\n`
+  return `{ if ralph_begin ${quoteWord(folder)}; then ${run}; else echo ${refusedWord}; fi; }\n`
 }
 
 /** Within single quotes a shell takes every byte literally; only the quote itself must stand outside. */
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const quoteWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-type Variable = readonly [name: string, value: string]
+type EnvAssignment = readonly [name: string, value: string]
 
 /** What a shim was started with; a job with another environment gets another shim. */
-type Base = Pick<ShimJob, 'cwd' | 'env'> & { readonly place: string }
+type ShimBase = Pick<ShimJob, 'cwd' | 'env'> & { readonly folderId: string }
 
-type Idle = {
-  readonly base: Base
+type IdleShim = {
+  readonly base: ShimBase
   /** As far as we know: a shim that was just killed gets a job that it never starts. */
   readonly isGone: () => boolean
   readonly retire: () => void
-  readonly give: Give
+  readonly give: StartShimJob
 }
-type Give = (job: ShimJob, variables: readonly Variable[]) => Shim
+type StartShimJob = (job: ShimJob, variables: readonly EnvAssignment[]) => Shim
 
 /** More idle shims than this only occur if environments change constantly. */
-const mostIdle = 4
+const maxIdle = 4
 /** The next program usually starts at once; secrets in a user's environment must not stay in an unused shim. */
 const idleMs = 60_000
-const idle: Idle[] = []
+const idleShims: IdleShim[] = []
 
 /** Starts a program under a shim. Rejects with the system error if no process can be created. */
 export async function startUnderShim(job: ShimJob): Promise<Shim> {
   if ([job.file, ...job.args].some((word) => word.includes('\0'))) {
     throw new TypeError('an argument of a program cannot contain a NUL byte')
   }
-  const place = placeOf(job.cwd)
-  for (const [index, { base, isGone, give }] of idle.entries()) {
-    const variables = base.cwd === job.cwd && base.place === place ? changes(base.env, job.env) : undefined
+  const place = identifyFolder(job.cwd)
+  for (const [index, { base, isGone, give }] of idleShims.entries()) {
+    const variables = base.cwd === job.cwd && base.folderId === place ? diffEnv(base.env, job.env) : undefined
     if (!variables) continue
-    idle.splice(index, 1)
+    idleShims.splice(index, 1)
     return isGone() ? startUnderShim(job) : give(job, variables)
   }
   const { [markVariable]: mark = '', ...env } = job.env
-  const { give } = await startShim({ cwd: job.cwd, env, place })
+  const { give } = await startShim({ cwd: job.cwd, env, folderId: place })
   return give(job, [[markVariable, mark]])
 }
 
@@ -118,88 +118,88 @@ export async function startUnderShim(job: ShimJob): Promise<Shim> {
 export const markVariable = 'RALPH_ATTEMPT'
 
 /** Tells a folder from one that was deleted and created again under the same path: a shim would still be in the old one. */
-function placeOf(folder: string): string {
+function identifyFolder(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false })
   return found ? `${found.dev} ${found.ino}` : ''
 }
 
 /** The variables to set on top of one environment to get another; undefined if a shell cannot express it. */
-function changes(from: Base['env'], to: Base['env']): readonly Variable[] | undefined {
+function diffEnv(from: ShimBase['env'], to: ShimBase['env']): readonly EnvAssignment[] | undefined {
   if (Object.keys(from).some((name) => to[name] === undefined)) return undefined
   const changed = Object.entries(to).filter(([name, value]) => from[name] !== value)
-  return changed.every(([name]) => plainName.test(name) && !shellName.test(name)) ? changed : undefined
+  return changed.every(([name]) => plainName.test(name) && !reservedName.test(name)) ? changed : undefined
 }
 
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** Names that matter to the shim itself, or that a shell does not let a script change. */
-const shellName =
+const reservedName =
   /^(?:ralph_.*|BASH.*|SHELLOPTS|E?UID|PPID|GROUPS|PATH|IFS|ENV|PWD|OLDPWD|PS\d|OPT.*|LANG|LC_.*|LINENO|RANDOM|SECONDS|_)$/
 
-async function startShim(base: Base): Promise<Idle> {
+async function startShim(base: ShimBase): Promise<IdleShim> {
   const { cwd, env } = base
   const child = spawn('/bin/sh', ['-s', 'ralph-shim'], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
-  let told = ''
-  let tell = nothing
+  let reported = ''
+  let notify = noop
   // Before that the streams may not exist.
   await once(child, 'spawn')
   // The exit reports a dead shim; writing to it must not fail in addition.
-  child.stdin.on('error', nothing)
+  child.stdin.on('error', noop)
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told += text
-    if (told.endsWith('\n')) tell()
+    reported += text
+    if (reported.endsWith('\n')) notify()
   })
-  child.on('exit', () => tell())
+  child.on('exit', () => notify())
   child.unref()
-  unref(child.stdin)
-  unref(child.stdout)
-  child.stdin.write(shim)
+  unrefStream(child.stdin)
+  unrefStream(child.stdout)
+  child.stdin.write(shimScript)
   const isGone = () => child.exitCode !== null || child.signalCode !== null
-  const isOver = () => told.endsWith('\n') || isGone()
+  const isOver = () => reported.endsWith('\n') || isGone()
   const retire = () => void child.stdin.end()
-  const id = processId(child.pid ?? 0)
-  const isCounted = countsUpTo(id.pid)
-  const own: Idle = {
+  const id = identifyProcess(child.pid ?? 0)
+  const isCounted = isPidCounterReliable(id.pid)
+  const idleShim: IdleShim = {
     base,
     isGone,
     retire,
     give(job, variables) {
-      told = ''
-      tell = nothing
-      const before = isCounted ? lastProcessNumber() : undefined
-      child.stdin.write(jobText(job, variables))
+      reported = ''
+      notify = noop
+      const before = isCounted ? readLastPid() : undefined
+      child.stdin.write(formatJob(job, variables))
       return {
         id,
         before,
         isOver,
-        told: () => (/^\d+\n$/.test(told) ? Number(told) : undefined),
+        reportedCode: () => (/^\d+\n$/.test(reported) ? Number(reported) : undefined),
         exitCode: () => child.exitCode,
-        onOver: (listener) => void (tell = listener),
+        onOver: (listener) => void (notify = listener),
         retire,
-        release: () => void (isGone() || child.stdin.writableEnded || rest(own)),
+        release: () => void (isGone() || child.stdin.writableEnded || parkShim(idleShim)),
       }
     },
   }
-  return own
+  return idleShim
 }
 
 /** Whether the system's process counter includes this pid: in some containers it does not. */
-const countsUpTo = (pid: number): boolean => {
-  const last = lastProcessNumber()
+const isPidCounterReliable = (pid: number): boolean => {
+  const last = readLastPid()
   return last >= pid && last < pid + 1000
 }
 
-function rest(shimOfNobody: Idle): void {
-  idle.push(shimOfNobody)
-  if (idle.length > mostIdle) idle.shift()?.retire()
-  tidying?.refresh()
-  tidying ??= setTimeout(() => idle.splice(0).forEach(({ retire }) => retire()), idleMs).unref()
+function parkShim(idleShim: IdleShim): void {
+  idleShims.push(idleShim)
+  if (idleShims.length > maxIdle) idleShims.shift()?.retire()
+  retireTimer?.refresh()
+  retireTimer ??= setTimeout(() => idleShims.splice(0).forEach(({ retire }) => retire()), idleMs).unref()
 }
 
-let tidying: NodeJS.Timeout | undefined
+let retireTimer: NodeJS.Timeout | undefined
 
 /** The stream must not keep the process alive. */
-function unref(stream: Stream): void {
+function unrefStream(stream: Stream): void {
   if (stream instanceof Socket) stream.unref()
 }
 
-const nothing = (): void => {}
+const noop = (): void => {}

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { commandLines } from '../../../test/support/processes.ts'
-import { runShortly } from './short-run.ts'
+import { runWithTimeout } from './short-run.ts'
 
 const ask = (script: string, more: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}) =>
-  runShortly({
+  runWithTimeout({
     file: '/bin/sh',
     args: ['-c', script],
     cwd: '/',
@@ -46,5 +46,5 @@ it('ends the program when the signal aborts', async () => {
 it('does not throw if the program does not exist', async () => {
   const job = { file: '/no/such/program', args: [], cwd: '/', env: {}, timeoutMs: 1000 }
 
-  expect(await runShortly(job)).toEqual({ code: null, stdout: '' })
+  expect(await runWithTimeout(job)).toEqual({ code: null, stdout: '' })
 })

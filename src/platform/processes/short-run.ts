@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { processId, signal as send, sweep } from './process-table.ts'
+import { identifyProcess, sendSignal as send, killMarked } from './process-table.ts'
 
-export type ShortRun = {
+export type TimedRun = {
   readonly file: string
   readonly args: readonly string[]
   readonly cwd: string
@@ -10,22 +10,22 @@ export type ShortRun = {
   readonly signal?: AbortSignal | undefined
 }
 
-const mostCharacters = 64 * 1024
+const maxCharacters = 64 * 1024
 /** The last output may arrive after the program exits. */
-const lastWordsMs = 100
+const drainMs = 100
 
 /**
  * Runs a program that answers at once: no input, no terminal, and every process it leaves behind after its exit, the timeout or
  * the signal is killed. Never rejects; the code is null if the program could not be started or was killed.
  */
-export async function runShortly(job: ShortRun): Promise<{ readonly code: number | null; readonly stdout: string }> {
+export async function runWithTimeout(job: TimedRun): Promise<{ readonly code: number | null; readonly stdout: string }> {
   const mark = `ralph-asks-${process.pid}-${performance.now()}`
   const env = { ...job.env, RALPH_ATTEMPT: mark }
   const child = spawn(job.file, job.args, { cwd: job.cwd, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
-  const id = child.pid === undefined ? undefined : processId(child.pid)
+  const id = child.pid === undefined ? undefined : identifyProcess(child.pid)
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (stdout.length < mostCharacters) stdout += text
+    if (stdout.length < maxCharacters) stdout += text
   })
   await new Promise<void>((done) => {
     const stop = AbortSignal.any([AbortSignal.timeout(job.timeoutMs), ...(job.signal ? [job.signal] : [])])
@@ -33,11 +33,11 @@ export async function runShortly(job: ShortRun): Promise<{ readonly code: number
     if (stop.aborted) done()
     child.once('error', () => done())
     child.once('close', () => done())
-    child.once('exit', () => setTimeout(done, lastWordsMs))
+    child.once('exit', () => setTimeout(done, drainMs))
   })
   if (id) {
     send(-id.pid, 'SIGKILL')
-    sweep(mark, id.pid)
+    killMarked(mark, id.pid)
   }
   child.stdout.destroy()
   return { code: id ? child.exitCode : null, stdout }

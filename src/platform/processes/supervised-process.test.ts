@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { isRunning, kill, markedProcesses } from '../../../test/support/processes.ts'
-import { attemptState, readId, type Ended } from './attempt-folder.ts'
+import { attemptState, readProcessId, type EndReason } from './attempt-folder.ts'
 import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 
 /** A shell script in a folder below `base`, with its output collected. */
-function aJob(base: string, script: string, given: Partial<SupervisedProcess> = {}) {
+function startTestJob(base: string, script: string, given: Partial<SupervisedProcess> = {}) {
   const chunks: Buffer[] = []
   const job: SupervisedProcess = {
     folder: join(base, 'attempt'),
@@ -32,15 +32,15 @@ function aJob(base: string, script: string, given: Partial<SupervisedProcess> = 
 }
 
 /** Processes of a job that are still running after a moment. */
-async function leftOver(base: string): Promise<string[]> {
+async function findLeftovers(base: string): Promise<string[]> {
   for (let tries = 0; tries < 20 && markedProcesses(base).length > 0; tries++) await sleep(50)
   return markedProcesses(base).map(({ command }) => command)
 }
 
 describe('a program that exits by itself', () => {
   it.each([0, 7, 143])('is reported with its exit code %i', async (code) => {
-    const base = aFolder()
-    const { job, output } = aJob(base, `echo hello; exit ${code}`)
+    const base = createTestFolder()
+    const { job, output } = startTestJob(base, `echo hello; exit ${code}`)
 
     expect(await superviseProcess(job)).toEqual({ code, lost: false })
     expect(output()).toBe('hello\n')
@@ -48,12 +48,12 @@ describe('a program that exits by itself', () => {
   })
 
   it('is reported with the code of its shell when a signal killed it', async () => {
-    const { job } = aJob(aFolder(), 'kill -KILL $$')
+    const { job } = startTestJob(createTestFolder(), 'kill -KILL $$')
     expect(await superviseProcess(job)).toEqual({ code: 137, lost: false })
   })
 
   it('reads its input from a file and finds the files beside it', async () => {
-    const { job, output } = aJob(aFolder(), 'cat; cat "$SETTINGS"', {
+    const { job, output } = startTestJob(createTestFolder(), 'cat; cat "$SETTINGS"', {
       stdin: 'the prompt\n',
       files: { 'a.json': '{}' },
     })
@@ -64,7 +64,7 @@ describe('a program that exits by itself', () => {
   })
 
   it('has its output stored byte for byte, and its errors separately', async () => {
-    const { job } = aJob(aFolder(), `printf 'a\\000\\377\\n'; echo oops >&2`)
+    const { job } = startTestJob(createTestFolder(), `printf 'a\\000\\377\\n'; echo oops >&2`)
     await superviseProcess(job)
 
     expect(readFileSync(join(job.folder, 'transcript.jsonl'))).toEqual(Buffer.from([97, 0, 255, 10]))
@@ -72,17 +72,17 @@ describe('a program that exits by itself', () => {
   })
 
   it('leaves none of the processes that it started, even with setsid, within two seconds', async () => {
-    const base = aFolder()
-    const { job } = aJob(base, 'sleep 60 & setsid sleep 61 & setsid sh -c "setsid sleep 62 & sleep 63" & echo done')
+    const base = createTestFolder()
+    const { job } = startTestJob(base, 'sleep 60 & setsid sleep 61 & setsid sh -c "setsid sleep 62 & sleep 63" & echo done')
     const before = performance.now()
 
     expect(await superviseProcess(job)).toEqual({ code: 0, lost: false })
-    expect(await leftOver(base)).toEqual([])
+    expect(await findLeftovers(base)).toEqual([])
     expect(performance.now() - before).toBeLessThan(2000)
   })
 
   it('is rejected if it does not exist, and its folder says so', async () => {
-    const { job } = aJob(aFolder(), '', { file: '/no/such/program' })
+    const { job } = startTestJob(createTestFolder(), '', { file: '/no/such/program' })
     expect(await superviseProcess(job)).toEqual({ code: 127, lost: false })
   })
 })
@@ -90,7 +90,7 @@ describe('a program that exits by itself', () => {
 describe('a program that does not exit by itself', () => {
   it('ends on request, after a TERM that it obeys', async () => {
     const abort = new AbortController()
-    const { job, output } = aJob(aFolder(), 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.02; done', {
+    const { job, output } = startTestJob(createTestFolder(), 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.02; done', {
       signal: abort.signal,
       graceMs: 10_000,
     })
@@ -107,30 +107,30 @@ describe('a program that does not exit by itself', () => {
     expect(attemptState(job.folder)).toBe('aborted')
   })
 
-  it.each<Ended>(['idle', 'attempt', 'output-cap'])('ends when it is overdue: %s', async (why) => {
-    const base = aFolder()
-    const { job } = aJob(base, 'echo up; sleep 60', { overdue: (bytes) => (bytes > 0 ? why : undefined) })
+  it.each<EndReason>(['idle', 'attempt', 'output-cap'])('ends when it is overdue: %s', async (why) => {
+    const base = createTestFolder()
+    const { job } = startTestJob(base, 'echo up; sleep 60', { overdue: (bytes) => (bytes > 0 ? why : undefined) })
 
     expect(await superviseProcess(job)).toMatchObject({ lost: false, ended: why })
-    expect(await leftOver(base)).toEqual([])
+    expect(await findLeftovers(base)).toEqual([])
     expect(readFileSync(join(job.folder, 'ended'), 'utf8')).toBe(`${why}\n`)
   })
 
   it('is gone soon after its grace period, with all its children, if it ignores TERM', async () => {
-    const base = aFolder()
-    const { job } = aJob(base, `trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 1; done`, {
+    const base = createTestFolder()
+    const { job } = startTestJob(base, `trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 1; done`, {
       overdue: (bytes) => (bytes > 0 ? 'attempt' : undefined),
     })
     const before = performance.now()
 
     expect(await superviseProcess(job)).toEqual({ code: null, lost: false, ended: 'attempt' })
-    expect(await leftOver(base)).toEqual([])
+    expect(await findLeftovers(base)).toEqual([])
     expect(performance.now() - before).toBeLessThan(2500)
   })
 
   it('takes its process group along, even processes whose parent is gone', async () => {
-    const base = aFolder()
-    const { job } = aJob(
+    const base = createTestFolder()
+    const { job } = startTestJob(
       base,
       `env -i sh -c 'trap "" TERM; echo $$ >pid-file; while :; do sleep 0.2; done' & echo up; sleep 60`,
       {
@@ -145,16 +145,16 @@ describe('a program that does not exit by itself', () => {
   })
 
   it('has all its output, stderr included, counted against the cap', async () => {
-    const { job } = aJob(aFolder(), 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done', {
+    const { job } = startTestJob(createTestFolder(), 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done', {
       overdue: (bytes) => (bytes > 50_000 ? 'output-cap' : undefined),
     })
     expect(await superviseProcess(job)).toMatchObject({ ended: 'output-cap' })
   })
 
   it('is reported as lost when it is killed together with its shim', async () => {
-    const base = aFolder()
-    const { job } = aJob(base, 'echo up; sleep 60')
-    const ended = superviseProcess({ ...job, onOutput: () => kill(-(readId(job.folder)?.pid ?? 0)) })
+    const base = createTestFolder()
+    const { job } = startTestJob(base, 'echo up; sleep 60')
+    const ended = superviseProcess({ ...job, onOutput: () => kill(-(readProcessId(job.folder)?.pid ?? 0)) })
 
     expect(await ended).toEqual({ code: null, lost: true })
     expect(attemptState(job.folder)).toBe('lost')
@@ -162,8 +162,8 @@ describe('a program that does not exit by itself', () => {
 })
 
 /** A job whose parent was killed: another process started it, and is gone. */
-async function anOrphan(base: string, script: string) {
-  const { job, output } = aJob(base, script)
+async function startOrphan(base: string, script: string) {
+  const { job, output } = startTestJob(base, script)
   mkdirSync(job.folder)
   for (const name of ['prompt.md', 'transcript.jsonl', 'stderr.log']) writeFileSync(join(job.folder, name), '')
   const shim = `exec >>"$1/transcript.jsonl" 2>/dev/null </dev/null
@@ -175,14 +175,14 @@ sh -c "$2"; code=$?; echo $code >"$1/exit"`
     stdio: 'ignore',
   })
   await once(starter, 'exit')
-  for (let tries = 0; tries < 100 && !readId(job.folder); tries++) await sleep(10)
+  for (let tries = 0; tries < 100 && !readProcessId(job.folder); tries++) await sleep(10)
   return { job, output }
 }
 
 describe('a program that an earlier run started', () => {
   it('is joined while it runs, and read from the beginning', async () => {
-    const base = aFolder()
-    const { job, output } = await anOrphan(
+    const base = createTestFolder()
+    const { job, output } = await startOrphan(
       base,
       `echo one; while [ ! -e '${base}/go' ]; do sleep 0.02; done; echo two; exit 5`,
     )
@@ -198,8 +198,8 @@ describe('a program that an earlier run started', () => {
   })
 
   it('is not started again if it has ended since: its result counts', async () => {
-    const base = aFolder()
-    const { job, output } = await anOrphan(base, `echo done >>'${base}/count'; echo result; exit 4`)
+    const base = createTestFolder()
+    const { job, output } = await startOrphan(base, `echo done >>'${base}/count'; echo result; exit 4`)
     for (let tries = 0; tries < 100 && attemptState(job.folder) !== 'ended'; tries++) await sleep(10)
 
     expect(await superviseProcess(job)).toEqual({ code: 4, lost: false })
@@ -208,16 +208,16 @@ describe('a program that an earlier run started', () => {
   })
 
   it('is lost if it is gone without an exit code, and none of its processes survives', async () => {
-    const base = aFolder()
-    const { job } = await anOrphan(base, 'setsid sleep 60 & echo part; sleep 60')
-    kill(readId(job.folder)?.pid ?? 0)
+    const base = createTestFolder()
+    const { job } = await startOrphan(base, 'setsid sleep 60 & echo part; sleep 60')
+    kill(readProcessId(job.folder)?.pid ?? 0)
     expect(await superviseProcess(job)).toEqual({ code: null, lost: true })
-    expect(await leftOver(base)).toEqual([])
+    expect(await findLeftovers(base)).toEqual([])
   })
 
   it('is not confused with another process that reuses its pid', async () => {
-    const base = aFolder()
-    const { job } = aJob(base, '')
+    const base = createTestFolder()
+    const { job } = startTestJob(base, '')
     mkdirSync(job.folder)
     const bystander = spawn('/bin/sleep', ['60'], { stdio: 'ignore', detached: true })
     onTestFinished(() => kill(bystander.pid ?? 0))
@@ -229,12 +229,12 @@ describe('a program that an earlier run started', () => {
   })
 
   it('is killed for good if the earlier run was killed while ending it', async () => {
-    const base = aFolder()
-    const { job } = await anOrphan(base, 'echo up; sleep 60')
+    const base = createTestFolder()
+    const { job } = await startOrphan(base, 'echo up; sleep 60')
     writeFileSync(join(job.folder, 'ended'), 'idle\n')
 
     expect(await superviseProcess(job)).toMatchObject({ ended: 'idle', lost: false })
-    expect(await leftOver(base)).toEqual([])
+    expect(await findLeftovers(base)).toEqual([])
   })
 
   it.each([
@@ -245,15 +245,15 @@ describe('a program that an earlier run started', () => {
     ['ended', 'idle\n', 'ended'],
     ['ended', 'somehow\n', 'never-started'],
   ])('counts a line once it is complete: %s with %j is %s', (name, text, state) => {
-    const folder = aFolder()
+    const folder = createTestFolder()
     writeFileSync(join(folder, name), text)
     expect(attemptState(folder)).toBe(state)
   })
 })
 
 it('survives if it deletes its own folder, and its output is kept', async () => {
-  const base = aFolder()
-  const { job, output } = aJob(base, `rm -rf '${base}/attempt'; echo still here; exit 6`)
+  const base = createTestFolder()
+  const { job, output } = startTestJob(base, `rm -rf '${base}/attempt'; echo still here; exit 6`)
 
   expect(await superviseProcess(job)).toEqual({ code: 6, lost: false })
   expect(output()).toBe('still here\n')

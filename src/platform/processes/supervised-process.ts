@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attemptFiles, joinedSince, noteEnded, readEnded, readExit, readId, type Ended } from './attempt-folder.ts'
-import { exists, fileSize, isErrno, makeFolder, removeLink, unwritable, writeNewFile } from '../files/files.ts'
-import { isAlive, signal, sweep, type ProcessId } from './process-table.ts'
+import { attemptFiles, readRunningTime, writeEndReason, readEndReason, readExitCode, readProcessId, type EndReason } from './attempt-folder.ts'
+import { exists, fileSize, isErrno, createFolder, removeLink, unwritableFile, writeNewFile } from '../files/files.ts'
+import { isProcessAlive, sendSignal, killMarked, type ProcessId } from './process-table.ts'
 import { markVariable, startUnderShim, type Shim } from './shim.ts'
 import { openTail, type Tail } from '../files/tail.ts'
 
@@ -23,29 +23,29 @@ export type SupervisedProcess = {
   /** Called with the time that the process has run already, if it was joined rather than started. */
   readonly onJoined?: (ranMs: number) => void
   /** Called several times a second with the number of bytes printed so far, stderr included; a result ends the process. */
-  readonly overdue: (bytes: number) => Ended | undefined
+  readonly overdue: (bytes: number) => EndReason | undefined
   readonly signal: AbortSignal
   /** Time to exit after TERM. */
   readonly graceMs?: number
 }
 
 /** `lost`: the process exited without an exit code, killed together with its shim or by a reboot. */
-export type ProcessEnd = { readonly code: number | null; readonly lost: boolean; readonly ended?: Ended }
+export type ProcessEnd = { readonly code: number | null; readonly lost: boolean; readonly ended?: EndReason }
 
 const defaultGraceMs = 10_000
-const pollMs = 100
+const pollIntervalMs = 100
 
 /** Runs a program under the shim, or joins the one that runs in the folder, until no process of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
-  const folder = prepare(job)
+  const folder = prepareFolder(job)
   // Open it before the program runs, so that the output survives if the program deletes its own folder.
   const tail = await openTail(join(job.folder, attemptFiles.stdout), job.onOutput)
   try {
     const { shim, ended } = await runUnderShim(job, tail, folder)
     if (folder === 'new' && !shim) return { code: null, lost: true }
-    await readRest(tail, ended, job.signal)
-    const code = shim?.told() ?? readExit(job.folder) ?? shim?.exitCode() ?? null
-    if (!tail.isInPlace()) await rescue(job.folder, tail, code)
+    await drainOutput(tail, ended, job.signal)
+    const code = shim?.reportedCode() ?? readExitCode(job.folder) ?? shim?.exitCode() ?? null
+    if (!tail.isInPlace()) await restoreOutput(job.folder, tail, code)
     shim?.release()
     return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
   } finally {
@@ -53,57 +53,57 @@ export async function superviseProcess(job: SupervisedProcess): Promise<ProcessE
   }
 }
 
-type Run = { readonly shim?: Shim; readonly ended?: Ended | undefined }
+type SupervisedRun = { readonly shim?: Shim; readonly ended?: EndReason | undefined }
 
 /** Returns when no process of the job is left. Replaces a shim that is killed before it starts the job, as an idle one may be. */
-async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: Folder): Promise<Run> {
-  if (folder === 'old') job.onJoined?.(joinedSince(job.folder))
+async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: FolderOrigin): Promise<SupervisedRun> {
+  if (folder === 'old') job.onJoined?.(readRunningTime(job.folder))
   for (let tries = 1; ; tries++) {
     const started = performance.now()
-    const shim = folder === 'new' ? await start(job) : undefined
+    const shim = folder === 'new' ? await startJob(job) : undefined
     if (folder === 'new' && !shim) return {}
-    const ended = (await follow(job, shim, tail)) ?? flooded(job, tail)
-    sweep(job.mark, performance.now() - started < recentMs ? shim?.before : undefined)
-    if (!shim || ended || tries === mostTries || hasBegun(job.folder, shim)) return { ...(shim && { shim }), ended }
+    const ended = (await followProcess(job, shim, tail)) ?? detectFlood(job, tail)
+    killMarked(job.mark, performance.now() - started < pidWrapMs ? shim?.before : undefined)
+    if (!shim || ended || tries === maxAttempts || hasJobStarted(job.folder, shim)) return { ...(shim && { shim }), ended }
   }
 }
 
-const mostTries = 5
+const maxAttempts = 5
 
 /** The shim writes `pid` before it starts the program, which may have deleted the folder since. */
-const hasBegun = (folder: string, shim: Shim): boolean =>
-  shim.told() !== undefined || exists(join(folder, attemptFiles.pid)) || !exists(folder)
+const hasJobStarted = (folder: string, shim: Shim): boolean =>
+  shim.reportedCode() !== undefined || exists(join(folder, attemptFiles.pid)) || !exists(folder)
 
 /** PIDs may have wrapped around after a longer time. */
-const recentMs = 10_000
+const pidWrapMs = 10_000
 
 /** The program may have exited before the supervisor checked how much it printed. */
-const flooded = (job: SupervisedProcess, tail: Tail): Ended | undefined =>
+const detectFlood = (job: SupervisedProcess, tail: Tail): EndReason | undefined =>
   job.overdue(tail.bytes()) === 'output-cap' ? 'output-cap' : undefined
 
 /** After Ralph kills it, read only a little of the remaining output, and nothing after a flood. */
-const readsAfterEnd = 8
+const maxReadsAfterEnd = 8
 
-async function readRest(tail: Tail, ended: Ended | undefined, stop: AbortSignal): Promise<void> {
+async function drainOutput(tail: Tail, ended: EndReason | undefined, stop: AbortSignal): Promise<void> {
   if (ended === 'output-cap') return
   for (let reads = 0; await tail.read(); reads++) {
-    if ((ended !== undefined || stop.aborted) && reads >= readsAfterEnd) return
+    if ((ended !== undefined || stop.aborted) && reads >= maxReadsAfterEnd) return
   }
 }
 
 /** Whether this call created the folder. */
-type Folder = 'new' | 'old'
+type FolderOrigin = 'new' | 'old'
 
 /**
  * Creates the folder with everything the program needs, unless it exists. Synchronous: these are small files in memory, and a
  * promise for each took longer than all the rest.
  */
-function prepare({ folder, files, stdin }: SupervisedProcess): Folder {
+function prepareFolder({ folder, files, stdin }: SupervisedProcess): FolderOrigin {
   try {
-    makeIn(dirname(folder), () => mkdirSync(folder, { mode: 0o700 }))
+    createIn(dirname(folder), () => mkdirSync(folder, { mode: 0o700 }))
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return 'old'
-    throw unwritable(folder, error)
+    throw unwritableFile(folder, error)
   }
   const texts = { ...files, [attemptFiles.stdin]: stdin, [attemptFiles.stderr]: '' }
   for (const [name, text] of Object.entries(texts)) {
@@ -111,14 +111,14 @@ function prepare({ folder, files, stdin }: SupervisedProcess): Folder {
     try {
       writeFileSync(path, text, { flag: 'wx', ...(name === attemptFiles.stderr && { mode: 0o600 }) })
     } catch (error) {
-      throw unwritable(path, error)
+      throw unwritableFile(path, error)
     }
   }
   return 'new'
 }
 
 /** Creates something in a folder that almost always exists. */
-function makeIn(parent: string, make: () => void): void {
+function createIn(parent: string, make: () => void): void {
   try {
     make()
   } catch (error) {
@@ -129,55 +129,55 @@ function makeIn(parent: string, make: () => void): void {
 }
 
 /** Errors of a machine that cannot create another process now, but may later. */
-const noRoom = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']
+const resourceErrors = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']
 
-async function start({ mark, env, ...job }: SupervisedProcess): Promise<Shim | undefined> {
+async function startJob({ mark, env, ...job }: SupervisedProcess): Promise<Shim | undefined> {
   try {
     return await startUnderShim({ ...job, env: { ...env, [markVariable]: mark } })
   } catch (error) {
-    if (noRoom.some((code) => isErrno(error, code))) return undefined
+    if (resourceErrors.some((code) => isErrno(error, code))) return undefined
     throw error
   }
 }
 
 /** Waits until the program is over, or overdue and ended. */
-async function follow(job: SupervisedProcess, shim: Shim | undefined, tail: Tail): Promise<Ended | undefined> {
-  const id = shim ? shim.id : readId(job.folder)
-  const pause = wakeOn(job.signal, shim)
+async function followProcess(job: SupervisedProcess, shim: Shim | undefined, tail: Tail): Promise<EndReason | undefined> {
+  const id = shim ? shim.id : readProcessId(job.folder)
+  const pause = createPause(job.signal, shim)
   const errors = join(job.folder, attemptFiles.stderr)
   for (;;) {
     const more = await tail.read()
     // If Ralph was killed while it ended the process, finish that.
-    const begun = shim ? undefined : readEnded(job.folder)
-    if (shim ? shim.isOver() : isOver(job.folder, id)) return begun
+    const begun = shim ? undefined : readEndReason(job.folder)
+    if (shim ? shim.isOver() : hasProcessEnded(job.folder, id)) return begun
     const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
     const ended = begun ?? due
     if (ended) {
-      noteEnded(job.folder, ended)
+      writeEndReason(job.folder, ended)
       shim?.retire()
-      if (id) await endTree(id, job)
+      if (id) await killTree(id, job)
       return ended
     }
-    await pause(more ? 0 : pollMs)
+    await pause(more ? 0 : pollIntervalMs)
   }
 }
 
-const isOver = (folder: string, id: ProcessId | undefined): boolean => readExit(folder) !== null || !id || !isAlive(id)
+const hasProcessEnded = (folder: string, id: ProcessId | undefined): boolean => readExitCode(folder) !== null || !id || !isProcessAlive(id)
 
 /** TERM to the group, a grace period, KILL, then everything that carries the mark. */
-async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
-  signal(-id.pid, 'SIGTERM')
+async function killTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
+  sendSignal(-id.pid, 'SIGTERM')
   const deadline = performance.now() + graceMs
-  while (performance.now() < deadline && isAlive(id)) await sleep(20)
-  signal(-id.pid, 'SIGKILL')
-  sweep(mark)
+  while (performance.now() < deadline && isProcessAlive(id)) await sleep(20)
+  sendSignal(-id.pid, 'SIGKILL')
+  killMarked(mark)
 }
 
 /** The folder was deleted while the program ran in it, e.g. by an agent with `git clean`: write the output again. */
-async function rescue(folder: string, tail: Tail, code: number | null): Promise<void> {
+async function restoreOutput(folder: string, tail: Tail, code: number | null): Promise<void> {
   // An agent may have replaced the folder of all attempts by a link to a place where it wants to write.
   removeLink(dirname(folder))
-  await makeFolder(folder)
+  await createFolder(folder)
   const transcript = join(folder, attemptFiles.stdout)
   if (!exists(transcript)) await tail.copyTo(transcript)
   const exit = join(folder, attemptFiles.exit)
@@ -185,8 +185,8 @@ async function rescue(folder: string, tail: Tail, code: number | null): Promise<
 }
 
 /** A pause that ends early when the program exits or the signal aborts. */
-function wakeOn(abort: AbortSignal, shim: Shim | undefined) {
-  let wake = asleep
+function createPause(abort: AbortSignal, shim: Shim | undefined) {
+  let wake = noop
   shim?.onOver(() => wake())
   return (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -201,4 +201,4 @@ function wakeOn(abort: AbortSignal, shim: Shim | undefined) {
     })
 }
 
-const asleep = (): void => {}
+const noop = (): void => {}

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
-import { redactorFor } from './secrets.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { createProjectRedactor } from './secrets.ts'
 
 it('redacts the secrets of the environment, and of the current .env files', () => {
-  const folder = aFolder()
-  const redactor = redactorFor(folder, { APP_TOKEN: 'of-the-user-1', HOME: '/home/me-or-you' })
+  const folder = createTestFolder()
+  const redactor = createProjectRedactor(folder, { APP_TOKEN: 'of-the-user-1', HOME: '/home/me-or-you' })
   const text = 'of-the-user-1, of-the-file-1, of-the-file-2, /home/me-or-you'
   const file = join(folder, '.env')
 

@@ -2,29 +2,29 @@ import { createHash } from 'node:crypto'
 import type { Edit } from '../../contract/edit.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { redactDeep, type Redact } from '../../contract/redact.ts'
-import { fileSignature, readTextIfThere, writeNewFile } from '../../platform/files/files.ts'
-import type { Recovered } from '../state/journal.ts'
-import { readOutsideEdit, type OutsideEdit } from './outside-edit.ts'
-import { formatProgress, revIn } from '../state/progress-file.ts'
+import { fileSignature, readTextIfExists, writeNewFile } from '../../platform/files/files.ts'
+import type { RecoveredJournal } from '../state/journal.ts'
+import { readExternalEdit, type ExternalEdit } from './outside-edit.ts'
+import { formatProgress, parseRev } from '../state/progress-file.ts'
 
 /** How long a file may be half-written before the edit counts as unreadable. */
-const patienceMs = 2000
+const unfinishedTimeoutMs = 2000
 /** Edits are compared with the revision that their author had read: usually one of the last few, else the journal has it. */
-const keptBases = 20
+const maxBases = 20
 /** An author more than this many edits behind is treated as out of date. */
-export const keptSeen = 20
+export const maxAuthorVersions = 20
 /** Copies of refused edits to keep; an author who writes invalid text all day must not fill the disk. */
-const keptRefused = 50
+const maxRefusedCopies = 50
 
-export type Edited = { readonly edits: readonly Edit[]; readonly refused: readonly string[] }
+export type ExternalChanges = { readonly edits: readonly Edit[]; readonly refused: readonly string[] }
 
 /** `source`: hash of the text; `seen`: the base for the next edit of the same author. */
-export type FoundEdit = Edited & { readonly source: string; readonly seen?: Progress }
+export type DetectedEdit = ExternalChanges & { readonly source: string; readonly seen?: Progress }
 
 /** Detects edits by others in a file that Ralph writes. */
 export interface EditWatch {
   /** Returns `untouched`, the edit, or `unfinished` for a half-written file, unless it is the last look. */
-  readonly look: (which: 'now' | 'last') => Promise<'untouched' | FoundEdit | 'unfinished'>
+  readonly check: (which: 'now' | 'last') => Promise<'untouched' | DetectedEdit | 'unfinished'>
   /** Signature of the file when Ralph last read or wrote it. */
   readonly signature: () => string | undefined
   /** Call after writing the file. */
@@ -32,7 +32,7 @@ export interface EditWatch {
 }
 
 /** What is known about the file at the start of a run. Without `bases`, its current content counts as known. */
-export type KnownBefore = Partial<Pick<Recovered, 'bases' | 'edit'>> & {
+export type EditBaseline = Partial<Pick<RecoveredJournal, 'bases' | 'edit'>> & {
   /** What authors of earlier edits had written, by the rev that they had read. */
   readonly seen?: ReadonlyMap<number, Progress>
   /** Reads an older revision from the journal. */
@@ -40,27 +40,27 @@ export type KnownBefore = Partial<Pick<Recovered, 'bases' | 'edit'>> & {
 }
 
 /** Redacts what an agent writes into the file before storing it. */
-export function watchEdits(file: string, before: KnownBefore, redact: Redact): EditWatch {
+export function watchEdits(file: string, before: EditBaseline, redact: Redact): EditWatch {
   const bases = new Map(before.bases)
-  const seen = new Map(before.seen)
+  const authorVersions = new Map(before.seen)
   let known = before.bases ? undefined : fileSignature(file)
   let unreadableSince: number | undefined
   let refusals = 0
 
-  const refuse = async (reason: string, text: string): Promise<Edited> => {
-    if (++refusals > keptRefused) return { edits: [], refused: [`${reason}; this text is not kept`] }
-    const aside = `${file}.refused-${Date.now()}-${refusals}`
-    await writeNewFile(aside, redact(text))
-    return { edits: [], refused: [`${reason}; a copy is in ${aside}`] }
+  const refuse = async (reason: string, text: string): Promise<ExternalChanges> => {
+    if (++refusals > maxRefusedCopies) return { edits: [], refused: [`${reason}; this text is not kept`] }
+    const copyPath = `${file}.refused-${Date.now()}-${refusals}`
+    await writeNewFile(copyPath, redact(text))
+    return { edits: [], refused: [`${reason}; a copy is in ${copyPath}`] }
   }
-  const read = async (text: string): Promise<OutsideEdit> => {
-    const edit = readOutsideEdit(text, (rev) => seen.get(rev) ?? bases.get(rev))
+  const read = async (text: string): Promise<ExternalEdit> => {
+    const edit = readExternalEdit(text, (rev) => authorVersions.get(rev) ?? bases.get(rev))
     const base = edit.kind === 'baseless' ? await before.older?.(edit.rev) : undefined
-    return base ? readOutsideEdit(text, () => base) : edit
+    return base ? readExternalEdit(text, () => base) : edit
   }
   /** Formatting the base and comparing takes a tenth of the time of parsing the text. */
   const isOurs = async (text: string): Promise<boolean> => {
-    const rev = revIn(text)
+    const rev = parseRev(text)
     // A run that was killed just after starting a new journal segment has shown a state that only the previous segment contains.
     const isFirst = known === undefined && !bases.has(rev) && !Number.isNaN(rev)
     const older = isFirst ? await before.older?.(rev) : undefined
@@ -69,11 +69,11 @@ export function watchEdits(file: string, before: KnownBefore, redact: Redact): E
     return base !== undefined && formatProgress(base) === text
   }
   return {
-    async look(which) {
+    async check(which) {
       const signature = fileSignature(file)
       if (signature === undefined || signature === known) return 'untouched'
-      const text = (await readTextIfThere(file)) ?? ''
-      const source = hash(text)
+      const text = (await readTextIfExists(file)) ?? ''
+      const source = hashText(text)
       if ((known === undefined && source === before.edit) || (await isOurs(text))) {
         known = signature
         return 'untouched'
@@ -81,21 +81,21 @@ export function watchEdits(file: string, before: KnownBefore, redact: Redact): E
       const edit = await read(text)
       if (edit.kind === 'unreadable') {
         unreadableSince ??= performance.now()
-        if (which === 'now' && performance.now() - unreadableSince < patienceMs) return 'unfinished'
+        if (which === 'now' && performance.now() - unreadableSince < unfinishedTimeoutMs) return 'unfinished'
       }
       known = signature
       unreadableSince = undefined
       if (edit.kind === 'unreadable')
         return { ...(await refuse(`it cannot be read (${redact(edit.reason)})`, text)), source }
       if (edit.kind === 'baseless') return { ...(await refuse(edit.reason, text)), source }
-      keepLast(seen.set(edit.rev, edit.seen), keptSeen)
-      const told = redactDeep(edit, redact)
-      return told.edits.length + told.refused.length > 0 ? { ...told, source } : 'untouched'
+      keepLast(authorVersions.set(edit.rev, edit.seen), maxAuthorVersions)
+      const redacted = redactDeep(edit, redact)
+      return redacted.edits.length + redacted.refused.length > 0 ? { ...redacted, source } : 'untouched'
     },
     signature: () => known,
     wrote(progress, signature) {
       known = signature
-      keepLast(bases.set(progress.rev, progress), keptBases)
+      keepLast(bases.set(progress.rev, progress), maxBases)
     },
   }
 }
@@ -105,4 +105,4 @@ function keepLast<T>(map: Map<number, T>, most: number): void {
   if (map.size > most && oldest !== undefined) map.delete(oldest)
 }
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+const hashText = (text: string): string => createHash('sha256').update(text).digest('hex')

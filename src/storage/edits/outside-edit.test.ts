@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { aProgress, aStep, steps } from '../../../test/support/builders.ts'
+import { buildProgress, buildStep, buildSteps } from '../../../test/support/builders.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { readOutsideEdit } from './outside-edit.ts'
+import { readExternalEdit } from './outside-edit.ts'
 import { formatProgress } from '../state/progress-file.ts'
 
 type File = { status: string; 'dynamic-steps': Record<string, unknown>[]; [name: string]: unknown }
 
 const running = (given: Partial<Progress> = {}) =>
-  aProgress({ rev: 7, status: 'in-progress', dynamicSteps: steps('one', 'two', 'three'), ...given })
+  buildProgress({ rev: 7, status: 'in-progress', dynamicSteps: buildSteps('one', 'two', 'three'), ...given })
 
 /** The result of reading the file after this change. */
 function edited(base: Progress, change: (file: File) => void) {
   const file: File = parse(formatProgress(base))
   change(file)
-  return readOutsideEdit(stringify(file), (rev) => (rev === base.rev ? base : undefined))
+  return readExternalEdit(stringify(file), (rev) => (rev === base.rev ? base : undefined))
 }
 
 /** Only the refused changes. */
@@ -24,13 +24,13 @@ function found(base: Progress, change: (file: File) => void) {
   return { edits: edit.edits, refused: edit.refused }
 }
 
-const stepOf = (file: File, number: number) => file['dynamic-steps'][number] ?? {}
+const findStep = (file: File, number: number) => file['dynamic-steps'][number] ?? {}
 
 describe('an edit of PROGRESS.yaml', () => {
   it('is empty if only the formatting changed', () => {
     expect(found(running(), () => {})).toEqual({ edits: [], refused: [] })
     const commented = `# mine\n${formatProgress(running())}\n`
-    expect(readOutsideEdit(commented, () => running())).toMatchObject({ edits: [], refused: [] })
+    expect(readExternalEdit(commented, () => running())).toMatchObject({ edits: [], refused: [] })
   })
 
   it('can add a step, with or without an id', () => {
@@ -42,10 +42,10 @@ describe('an edit of PROGRESS.yaml', () => {
   })
 
   it('can complete, reword and reorder pending steps', () => {
-    expect(found(running(), (file) => (stepOf(file, 1)['status'] = 'completed')).edits).toEqual([
+    expect(found(running(), (file) => (findStep(file, 1)['status'] = 'completed')).edits).toEqual([
       { kind: 'step-completed', id: 'step-1' },
     ])
-    expect(found(running(), (file) => (stepOf(file, 2)['prompt'] = 'better')).edits).toEqual([
+    expect(found(running(), (file) => (findStep(file, 2)['prompt'] = 'better')).edits).toEqual([
       { kind: 'step-reworded', id: 'step-2', prompt: 'better' },
     ])
     expect(found(running(), (file) => (file['dynamic-steps'] = file['dynamic-steps'].toReversed())).edits).toEqual([
@@ -61,10 +61,10 @@ describe('an edit of PROGRESS.yaml', () => {
   })
 
   it('is refused with a reason if it is not allowed', () => {
-    const done = aStep({ id: 'step-0', status: 'completed' })
-    const base = running({ dynamicSteps: [done, ...steps('x', 'two').slice(1)] })
+    const done = buildStep({ id: 'step-0', status: 'completed' })
+    const base = running({ dynamicSteps: [done, ...buildSteps('x', 'two').slice(1)] })
 
-    expect(found(base, (file) => (stepOf(file, 0)['status'] = 'pending'))).toEqual({
+    expect(found(base, (file) => (findStep(file, 0)['status'] = 'pending'))).toEqual({
       edits: [],
       refused: ['step-0 is completed and cannot be made pending again; add a new step'],
     })
@@ -83,29 +83,29 @@ describe('an edit of PROGRESS.yaml', () => {
   })
 
   it('contains only what its author changed, although the sprint has continued since', () => {
-    const read = running({ rev: 3, dynamicSteps: steps('one') })
+    const read = running({ rev: 3, dynamicSteps: buildSteps('one') })
     const text = formatProgress(read).replace('status: pending', 'status: completed')
-    const edit = readOutsideEdit(text, (rev) => (rev === 3 ? read : running()))
+    const edit = readExternalEdit(text, (rev) => (rev === 3 ? read : running()))
 
     expect(edit).toMatchObject({ rev: 3, edits: [{ kind: 'step-completed', id: 'step-0' }], refused: [] })
   })
 
   it('is not applied twice when its author edits again without reading the new version', () => {
-    const base = running({ dynamicSteps: steps('one') })
+    const base = running({ dynamicSteps: buildSteps('one') })
     const file: File = parse(formatProgress(base))
     file['dynamic-steps'].push({ id: 'mine', prompt: 'two', status: 'pending' })
-    const first = readOutsideEdit(stringify(file), () => base)
+    const first = readExternalEdit(stringify(file), () => base)
     if (first.kind !== 'edited') throw new Error(first.reason)
     file['dynamic-steps'].push({ id: 'mine-too', prompt: 'three', status: 'pending' })
 
-    expect(readOutsideEdit(stringify(file), () => first.seen)).toMatchObject({
+    expect(readExternalEdit(stringify(file), () => first.seen)).toMatchObject({
       edits: [{ kind: 'step-added', prompt: 'three' }],
       refused: [],
     })
   })
 
   it('is refused if its base is no longer known', () => {
-    expect(readOutsideEdit(formatProgress(running()), () => undefined)).toEqual({
+    expect(readExternalEdit(formatProgress(running()), () => undefined)).toEqual({
       kind: 'baseless',
       rev: 7,
       reason: 'it is based on rev 7, which is no longer known',
@@ -120,14 +120,14 @@ describe('an edit of PROGRESS.yaml', () => {
     ['an alias', `${formatProgress(running())}more: &a [1]\nand: *a\n`],
     ['a step without a text', formatProgress(running()).replace('prompt: two', 'prompt: ""')],
   ])('that leaves %s is unreadable, never an empty state', (_, text) => {
-    expect(readOutsideEdit(text, () => running()).kind).toBe('unreadable')
+    expect(readExternalEdit(text, () => running()).kind).toBe('unreadable')
   })
 
   it('does not count as complete when the file is cut off anywhere', () => {
     const base = running()
     const text = stringify(parse(formatProgress(base))).trimEnd()
     const kinds = Array.from({ length: text.length / 3 }, (_, n) => {
-      const edit = readOutsideEdit(text.slice(0, n * 3), () => base)
+      const edit = readExternalEdit(text.slice(0, n * 3), () => base)
       // The last number may lack digits; all editable fields come before it.
       return edit.kind === 'edited' ? `edits: ${edit.edits.length}, refused: ${edit.refused.join()}` : edit.kind
     })
@@ -138,11 +138,11 @@ describe('an edit of PROGRESS.yaml', () => {
     const base = running()
     const file: File = parse(formatProgress(base))
     const [, ...rest] = file['dynamic-steps']
-    const first = readOutsideEdit(stringify({ ...file, 'dynamic-steps': rest }), () => base)
+    const first = readExternalEdit(stringify({ ...file, 'dynamic-steps': rest }), () => base)
     if (first.kind !== 'edited') throw new Error(first.reason)
 
     expect(first.refused).toEqual(['step-0 was removed; mark it completed instead'])
-    expect(readOutsideEdit(stringify(file), () => first.seen)).toMatchObject({
+    expect(readExternalEdit(stringify(file), () => first.seen)).toMatchObject({
       edits: [{ kind: 'steps-ordered', ids: ['step-0', 'step-1', 'step-2'] }],
       refused: [],
     })

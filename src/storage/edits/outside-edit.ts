@@ -5,7 +5,7 @@ import { SprintStatus, type Progress, type Step } from '../../contract/progress.
 import { encodeProgress } from '../state/encode-progress.ts'
 
 /** Only the editable fields are validated strictly; an agent's `yq` line may get a date wrong. */
-const Edited = z.looseObject({
+const EditableProgress = z.looseObject({
   rev: z.int(),
   status: z.string(),
   'dynamic-steps': z.array(
@@ -14,7 +14,7 @@ const Edited = z.looseObject({
   'human-needed': z.looseObject({ reason: z.string().optional(), details: z.string().optional() }).nullish(),
 })
 
-export type OutsideEdit =
+export type ExternalEdit =
   /** Possibly still being written. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   /** The revision that its author had read is no longer known. */
@@ -32,47 +32,47 @@ export type OutsideEdit =
  * Extracts the changes in PROGRESS.yaml by comparing the text with the revision that its author had read; `baseOf` returns the
  * progress of a `rev`. Changes that are not allowed are reported, never silently dropped.
  */
-export function readOutsideEdit(text: string, baseOf: (rev: number) => Progress | undefined): OutsideEdit {
+export function readExternalEdit(text: string, findBase: (rev: number) => Progress | undefined): ExternalEdit {
   let value: unknown
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch (error) {
     return { kind: 'unreadable', reason: error instanceof Error ? (error.message.split('\n')[0] ?? '') : '' }
   }
-  const parsed = Edited.safeParse(value)
+  const parsed = EditableProgress.safeParse(value)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     return { kind: 'unreadable', reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}` }
   }
   const theirs = parsed.data
-  const base = baseOf(theirs.rev)
+  const base = findBase(theirs.rev)
   if (!base) {
     const reason = `it is based on rev ${theirs.rev}, which is no longer known`
     return { kind: 'baseless', rev: theirs.rev, reason }
   }
   const ours = encodeProgress(base)
-  const gone = Object.keys(ours).find((name) => !editable.has(name) && isCut(ours[name], theirs[name]))
-  if (gone !== undefined) return { kind: 'unreadable', reason: `a part of "${gone}" is missing` }
+  const truncatedField = Object.keys(ours).find((name) => !editable.has(name) && isTruncated(ours[name], theirs[name]))
+  if (truncatedField !== undefined) return { kind: 'unreadable', reason: `a part of "${truncatedField}" is missing` }
   const steps = stepEdits(base, theirs['dynamic-steps'])
   const status = statusEdits(base, theirs)
   return {
     kind: 'edited',
     rev: theirs.rev,
     edits: [...steps.edits, ...status.edits],
-    refused: [...steps.refused, ...status.refused, ...otherFields(ours, theirs)],
-    seen: { ...base, dynamicSteps: seenSteps(base, theirs['dynamic-steps']), status: statusOf(theirs.status, base) },
+    refused: [...steps.refused, ...status.refused, ...describeForbiddenChanges(ours, theirs)],
+    seen: { ...base, dynamicSteps: mergeAuthorSteps(base, theirs['dynamic-steps']), status: resolveStatus(theirs.status, base) },
   }
 }
 
 /** Most truncations of YAML are valid YAML. These fields may not be removed, so a missing one has not been written yet. */
-function isCut(ours: unknown, theirs: unknown): boolean {
+function isTruncated(ours: unknown, theirs: unknown): boolean {
   if (Array.isArray(ours)) return !Array.isArray(theirs) || theirs.length < ours.length
-  if (!isPlain(ours)) return ours !== undefined && theirs === undefined
-  return !isPlain(theirs) || Object.keys(ours).some((name) => isCut(ours[name], theirs[name]))
+  if (!isPlainObject(ours)) return ours !== undefined && theirs === undefined
+  return !isPlainObject(theirs) || Object.keys(ours).some((name) => isTruncated(ours[name], theirs[name]))
 }
 
 /** The author's steps, as far as Ralph accepts them. Removed steps stay known, so that they are not added if they come back. */
-function seenSteps({ dynamicSteps, stats }: Progress, theirs: readonly TheirStep[]): Step[] {
+function mergeAuthorSteps({ dynamicSteps, stats }: Progress, theirs: readonly TheirStep[]): Step[] {
   const known = new Map(dynamicSteps.map((step) => [step.id, step]))
   const seen = theirs.map(({ id, prompt, status }): Step => {
     const before = known.get(id) ?? { addedAt: 0, addedInIteration: stats.currentIteration, status: 'pending' }
@@ -82,15 +82,15 @@ function seenSteps({ dynamicSteps, stats }: Progress, theirs: readonly TheirStep
   return [...seen, ...known.values()]
 }
 
-const statusOf = (status: string, base: Progress): Progress['status'] => {
+const resolveStatus = (status: string, base: Progress): Progress['status'] => {
   const known = SprintStatus.safeParse(status)
   return known.success ? known.data : base.status
 }
 
-type Found = { readonly edits: Edit[]; readonly refused: string[] }
-type TheirStep = z.infer<typeof Edited>['dynamic-steps'][number]
+type StepChanges = { readonly edits: Edit[]; readonly refused: string[] }
+type TheirStep = z.infer<typeof EditableProgress>['dynamic-steps'][number]
 
-function stepEdits(base: Progress, theirs: readonly TheirStep[]): Found {
+function stepEdits(base: Progress, theirs: readonly TheirStep[]): StepChanges {
   const edits: Edit[] = []
   const refused: string[] = []
   const known = new Map(base.dynamicSteps.map((step) => [step.id, step]))
@@ -119,7 +119,7 @@ function stepEdits(base: Progress, theirs: readonly TheirStep[]): Found {
   return { edits, refused }
 }
 
-function statusEdits(base: Progress, theirs: z.infer<typeof Edited>): Found {
+function statusEdits(base: Progress, theirs: z.infer<typeof EditableProgress>): StepChanges {
   const { status } = theirs
   if (status === base.status) return { edits: [], refused: [] }
   if (status === 'paused') return { edits: [{ kind: 'pause' }], refused: [] }
@@ -132,16 +132,16 @@ function statusEdits(base: Progress, theirs: z.infer<typeof Edited>): Found {
 
 const editable = new Set(['rev', 'status', 'dynamic-steps', 'human-needed'])
 
-function otherFields(ours: Record<string, unknown>, theirs: Record<string, unknown>): string[] {
+function describeForbiddenChanges(ours: Record<string, unknown>, theirs: Record<string, unknown>): string[] {
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)])
   return [...names]
-    .filter((name) => !editable.has(name) && canonical(ours[name]) !== canonical(theirs[name]))
+    .filter((name) => !editable.has(name) && toCanonicalJson(ours[name]) !== toCanonicalJson(theirs[name]))
     .map((name) => `${name} cannot be changed in PROGRESS.yaml while the sprint runs`)
 }
 
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (isPlain(part) ? sorted(part) : part)) ?? ''
-const isPlain = (value: unknown): value is Record<string, unknown> =>
+const toCanonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (isPlainObject(part) ? sortKeys(part) : part)) ?? ''
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const sorted = (map: Record<string, unknown>) =>
+const sortKeys = (map: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { copyOver, exists, isFile, readBytes, realPath } from '../../platform/files/files.ts'
+import { copyFileOver, exists, isFile, readBytes, realPath } from '../../platform/files/files.ts'
 import type { ProjectFiles } from '../../runtime/ports.ts'
 
 /** The files that define the checks; the sprint's folder keeps copies of them. */
-export function projectFiles(project: string, sprintDir: string): ProjectFiles {
-  const copyOf = (name: string) => join(sprintDir, 'protected', createHash('sha256').update(name).digest('hex'))
+export function createProjectFiles(project: string, sprintDir: string): ProjectFiles {
+  const copyPath = (name: string) => join(sprintDir, 'protected', createHash('sha256').update(name).digest('hex'))
   const hash = async (name: string) => {
     const path = join(project, name)
     return isFile(path)
@@ -18,24 +18,24 @@ export function projectFiles(project: string, sprintDir: string): ProjectFiles {
   return {
     isFile: (name) => isFile(join(project, name)),
     hash,
-    keep: async (name) => {
-      await copyOver(join(project, name), copyOf(name))
+    store: async (name) => {
+      await copyFileOver(join(project, name), copyPath(name))
       return hash(name)
     },
-    putBack: async (name) => {
+    restore: async (name) => {
       const target = join(project, name)
-      if (!leadsInto(project, dirname(target)))
-        throw new RalphError('FILE_UNWRITABLE', outside, { place: { file: target } })
-      await copyOver(copyOf(name), target)
+      if (!isInsideProject(project, dirname(target)))
+        throw new RalphError('FILE_UNWRITABLE', outsideMessage, { place: { file: target } })
+      await copyFileOver(copyPath(name), target)
     },
   }
 }
 
-const outside = 'a symbolic link in the project leads outside of it'
+const outsideMessage = 'a symbolic link in the project leads outside of it'
 
 /** An agent can replace a folder by a link: restoring a file must not write through it. */
-function leadsInto(project: string, folder: string): boolean {
-  if (!exists(folder)) return leadsInto(project, dirname(folder))
+function isInsideProject(project: string, folder: string): boolean {
+  if (!exists(folder)) return isInsideProject(project, dirname(folder))
   const [root, real] = [realPath(project), realPath(folder)]
   return real === root || real.startsWith(`${root}/`)
 }

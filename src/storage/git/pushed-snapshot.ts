@@ -1,24 +1,24 @@
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { exists, makeFolder, readTextIfThere, removeFile } from '../../platform/files/files.ts'
+import { exists, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
-import { onlyRepository, treeOf, type WorkspaceOptions } from './workspace.ts'
+import { requireSingleRepository, writeWorkTree, type WorkspaceOptions } from './workspace.ts'
 
 /** A folder, or some files in it, to store besides the work tree. */
-export type Beside = { readonly name: string; readonly folder: string; readonly only?: string }
+export type ExtraFolder = { readonly name: string; readonly folder: string; readonly only?: string }
 
 export type SnapshotOptions = WorkspaceOptions & {
   /** A URL or a folder. */
   readonly remote: string
-  readonly beside: readonly Beside[]
+  readonly beside: readonly ExtraFolder[]
   /** Ralph's private folder, out of reach of the agent. */
   readonly ours: string
 }
 
 const networkMs = 120_000
 /** A machine that takes over knows one of the last two; older snapshots are removed from the remote. */
-const kept = 3
+const keptSnapshots = 3
 
 /**
  * Pushes the current files, HEAD, all checkpoints of the sprint and the folders beside it, as one commit under a ref that bears
@@ -26,90 +26,90 @@ const kept = 3
  */
 export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const { ours, remote } = options
-  const repository = await onlyRepository(options)
+  const repository = await requireSingleRepository(options)
   const { root } = repository
   const head = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => undefined)
-  const parts = [`040000 tree ${await treeOf(repository)}\twork`, ...(await treesBeside(options, root))]
-  const state = await git({ cwd: root, input: await stateOf(options, head) }, 'hash-object', '-w', '--stdin')
+  const parts = [`040000 tree ${await writeWorkTree(repository)}\twork`, ...(await writeExtraTrees(options, root))]
+  const state = await git({ cwd: root, input: await formatSnapshotState(options, head) }, 'hash-object', '-w', '--stdin')
   const input = `${[...parts, `100644 blob ${state}\tstate`].join('\n')}\n`
   const tree = await git({ cwd: root, input }, 'mktree')
-  const last = await lastCheckpoint(options)
-  const before = await pushedBefore(ours)
+  const last = await readLastCheckpoint(options)
+  const before = await readPushedCommits(ours)
   const newest = before.at(-1)
-  if (newest !== undefined && (await treeIs(root, newest, tree))) return newest
+  if (newest !== undefined && (await hasTree(root, newest, tree))) return newest
   const parents = [head, last].flatMap((id) => (id === undefined ? [] : ['-p', id]))
   const commit = await git({ cwd: root, input: `Ralph ${options.sprintId}` }, 'commit-tree', tree, ...parents)
-  const relay = await relayOf(ours, root)
-  await overNetwork(relay, 'push', '--quiet', '--', remote, `${commit}:${refOf(options, commit)}`)
-  const old = before.slice(0, 1 - kept)
-  await writeFileAtomic(pushedFile(ours), [...before.slice(1 - kept), commit].map((id) => `${id}\n`).join(''))
-  const gone = old.map((id) => `:${refOf(options, id)}`)
-  if (gone.length > 0) await overNetwork(relay, 'push', '--quiet', '--', remote, ...gone).catch(() => {})
+  const relay = await openRelay(ours, root)
+  await gitOverNetwork(relay, 'push', '--quiet', '--', remote, `${commit}:${snapshotRef(options, commit)}`)
+  const old = before.slice(0, 1 - keptSnapshots)
+  await writeFileAtomic(pushedFile(ours), [...before.slice(1 - keptSnapshots), commit].map((id) => `${id}\n`).join(''))
+  const gone = old.map((id) => `:${snapshotRef(options, id)}`)
+  if (gone.length > 0) await gitOverNetwork(relay, 'push', '--quiet', '--', remote, ...gone).catch(() => {})
   return commit
 }
 
 /** Restores a fresh clone to a pushed commit. Throws CHECKPOINT_NOT_FOUND if it was never pushed, or was removed. */
-export async function adoptSnapshot(options: SnapshotOptions, commit: string): Promise<void> {
+export async function restorePushedSnapshot(options: SnapshotOptions, commit: string): Promise<void> {
   const { project: root, remote } = options
-  const ref = refOf(options, commit)
-  await overNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch((cause: unknown) => {
+  const ref = snapshotRef(options, commit)
+  await gitOverNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch((cause: unknown) => {
     const hint = cause instanceof Error ? cause.message : String(cause)
     throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', {
       cause,
       hint,
     })
   })
-  const { head, branch, checkpoints } = readState(await git({ cwd: root }, 'show', `${commit}:state`))
+  const { head, branch, checkpoints } = parseSnapshotState(await git({ cwd: root }, 'show', `${commit}:state`))
   if (branch !== undefined) await git({ cwd: root }, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`)
   if (head !== undefined) await git({ cwd: root }, 'reset', '--quiet', '--hard', head)
   await git({ cwd: root }, 'restore', `--source=${commit}:work`, '--worktree', '--no-overlay', '--', '.')
-  for (const { name, id } of checkpoints) await git({ cwd: root }, 'update-ref', `${refsOf(options)}/${name}`, id)
+  for (const { name, id } of checkpoints) await git({ cwd: root }, 'update-ref', `${snapshotRefs(options)}/${name}`, id)
   const names = (await git({ cwd: root }, 'ls-tree', '--name-only', commit)).split('\n')
-  for (const beside of options.beside) if (names.includes(beside.name)) await unpack(options, commit, beside)
-  await makeFolder(options.ours)
+  for (const beside of options.beside) if (names.includes(beside.name)) await unpackExtraFolder(options, commit, beside)
+  await createFolder(options.ours)
   await writeFileAtomic(pushedFile(options.ours), `${commit}\n`)
 }
 
-const refsOf = ({ sprintId }: WorkspaceOptions): string => `refs/ralph/${sprintId}`
+const snapshotRefs = ({ sprintId }: WorkspaceOptions): string => `refs/ralph/${sprintId}`
 
-const refOf = (options: WorkspaceOptions, commit: string): string => `${refsOf(options)}/pushed-${commit}`
+const snapshotRef = (options: WorkspaceOptions, commit: string): string => `${snapshotRefs(options)}/pushed-${commit}`
 
 const pushedFile = (ours: string): string => join(ours, 'pushed')
 
-async function pushedBefore(ours: string): Promise<string[]> {
-  const text = (await readTextIfThere(pushedFile(ours))) ?? ''
+async function readPushedCommits(ours: string): Promise<string[]> {
+  const text = (await readTextIfExists(pushedFile(ours))) ?? ''
   return text.split('\n').filter((line) => line !== '')
 }
 
-const treeIs = async (root: string, commit: string, tree: string): Promise<boolean> =>
+const hasTree = async (root: string, commit: string, tree: string): Promise<boolean> =>
   (await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`).catch(() => undefined)) === tree
 
 /**
  * A private repository with all objects of the project but none of its settings: the agent controls those, and they could name
  * programs that a push starts.
  */
-async function relayOf(ours: string, root: string): Promise<string> {
+async function openRelay(ours: string, root: string): Promise<string> {
   const relay = join(ours, 'relay.git')
-  await makeFolder(relay)
+  await createFolder(relay)
   await git({ cwd: relay }, 'init', '--quiet', '--bare')
   const objects = await git({ cwd: root }, 'rev-parse', '--path-format=absolute', '--git-path', 'objects')
-  await makeFolder(join(relay, 'objects', 'info'))
+  await createFolder(join(relay, 'objects', 'info'))
   await writeFileAtomic(join(relay, 'objects', 'info', 'alternates'), `${objects}\n`)
   return relay
 }
 
 /** No user is present to enter a password, and a URL must not start a program. */
-const overNetwork = (root: string, ...args: readonly string[]): Promise<string> =>
+const gitOverNetwork = (root: string, ...args: readonly string[]): Promise<string> =>
   git({ cwd: root, timeoutMs: networkMs }, '-c', 'core.askPass=true', '-c', 'protocol.ext.allow=never', ...args)
 
-const lastCheckpoint = (options: SnapshotOptions): Promise<string | undefined> =>
-  git({ cwd: options.project }, 'rev-parse', '--verify', '--quiet', `${refsOf(options)}/last`).catch(() => undefined)
+const readLastCheckpoint = (options: SnapshotOptions): Promise<string | undefined> =>
+  git({ cwd: options.project }, 'rev-parse', '--verify', '--quiet', `${snapshotRefs(options)}/last`).catch(() => undefined)
 
 /** HEAD, its branch and the checkpoints, one per line. Part of the tree, so that a new commit alone changes the tree. */
-async function stateOf(options: SnapshotOptions, head: string | undefined): Promise<string> {
+async function formatSnapshotState(options: SnapshotOptions, head: string | undefined): Promise<string> {
   const { project: root } = options
   const branch = await git({ cwd: root }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
-  const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', refsOf(options))
+  const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', snapshotRefs(options))
   const checkpoints = listed.split('\n').filter((line) => checkpointLine.test(line))
   const lines = [
     head === undefined ? [] : [`head ${head}`],
@@ -121,9 +121,9 @@ async function stateOf(options: SnapshotOptions, head: string | undefined): Prom
 
 const checkpointLine = /^(?:\d+|last) [0-9a-f]{40,64}$/
 
-function readState(text: string) {
+function parseSnapshotState(text: string) {
   const lines = text.split('\n')
-  const valueOf = (name: string, form: RegExp) => {
+  const findValue = (name: string, form: RegExp) => {
     const value = lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1)
     return value !== undefined && form.test(value) ? value : undefined
   }
@@ -131,10 +131,10 @@ function readState(text: string) {
     .filter((line) => checkpointLine.test(line))
     .map((line) => line.split(' '))
     .map(([name = '', id = '']) => ({ name, id }))
-  return { head: valueOf('head', /^[0-9a-f]{40,64}$/), branch: valueOf('branch', /^\w[\w./-]*$/), checkpoints }
+  return { head: findValue('head', /^[0-9a-f]{40,64}$/), branch: findValue('branch', /^\w[\w./-]*$/), checkpoints }
 }
 
-async function treesBeside({ beside, sprintDir }: SnapshotOptions, root: string): Promise<string[]> {
+async function writeExtraTrees({ beside, sprintDir }: SnapshotOptions, root: string): Promise<string[]> {
   const gitDir = await git({ cwd: root }, 'rev-parse', '--absolute-git-dir')
   const lines = []
   for (const { name, folder, only = '.' } of beside) {
@@ -147,17 +147,17 @@ async function treesBeside({ beside, sprintDir }: SnapshotOptions, root: string)
   return lines
 }
 
-async function unpack(options: SnapshotOptions, commit: string, { name, folder }: Beside): Promise<void> {
+async function unpackExtraFolder(options: SnapshotOptions, commit: string, { name, folder }: ExtraFolder): Promise<void> {
   const { project: root, sprintDir } = options
   const index = await emptyIndex(sprintDir)
-  await makeFolder(folder)
+  await createFolder(folder)
   await git({ cwd: root, index }, 'read-tree', `${commit}:${name}`)
   await git({ cwd: root, index }, 'checkout-index', '--all', '--force', `--prefix=${folder}/`)
 }
 
 async function emptyIndex(sprintDir: string): Promise<string> {
   const index = join(sprintDir, 'index', 'beside')
-  await makeFolder(join(sprintDir, 'index'))
+  await createFolder(join(sprintDir, 'index'))
   await removeFile(index)
   await removeFile(`${index}.lock`)
   return index

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aFolder } from '../../../test/support/folder.ts'
-import { diffOf, openWorkspace, restore } from './workspace.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { diffIterations, openWorkspace, restoreIteration } from './workspace.ts'
 
 const git = (cwd: string, ...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {
@@ -19,7 +19,7 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-function aRepository(folder: string, files: Readonly<Record<string, string>>): string {
+function createRepository(folder: string, files: Readonly<Record<string, string>>): string {
   mkdirSync(folder, { recursive: true })
   git(folder, 'init', '--quiet', '--initial-branch=main')
   write(folder, files)
@@ -29,9 +29,9 @@ function aRepository(folder: string, files: Readonly<Record<string, string>>): s
 }
 
 /** A project with its sprint, and what the user has staged, checked out and configured there. */
-function aProject(files: Readonly<Record<string, string>> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }) {
-  const project = aRepository(join(aFolder(), 'project'), files)
-  return { project, ...optionsFor(project), users: () => usersOf(project) }
+function createProject(files: Readonly<Record<string, string>> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }) {
+  const project = createRepository(join(createTestFolder(), 'project'), files)
+  return { project, ...optionsFor(project), users: () => readUserState(project) }
 }
 
 function optionsFor(project: string) {
@@ -40,7 +40,7 @@ function optionsFor(project: string) {
   return { sprintDir, options: { project, sprintDir, sprintId: 's' } }
 }
 
-const usersOf = (project: string) => ({
+const readUserState = (project: string) => ({
   head: readFileSync(join(project, '.git', 'HEAD'), 'utf8'),
   commit: git(project, 'rev-parse', '--verify', '--quiet', 'HEAD'),
   index: readFileSync(join(project, '.git', 'index')).toString('base64'),
@@ -48,11 +48,11 @@ const usersOf = (project: string) => ({
   stash: git(project, 'stash', 'list'),
 })
 
-const filesIn = (project: string, commit: string) => git(project, 'ls-tree', '-r', '--name-only', commit).split('\n')
+const listFiles = (project: string, commit: string) => git(project, 'ls-tree', '-r', '--name-only', commit).split('\n')
 
 describe('a checkpoint', () => {
   it('contains everything in a dirty tree but the sprint, and touches nothing of the user', async () => {
-    const { project, options, users } = aProject({ 'a.txt': 'a\n', '.gitignore': 'ignored\n' })
+    const { project, options, users } = createProject({ 'a.txt': 'a\n', '.gitignore': 'ignored\n' })
     write(project, { 'staged.txt': 's', 'a.txt': 'changed', 'new/file.txt': 'n', ignored: 'i' })
     git(project, 'add', 'staged.txt')
     const before = users()
@@ -61,13 +61,13 @@ describe('a checkpoint', () => {
     const commit = await workspace.checkpoint(1, 'one')
 
     expect(commit).toBeUndefined()
-    expect(filesIn(project, 'refs/ralph/s/0')).toEqual(['.gitignore', 'a.txt', 'new/file.txt', 'staged.txt'])
+    expect(listFiles(project, 'refs/ralph/s/0')).toEqual(['.gitignore', 'a.txt', 'new/file.txt', 'staged.txt'])
     expect(git(project, 'show', 'refs/ralph/s/0:a.txt')).toBe('changed')
     expect(users()).toEqual(before)
   })
 
   it('is created only when something has changed, and follows the previous one', async () => {
-    const { project, options } = aProject()
+    const { project, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
     expect(await workspace.checkpoint(1, 'one')).toBeUndefined()
@@ -80,7 +80,7 @@ describe('a checkpoint', () => {
   })
 
   it('runs no hook and no program of the repository', async () => {
-    const { project, options } = aProject()
+    const { project, options } = createProject()
     for (const hook of ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change']) {
       write(project, { [`.git/hooks/${hook}`]: `#!/bin/sh\ntouch '${project}/hook-ran'\n` })
       chmodSync(join(project, '.git/hooks', hook), 0o755)
@@ -89,13 +89,13 @@ describe('a checkpoint', () => {
     const workspace = await openWorkspace(options)
     write(project, { 'a.txt': 'two' })
     await workspace.checkpoint(1, 'one')
-    await restore(options, 1, 5)
+    await restoreIteration(options, 1, 5)
 
     expect(existsSync(join(project, 'hook-ran'))).toBe(false)
   })
 
   it('survives the lock of a killed run, and the loss of its index', async () => {
-    const { project, sprintDir, options } = aProject()
+    const { project, sprintDir, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
     for (const name of readdirSync(join(sprintDir, 'index')))
@@ -109,10 +109,10 @@ describe('a checkpoint', () => {
   })
 
   it('is created in each repository of a project that contains several', async () => {
-    const project = join(aFolder(), 'project')
+    const project = join(createTestFolder(), 'project')
     const [one, two] = [
-      aRepository(join(project, 'one'), { a: '1' }),
-      aRepository(join(project, 'sub/two'), { b: '2' }),
+      createRepository(join(project, 'one'), { a: '1' }),
+      createRepository(join(project, 'sub/two'), { b: '2' }),
     ]
     const { options } = optionsFor(project)
     const workspace = await openWorkspace(options)
@@ -128,7 +128,7 @@ describe('a checkpoint', () => {
   })
 
   it('starts over with a new sprint of the same name', async () => {
-    const { project, options } = aProject()
+    const { project, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
     write(project, { 'a.txt': 'two' })
@@ -144,7 +144,7 @@ describe('a checkpoint', () => {
 
 describe('a restore', () => {
   it('restores deleted files, removes new ones, and can be undone', async () => {
-    const { project, sprintDir, options, users } = aProject()
+    const { project, sprintDir, options, users } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
     write(project, { 'a.txt': 'one' })
@@ -155,7 +155,7 @@ describe('a restore', () => {
     await workspace.checkpoint(2, 'two')
     write(project, { 'a.txt': 'not yet kept' })
 
-    const saved = await restore(options, 1, 5)
+    const saved = await restoreIteration(options, 1, 5)
     expect(readdirSync(project).toSorted()).toEqual(['.claude', '.git', 'a.txt', 'b.txt'])
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
     expect(readFileSync(join(sprintDir, 'journal/1.log'), 'utf8')).toBe('x')
@@ -164,7 +164,7 @@ describe('a restore', () => {
   })
 
   it('uses the last checkpoint before an iteration that changed nothing', async () => {
-    const { project, options } = aProject()
+    const { project, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
     write(project, { 'a.txt': 'one' })
@@ -172,19 +172,19 @@ describe('a restore', () => {
     await workspace.checkpoint(2, 'two')
     write(project, { 'a.txt': 'three' })
     await workspace.checkpoint(3, 'three')
-    await restore(options, 2, 5)
+    await restoreIteration(options, 2, 5)
 
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
   })
 
   it('is refused if there is no checkpoint', async () => {
-    const { options } = aProject()
-    await expect(restore(options, 1, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
+    const { options } = createProject()
+    await expect(restoreIteration(options, 1, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
   })
 })
 
 it('shows the changes of an iteration', async () => {
-  const { project, options } = aProject()
+  const { project, options } = createProject()
   const workspace = await openWorkspace(options)
   await workspace.start()
   write(project, { 'a.txt': 'one\n' })
@@ -192,13 +192,13 @@ it('shows the changes of an iteration', async () => {
   write(project, { 'a.txt': 'two\n' })
   await workspace.checkpoint(2, 'two')
 
-  expect(await diffOf(options, { from: 1, to: 2 })).toContain('-one\n+two')
-  expect(await diffOf(options, { from: 0, to: 2 })).toContain('-a\n+two')
+  expect(await diffIterations(options, { from: 1, to: 2 })).toContain('-one\n+two')
+  expect(await diffIterations(options, { from: 0, to: 2 })).toContain('-a\n+two')
 })
 
 describe('the fingerprint', () => {
   it('changes with every change of a file or of HEAD, and with nothing else', async () => {
-    const { project, sprintDir, options } = aProject()
+    const { project, sprintDir, options } = createProject()
     const { fingerprint } = await openWorkspace(options)
     const first = await fingerprint()
     write(sprintDir, { 'PROGRESS.yaml': 'changed' })
@@ -215,7 +215,7 @@ describe('the fingerprint', () => {
   })
 
   it('uses names, sizes and times where there is no repository', async () => {
-    const project = join(aFolder(), 'project')
+    const project = join(createTestFolder(), 'project')
     const { options } = optionsFor(project)
     write(project, { 'a.txt': 'a' })
     const { fingerprint, checkpoint } = await openWorkspace(options)
@@ -228,7 +228,7 @@ describe('the fingerprint', () => {
   })
 
   it('survives an agent that deletes or breaks the repository', async () => {
-    const { project, options } = aProject()
+    const { project, options } = createProject()
     const { fingerprint } = await openWorkspace(options)
     const first = await fingerprint()
     rmSync(join(project, '.git'), { recursive: true })

@@ -9,7 +9,7 @@ import { openWorktree, removeWorktree } from './worktree.ts'
 const worktree: CompiledWorktree = { enabled: true, branch: 'sprint/S', path: '../tree', cleanup: 'on-complete' }
 
 it('keeps the place of a project within a repository', async () => {
-  const { base, project } = aRepository('app')
+  const { base, project } = createRepository('app')
 
   expect(await openWorktree({ project, worktree })).toEqual({
     folder: join(base, 'repo/tree/app'),
@@ -20,7 +20,7 @@ it('keeps the place of a project within a repository', async () => {
 })
 
 it('is found again, even through a link', async () => {
-  const { base, project } = aRepository()
+  const { base, project } = createRepository()
   await openWorktree({ project, worktree })
   symlinkSync(project, join(base, 'link'))
 
@@ -33,7 +33,7 @@ it('is found again, even through a link', async () => {
 })
 
 it('continues on an existing branch, and says so', async () => {
-  const { project } = aRepository()
+  const { project } = createRepository()
   git(project, 'branch', 'sprint/S')
 
   expect(await openWorktree({ project, worktree })).toMatchObject({
@@ -43,7 +43,7 @@ it('continues on an existing branch, and says so', async () => {
 })
 
 it('is not confused with the worktree of another branch', async () => {
-  const { project } = aRepository()
+  const { project } = createRepository()
   await openWorktree({ project, worktree: { ...worktree, branch: 'other' } })
 
   await expect(openWorktree({ project, worktree })).rejects.toMatchObject({
@@ -56,7 +56,7 @@ it.each([
   ['an uncommitted file', (tree: string) => writeFileSync(join(tree, 'new.txt'), ''), /uncommitted/],
   ['commits on no branch', (tree: string) => git(tree, 'checkout', '--quiet', '--detach'), /no longer on branch/],
 ])('is not removed with %s in it', async (_, change, reason) => {
-  const { base, project } = aRepository()
+  const { base, project } = createRepository()
   await openWorktree({ project, worktree })
   change(join(base, 'tree'))
 
@@ -65,7 +65,7 @@ it.each([
 })
 
 it('is removed when nothing is lost, and may be gone already', async () => {
-  const { base, project } = aRepository()
+  const { base, project } = createRepository()
   await openWorktree({ project, worktree })
 
   expect(await removeWorktree({ project, worktree })).toBeUndefined()
@@ -75,13 +75,13 @@ it('is removed when nothing is lost, and may be gone already', async () => {
 })
 
 it('is refused in a repository without a commit', async () => {
-  const { project } = aRepository('.', [])
+  const { project } = createRepository('.', [])
 
   await expect(openWorktree({ project, worktree })).rejects.toMatchObject({ code: 'WORKTREE_UNAVAILABLE' })
 })
 
 /** A repository, and a project in it, or below it. */
-function aRepository(
+function createRepository(
   below = '.',
   files: readonly string[] = ['a.txt'],
 ): { readonly base: string; readonly project: string } {

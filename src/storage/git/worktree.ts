@@ -3,56 +3,56 @@ import { RalphError } from '../../contract/errors.ts'
 import type { CompiledWorktree } from '../../contract/phases.ts'
 import { exists, listFolder, realPath } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
-import type { Workspace } from '../../runtime/ports.ts'
+import type { ProjectWorkspace } from '../../runtime/ports.ts'
 
 export type WorktreeOptions = { readonly project: string; readonly worktree: CompiledWorktree }
 
 /** `folder`: the project inside the worktree, maybe below its top. `left`: the user's changes that the worktree lacks. */
-export type OpenedWorktree = { readonly folder: string; readonly isNew: boolean; readonly left: readonly string[] }
+export type OpenWorktree = { readonly folder: string; readonly isNew: boolean; readonly warnings: readonly string[] }
 
 /** Opens the worktree of a sprint; creates it and its branch if needed. No name ever reaches a shell. */
-export async function openWorktree({ project, worktree }: WorktreeOptions): Promise<OpenedWorktree> {
+export async function openWorktree({ project, worktree }: WorktreeOptions): Promise<OpenWorktree> {
   const { branch } = worktree
-  const top = await topOf(project)
+  const top = await findRepositoryRoot(project)
   const path = resolve(project, worktree.path)
   const folder = join(path, relative(top, realPath(project)))
-  const known = (await listWorktrees(top)).find((other) => other.path === pathOf(path))
+  const known = (await listWorktrees(top)).find((other) => other.path === canonicalPath(path))
   if (known && exists(path)) {
-    if (known.branch !== branch) throw taken(path, `it is on ${known.branch ?? 'no branch'}, not on ${branch}`)
-    return { folder, isNew: false, left: [] }
+    if (known.branch !== branch) throw worktreeTaken(path, `it is on ${known.branch ?? 'no branch'}, not on ${branch}`)
+    return { folder, isNew: false, warnings: [] }
   }
-  if ((await listFolder(path)).length > 0) throw taken(path, 'it is not empty')
+  if ((await listFolder(path)).length > 0) throw worktreeTaken(path, 'it is not empty')
   const isOld = await hasBranch(top, branch)
   // Git still lists a worktree that was deleted by hand, and then insists on --force.
   const force = known ? ['--force'] : []
   const target = isOld ? [path, branch] : ['-b', branch, path, 'HEAD']
   await git({ cwd: top }, 'worktree', 'add', '--quiet', ...force, ...target).catch((cause: unknown) => {
-    throw unavailable(`cannot create the worktree: ${cause instanceof Error ? cause.message : ''}`, cause)
+    throw worktreeUnavailable(`cannot create the worktree: ${cause instanceof Error ? cause.message : ''}`, cause)
   })
   const changes = await git({ cwd: top }, 'status', '--porcelain', '--untracked-files=no')
   return {
     folder,
     isNew: true,
-    left: [
+    warnings: [
       ...(isOld ? [`branch ${branch} exists already, and the sprint continues on it`] : []),
       ...(changes === '' ? [] : ['the worktree does not contain your uncommitted changes']),
     ],
   }
 }
 
-async function topOf(project: string): Promise<string> {
+async function findRepositoryRoot(project: string): Promise<string> {
   const top = await git({ cwd: project }, 'rev-parse', '--show-toplevel').catch((cause: unknown) => {
-    throw unavailable('the project is not a git repository, so it cannot have a worktree', cause)
+    throw worktreeUnavailable('the project is not a git repository, so it cannot have a worktree', cause)
   })
   await git({ cwd: top }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch((cause: unknown) => {
-    throw unavailable('the repository has no commit yet, so it cannot have a worktree', cause)
+    throw worktreeUnavailable('the repository has no commit yet, so it cannot have a worktree', cause)
   })
   return top
 }
 
-type Listed = { readonly path: string; readonly branch: string | undefined }
+type ListedWorktree = { readonly path: string; readonly branch: string | undefined }
 
-async function listWorktrees(top: string): Promise<Listed[]> {
+async function listWorktrees(top: string): Promise<ListedWorktree[]> {
   const listed = await git({ cwd: top }, 'worktree', 'list', '--porcelain')
   return listed.split('\n\n').map((entry) => ({
     path: /^worktree (.*)$/m.exec(entry)?.[1] ?? '',
@@ -61,10 +61,10 @@ async function listWorktrees(top: string): Promise<Listed[]> {
 }
 
 /** As git prints it: with links resolved, as far as the path exists. */
-const pathOf = (path: string): string =>
-  exists(path) ? realPath(path) : join(parentOf(path), path.split('/').at(-1) ?? '')
+const canonicalPath = (path: string): string =>
+  exists(path) ? realPath(path) : join(canonicalParent(path), path.split('/').at(-1) ?? '')
 
-function parentOf(path: string): string {
+function canonicalParent(path: string): string {
   const parent = resolve(path, '..')
   return exists(parent) ? realPath(parent) : parent
 }
@@ -76,11 +76,11 @@ const hasBranch = (top: string, branch: string): Promise<boolean> =>
   )
 
 /** Commits each checkpoint to the branch of the worktree. If the agent switched to another branch, only makes the checkpoint. */
-export const onBranch = (workspace: Workspace, folder: string, branch: string): Workspace => ({
+export const commitToBranch = (workspace: ProjectWorkspace, folder: string, branch: string): ProjectWorkspace => ({
   ...workspace,
   checkpoint: async (iteration, message) => {
     const made = await workspace.checkpoint(iteration, message)
-    if ((await branchOf(folder)) !== branch) return made
+    if ((await readBranch(folder)) !== branch) return made
     await git({ cwd: folder }, 'add', '--all')
     const isClean = await git({ cwd: folder }, 'diff', '--cached', '--quiet').then(
       () => true,
@@ -91,7 +91,7 @@ export const onBranch = (workspace: Workspace, folder: string, branch: string): 
   },
 })
 
-const branchOf = (folder: string): Promise<string | undefined> =>
+const readBranch = (folder: string): Promise<string | undefined> =>
   git({ cwd: folder }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
 
 /** Removes the worktree; its branch stays. If changes would be lost, keeps it and resolves with the reason. */
@@ -101,8 +101,8 @@ export async function removeWorktree({ project, worktree }: WorktreeOptions): Pr
   if (!exists(path)) return undefined
   const changes = await git({ cwd: path }, 'status', '--porcelain')
   if (changes !== '') return `it has uncommitted changes:\n${changes.split('\n').slice(0, 5).join('\n')}`
-  if ((await branchOf(path)) !== branch) return `it is no longer on branch ${branch}`
-  const top = await topOf(project)
+  if ((await readBranch(path)) !== branch) return `it is no longer on branch ${branch}`
+  const top = await findRepositoryRoot(project)
   if (cleanup === 'on-merge' && !(await isMerged(top, branch))) {
     return `branch ${branch} is not merged yet; "ralph run" of this sprint checks again`
   }
@@ -116,10 +116,10 @@ const isMerged = (top: string, branch: string): Promise<boolean> =>
     () => false,
   )
 
-const unavailable = (message: string, cause: unknown): RalphError =>
+const worktreeUnavailable = (message: string, cause: unknown): RalphError =>
   new RalphError('WORKTREE_UNAVAILABLE', message, { cause, hint: 'or set "worktree: {enabled: false}" in SPRINT.yaml' })
 
-const taken = (path: string, why: string): RalphError =>
+const worktreeTaken = (path: string, why: string): RalphError =>
   new RalphError('WORKTREE_UNAVAILABLE', `the folder of the worktree cannot be used: ${why}`, {
     place: { file: path },
     hint: 'move it away, or give another "path" under "worktree" in SPRINT.yaml',

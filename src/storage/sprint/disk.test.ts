@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { diskOf } from './disk.ts'
+import { createDiskPort } from './disk.ts'
 
 const megabyte = 1024 * 1024
-const disk = (freeBytes: number, totalBytes: number) => diskOf('/', async () => ({ freeBytes, totalBytes }))
+const disk = (freeBytes: number, totalBytes: number) => createDiskPort('/', async () => ({ freeBytes, totalBytes }))
 
 it.each([
   ['a big disk with a gigabyte left', 1000, 500_000],

@@ -5,10 +5,10 @@ import type { Ports } from '../../runtime/ports.ts'
 const floorBytes = 200 * 1024 * 1024
 const floorShare = 0.01
 
-type Disk = NonNullable<Ports['disk']>
+type DiskPort = NonNullable<Ports['disk']>
 
 /** Checks the disk that holds the sprint. */
-export const diskOf = (sprintDir: string, space = diskSpace): Disk => ({
+export const createDiskPort = (sprintDir: string, space = diskSpace): DiskPort => ({
   shortage: async () => {
     const { freeBytes, totalBytes } = await space(sprintDir)
     const floor = Math.min(floorBytes, totalBytes * floorShare)

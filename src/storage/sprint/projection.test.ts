@@ -4,25 +4,25 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { aProgress, steps } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { buildProgress, buildSteps } from '../../../test/support/builders.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import { root } from '../../../test/support/paths.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { fileSignature } from '../../platform/files/files.ts'
-import type { FoundEdit } from '../edits/edit-watch.ts'
+import type { DetectedEdit } from '../edits/edit-watch.ts'
 import { formatProgress, parseProgress } from '../state/progress-file.ts'
-import { projectTo, type Projection } from './projection.ts'
+import { openProjection, type Projection } from './projection.ts'
 
 const at = (rev: number, given: Partial<Progress> = {}) =>
-  aProgress({ rev, status: 'in-progress', dynamicSteps: steps('one', 'two'), ...given })
+  buildProgress({ rev, status: 'in-progress', dynamicSteps: buildSteps('one', 'two'), ...given })
 
-const fileOf = (dir: string) => join(dir, 'PROGRESS.yaml')
-const shown = (dir: string) => parseProgress(readFileSync(fileOf(dir), 'utf8'), 'PROGRESS.yaml')
+const progressFile = (dir: string) => join(dir, 'PROGRESS.yaml')
+const shown = (dir: string) => parseProgress(readFileSync(progressFile(dir), 'utf8'), 'PROGRESS.yaml')
 
 /** A projection that already shows this progress, and the edits that it reported. */
-async function showing(dir: string, progress: Progress) {
-  const projection = projectTo(dir)
-  const told: FoundEdit[] = []
+async function openShowing(dir: string, progress: Progress) {
+  const projection = openProjection(dir)
+  const told: DetectedEdit[] = []
   projection.onEdited((found) => told.push(found))
   onTestFinished(async () => {
     for (const _ of told) projection.settled()
@@ -33,23 +33,23 @@ async function showing(dir: string, progress: Progress) {
 }
 
 /** Edits the file the way `yq -i` does: reads it, changes it, puts a new file in place. */
-function edit(dir: string, change: (text: string) => string, text = readFileSync(fileOf(dir), 'utf8')): void {
-  writeFileSync(`${fileOf(dir)}.theirs`, change(text))
-  renameSync(`${fileOf(dir)}.theirs`, fileOf(dir))
+function edit(dir: string, change: (text: string) => string, text = readFileSync(progressFile(dir), 'utf8')): void {
+  writeFileSync(`${progressFile(dir)}.theirs`, change(text))
+  renameSync(`${progressFile(dir)}.theirs`, progressFile(dir))
 }
 const pausing = (text: string) => text.replace('status: in-progress', 'status: paused')
 
 describe('PROGRESS.yaml', () => {
   it('shows the first changes at once, then about one a second, and is current at rest', async () => {
-    const dir = aFolder()
-    const { projection } = await showing(dir, at(0))
+    const dir = createTestFolder()
+    const { projection } = await openShowing(dir, at(0))
     for (let rev = 1; rev < 6; rev++) await projection.update(at(rev))
     expect(shown(dir).rev).toBe(5)
     const versions = new Set<string | undefined>()
     const until = performance.now() + 1500
     for (let rev = 6; performance.now() < until; rev++) {
       await projection.update(at(rev))
-      versions.add(fileSignature(fileOf(dir)))
+      versions.add(fileSignature(progressFile(dir)))
       await sleep(1)
     }
     expect(versions.size).toBeLessThanOrEqual(9)
@@ -65,12 +65,12 @@ describe('PROGRESS.yaml', () => {
   })
 
   it('can be read at any moment', async () => {
-    const dir = aFolder()
-    const { projection } = await showing(dir, at(0))
-    const reader = aReader(fileOf(dir))
+    const dir = createTestFolder()
+    const { projection } = await openShowing(dir, at(0))
+    const reader = startReader(progressFile(dir))
     for (let rev = 1; rev < 150 || reader.seen().reads < 20; rev++) {
       const names = Array.from({ length: 2 + (rev % 100) }, (_, n) => `step no. ${n}`)
-      await projection.update(at(rev, { dynamicSteps: steps(...names) }))
+      await projection.update(at(rev, { dynamicSteps: buildSteps(...names) }))
       await projection.flush()
     }
 
@@ -78,9 +78,9 @@ describe('PROGRESS.yaml', () => {
   })
 
   it('is written again at the end if it was deleted', async () => {
-    const dir = aFolder()
-    const { projection } = await showing(dir, at(1))
-    rmSync(fileOf(dir))
+    const dir = createTestFolder()
+    const { projection } = await openShowing(dir, at(1))
+    rmSync(progressFile(dir))
     await projection.close()
 
     expect(shown(dir)).toEqual(at(1))
@@ -89,13 +89,13 @@ describe('PROGRESS.yaml', () => {
 
 describe('an edit from outside', () => {
   it('is reported, and stays in the file until it is settled', async () => {
-    const dir = aFolder()
-    const { projection, told } = await showing(dir, at(1))
+    const dir = createTestFolder()
+    const { projection, told } = await openShowing(dir, at(1))
     edit(dir, pausing)
     await projection.update(at(2))
 
     expect(told).toMatchObject([{ edits: [{ kind: 'pause' }], refused: [] }])
-    expect(readFileSync(fileOf(dir), 'utf8')).toContain('status: paused')
+    expect(readFileSync(progressFile(dir), 'utf8')).toContain('status: paused')
 
     projection.settled()
     await projection.update(at(3))
@@ -103,22 +103,22 @@ describe('an edit from outside', () => {
   })
 
   it('is reported once, even if the file is checked repeatedly', async () => {
-    const dir = aFolder()
-    const { projection, told } = await showing(dir, at(1))
+    const dir = createTestFolder()
+    const { projection, told } = await openShowing(dir, at(1))
     edit(dir, pausing)
-    for (let looks = 0; looks < 3; looks++) await projection.look()
+    for (let looks = 0; looks < 3; looks++) await projection.checkForEdits()
     await projection.update(at(2))
 
     expect(told).toHaveLength(1)
   })
 
   it('is compared with the revision that its author had read', async () => {
-    const dir = aFolder()
-    const { projection, told } = await showing(dir, at(1))
-    const stale = readFileSync(fileOf(dir), 'utf8')
+    const dir = createTestFolder()
+    const { projection, told } = await openShowing(dir, at(1))
+    const stale = readFileSync(progressFile(dir), 'utf8')
     for (let rev = 2; rev < 6; rev++) await projection.update(at(rev, { goal: `goal ${rev}` }))
     edit(dir, (text) => text.replace('prompt: two', 'prompt: two and a half'), stale)
-    await projection.look()
+    await projection.checkForEdits()
 
     expect(told).toMatchObject([
       { edits: [{ kind: 'step-reworded', id: 'step-1', prompt: 'two and a half' }], refused: [] },
@@ -126,23 +126,23 @@ describe('an edit from outside', () => {
   })
 
   it('is not read while it is half-written', async () => {
-    const dir = aFolder()
-    const { projection, told } = await showing(dir, at(1))
-    const whole = pausing(readFileSync(fileOf(dir), 'utf8'))
-    writeFileSync(fileOf(dir), whole.slice(0, 200))
+    const dir = createTestFolder()
+    const { projection, told } = await openShowing(dir, at(1))
+    const whole = pausing(readFileSync(progressFile(dir), 'utf8'))
+    writeFileSync(progressFile(dir), whole.slice(0, 200))
     await projection.update(at(2))
     expect(told).toEqual([])
-    expect(readFileSync(fileOf(dir), 'utf8')).toBe(whole.slice(0, 200))
+    expect(readFileSync(progressFile(dir), 'utf8')).toBe(whole.slice(0, 200))
 
-    writeFileSync(fileOf(dir), whole)
-    await projection.look()
+    writeFileSync(progressFile(dir), whole)
+    await projection.checkForEdits()
     expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
   })
 
   it('is copied beside the file and reported if it cannot be read', async () => {
-    const dir = aFolder()
-    const { projection, told } = await showing(dir, at(1))
-    writeFileSync(fileOf(dir), 'not: [finished')
+    const dir = createTestFolder()
+    const { projection, told } = await openShowing(dir, at(1))
+    writeFileSync(progressFile(dir), 'not: [finished')
 
     expect(await projection.close()).toBe('edited')
     const [aside = ''] = readdirSync(dir).filter((name) => name.startsWith('PROGRESS.yaml.refused-'))
@@ -151,10 +151,10 @@ describe('an edit from outside', () => {
   })
 
   it('does not fill the disk with copies if it is repeatedly unreadable', async () => {
-    const dir = aFolder()
-    const { projection, told } = await showing(dir, at(1))
+    const dir = createTestFolder()
+    const { projection, told } = await openShowing(dir, at(1))
     for (let rev = 2; rev < 72; rev++) {
-      writeFileSync(fileOf(dir), `nonsense: [${rev}`)
+      writeFileSync(progressFile(dir), `nonsense: [${rev}`)
       await projection.close()
       projection.settled()
       await projection.update(at(rev))
@@ -165,38 +165,38 @@ describe('an edit from outside', () => {
   })
 
   it('is found at the start if it was made between two runs', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const base = at(5)
-    writeFileSync(fileOf(dir), pausing(formatProgress(base)))
-    const told = await startWith(projectTo(dir, { bases: new Map([[5, base]]) }), base)
+    writeFileSync(progressFile(dir), pausing(formatProgress(base)))
+    const told = await startWith(openProjection(dir, { bases: new Map([[5, base]]) }), base)
 
     expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
-    expect(readFileSync(fileOf(dir), 'utf8')).toContain('status: paused')
+    expect(readFileSync(progressFile(dir), 'utf8')).toContain('status: paused')
   })
 
   it('is not reported again at the start if the journal has it', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const base = at(5)
-    writeFileSync(fileOf(dir), pausing(formatProgress(base)))
-    const [first] = await startWith(projectTo(dir, { bases: new Map([[5, base]]) }), base)
-    const told = await startWith(projectTo(dir, { bases: new Map([[5, base]]), edit: first?.source }), at(6))
+    writeFileSync(progressFile(dir), pausing(formatProgress(base)))
+    const [first] = await startWith(openProjection(dir, { bases: new Map([[5, base]]) }), base)
+    const told = await startWith(openProjection(dir, { bases: new Map([[5, base]]), edit: first?.source }), at(6))
 
     expect(told).toEqual([])
     expect(shown(dir)).toEqual(at(6))
   })
 
   it('is empty if the file is only older than the journal, as after a crash', async () => {
-    const dir = aFolder()
-    writeFileSync(fileOf(dir), formatProgress(at(5)))
-    const told = await startWith(projectTo(dir, { bases: new Map([[5, at(5)]]) }), at(9))
+    const dir = createTestFolder()
+    writeFileSync(progressFile(dir), formatProgress(at(5)))
+    const told = await startWith(openProjection(dir, { bases: new Map([[5, at(5)]]) }), at(9))
 
     expect(told).toEqual([])
     expect(shown(dir)).toEqual(at(9))
   })
 })
 
-async function startWith(projection: Projection, progress: Progress): Promise<FoundEdit[]> {
-  const told: FoundEdit[] = []
+async function startWith(projection: Projection, progress: Progress): Promise<DetectedEdit[]> {
+  const told: DetectedEdit[] = []
   projection.onEdited((found) => told.push(found))
   await projection.update(progress)
   await projection.flush()
@@ -204,7 +204,7 @@ async function startWith(projection: Projection, progress: Progress): Promise<Fo
 }
 
 /** Another process that reads the file constantly. */
-function aReader(file: string) {
+function startReader(file: string) {
   const script = `
     const { parse } = require('yaml'); const { readFileSync } = require('node:fs')
     let reads = 0; const bad = []

@@ -1,17 +1,17 @@
 import type { Progress } from '../../contract/progress.ts'
-import { redactor, type Redact } from '../../contract/redact.ts'
-import { replaceUntouched } from '../../platform/files/atomic-file.ts'
-import { exists, isDiskFull } from '../../platform/files/files.ts'
-import { watchEdits, type FoundEdit, type KnownBefore } from '../edits/edit-watch.ts'
-import { oneAtATime } from '../../platform/async.ts'
+import { createRedactor, type Redact } from '../../contract/redact.ts'
+import { replaceIfUnchanged } from '../../platform/files/atomic-file.ts'
+import { exists, isNoSpaceError } from '../../platform/files/files.ts'
+import { watchEdits, type DetectedEdit, type EditBaseline } from '../edits/edit-watch.ts'
+import { createSerialQueue } from '../../platform/async.ts'
 import { formatProgress } from '../state/progress-file.ts'
 import { progressPath } from '../state/sprint-folder.ts'
 
 /** Writes a short sprint's changes at once, a fast one's once a second. */
-const burst = 10
-const everyMs = 1000
+const maxBurst = 10
+const writeIntervalMs = 1000
 /** Maximum number of attempts against an author who writes constantly. */
-const lastTries = 20
+const maxCloseAttempts = 20
 
 /** Keeps PROGRESS.yaml in sync with the journal, without writing every change, and never over an edit by others. */
 export interface Projection {
@@ -20,51 +20,51 @@ export interface Projection {
   /** Writes it now. */
   readonly flush: () => Promise<void>
   /** Checks the file for an edit and passes it to the listener. The edited text stays until it is settled. */
-  readonly look: () => Promise<void>
-  readonly onEdited: (listener: (edited: FoundEdit) => void) => void
+  readonly checkForEdits: () => Promise<void>
+  readonly onEdited: (listener: (edited: DetectedEdit) => void) => void
   /** The oldest reported edit is in the journal: the file may be written again. */
   readonly settled: () => void
   /** Writes the last progress. Returns `edited` if there is an unsettled edit: the caller must apply it first. */
   readonly close: () => Promise<'closed' | 'edited'>
 }
 
-export function projectTo(sprintDir: string, before: KnownBefore = {}, redact: Redact = redactor()): Projection {
-  const mayWrite = atMost(burst, everyMs)
-  const inTurn = oneAtATime()
-  const page = pageOf(progressPath(sprintDir), before, redact)
+export function openProjection(sprintDir: string, before: EditBaseline = {}, redact: Redact = createRedactor()): Projection {
+  const mayWrite = createTokenBucket(maxBurst, writeIntervalMs)
+  const enqueue = createSerialQueue()
+  const page = createProgressPage(progressPath(sprintDir), before, redact)
   let timer: NodeJS.Timeout | undefined
   let failure: { readonly error: unknown } | undefined
 
   const write = () =>
-    inTurn(async () => {
+    enqueue(async () => {
       clearTimeout(timer)
       timer = undefined
-      if ((await page.write('now')) === 'again') later()
+      if ((await page.write('now')) === 'again') scheduleWrite()
     }).catch((error: unknown) => {
       // The journal has everything; write the file as soon as there is space.
-      if (!isDiskFull(error)) throw error
-      later()
+      if (!isNoSpaceError(error)) throw error
+      scheduleWrite()
     })
-  const later = () => {
+  const scheduleWrite = () => {
     timer ??= setTimeout(() => {
       write().catch((error: unknown) => (failure = { error }))
-    }, everyMs)
+    }, writeIntervalMs)
   }
   return {
     async update(progress) {
       if (failure) throw failure.error
       page.set(progress)
       if (mayWrite()) return write()
-      later()
+      scheduleWrite()
     },
     flush: write,
-    look: () => inTurn(async () => void (await page.look('now'))),
+    checkForEdits: () => enqueue(async () => void (await page.look('now'))),
     onEdited: page.onEdited,
     settled: page.settled,
     async close() {
       clearTimeout(timer)
-      for (let tries = 0; tries < lastTries; tries++) {
-        if ((await inTurn(() => page.write('last'))) === 'done') return 'closed'
+      for (let tries = 0; tries < maxCloseAttempts; tries++) {
+        if ((await enqueue(() => page.write('last'))) === 'done') return 'closed'
         if (page.isEdited()) return 'edited'
       }
       return 'closed'
@@ -73,19 +73,19 @@ export function projectTo(sprintDir: string, before: KnownBefore = {}, redact: R
 }
 
 /** The file, its next content, and the edits of others. */
-function pageOf(file: string, before: KnownBefore, redact: Redact) {
+function createProgressPage(file: string, before: EditBaseline, redact: Redact) {
   const watch = watchEdits(file, before, redact)
   let latest: Progress | undefined
   let shown: Progress | undefined
   let unsettled = 0
-  let tellEdited: (edited: FoundEdit) => void = ignore
+  let notifyEdited: (edited: DetectedEdit) => void = noop
 
   const look = async (which: 'now' | 'last'): Promise<'free' | 'taken'> => {
-    const found = await watch.look(which)
+    const found = await watch.check(which)
     if (found === 'unfinished') return 'taken'
     if (found !== 'untouched') {
       unsettled++
-      tellEdited(found)
+      notifyEdited(found)
     }
     return unsettled > 0 ? 'taken' : 'free'
   }
@@ -97,7 +97,7 @@ function pageOf(file: string, before: KnownBefore, redact: Redact) {
       const isThere = exists(file)
       const progress = latest ?? (isThere ? undefined : shown)
       if (!progress) return 'done'
-      const replaced = await replaceUntouched(file, formatProgress(progress), isThere ? watch.signature() : undefined)
+      const replaced = await replaceIfUnchanged(file, formatProgress(progress), isThere ? watch.signature() : undefined)
       if (replaced === 'touched') return 'again'
       if (latest === progress) latest = undefined
       shown = progress
@@ -105,16 +105,16 @@ function pageOf(file: string, before: KnownBefore, redact: Redact) {
       return 'done'
     },
     set: (progress: Progress) => void (latest = progress),
-    onEdited: (listener: (edited: FoundEdit) => void) => void (tellEdited = listener),
+    onEdited: (listener: (edited: DetectedEdit) => void) => void (notifyEdited = listener),
     settled: () => void unsettled--,
     isEdited: () => unsettled > 0,
   }
 }
 
-const ignore = (): void => {}
+const noop = (): void => {}
 
 /** Token bucket: `size` at once, then one per `refillMs`. */
-function atMost(size: number, refillMs: number): () => boolean {
+function createTokenBucket(size: number, refillMs: number): () => boolean {
   let tokens = size
   let refilled = performance.now()
   return () => {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { exists, listFolder, makeFolder, readTextIfThere, removeFile } from '../../platform/files/files.ts'
+import { exists, listFolder, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 
 /** A request to the process that runs the sprint. */
-export const Request = z.discriminatedUnion('type', [
+export const RunRequest = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('stop'),
     as: z.enum(['paused', 'interrupted']),
@@ -14,40 +14,40 @@ export const Request = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('tell'), text: z.string(), now: z.boolean() }),
 ])
-export type Request = z.infer<typeof Request>
+export type RunRequest = z.infer<typeof RunRequest>
 
-const pollMs = 200
+const pollIntervalMs = 200
 /** A process that runs the sprint polls several times a second; one that does not is stuck or gone. */
-const patienceMs = 5000
+const acceptTimeoutMs = 5000
 
 const requestsFolder = (sprintDir: string): string => join(sprintDir, 'requests')
 
 /** Leaves a request for the process that runs the sprint, and waits until it is accepted; false if that takes too long. */
-export async function postRequest(sprintDir: string, request: Request, now: number): Promise<boolean> {
+export async function postRequest(sprintDir: string, request: RunRequest, now: number): Promise<boolean> {
   const folder = requestsFolder(sprintDir)
   const file = join(folder, `${now}-${randomUUID()}.json`)
-  await makeFolder(folder)
+  await createFolder(folder)
   await writeFileAtomic(file, JSON.stringify(request))
-  const deadline = performance.now() + patienceMs
-  while (exists(file) && performance.now() < deadline) await sleep(pollMs / 4)
+  const deadline = performance.now() + acceptTimeoutMs
+  while (exists(file) && performance.now() < deadline) await sleep(pollIntervalMs / 4)
   return !exists(file)
 }
 
 /** Passes on requests in order, each once. Drops a stop request that was meant for an earlier run. */
-export async function watchRequests(sprintDir: string, onRequest: (request: Request) => void): Promise<() => void> {
+export async function watchRequests(sprintDir: string, onRequest: (request: RunRequest) => void): Promise<() => void> {
   const folder = requestsFolder(sprintDir)
   for (const name of await listFolder(folder)) {
-    const old = parse(await readTextIfThere(join(folder, name)))
+    const old = parseRequest(await readTextIfExists(join(folder, name)))
     if (old?.type !== 'tell') await removeFile(join(folder, name))
   }
   let busy = false
-  const look = async () => {
+  const poll = async () => {
     if (busy) return
     busy = true
     try {
       const names = await listFolder(folder)
       for (const name of names.filter((file) => file.endsWith('.json')).toSorted()) {
-        const request = parse(await readTextIfThere(join(folder, name)))
+        const request = parseRequest(await readTextIfExists(join(folder, name)))
         await removeFile(join(folder, name))
         if (request) onRequest(request)
       }
@@ -55,13 +55,13 @@ export async function watchRequests(sprintDir: string, onRequest: (request: Requ
       busy = false
     }
   }
-  const timer = setInterval(() => void look().catch(() => {}), pollMs).unref()
+  const timer = setInterval(() => void poll().catch(() => {}), pollIntervalMs).unref()
   return () => clearInterval(timer)
 }
 
-function parse(text: string | undefined): Request | undefined {
+function parseRequest(text: string | undefined): RunRequest | undefined {
   try {
-    const parsed = Request.safeParse(JSON.parse(text ?? ''))
+    const parsed = RunRequest.safeParse(JSON.parse(text ?? ''))
     return parsed.success ? parsed.data : undefined
   } catch {
     return undefined

@@ -2,35 +2,35 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import type { FileLock } from '../../platform/files/file-lock.ts'
-import { isDiskFull, makeFolder, unwritable } from '../../platform/files/files.ts'
+import { isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
-import type { Edited, FoundEdit, KnownBefore } from '../edits/edit-watch.ts'
+import type { ExternalChanges, DetectedEdit, EditBaseline } from '../edits/edit-watch.ts'
 import {
   openJournal,
-  progressAt,
+  readProgressAt,
   readJournal,
   type Fold,
   type Journal,
-  type Position,
-  type Recovered,
+  type JournalPosition,
+  type RecoveredJournal,
 } from '../state/journal.ts'
-import { readProgressFile, shownRev } from '../state/progress-file.ts'
-import { projectTo, type Projection } from './projection.ts'
-import { countSeen, forgetSeen, keepSeen, readSeen } from '../edits/seen-edits.ts'
-import { hideState, progressPath, removeLeftovers, setAttemptsAside } from '../state/sprint-folder.ts'
-import { lockSprint } from '../state/sprint-lock.ts'
+import { readProgressFile, readShownRev } from '../state/progress-file.ts'
+import { openProjection, type Projection } from './projection.ts'
+import { confirmAuthorVersion, forgetAuthorVersions, storeAuthorVersion, readAuthorVersions } from '../edits/seen-edits.ts'
+import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
+import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
 export interface SprintStore extends ProgressStore {
   readonly flush: () => Promise<void>
   /** Checks PROGRESS.yaml for edits. */
-  readonly look: () => Promise<void>
+  readonly checkForEdits: () => Promise<void>
   /** The listener must save each edit as one fact, in order; `close()` saves the rest. */
-  readonly onEdited: (listener: (edited: Edited) => void) => void
+  readonly onEdited: (listener: (edited: ExternalChanges) => void) => void
   readonly close: () => Promise<void>
 }
 
-export type StoreOptions = {
+export type SprintStoreOptions = {
   readonly sprintDir: string
   readonly fold: Fold
   readonly now: () => number
@@ -43,26 +43,26 @@ export type StoreOptions = {
  * if another process holds it.
  */
 export async function openSprintStore(
-  options: StoreOptions,
+  options: SprintStoreOptions,
   first: (known: Progress | undefined) => Promise<Progress | undefined>,
 ): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
   const { sprintDir, fold } = options
-  const lock = lockSprint(options)
+  const lock = lockSprintFolder(options)
   try {
     await removeLeftovers(sprintDir)
-    const recovered = await readJournal(sprintDir, fold, await shownRev(sprintDir))
+    const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
     const known = recovered?.progress ?? (await readProgressFile(sprintDir))
     const progress = await first(known)
     if (!progress) {
       lock.release()
       return undefined
     }
-    if (!recovered && progress.stats.currentIteration === 0) await setAttemptsAside(sprintDir, options.now())
-    const goesOn = recovered && progress === known ? recovered : undefined
-    const start: Recovered | Position = goesOn ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
+    if (!recovered && progress.stats.currentIteration === 0) await archiveAttempts(sprintDir, options.now())
+    const resumed = recovered && progress === known ? recovered : undefined
+    const start: RecoveredJournal | JournalPosition = resumed ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = projectTo(sprintDir, await knownBefore(options, goesOn), options.redact)
-    const store = storeOf(options, { lock, journal, projection, progress })
+    const projection = openProjection(sprintDir, await readEditBaseline(options, resumed), options.redact)
+    const store = createSprintStore(options, { lock, journal, projection, progress })
     await projection.update(progress)
     return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
   } catch (error) {
@@ -72,21 +72,21 @@ export async function openSprintStore(
 }
 
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
-async function knownBefore({ sprintDir, fold }: StoreOptions, goesOn: Recovered | undefined): Promise<KnownBefore> {
-  const older: KnownBefore['older'] = (rev) => progressAt(sprintDir, fold, rev)
-  if (goesOn) return { bases: goesOn.bases, edit: goesOn.edit, seen: await readSeen(sprintDir, goesOn.edit), older }
-  await forgetSeen(sprintDir)
+async function readEditBaseline({ sprintDir, fold }: SprintStoreOptions, resumed: RecoveredJournal | undefined): Promise<EditBaseline> {
+  const older: EditBaseline['older'] = (rev) => readProgressAt(sprintDir, fold, rev)
+  if (resumed) return { bases: resumed.bases, edit: resumed.edit, seen: await readAuthorVersions(sprintDir, resumed.edit), older }
+  await forgetAuthorVersions(sprintDir)
   return { older }
 }
 
-type Held = { readonly lock: FileLock; readonly journal: Journal; readonly projection: Projection; progress: Progress }
+type StoreParts = { readonly lock: FileLock; readonly journal: Journal; readonly projection: Projection; progress: Progress }
 
-function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: Held): SprintStore {
+function createSprintStore(options: SprintStoreOptions, { lock, journal, projection, ...parts }: StoreParts): SprintStore {
   const { sprintDir, fold, now } = options
-  const ownership = ownershipOf(options, lock, journal)
-  const unsaved: FoundEdit[] = []
-  let { progress } = held
-  let listener: ((edited: Edited) => void) | undefined
+  const ownership = createOwnership(options, lock, journal)
+  const unsaved: DetectedEdit[] = []
+  let { progress } = parts
+  let listener: ((edited: ExternalChanges) => void) | undefined
   projection.onEdited((edit) => {
     unsaved.push(edit)
     listener?.(edit)
@@ -96,13 +96,13 @@ function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: 
     try {
       await ownership.assert(progress)
       const edit = fact.type === 'edited' ? unsaved[0] : undefined
-      if (edit?.seen) await keepSeen(sprintDir, edit.source, edit.seen)
+      if (edit?.seen) await storeAuthorVersion(sprintDir, edit.source, edit.seen)
       await journal.record(fact, next, edit?.source)
       progress = next
       if (edit) {
         unsaved.shift()
         projection.settled()
-        if (edit.seen) await countSeen(sprintDir, edit.seen.rev)
+        if (edit.seen) await confirmAuthorVersion(sprintDir, edit.seen.rev)
       }
       await projection.update(next)
     } catch (cause) {
@@ -118,7 +118,7 @@ function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: 
   return {
     save,
     flush: projection.flush,
-    look: projection.look,
+    checkForEdits: projection.checkForEdits,
     onEdited(tell) {
       listener = tell
       for (const edit of unsaved) tell(edit)
@@ -135,9 +135,9 @@ function storeOf(options: StoreOptions, { lock, journal, projection, ...held }: 
 }
 
 /** The sprint belongs to this process as long as the lock and the journal are the files that it has open. */
-function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
+function createOwnership(options: SprintStoreOptions, initialLock: FileLock, journal: Journal) {
   const { sprintDir, fold } = options
-  let lock = taken
+  let lock = initialLock
   return {
     /**
      * The lock or the journal may have been deleted, e.g. by an agent with `git clean`: the state in memory is authoritative, so
@@ -145,22 +145,22 @@ function ownershipOf(options: StoreOptions, taken: FileLock, journal: Journal) {
      */
     async assert(progress: Progress): Promise<void> {
       if (lock.isHeld() && journal.isInPlace()) return
-      await makeFolder(sprintDir)
-      await hideState(sprintDir)
+      await createFolder(sprintDir)
+      await writeGitignore(sprintDir)
       if (!lock.isHeld()) {
-        const again = lockSprint(options)
+        const again = lockSprintFolder(options)
         lock.release()
         lock = again
       }
       const found = await readJournal(sprintDir, fold)
-      if (found && found.epoch > journal.epoch) throw takenOver(sprintDir)
-      if (!journal.isInPlace()) await journal.putBack(progress)
+      if (found && found.epoch > journal.epoch) throw takenOverError(sprintDir)
+      if (!journal.isInPlace()) await journal.restore(progress)
     },
     release: () => lock.release(),
   }
 }
 
-const takenOver = (sprintDir: string): RalphError =>
+const takenOverError = (sprintDir: string): RalphError =>
   new RalphError('SPRINT_LOCKED', 'another process has taken the sprint over', {
     place: { file: sprintDir },
     hint: 'its lock was deleted; the other process continues',
@@ -168,6 +168,6 @@ const takenOver = (sprintDir: string): RalphError =>
 
 /** Adds the path to system errors; our own errors and bugs stay as they are. */
 const unwritableIfErrno = (cause: unknown, sprintDir: string): unknown =>
-  isDiskFull(cause) || (cause instanceof Error && 'syscall' in cause)
-    ? unwritable(progressPath(sprintDir), cause)
+  isNoSpaceError(cause) || (cause instanceof Error && 'syscall' in cause)
+    ? unwritableFile(progressPath(sprintDir), cause)
     : cause

@@ -11,9 +11,9 @@ export function encodeProgress(progress: Progress): Record<string, unknown> {
   const short = { ...(phases && { phases: [] }), ...(dependencyGraph && { dependencyGraph: [] }) }
   return {
     ...z.encode(Progress, { ...progress, ...short, dynamicSteps: [], hookTasks: [], iterations: [] }),
-    'dynamic-steps': encodeAll(dynamicSteps, by(Step)),
-    'hook-tasks': encodeAll(hookTasks, by(HookTask)),
-    iterations: encodeAll(iterations, by(IterationRecord)),
+    'dynamic-steps': encodeAll(dynamicSteps, encodeWith(Step)),
+    'hook-tasks': encodeAll(hookTasks, encodeWith(HookTask)),
+    iterations: encodeAll(iterations, encodeWith(IterationRecord)),
     ...(phases && { phases: encodeAll(phases, encodePhase) }),
     ...(dependencyGraph && { 'dependency-graph': encodeAll(dependencyGraph, encodeGraph) }),
   }
@@ -22,26 +22,26 @@ export function encodeProgress(progress: Progress): Record<string, unknown> {
 /** A phase can have thousands of items, one of which changes. */
 const encodePhase = ({ steps, ...phase }: CompiledPhase): object => ({
   ...z.encode(CompiledPhase, phase),
-  ...(steps && { steps: encodeAll(steps, by(CompiledStep)) }),
+  ...(steps && { steps: encodeAll(steps, encodeWith(CompiledStep)) }),
 })
 
 const encodeGraph = ({ phaseId, nodes }: DependencyGraph): object => ({
   'phase-id': phaseId,
-  nodes: encodeAll(nodes, by(DependencyNode)),
+  nodes: encodeAll(nodes, encodeWith(DependencyNode)),
 })
 
-const by =
+const encodeWith =
   <T>(schema: z.ZodType<T, object>) =>
   (item: T): object =>
     z.encode(schema, item)
 
 /** Parts of the progress are immutable, so cache their encoding. */
-const kept = new WeakMap<object, object>()
+const encodedParts = new WeakMap<object, object>()
 
 function encodeAll<T extends object>(items: readonly T[], encode: (item: T) => object): object[] {
   return items.map((item) => {
-    let known = kept.get(item)
-    if (!known) kept.set(item, (known = encode(item)))
+    let known = encodedParts.get(item)
+    if (!known) encodedParts.set(item, (known = encode(item)))
     return known
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatRecord, readSegment, type JournalRecord } from './journal-record.ts'
 
-const aRecord = (seq: number, data: unknown = { type: 'told', text: `no. ${seq} – “ünïcödé” 😀` }): JournalRecord => ({
+const buildRecord = (seq: number, data: unknown = { type: 'told', text: `no. ${seq} – “ünïcödé” 😀` }): JournalRecord => ({
   v: 1,
   seq,
   epoch: 1,
@@ -9,17 +9,17 @@ const aRecord = (seq: number, data: unknown = { type: 'told', text: `no. ${seq} 
   kind: 'fact',
   data,
 })
-const bytesOf = (...records: readonly JournalRecord[]) => Buffer.from(records.map((one) => formatRecord(one)).join(''))
+const toBytes = (...records: readonly JournalRecord[]) => Buffer.from(records.map((one) => formatRecord(one)).join(''))
 
-const one = aRecord(1)
-const two = aRecord(2)
-const three = aRecord(3)
-const whole = bytesOf(one, two, three)
-const ends = [bytesOf(one).length, bytesOf(one, two).length, whole.length] as const
+const one = buildRecord(1)
+const two = buildRecord(2)
+const three = buildRecord(3)
+const whole = toBytes(one, two, three)
+const ends = [toBytes(one).length, toBytes(one, two).length, whole.length] as const
 
 describe('a segment', () => {
   it('is a line of checksum and JSON per record', () => {
-    expect(formatRecord(aRecord(7, { a: 1 }))).toBe(
+    expect(formatRecord(buildRecord(7, { a: 1 }))).toBe(
       '1f06d4ad {"v":1,"seq":7,"epoch":1,"at":"2026-11-15T12:00:00.000Z","kind":"fact","data":{"a":1}}\n',
     )
   })
@@ -31,7 +31,7 @@ describe('a segment', () => {
 
   it('returns any content of a string', () => {
     const text = 'a\nb\r\u2028\u0085\0\ufeff\ud83d\ude00 \\ " \u007f'
-    expect(readSegment(bytesOf(aRecord(1, { text }))).records).toEqual([aRecord(1, { text })])
+    expect(readSegment(toBytes(buildRecord(1, { text }))).records).toEqual([buildRecord(1, { text })])
   })
 
   it('is torn where it was cut off, and everything before is intact', () => {
@@ -48,7 +48,7 @@ describe('a segment', () => {
 
   it('is torn if it ends in the bytes that a disk puts where nothing was written', () => {
     for (const filler of [Buffer.alloc(4096), Buffer.alloc(100, '\n'), Buffer.alloc(100, 0xff)]) {
-      expect(readSegment(Buffer.concat([bytesOf(one), filler]))).toEqual({
+      expect(readSegment(Buffer.concat([toBytes(one), filler]))).toEqual({
         records: [one],
         goodBytes: ends[0],
         problem: 'torn',
@@ -87,7 +87,7 @@ describe('a segment', () => {
     ['a record is there twice', [one, two, two]],
     ['records are in another order', [one, three, two]],
   ])('in which %s is read up to that record', (_, records) => {
-    const { records: read, problem } = readSegment(bytesOf(...records))
+    const { records: read, problem } = readSegment(toBytes(...records))
     expect(read).toEqual(records.slice(0, records[1] === two ? 2 : 1))
     expect(problem).toBe(records.length - read.length > 1 ? 'damaged' : 'torn')
   })

@@ -20,10 +20,10 @@ export type JournalRecord = z.infer<typeof JournalRecord>
 /** `crc32hex SP json LF`. */
 export function formatRecord(record: Omit<JournalRecord, 'v'>): string {
   const json = JSON.stringify({ v: version, ...record })
-  return `${checksum(json)} ${json}\n`
+  return `${recordChecksum(json)} ${json}\n`
 }
 
-const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
+const recordChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
 
 export type Segment = {
   readonly records: readonly JournalRecord[]
@@ -50,11 +50,11 @@ export function readSegment(bytes: Buffer): Segment {
   return { records, goodBytes: start }
 }
 
-const beginning = '{"v":1,'
+const recordStart = '{"v":1,'
 
 /** Also searches within lines: the damage may be in the newline before a record. */
 function hasGoodRecord(bytes: Buffer, from: number): boolean {
-  for (let at = bytes.indexOf(beginning, from + 9); at !== -1; at = bytes.indexOf(beginning, at + 1)) {
+  for (let at = bytes.indexOf(recordStart, from + 9); at !== -1; at = bytes.indexOf(recordStart, at + 1)) {
     const end = bytes.indexOf(10, at)
     if (end === -1) return false
     if (parseRecord(bytes.toString('utf8', at - 9, end))) return true
@@ -64,7 +64,7 @@ function hasGoodRecord(bytes: Buffer, from: number): boolean {
 
 function parseRecord(line: string): JournalRecord | undefined {
   const json = line.slice(9)
-  if (line[8] !== ' ' || checksum(json) !== line.slice(0, 8)) return undefined
+  if (line[8] !== ' ' || recordChecksum(json) !== line.slice(0, 8)) return undefined
   try {
     const parsed = JournalRecord.safeParse(JSON.parse(json), { jitless: true })
     return parsed.success ? parsed.data : undefined

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aProgress, noon } from '../../../test/support/builders.ts'
-import { aFolder } from '../../../test/support/folder.ts'
+import { buildProgress, noon } from '../../../test/support/builders.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { formatRecord, readSegment } from './journal-record.ts'
-import { openJournal, quarantine, readJournal, type Fold, type Journal, type Recovered } from './journal.ts'
+import { openJournal, quarantineSegment, readJournal, type Fold, type Journal, type RecoveredJournal } from './journal.ts'
 
 /** Keeps the messages, which is enough to see what is remembered. */
 const fold: Fold = (progress, fact) => {
@@ -17,34 +17,34 @@ const fold: Fold = (progress, fact) => {
   }
 }
 const now = () => noon
-const told = (text: string) => ({ type: 'told' as const, at: noon, text, now: false })
+const message = (text: string) => ({ type: 'told' as const, at: noon, text, now: false })
 
-const open = async (sprintDir: string, start?: Recovered | Progress): Promise<Journal> => {
-  const from = start ?? (await readJournal(sprintDir, fold)) ?? aProgress()
+const open = async (sprintDir: string, start?: RecoveredJournal | Progress): Promise<Journal> => {
+  const from = start ?? (await readJournal(sprintDir, fold)) ?? buildProgress()
   return openJournal(sprintDir, 'seq' in from ? from : { progress: from, seq: 0, epoch: 0 }, now)
 }
 
 /** Records these messages one after the other; returns the resulting progress. */
-async function tell(journal: Journal, from: Progress, ...texts: readonly string[]): Promise<Progress> {
+async function recordMessages(journal: Journal, from: Progress, ...texts: readonly string[]): Promise<Progress> {
   let progress = from
   for (const text of texts) {
-    progress = fold(progress, told(text))
-    await journal.record(told(text), progress)
+    progress = fold(progress, message(text))
+    await journal.record(message(text), progress)
   }
   return progress
 }
 
-const textsOf = (recovered: Recovered | undefined) => recovered?.progress.messages?.map(({ text }) => text)
+const readTexts = (recovered: RecoveredJournal | undefined) => recovered?.progress.messages?.map(({ text }) => text)
 const segments = (sprintDir: string) => readdirSync(join(sprintDir, 'journal')).toSorted()
 const segmentFile = (sprintDir: string, number = 1) => join(sprintDir, 'journal', `0000000${number}.log`)
-const recordsOf = (sprintDir: string) =>
+const readRecords = (sprintDir: string) =>
   segments(sprintDir).flatMap((name) => readSegment(readFileSync(join(sprintDir, 'journal', name))).records)
 
 describe('a recorded fact', () => {
   it('is still there after the process is gone', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    const progress = await tell(journal, aProgress(), 'one', 'two')
+    const progress = await recordMessages(journal, buildProgress(), 'one', 'two')
     // Not closed: a killed process closes nothing.
 
     expect(await readJournal(dir, fold)).toMatchObject({ progress, seq: 4, epoch: 1, tornBytes: 0 })
@@ -52,13 +52,13 @@ describe('a recorded fact', () => {
   })
 
   it('has a number without gaps and an epoch that grows with every run', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     for (let run = 0; run < 3; run++) {
       const journal = await open(dir)
-      await tell(journal, (await readJournal(dir, fold))?.progress ?? aProgress(), `run ${run}`)
+      await recordMessages(journal, (await readJournal(dir, fold))?.progress ?? buildProgress(), `run ${run}`)
       await journal.close()
     }
-    expect(recordsOf(dir).map(({ seq, epoch, kind }) => `${seq} ${epoch} ${kind}`)).toEqual([
+    expect(readRecords(dir).map(({ seq, epoch, kind }) => `${seq} ${epoch} ${kind}`)).toEqual([
       '1 1 snapshot',
       '2 1 run',
       '3 1 fact',
@@ -67,20 +67,20 @@ describe('a recorded fact', () => {
       '6 3 run',
       '7 3 fact',
     ])
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['run 0', 'run 1', 'run 2'])
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['run 0', 'run 1', 'run 2'])
   })
 
   it('is undefined where there is no journal', async () => {
-    expect(await readJournal(aFolder(), fold)).toBeUndefined()
+    expect(await readJournal(createTestFolder(), fold)).toBeUndefined()
   })
 
   it('keeps counting when a sprint starts over', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const first = await open(dir)
-    await tell(first, aProgress(), 'one')
+    await recordMessages(first, buildProgress(), 'one')
     await first.close()
     const { seq, epoch } = (await readJournal(dir, fold)) ?? { seq: 0, epoch: 0 }
-    const second = await openJournal(dir, { progress: aProgress({ goal: 'another' }), seq, epoch }, now)
+    const second = await openJournal(dir, { progress: buildProgress({ goal: 'another' }), seq, epoch }, now)
     await second.close()
 
     expect(segments(dir)).toEqual(['00000001.log', '00000002.log'])
@@ -90,11 +90,11 @@ describe('a recorded fact', () => {
 
 describe('a journal whose writer was killed', () => {
   it('is cut at its last complete record, no matter where the writer was', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    await tell(journal, aProgress(), 'kept')
+    await recordMessages(journal, buildProgress(), 'kept')
     const good = readFileSync(segmentFile(dir)).length
-    await journal.record(told('torn'), aProgress())
+    await journal.record(message('torn'), buildProgress())
     await journal.close()
     const bytes = readFileSync(segmentFile(dir))
     for (let length = good; length < bytes.length; length++) {
@@ -103,16 +103,16 @@ describe('a journal whose writer was killed', () => {
     }
 
     const next = await open(dir)
-    await tell(next, aProgress(), 'after')
+    await recordMessages(next, buildProgress(), 'after')
     await next.close()
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['kept', 'after'])
-    expect(recordsOf(dir).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['kept', 'after'])
+    expect(readRecords(dir).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
   })
 
   it('is not read beyond a damaged record, and stays unchanged', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    await tell(journal, aProgress(), 'one', 'two', 'three')
+    await recordMessages(journal, buildProgress(), 'one', 'two', 'three')
     await journal.close()
     const file = segmentFile(dir)
     const bytes = readFileSync(file)
@@ -126,17 +126,17 @@ describe('a journal whose writer was killed', () => {
     })
     expect(readFileSync(file)).toEqual(bytes)
 
-    expect(await quarantine(file)).toBe(`${file}.quarantined`)
+    expect(await quarantineSegment(file)).toBe(`${file}.quarantined`)
     expect(segments(dir)).toEqual(['00000001.log.quarantined'])
     expect(await readJournal(dir, fold)).toBeUndefined()
     writeFileSync(file, 'another one')
-    expect(await quarantine(file)).toBe(`${file}.quarantined-2`)
+    expect(await quarantineSegment(file)).toBe(`${file}.quarantined-2`)
   })
 
   it('is damaged, not empty, if a fact in it cannot be applied', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    await journal.record({ type: 'wait-ended', at: noon, iteration: 9 }, aProgress())
+    await journal.record({ type: 'wait-ended', at: noon, iteration: 9 }, buildProgress())
     await journal.close()
 
     await expect(readJournal(dir, fold)).rejects.toMatchObject({
@@ -150,17 +150,17 @@ describe('a journal whose writer was killed', () => {
     ['holds only a part of its snapshot', '01234567 {"v":1,"seq":4,"ki'],
     ['is of zeros', '\0'.repeat(5000)],
   ])('continues from the previous segment if its newest %s', async (_, text) => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    await tell(journal, aProgress(), 'one')
+    await recordMessages(journal, buildProgress(), 'one')
     await journal.close()
     writeFileSync(segmentFile(dir, 2), text)
 
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['one'])
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['one'])
     const next = await open(dir)
-    await tell(next, aProgress(), 'two')
+    await recordMessages(next, buildProgress(), 'two')
     await next.close()
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two'])
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['one', 'two'])
   })
 })
 
@@ -170,12 +170,12 @@ describe('a long journal', () => {
   const forgetful: Fold = (progress, fact) => ({ ...fold(progress, fact), messages: [{ text: 'last', at: noon }] })
 
   it('regularly starts a new segment with a snapshot, so that little is replayed', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    let progress = aProgress()
+    let progress = buildProgress()
     for (let n = 0; n < 100; n++) {
-      progress = forgetful(progress, told(big))
-      await journal.record(told(big), progress)
+      progress = forgetful(progress, message(big))
+      await journal.record(message(big), progress)
     }
     await journal.close()
     let replayed = 0
@@ -187,14 +187,14 @@ describe('a long journal', () => {
     expect(recovered?.progress).toEqual(progress)
     expect(segments(dir).length).toBeGreaterThan(5)
     expect(replayed).toBeLessThanOrEqual(15)
-    const records = recordsOf(dir)
+    const records = readRecords(dir)
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1))
     expect(records.filter(({ kind }) => kind === 'fact')).toHaveLength(100)
   })
 
   it('starts a new segment for many small facts too, no matter how big the progress is, even over several runs', async () => {
-    const dir = aFolder()
-    const long = aProgress({ goal: 'x'.repeat(600_000) })
+    const dir = createTestFolder()
+    const long = buildProgress({ goal: 'x'.repeat(600_000) })
     let replayed = 0
     const counting: Fold = (...given) => {
       replayed++
@@ -205,8 +205,8 @@ describe('a long journal', () => {
       const journal = await open(dir, recovered ?? long)
       let progress = recovered?.progress ?? long
       for (let n = 0; n < 500; n++) {
-        progress = forgetful(progress, told('y'))
-        await journal.record(told('y'), progress)
+        progress = forgetful(progress, message('y'))
+        await journal.record(message('y'), progress)
       }
       await journal.close()
     }
@@ -218,11 +218,11 @@ describe('a long journal', () => {
   })
 
   it('stops, and loses nothing, when a new segment can neither be started nor removed', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
     // Nothing can be renamed onto a folder, nor can it be deleted as a file.
     mkdirSync(join(segmentFile(dir, 2), 'in the way'), { recursive: true })
-    const progress = await tellBig(journal, aProgress(), 13)
+    const progress = await tellBig(journal, buildProgress(), 13)
     await expect(tellBig(journal, progress, 2)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' })
     await journal.close()
 
@@ -235,8 +235,8 @@ describe('a long journal', () => {
   async function tellBig(journal: Journal, from: Progress, times: number): Promise<Progress> {
     let progress = from
     for (let n = 0; n < times; n++) {
-      progress = forgetful(progress, told(big))
-      await journal.record(told(big), progress)
+      progress = forgetful(progress, message(big))
+      await journal.record(message(big), progress)
     }
     return progress
   }
@@ -244,18 +244,18 @@ describe('a long journal', () => {
 
 describe('a writer that is no longer the owner', () => {
   it('writes into a file that no process reads', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const old = await open(dir)
-    await tell(old, aProgress(), 'one')
+    await recordMessages(old, buildProgress(), 'one')
     const recovered = await readJournal(dir, fold)
     const next = await open(dir, recovered)
-    await tell(next, recovered?.progress ?? aProgress(), 'two')
+    await recordMessages(next, recovered?.progress ?? buildProgress(), 'two')
 
-    await old.record(told('too late'), aProgress())
+    await old.record(message('too late'), buildProgress())
     expect(old.isInPlace()).toBe(false)
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two'])
-    await tell(next, aProgress(), 'three')
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two', 'three'])
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['one', 'two'])
+    await recordMessages(next, buildProgress(), 'three')
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['one', 'two', 'three'])
     await old.close()
     await next.close()
   })
@@ -263,55 +263,55 @@ describe('a writer that is no longer the owner', () => {
 
 describe('a journal that was deleted during the run', () => {
   it('is written again from memory', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    const progress = await tell(journal, aProgress(), 'one')
+    const progress = await recordMessages(journal, buildProgress(), 'one')
     rmSync(join(dir, 'journal'), { recursive: true })
     expect(journal.isInPlace()).toBe(false)
 
-    await journal.putBack(progress)
-    await tell(journal, progress, 'two')
+    await journal.restore(progress)
+    await recordMessages(journal, progress, 'two')
     await journal.close()
     expect(await readJournal(dir, fold)).toMatchObject({ seq: 5, epoch: 1 })
-    expect(textsOf(await readJournal(dir, fold))).toEqual(['one', 'two'])
+    expect(readTexts(await readJournal(dir, fold))).toEqual(['one', 'two'])
   })
 })
 
 describe('a recorded edit of PROGRESS.yaml', () => {
   it('is remembered with its source, even after a snapshot', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    await journal.record(told('edited'), fold(aProgress(), told('edited')), 'abc')
+    await journal.record(message('edited'), fold(buildProgress(), message('edited')), 'abc')
     expect((await readJournal(dir, fold))?.edit).toBe('abc')
 
     rmSync(join(dir, 'journal'), { recursive: true })
-    await journal.putBack(aProgress())
+    await journal.restore(buildProgress())
     await journal.close()
     expect((await readJournal(dir, fold))?.edit).toBe('abc')
   })
 
   it('can be compared with what its author had read', async () => {
-    const dir = aFolder()
+    const dir = createTestFolder()
     const journal = await open(dir)
-    await tell(journal, aProgress(), 'one', 'two')
+    await recordMessages(journal, buildProgress(), 'one', 'two')
     await journal.close()
     const { bases } = (await readJournal(dir, fold, 1)) ?? { bases: new Map() }
 
     expect([...bases.keys()]).toEqual([1, 2])
-    expect(bases.get(1)).toEqual(fold(aProgress(), told('one')))
+    expect(bases.get(1)).toEqual(fold(buildProgress(), message('one')))
   })
 })
 
 it('is absent from journals of earlier versions, which stay readable', async () => {
-  const dir = aFolder()
+  const dir = createTestFolder()
   mkdirSync(join(dir, 'journal'))
   const from = { epoch: 0, at: '2026-11-15T12:00:00.000Z' }
   const other = await open(join(dir, 'other'))
   await other.close()
-  const snapshot = recordsOf(join(dir, 'other'))[0]?.data
+  const snapshot = readRecords(join(dir, 'other'))[0]?.data
   appendFileSync(segmentFile(dir), formatRecord({ ...from, seq: 1, kind: 'snapshot', data: snapshot }))
   appendFileSync(segmentFile(dir), formatRecord({ ...from, epoch: 1, seq: 2, kind: 'run', data: {} }))
-  appendFileSync(segmentFile(dir), formatRecord({ ...from, epoch: 1, seq: 3, kind: 'fact', data: told('old') }))
+  appendFileSync(segmentFile(dir), formatRecord({ ...from, epoch: 1, seq: 3, kind: 'fact', data: message('old') }))
 
-  expect(textsOf(await readJournal(dir, fold))).toEqual(['old'])
+  expect(readTexts(await readJournal(dir, fold))).toEqual(['old'])
 })

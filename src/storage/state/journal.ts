@@ -4,20 +4,20 @@ import { RalphError } from '../../contract/errors.ts'
 import { Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { openAppendFile, type AppendFile } from '../../platform/files/append-file.ts'
-import { removeForGood, writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { exists, listFolder, makeFolder, moveFile, readBytes } from '../../platform/files/files.ts'
+import { removeDurably, writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { exists, listFolder, createFolder, moveFile, readBytes } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import { encodeProgress } from './encode-progress.ts'
-import { oneAtATime } from '../../platform/async.ts'
+import { createSerialQueue } from '../../platform/async.ts'
 import { formatRecord, readSegment, type JournalRecord, type Segment } from './journal-record.ts'
 
-type Fact = Parameters<ProgressStore['save']>[1]
+type RecordedFact = Parameters<ProgressStore['save']>[1]
 
 /** Applies a recorded fact to the progress before it. */
-export type Fold = (progress: Progress, fact: Fact) => Progress
+export type Fold = (progress: Progress, fact: RecordedFact) => Progress
 
 /** Where a journal starts or continues: the record before its next one. */
-export type Position = {
+export type JournalPosition = {
   readonly progress: Progress
   readonly seq: number
   readonly epoch: number
@@ -26,7 +26,7 @@ export type Position = {
 }
 
 /** The content of a journal, as read from disk. */
-export type Recovered = Position & {
+export type RecoveredJournal = JournalPosition & {
   readonly segment: number
   readonly goodBytes: number
   readonly snapshotBytes: number
@@ -49,28 +49,28 @@ const segmentName = (number: number): string => `${String(number).padStart(8, '0
 export const segmentPattern = /^(\d{8})\.log$/
 
 /** Reads the state at the end of the journal; undefined if there is none. Writes nothing. `shownRev`: the rev in PROGRESS.yaml. */
-export async function readJournal(sprintDir: string, fold: Fold, shownRev?: number): Promise<Recovered | undefined> {
+export async function readJournal(sprintDir: string, fold: Fold, shownRev?: number): Promise<RecoveredJournal | undefined> {
   const folder = journalFolder(sprintDir)
-  const numbers = await segmentsIn(folder)
+  const numbers = await listSegments(folder)
   for (const number of numbers.toReversed()) {
     const file = join(folder, segmentName(number))
     const bytes = await readBytes(file)
     const question = { file, bytes, fold, shownRev }
-    const known = takeRemembered(question)
+    const known = takeCachedRead(question)
     if (known) return known
     const segment = readSegment(bytes)
-    if (segment.problem === 'damaged') throw damaged(file, segment)
+    if (segment.problem === 'damaged') throw journalDamaged(file, segment)
     const [first, ...rest] = segment.records
     // A segment is created atomically, with its snapshot; one without it was lost by the disk. The previous segment still counts.
     if (first?.kind !== 'snapshot') continue
-    const found = { ...replay(first, rest, question), segment: number, ...sizes(bytes, segment, first) }
-    remembered = { question, found }
+    const found = { ...replayRecords(first, rest, question), segment: number, ...measureSegment(bytes, segment, first) }
+    cachedRead = { question, found }
     return found
   }
   return undefined
 }
 
-type Question = {
+type JournalRead = {
   readonly file: string
   readonly bytes: Buffer
   readonly fold: Fold
@@ -78,21 +78,21 @@ type Question = {
 }
 
 /** `ralph run` reads the journal twice, first to check whether the sprint can run: with a long plan, that is most of a start. */
-let remembered: { readonly question: Question; readonly found: Recovered } | undefined
+let cachedRead: { readonly question: JournalRead; readonly found: RecoveredJournal } | undefined
 
 /** The same bytes give the same result. Used once. */
-function takeRemembered({ file, bytes, fold, shownRev }: Question): Recovered | undefined {
-  if (!remembered) return undefined
-  const { question, found } = remembered
+function takeCachedRead({ file, bytes, fold, shownRev }: JournalRead): RecoveredJournal | undefined {
+  if (!cachedRead) return undefined
+  const { question, found } = cachedRead
   const isSame = question.file === file && question.fold === fold && question.shownRev === shownRev
-  remembered = undefined
+  cachedRead = undefined
   return isSame && question.bytes.equals(bytes) ? found : undefined
 }
 
 /** The progress at a `rev` of the current plan; undefined if the plan never had this rev, or it is no longer known. */
-export async function progressAt(sprintDir: string, fold: Fold, rev: number): Promise<Progress | undefined> {
+export async function readProgressAt(sprintDir: string, fold: Fold, rev: number): Promise<Progress | undefined> {
   const folder = journalFolder(sprintDir)
-  for (const number of (await segmentsIn(folder)).toReversed()) {
+  for (const number of (await listSegments(folder)).toReversed()) {
     const { problem, records } = readSegment(await readBytes(join(folder, segmentName(number))))
     const [first, ...rest] = records
     if (problem === 'damaged') return undefined
@@ -101,7 +101,7 @@ export async function progressAt(sprintDir: string, fold: Fold, rev: number): Pr
     let progress = snapshot
     for (const record of rest) {
       if (progress.rev === rev) break
-      if (record.kind === 'fact') progress = foldRecord(progress, record, fold)
+      if (record.kind === 'fact') progress = applyRecord(progress, record, fold)
     }
     return progress.rev === rev ? progress : undefined
   }
@@ -109,7 +109,7 @@ export async function progressAt(sprintDir: string, fold: Fold, rev: number): Pr
 }
 
 /** Segment numbers, oldest first. */
-async function segmentsIn(folder: string): Promise<number[]> {
+async function listSegments(folder: string): Promise<number[]> {
   const names = await listFolder(folder)
   return names
     .flatMap((name) => segmentPattern.exec(name)?.[1] ?? [])
@@ -117,26 +117,26 @@ async function segmentsIn(folder: string): Promise<number[]> {
     .toSorted((a, b) => a - b)
 }
 
-const sizes = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: JournalRecord) => ({
+const measureSegment = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: JournalRecord) => ({
   goodBytes,
   tornBytes: bytes.length - goodBytes,
   snapshotBytes: Buffer.byteLength(formatRecord(snapshot)),
   records: records.length - 1,
 })
 
-function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: Question) {
+function replayRecords(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: JournalRead) {
   // Parsed once: letting zod compile the schema would take three times as long as parsing.
   const decoded = Progress.safeParse(snapshot.data, { jitless: true })
-  if (!decoded.success) throw unreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
+  if (!decoded.success) throw journalUnreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
   let progress = decoded.data
   let { edit } = snapshot
   let shown = progress
   for (const record of records) {
     if (record.kind !== 'fact') continue
     try {
-      progress = foldRecord(progress, record, fold)
+      progress = applyRecord(progress, record, fold)
     } catch (cause) {
-      throw unreadable(file, `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`)
+      throw journalUnreadable(file, `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`)
     }
     edit = record.edit ?? edit
     if (progress.rev === shownRev) shown = progress
@@ -145,9 +145,9 @@ function replay(snapshot: JournalRecord, records: readonly JournalRecord[], { fo
   return { progress, seq, epoch, edit, bases: new Map([shown, progress].map((base) => [base.rev, base])) }
 }
 
-const foldRecord = (progress: Progress, { data }: JournalRecord, fold: Fold): Progress =>
+const applyRecord = (progress: Progress, { data }: JournalRecord, fold: Fold): Progress =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum proves that Ralph wrote it, and Ralph writes facts
-  fold(progress, data as Fact)
+  fold(progress, data as RecordedFact)
 
 export interface Journal {
   /** Greater than that of every earlier run. */
@@ -156,23 +156,23 @@ export interface Journal {
    * Resolves when the fact and its result are durable. If it rejects, the fact is not in the journal. `edit`: hash of the
    * PROGRESS.yaml that the fact is about.
    */
-  readonly record: (fact: Fact, progress: Progress, edit?: string) => Promise<void>
+  readonly record: (fact: RecordedFact, progress: Progress, edit?: string) => Promise<void>
   /** False if the open segment was deleted or replaced. */
   readonly isInPlace: () => boolean
   /** Starts a new segment in a folder that was emptied during the run. */
-  readonly putBack: (progress: Progress) => Promise<void>
+  readonly restore: (progress: Progress) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /** Opens the journal for a new run: cuts off a torn end, and uses an epoch above all earlier ones. */
-export async function openJournal(sprintDir: string, start: Recovered | Position, now: () => number): Promise<Journal> {
+export async function openJournal(sprintDir: string, start: RecoveredJournal | JournalPosition, now: () => number): Promise<Journal> {
   const folder = journalFolder(sprintDir)
   const epoch = start.epoch + 1
-  const inTurn = oneAtATime()
+  const enqueue = createSerialQueue()
   let { seq, edit } = start
   let broken: unknown
-  await makeFolder(folder)
-  let open = 'segment' in start ? await takeOver(folder, start) : await begin(start.progress)
+  await createFolder(folder)
+  let open = 'segment' in start ? await copyLastSegment(folder, start) : await begin(start.progress)
 
   async function begin(progress: Progress, number?: number): Promise<OpenSegment> {
     const text = snapshotRecord(progress, { seq: seq + 1, epoch, at: now(), edit })
@@ -194,7 +194,7 @@ export async function openJournal(sprintDir: string, start: Recovered | Position
       open = next
     } catch {
       // Rotation only bounds the next recovery, so it can wait; but a new segment would count, so remove it.
-      await removeForGood(join(folder, segmentName(number))).catch((error: unknown) => (broken = stuck(folder, error)))
+      await removeDurably(join(folder, segmentName(number))).catch((error: unknown) => (broken = segmentStuck(folder, error)))
     }
   }
 
@@ -202,38 +202,38 @@ export async function openJournal(sprintDir: string, start: Recovered | Position
   return {
     epoch,
     record: (fact, progress, about) =>
-      inTurn(async () => {
+      enqueue(async () => {
         if (broken) throw broken
         await append('fact', fact, about)
         edit = about ?? edit
-        if (isLong(open)) await rotate(progress)
+        if (shouldRotate(open)) await rotate(progress)
       }),
     isInPlace: () => open.file.isInPlace(),
-    putBack: (progress) =>
-      inTurn(async () => {
-        await makeFolder(folder)
+    restore: (progress) =>
+      enqueue(async () => {
+        await createFolder(folder)
         const next = await begin(progress)
         await open.file.close()
         open = next
       }),
-    close: () => inTurn(() => open.file.close()),
+    close: () => enqueue(() => open.file.close()),
   }
 }
 
-type OpenSegment = Pick<Recovered, 'snapshotBytes'> & {
+type OpenSegment = Pick<RecoveredJournal, 'snapshotBytes'> & {
   readonly file: AppendFile
   readonly number: number
   records: number
 }
 
-const isLong = ({ file, snapshotBytes, records }: OpenSegment): boolean =>
+const shouldRotate = ({ file, snapshotBytes, records }: OpenSegment): boolean =>
   file.size() - snapshotBytes > Math.max(snapshotEveryBytes, snapshotBytes) || records >= snapshotEveryRecords
 
 /**
  * Replaces the last segment by a copy: a run that lost its lock and still writes has the old file open, which is no longer
  * read by any process.
  */
-async function takeOver(folder: string, recovered: Recovered): Promise<OpenSegment> {
+async function copyLastSegment(folder: string, recovered: RecoveredJournal): Promise<OpenSegment> {
   const { segment, goodBytes, snapshotBytes, records } = recovered
   const path = join(folder, segmentName(segment))
   const bytes = await readBytes(path)
@@ -248,11 +248,11 @@ async function startSegment(folder: string, number: number, snapshot: string): P
   return { file: await openAppendFile(path, snapshotBytes), number, snapshotBytes, records: 0 }
 }
 
-const nextSegment = async (folder: string): Promise<number> => ((await segmentsIn(folder)).at(-1) ?? 0) + 1
+const nextSegment = async (folder: string): Promise<number> => ((await listSegments(folder)).at(-1) ?? 0) + 1
 
-type Moment = Omit<Position, 'progress'> & { readonly at: number }
+type SnapshotHeader = Omit<JournalPosition, 'progress'> & { readonly at: number }
 
-const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: Moment): string =>
+const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: SnapshotHeader): string =>
   formatRecord({
     seq,
     epoch,
@@ -263,14 +263,14 @@ const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: Moment): s
   })
 
 /** Moves a damaged segment aside, so that nothing is lost and nothing builds on it. */
-export async function quarantine(file: string): Promise<string> {
+export async function quarantineSegment(file: string): Promise<string> {
   let aside = `${file}.quarantined`
   for (let n = 2; exists(aside); n++) aside = `${file}.quarantined-${n}`
   await moveFile(file, aside)
   return aside
 }
 
-const damaged = (file: string, { records, goodBytes }: Segment): RalphError =>
+const journalDamaged = (file: string, { records, goodBytes }: Segment): RalphError =>
   new RalphError(
     'JOURNAL_DAMAGED',
     `a record after number ${records.at(-1)?.seq ?? 0} (byte ${goodBytes}) is damaged, good ones follow`,
@@ -280,14 +280,14 @@ const damaged = (file: string, { records, goodBytes }: Segment): RalphError =>
     },
   )
 
-const stuck = (folder: string, cause: unknown): RalphError =>
+const segmentStuck = (folder: string, cause: unknown): RalphError =>
   new RalphError('FILE_UNWRITABLE', 'a new segment of the journal could neither be started nor removed', {
     place: { file: folder },
     hint: 'run the same command again',
     cause,
   })
 
-const unreadable = (file: string, message: string): RalphError =>
+const journalUnreadable = (file: string, message: string): RalphError =>
   new RalphError('JOURNAL_DAMAGED', message, {
     place: { file },
     hint: 'repair with: ralph doctor <sprint-dir> --repair',

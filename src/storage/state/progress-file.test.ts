@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { after, aProgress, noon, started, steps } from '../../../test/support/builders.ts'
+import { after, buildProgress, noon, started, buildSteps } from '../../../test/support/builders.ts'
 import {
-  aGate,
-  anItem,
-  aPart,
-  aPhase,
-  aStandard,
+  buildGate,
+  buildItem,
+  buildPart,
+  buildPhase,
+  buildStandard,
   completes,
   fails,
   forEach,
@@ -27,11 +27,11 @@ it('writes a sprint with phases so that it reads back the same, even after chang
     },
   ]
   const items = [
-    anItem('x', { phases: [aPart('p'), aPart('q', { gate: aGate() })] }),
-    anItem('y', { dependsOn: ['x'] }),
+    buildItem('x', { phases: [buildPart('p'), buildPart('q', { gate: buildGate() })] }),
+    buildItem('y', { dependsOn: ['x'] }),
   ]
-  const progress = aStandard(
-    [aPhase('a', { prompt: 'one\n\ntwo: [3]' }), forEach('work', items), forEach('none', [])],
+  const progress = buildStandard(
+    [buildPhase('a', { prompt: 'one\n\ntwo: [3]' }), forEach('work', items), forEach('none', [])],
     {
       dependencyGraph: graph,
       prompts: { header: '# {{sprint-id}}' },
@@ -56,9 +56,9 @@ it('writes a sprint with phases so that it reads back the same, even after chang
 })
 
 it('reads completed steps first, no matter their order in the file', () => {
-  const [one, two, three] = steps('one', 'two', 'three')
+  const [one, two, three] = buildSteps('one', 'two', 'three')
   if (!one || !two || !three) throw new Error('three steps')
   const done = { ...two, status: 'completed' as const, completedAt: noon, completedInIteration: 1 }
-  const written = formatProgress(aProgress({ dynamicSteps: [one, done, three] }))
+  const written = formatProgress(buildProgress({ dynamicSteps: [one, done, three] }))
   expect(parseProgress(written, 'PROGRESS.yaml').dynamicSteps).toEqual([done, one, three])
 })

@@ -2,27 +2,27 @@ import { parse } from 'yaml'
 import { RalphError } from '../../contract/errors.ts'
 import { Progress, type Step } from '../../contract/progress.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { readTextIfThere } from '../../platform/files/files.ts'
+import { readTextIfExists } from '../../platform/files/files.ts'
 import { encodeProgress } from './encode-progress.ts'
 import { progressPath } from './sprint-folder.ts'
-import { yamlText } from './yaml-text.ts'
+import { formatYaml } from './yaml-text.ts'
 
 const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
 
 /** Reads PROGRESS.yaml; undefined if it does not exist. Throws if it cannot be read, never returns an empty state. */
 export async function readProgressFile(sprintDir: string): Promise<Progress | undefined> {
   const file = progressPath(sprintDir)
-  const text = await readTextIfThere(file)
+  const text = await readTextIfExists(file)
   return text === undefined ? undefined : parseProgress(text, file)
 }
 
 /** The `rev` in the file, if the file looks as Ralph writes it. */
-export async function shownRev(sprintDir: string): Promise<number | undefined> {
-  const rev = revIn((await readTextIfThere(progressPath(sprintDir))) ?? '')
+export async function readShownRev(sprintDir: string): Promise<number | undefined> {
+  const rev = parseRev((await readTextIfExists(progressPath(sprintDir))) ?? '')
   return Number.isNaN(rev) ? undefined : rev
 }
 
-export const revIn = (text: string): number => Number(/^rev: (\d+)$/m.exec(text)?.[1])
+export const parseRev = (text: string): number => Number(/^rev: (\d+)$/m.exec(text)?.[1])
 
 export function parseProgress(text: string, file: string): Progress {
   const hint = 'restore the file, or move it away and compile the sprint again'
@@ -34,7 +34,7 @@ export function parseProgress(text: string, file: string): Progress {
     throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })
   }
   const decoded = Progress.safeParse(value)
-  if (decoded.success) return completedFirst(decoded.data)
+  if (decoded.success) return sortCompletedFirst(decoded.data)
   const problems = decoded.error.issues
     .slice(0, 3)
     .map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`)
@@ -42,18 +42,18 @@ export function parseProgress(text: string, file: string): Progress {
 }
 
 /** The loop keeps completed steps first; users who write the file by hand need not know that. */
-function completedFirst(progress: Progress): Progress {
+function sortCompletedFirst(progress: Progress): Progress {
   const { dynamicSteps: steps } = progress
-  const firstPending = steps.findIndex(isPending)
-  if (firstPending === -1 || steps.findLastIndex(isCompleted) < firstPending) return progress
-  return { ...progress, dynamicSteps: [...steps.filter(isCompleted), ...steps.filter(isPending)] }
+  const firstPending = steps.findIndex(isUnfinishedStep)
+  if (firstPending === -1 || steps.findLastIndex(isCompletedStep) < firstPending) return progress
+  return { ...progress, dynamicSteps: [...steps.filter(isCompletedStep), ...steps.filter(isUnfinishedStep)] }
 }
 
-const isCompleted = ({ status }: Step): boolean => status === 'completed'
-const isPending = ({ status }: Step): boolean => status === 'pending'
+const isCompletedStep = ({ status }: Step): boolean => status === 'completed'
+const isUnfinishedStep = ({ status }: Step): boolean => status === 'pending'
 
 export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>
   writeFileAtomic(progressPath(sprintDir), formatProgress(progress))
 
 /** The text of PROGRESS.yaml. Reuses the text of parts that have not changed. */
-export const formatProgress = (progress: Progress): string => header + yamlText(encodeProgress(progress))
+export const formatProgress = (progress: Progress): string => header + formatYaml(encodeProgress(progress))

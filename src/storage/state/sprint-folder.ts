@@ -6,9 +6,9 @@ import {
   isFolder,
   isLink,
   listFolder,
-  makeFolder,
+  createFolder,
   moveFile,
-  readTextIfThere,
+  readTextIfExists,
   removeFile,
   writeNewFile,
 } from '../../platform/files/files.ts'
@@ -31,8 +31,8 @@ export function openSprintFolder(given: string): string {
   })
 }
 
-export async function readSprint(sprintDir: string, shown: string): Promise<string> {
-  const text = await readTextIfThere(sprintPath(sprintDir))
+export async function readSprintFile(sprintDir: string, shown: string): Promise<string> {
+  const text = await readTextIfExists(sprintPath(sprintDir))
   if (text !== undefined) return text
   throw new RalphError('SPRINT_LOAD_ERROR', 'SPRINT.yaml not found', {
     place: { file: join(shown, 'SPRINT.yaml') },
@@ -41,17 +41,17 @@ export async function readSprint(sprintDir: string, shown: string): Promise<stri
 }
 
 /** Creates a new sprint folder with its SPRINT.yaml. */
-export async function makeSprintFolder(sprintDir: string, sprint: string): Promise<void> {
+export async function createSprintFolder(sprintDir: string, sprint: string): Promise<void> {
   if (exists(sprintPath(sprintDir))) {
     throw new RalphError('SPRINT_EXISTS', 'there is a sprint already', { place: { file: sprintPath(sprintDir) } })
   }
-  await makeFolder(sprintDir)
+  await createFolder(sprintDir)
   await writeNewFile(sprintPath(sprintDir), sprint)
-  await hideState(sprintDir)
+  await writeGitignore(sprintDir)
 }
 
 /** Keeps transcripts and state out of the project's repository. */
-export async function hideState(sprintDir: string): Promise<void> {
+export async function writeGitignore(sprintDir: string): Promise<void> {
   const file = join(sprintDir, '.gitignore')
   if (!exists(file)) await writeNewFile(file, gitignore)
 }
@@ -72,7 +72,7 @@ export async function removeLeftovers(sprintDir: string): Promise<string[]> {
 }
 
 /** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
-export async function setAttemptsAside(sprintDir: string, now: number): Promise<void> {
+export async function archiveAttempts(sprintDir: string, now: number): Promise<void> {
   for (const name of ['attempts', 'transcripts']) {
     const folder = join(sprintDir, name)
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
@@ -80,41 +80,41 @@ export async function setAttemptsAside(sprintDir: string, now: number): Promise<
 }
 
 /** Names in a sprint's folder that only Ralph writes. */
-const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp', '.lock', '.gitignore']
+const ralphFiles = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp', '.lock', '.gitignore']
 
 /** Ralph's files and folders that are links: the user may keep them on another disk. */
-const linksIn = (sprintDir: string): string[] =>
-  ralphsOwn.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
+const findLinks = (sprintDir: string): string[] =>
+  ralphFiles.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
 
 /**
  * Removes links that appear while an agent works: Ralph must not write through them to where an agent wants something
  * written. Removes the link, not its target.
  */
-export function withoutNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
-  const known = linksIn(sprintDir)
+export function removeNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
+  const known = findLinks(sprintDir)
   return (agent) => ({
     ...agent,
     run: async (request, signal) => {
       try {
         return await agent.run(request, signal)
       } finally {
-        for (const link of linksIn(sprintDir)) if (!known.includes(link)) await removeFile(link)
+        for (const link of findLinks(sprintDir)) if (!known.includes(link)) await removeFile(link)
       }
     },
   })
 }
 
 /** The project of a sprint: the folder that contains `.claude/sprints/<id>`, else the current folder. */
-export function projectOf(sprintDir: string, cwd: string): string {
+export function findProject(sprintDir: string, cwd: string): string {
   const sprints = dirname(sprintDir)
   const claude = dirname(sprints)
   return basename(sprints) === 'sprints' && basename(claude) === '.claude' ? dirname(claude) : cwd
 }
 
-const dated = /^\d{4}-\d{2}-\d{2}_/
+const datePrefix = /^\d{4}-\d{2}-\d{2}_/
 
 /** The folder's name, prefixed with the date unless it has one. */
 export function defaultSprintId(sprintDir: string, now: number): string {
   const name = basename(sprintDir)
-  return dated.test(name) ? name : `${new Date(now).toISOString().slice(0, 10)}_${name}`
+  return datePrefix.test(name) ? name : `${new Date(now).toISOString().slice(0, 10)}_${name}`
 }

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { yamlText } from './yaml-text.ts'
+import { formatYaml } from './yaml-text.ts'
 
-const back = (value: object): unknown => parse(yamlText(value))
+const back = (value: object): unknown => parse(formatYaml(value))
 
 const hostile = [
   '',
@@ -136,16 +136,16 @@ describe('YAML text', () => {
   })
 
   it('leaves out what is undefined, and shows what is empty', () => {
-    expect(yamlText({ a: undefined, b: [], c: {}, d: { e: undefined }, f: null })).toBe(
+    expect(formatYaml({ a: undefined, b: [], c: {}, d: { e: undefined }, f: null })).toBe(
       'b: []\nc: {}\nd: {}\nf: null\n',
     )
   })
 
   it('has the current depth, no matter where it was before', () => {
     const one = { id: 'one', tags: [{ name: 'a' }] }
-    expect(yamlText([one])).toBe('- id: one\n  tags:\n    - name: a\n')
-    expect(yamlText({ in: [one] })).toBe('in:\n  - id: one\n    tags:\n      - name: a\n')
-    expect(yamlText([one])).toBe('- id: one\n  tags:\n    - name: a\n')
+    expect(formatYaml([one])).toBe('- id: one\n  tags:\n    - name: a\n')
+    expect(formatYaml({ in: [one] })).toBe('in:\n  - id: one\n    tags:\n      - name: a\n')
+    expect(formatYaml([one])).toBe('- id: one\n  tags:\n    - name: a\n')
   })
 
   it('looks as a person would write it', () => {
@@ -157,7 +157,7 @@ describe('YAML text', () => {
         { id: 'step-1', tags: ['a', 'b'] },
       ],
     }
-    expect(yamlText(value)).toBe(`status: in-progress
+    expect(formatYaml(value)).toBe(`status: in-progress
 goal: |
   Make it work.
 

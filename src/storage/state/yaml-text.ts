@@ -1,9 +1,9 @@
 /** Strings that every version of YAML reads as themselves without quotes. */
-const plain = /^[A-Za-z_/][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.(),-]+)*$/
-const notText = /^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan|~)$/i
+const plainString = /^[A-Za-z_/][A-Za-z0-9_/.-]*(?: [A-Za-z0-9_/.(),-]+)*$/
+const reservedWord = /^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan|~)$/i
 
 /** Lines of a literal block must not begin with a blank or contain characters that YAML must escape. */
-const literal =
+const literalBlock =
   /^(?![ \n])(?:[\t\n\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\ud800-\udbff][\udc00-\udfff])*[^\s]\n?$/
 
 /**
@@ -11,41 +11,41 @@ const literal =
  * double-quoted, which for JSON's escapes means the same in YAML. The input must be immutable: the text of an object in a list
  * is cached.
  */
-export function yamlText(value: object, indent = ''): string {
-  return Array.isArray(value) ? listText(value, indent) : mapText(value, indent)
+export function formatYaml(value: object, indent = ''): string {
+  return Array.isArray(value) ? formatYamlList(value, indent) : formatYamlMap(value, indent)
 }
 
-const texts = new WeakMap<object, string>()
+const cachedTexts = new WeakMap<object, string>()
 
-function listText(items: readonly unknown[], indent: string): string {
+function formatYamlList(items: readonly unknown[], indent: string): string {
   const dash = `${indent}- `
   let text = ''
   for (const item of items) {
-    const known = typeof item === 'object' && item !== null ? texts.get(item) : undefined
+    const known = typeof item === 'object' && item !== null ? cachedTexts.get(item) : undefined
     // The object may have been cached at another depth.
-    text += known?.startsWith(dash) ? known : itemText(item, dash, `${indent}  `)
+    text += known?.startsWith(dash) ? known : formatYamlItem(item, dash, `${indent}  `)
   }
   return text
 }
 
 /** An item starts on the line of its dash. */
-function itemText(item: unknown, dash: string, indent: string): string {
-  if (!isCollection(item)) return `${dash}${scalarText(item, indent)}\n`
+function formatYamlItem(item: unknown, dash: string, indent: string): string {
+  if (!isCollection(item)) return `${dash}${formatYamlScalar(item, indent)}\n`
   const text = Array.isArray(item)
-    ? `${dash}\n${listText(item, indent)}`
-    : dash + mapText(item, indent).slice(indent.length)
-  texts.set(item, text)
+    ? `${dash}\n${formatYamlList(item, indent)}`
+    : dash + formatYamlMap(item, indent).slice(indent.length)
+  cachedTexts.set(item, text)
   return text
 }
 
-function mapText(map: object, indent: string): string {
+function formatYamlMap(map: object, indent: string): string {
   let text = ''
   for (const [key, value] of Object.entries(map)) {
     if (value === undefined) continue
-    const name = `${indent}${plain.test(key) && !notText.test(key) ? key : JSON.stringify(key)}:`
+    const name = `${indent}${plainString.test(key) && !reservedWord.test(key) ? key : JSON.stringify(key)}:`
     text += isCollection(value)
-      ? `${name}\n${Array.isArray(value) ? listText(value, `${indent}  `) : mapText(value, `${indent}  `)}`
-      : `${name} ${scalarText(value, `${indent}  `)}\n`
+      ? `${name}\n${Array.isArray(value) ? formatYamlList(value, `${indent}  `) : formatYamlMap(value, `${indent}  `)}`
+      : `${name} ${formatYamlScalar(value, `${indent}  `)}\n`
   }
   return text
 }
@@ -53,15 +53,15 @@ function mapText(map: object, indent: string): string {
 const isCollection = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.values(value).some((entry) => entry !== undefined)
 
-function scalarText(value: unknown, indent: string): string {
-  if (typeof value === 'string') return stringText(value, indent)
+function formatYamlScalar(value: unknown, indent: string): string {
+  if (typeof value === 'string') return formatYamlString(value, indent)
   if (Array.isArray(value)) return '[]'
   return typeof value === 'object' && value !== null ? '{}' : JSON.stringify(value)
 }
 
-function stringText(text: string, indent: string): string {
-  if (plain.test(text) && !notText.test(text)) return text
-  if (!text.includes('\n') || !literal.test(text)) return JSON.stringify(text)
+function formatYamlString(text: string, indent: string): string {
+  if (plainString.test(text) && !reservedWord.test(text)) return text
+  if (!text.includes('\n') || !literalBlock.test(text)) return JSON.stringify(text)
   const block = text.endsWith('\n') ? text.slice(0, -1) : text
   return `|${text.endsWith('\n') ? '' : '-'}\n${block.replaceAll(/^(?=.)/gm, indent)}`
 }

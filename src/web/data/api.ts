@@ -12,14 +12,14 @@ export const queryClient = new QueryClient({
       gcTime: 5 * 60_000,
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
-      retry: (failures, error) => failures < 2 && mayTryAgain(error),
+      retry: (failures, error) => failures < 2 && isRetryable(error),
       retryDelay: (failures) => 500 * 2 ** failures,
     },
     mutations: { retry: false },
   },
 })
 
-const mayTryAgain = (error: unknown): boolean => error instanceof RalphError && errorCodes[error.code].retry
+const isRetryable = (error: unknown): boolean => error instanceof RalphError && errorCodes[error.code].retry
 
 export const isSignedOut = (error: unknown): boolean => error instanceof RalphError && error.code === 'UNAUTHENTICATED'
 
@@ -27,10 +27,10 @@ export const isSignedOut = (error: unknown): boolean => error instanceof RalphEr
 export const isUnknown = (error: unknown): boolean =>
   error instanceof RalphError && [404, 403].includes(errorCodes[error.code].status)
 
-export type Told = { readonly title: string; readonly detail?: string; readonly code?: string }
+export type ErrorText = { readonly title: string; readonly detail?: string; readonly code?: string }
 
 /** Describes an error for the user. */
-export function told(error: unknown): Told {
+export function describeError(error: unknown): ErrorText {
   if (!(error instanceof RalphError))
     return { title: 'The page received something it does not understand', detail: String(error) }
   if (error.code === 'BACKEND_UNREACHABLE')

@@ -1,22 +1,22 @@
 import { QueryClient } from '@tanstack/react-query'
 import { expect, it } from 'vitest'
-import { aGlance, aMachine, anAgentRow, aQuestion, aSprint } from '../../../test/support/fake-fleet.ts'
+import { buildGlance, buildMachine, buildAgentRow, buildQuestion, buildSprint } from '../../../test/support/fake-fleet.ts'
 import { applyChanges } from './apply-change.ts'
 import { keys } from './queries.ts'
 
-const row = anAgentRow('api', aMachine('vm-1'), { sprint: aGlance('Build') })
-const sprint = aSprint('Build', row.agent.id)
+const row = buildAgentRow('api', buildMachine('vm-1'), { sprint: buildGlance('Build') })
+const sprint = buildSprint('Build', row.agent.id)
 
 it('updates rows that pages have loaded, and adds none that no page has loaded', () => {
   const cache = new QueryClient()
   cache.setQueryData(keys.agents, [row])
   cache.setQueryData(keys.questions, [])
   const next = { ...row, queued: 3 }
-  const question = aQuestion(sprint, 'api')
+  const question = buildQuestion(sprint, 'api')
   applyChanges(cache, [
     { type: 'agent', row: next },
     { type: 'question', question },
-    { type: 'machine', machine: aMachine('vm-9') },
+    { type: 'machine', machine: buildMachine('vm-9') },
   ])
   expect([keys.agents, keys.questions, keys.machines].map((key) => cache.getQueryData(key))).toEqual([
     [next],

@@ -1,43 +1,43 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { AgentRow } from '../../contract/fleet/agent.ts'
-import type { Change, StoredEvent } from '../../contract/fleet/event.ts'
+import type { FleetRow } from '../../contract/fleet/agent.ts'
+import type { FleetChange, StoredEvent } from '../../contract/fleet/event.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
-import type { Question } from '../../contract/fleet/question.ts'
-import type { Sprint } from '../../contract/fleet/sprint.ts'
-import { askAgain } from './ask-again.ts'
+import type { SprintQuestion } from '../../contract/fleet/question.ts'
+import type { FleetSprint } from '../../contract/fleet/sprint.ts'
+import { refetchShown } from './ask-again.ts'
 import { keys } from './queries.ts'
-import { appended, type Scope, type TranscriptWindow } from './transcript-window.ts'
+import { appendToWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Writes a change into the query cache. Data that no page has loaded is skipped: it will be fetched complete. */
-export function applyChanges(cache: QueryClient, changes: readonly Change[]): void {
+export function applyChanges(cache: QueryClient, changes: readonly FleetChange[]): void {
   if (changes.some(({ type }) => type === 'start-over')) {
-    askAgain(cache, () => true)
+    refetchShown(cache, () => true)
     return
   }
-  for (const change of changes) if (change.type !== 'event') applyOne(cache, change)
+  for (const change of changes) if (change.type !== 'event') applyChange(cache, change)
   applyEvents(
     cache,
     changes.flatMap((change) => (change.type === 'event' ? [change.event] : [])),
   )
 }
 
-function applyOne(cache: QueryClient, change: Exclude<Change, { type: 'event' }>): void {
+function applyChange(cache: QueryClient, change: Exclude<FleetChange, { type: 'event' }>): void {
   switch (change.type) {
     case 'agent':
-      cache.setQueryData<readonly AgentRow[]>(keys.agents, (rows) => rows && placed(rows, change.row, rowId))
-      cache.setQueryData<AgentRow>(keys.agent(change.row.agent.id), (row) => row && change.row)
+      cache.setQueryData<readonly FleetRow[]>(keys.agents, (rows) => rows && upsert(rows, change.row, agentRowId))
+      cache.setQueryData<FleetRow>(keys.agent(change.row.agent.id), (row) => row && change.row)
       break
     case 'agent-gone':
-      cache.setQueryData<readonly AgentRow[]>(keys.agents, (rows) =>
-        rows?.filter((row) => rowId(row) !== change.agentId),
+      cache.setQueryData<readonly FleetRow[]>(keys.agents, (rows) =>
+        rows?.filter((row) => agentRowId(row) !== change.agentId),
       )
       void cache.invalidateQueries({ queryKey: keys.agent(change.agentId) })
       break
     case 'prompt':
       cache.setQueryData<readonly AgentPrompt[]>(
         keys.prompts(change.prompt.agentId),
-        (prompts) => prompts && placed(prompts, change.prompt, ({ id }) => id),
+        (prompts) => prompts && upsert(prompts, change.prompt, ({ id }) => id),
       )
       if (change.prompt.status === 'finished')
         void cache.invalidateQueries({ queryKey: ['conversations', change.prompt.agentId] })
@@ -45,13 +45,13 @@ function applyOne(cache: QueryClient, change: Exclude<Change, { type: 'event' }>
     case 'machine':
       cache.setQueryData<readonly Machine[]>(
         keys.machines,
-        (machines) => machines && placed(machines, change.machine, ({ id }) => id),
+        (machines) => machines && upsert(machines, change.machine, ({ id }) => id),
       )
       break
     case 'question':
-      cache.setQueryData<readonly Question[]>(
+      cache.setQueryData<readonly SprintQuestion[]>(
         keys.questions,
-        (questions) => questions && placed(questions, change.question, ({ id }) => id),
+        (questions) => questions && upsert(questions, change.question, ({ id }) => id),
       )
       break
     case 'sprint':
@@ -68,7 +68,7 @@ function refreshSprint(
   { sprintId, agentId, rev }: { sprintId: string; agentId: string; rev: number },
 ) {
   void cache.invalidateQueries({ queryKey: ['sprints', agentId] })
-  const shown = cache.getQueryData<Sprint>(keys.sprint(sprintId))
+  const shown = cache.getQueryData<FleetSprint>(keys.sprint(sprintId))
   if (shown === undefined || shown.rev >= rev) return
   void cache.invalidateQueries({ queryKey: keys.sprint(sprintId) })
 }
@@ -78,11 +78,11 @@ function applyEvents(cache: QueryClient, events: readonly StoredEvent[]): void {
     const ofSprint = events.filter((event) => event.sprintId === sprintId)
     for (const query of cache.getQueryCache().findAll({ queryKey: keys.events(sprintId) })) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of events end with their scope
-      const scope = query.queryKey.at(-1) as Scope
-      cache.setQueryData<TranscriptWindow>(query.queryKey, (shown) => shown && appended(shown, ofSprint, scope))
+      const scope = query.queryKey.at(-1) as TranscriptScope
+      cache.setQueryData<TranscriptWindow>(query.queryKey, (shown) => shown && appendToWindow(shown, ofSprint, scope))
     }
     const lastEventAt = ofSprint.at(-1)?.at
-    cache.setQueryData<Sprint>(keys.sprint(sprintId), (sprint) => sprint && { ...sprint, lastEventAt })
+    cache.setQueryData<FleetSprint>(keys.sprint(sprintId), (sprint) => sprint && { ...sprint, lastEventAt })
     if (ofSprint.some(({ event }) => event.type === 'iteration-ended')) {
       void cache.invalidateQueries({ queryKey: keys.iterations(sprintId) })
       void cache.invalidateQueries({ queryKey: keys.diff(sprintId) })
@@ -90,9 +90,9 @@ function applyEvents(cache: QueryClient, events: readonly StoredEvent[]): void {
   }
 }
 
-const rowId = (row: AgentRow): string => row.agent.id
+const agentRowId = (row: FleetRow): string => row.agent.id
 
-function placed<T>(items: readonly T[], item: T, idOf: (item: T) => string): readonly T[] {
+function upsert<T>(items: readonly T[], item: T, idOf: (item: T) => string): readonly T[] {
   const index = items.findIndex((other) => idOf(other) === idOf(item))
   return index < 0 ? [item, ...items] : items.with(index, item)
 }

@@ -4,7 +4,7 @@ import type { Query, QueryClient } from '@tanstack/react-query'
  * Refetches what is shown, and drops what is not. An answer in flight may be older than this moment, but it is better
  * than nothing: show it, then refetch once more.
  */
-export function askAgain(cache: QueryClient, wanted: (query: Query) => boolean): void {
+export function refetchShown(cache: QueryClient, wanted: (query: Query) => boolean): void {
   for (const query of cache.getQueryCache().findAll({ predicate: wanted })) {
     const again = (): void => void cache.invalidateQueries({ queryKey: query.queryKey, exact: true })
     const isFirst = query.state.data === undefined && query.state.fetchStatus === 'fetching'

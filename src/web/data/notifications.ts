@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
-import type { Change } from '../../contract/fleet/event.ts'
-import type { Question } from '../../contract/fleet/question.ts'
+import type { FleetChange } from '../../contract/fleet/event.ts'
+import type { SprintQuestion } from '../../contract/fleet/question.ts'
 import { api } from './api.ts'
-import { watchChanges } from './live.ts'
+import { subscribeToConnection } from './live.ts'
 
 const key = 'ralph.notify'
 
@@ -24,23 +24,23 @@ export const dropNotifications = (): void => localStorage.setItem(key, 'off')
 export function useNotifications(): void {
   useEffect(
     () =>
-      watchChanges((changes) => {
+      subscribeToConnection((changes) => {
         if (!wantsNotifications()) return
-        for (const question of newQuestions(changes)) notify(question)
+        for (const question of newQuestions(changes)) showNotification(question)
       }),
     [],
   )
 }
 
-const newQuestions = (changes: readonly Change[]): Question[] =>
+const newQuestions = (changes: readonly FleetChange[]): SprintQuestion[] =>
   changes.flatMap((change) =>
     change.type === 'question' && change.question.status === 'open' ? [change.question] : [],
   )
 
-function notify(question: Question): void {
+function showNotification(question: SprintQuestion): void {
   const { sprintId } = question
   if (document.hasFocus() && location.pathname.includes(sprintId)) {
-    record({ sprintId, status: 'suppressed', error: 'its page is visible' })
+    recordDelivery({ sprintId, status: 'suppressed', error: 'its page is visible' })
     return
   }
   try {
@@ -49,12 +49,12 @@ function notify(question: Question): void {
       window.focus()
       location.assign(`/sprints/${sprintId}`)
     })
-    record({ sprintId, status: 'sent' })
+    recordDelivery({ sprintId, status: 'sent' })
   } catch (error) {
-    record({ sprintId, status: 'failed', error: String(error) })
+    recordDelivery({ sprintId, status: 'failed', error: String(error) })
   }
 }
 
-function record(what: { sprintId: string; status: 'sent' | 'suppressed' | 'failed'; error?: string }): void {
+function recordDelivery(what: { sprintId: string; status: 'sent' | 'suppressed' | 'failed'; error?: string }): void {
   void api.recordDelivery({ event: 'needs-human', ...what }).catch(() => undefined)
 }

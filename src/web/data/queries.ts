@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
-import { opened, type Scope, type TranscriptWindow } from './transcript-window.ts'
+import { openWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Query cache keys. `live.ts` writes to the same ones. */
 export const keys = {
@@ -23,7 +23,7 @@ export const meQuery = queryOptions({ queryKey: keys.me, queryFn: ({ signal }) =
 /** Loads the whole fleet: sorting by "needs you" requires every row. */
 export const agentsQuery = queryOptions({
   queryKey: keys.agents,
-  queryFn: ({ signal }) => everyPage((cursor) => api.listAgents({ cursor, limit: 200 }, { signal })),
+  queryFn: ({ signal }) => fetchAllPages((cursor) => api.listAgents({ cursor, limit: 200 }, { signal })),
 })
 
 export const agentQuery = (agentId: string) =>
@@ -96,17 +96,17 @@ export const iterationsQuery = (sprintId: string) =>
   queryOptions({
     queryKey: keys.iterations(sprintId),
     queryFn: async ({ signal }) =>
-      (await everyPage((cursor) => api.listIterations({ sprintId, cursor, limit: 200 }, { signal }))).toReversed(),
+      (await fetchAllPages((cursor) => api.listIterations({ sprintId, cursor, limit: 200 }, { signal }))).toReversed(),
   })
 
-export const eventsAtOnce = 200
+export const eventsPageSize = 200
 
 /** The newest part of a transcript, as much as requested. */
-export const transcriptQuery = (sprintId: string, scope: Scope) =>
+export const transcriptQuery = (sprintId: string, scope: TranscriptScope) =>
   queryOptions({
     queryKey: [...keys.events(sprintId), scope],
     queryFn: async ({ signal }): Promise<TranscriptWindow> =>
-      opened(await api.listEvents({ sprintId, ...scope, limit: eventsAtOnce }, { signal })),
+      openWindow(await api.listEvents({ sprintId, ...scope, limit: eventsPageSize }, { signal })),
     structuralSharing: false,
     gcTime: 60_000,
   })
@@ -166,7 +166,7 @@ export const auditQuery = infiniteQueryOptions({
   staleTime: 5_000,
 })
 
-async function everyPage<T>(
+async function fetchAllPages<T>(
   ask: (cursor: string | undefined) => Promise<{ readonly items: readonly T[]; readonly next?: string | undefined }>,
 ): Promise<T[]> {
   const all: T[] = []

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../contract/fleet/event.ts'
 
 /** The requested part of a transcript. */
-export type Scope = {
+export type TranscriptScope = {
   readonly iteration?: number | undefined
   readonly search?: string | undefined
   readonly kind?: 'text' | 'tool' | 'other' | undefined
@@ -18,19 +18,19 @@ export type TranscriptWindow = {
   readonly cut: boolean
 }
 
-type Page = { readonly items: readonly StoredEvent[]; readonly next?: string | undefined }
+type TranscriptPage = { readonly items: readonly StoredEvent[]; readonly next?: string | undefined }
 
 /** Maximum number of events in memory: about 30 MB of the longest ones that the backend sends. */
 export const windowSize = 20_000
 
-export const opened = ({ items, next }: Page): TranscriptWindow => ({
+export const openWindow = ({ items, next }: TranscriptPage): TranscriptWindow => ({
   events: items.toReversed(),
   older: next,
   detached: false,
   cut: false,
 })
 
-export function prepended(shown: TranscriptWindow, { items, next }: Page): TranscriptWindow {
+export function prependPage(shown: TranscriptWindow, { items, next }: TranscriptPage): TranscriptWindow {
   const first = shown.events[0]?.seq ?? Number.POSITIVE_INFINITY
   const events = [...items.toReversed().filter(({ seq }) => seq < first), ...shown.events]
   return {
@@ -42,23 +42,23 @@ export function prepended(shown: TranscriptWindow, { items, next }: Page): Trans
 }
 
 /** Skips known events: a new connection repeats what may have been lost. */
-export function appended(shown: TranscriptWindow, events: readonly StoredEvent[], scope: Scope): TranscriptWindow {
+export function appendToWindow(shown: TranscriptWindow, events: readonly StoredEvent[], scope: TranscriptScope): TranscriptWindow {
   if (shown.detached) return shown
   const last = shown.events.at(-1)?.seq ?? -1
-  const fresh = events.filter((event) => event.seq > last && matches(event, scope))
+  const fresh = events.filter((event) => event.seq > last && matchesScope(event, scope))
   if (fresh.length === 0) return shown
   const all = [...shown.events, ...fresh]
   if (all.length <= windowSize * 1.25) return { ...shown, events: all }
   return { events: all.slice(-windowSize), detached: false, cut: true }
 }
 
-function matches({ event }: StoredEvent, { iteration, search, kind }: Scope): boolean {
+function matchesScope({ event }: StoredEvent, { iteration, search, kind }: TranscriptScope): boolean {
   if (iteration !== undefined && (!('iteration' in event) || event.iteration !== iteration)) return false
-  if (kind !== undefined && kindOf(event) !== kind) return false
+  if (kind !== undefined && transcriptEventKind(event) !== kind) return false
   return search === undefined || JSON.stringify(event).toLowerCase().includes(search.toLowerCase())
 }
 
-function kindOf(event: StoredEvent['event']): 'text' | 'tool' | 'other' {
+function transcriptEventKind(event: StoredEvent['event']): 'text' | 'tool' | 'other' {
   if (event.type !== 'agent') return 'other'
   if (event.event.kind === 'text' || event.event.kind === 'tool') return event.event.kind
   return 'other'

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import type { AgentRow } from '../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../contract/fleet/agent.ts'
 import { agentQuery, promptsQuery } from '../data/queries.ts'
 import { AccessList } from '../features/agent/access-list.tsx'
 import { AgentHeader } from '../features/agent/agent-header.tsx'
-import { Composer } from '../features/agent/composer.tsx'
-import { Conversations } from '../features/agent/conversations.tsx'
+import { PromptComposer } from '../features/agent/composer.tsx'
+import { ConversationList } from '../features/agent/conversations.tsx'
 import { PromptQueue } from '../features/agent/prompt-queue.tsx'
 import { RalphIndicator } from '../features/agent/ralph-indicator.tsx'
 import { SprintList } from '../features/agent/sprint-list.tsx'
-import { Crashed } from '../shell/crashed.tsx'
+import { ErrorPage } from '../shell/crashed.tsx'
 import { useTitle } from '../shell/title.ts'
 import { Card } from '../ui/card.tsx'
-import { Problem, Skeleton, SkeletonRows } from '../ui/states.tsx'
+import { ProblemNotice, Skeleton, SkeletonRows } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { PromptTranscript } from './prompt-transcript.tsx'
-import { isUnknown, told } from '../data/api.ts'
+import { isUnknown, describeError } from '../data/api.ts'
 import { NotesCard } from './notes-card.tsx'
 
 const route = getRouteApi('/agents/$agentId')
@@ -25,13 +25,13 @@ export function AgentPage() {
   const { agentId } = route.useParams()
   const agent = useQuery(agentQuery(agentId))
   useTitle(agent.data?.agent.name ?? 'Agent')
-  if (agent.isPending) return <Loading />
+  if (agent.isPending) return <AgentSkeleton />
   if (agent.isLoadingError || isUnknown(agent.error))
-    return <Crashed error={agent.error} reset={() => void agent.refetch()} />
-  return <Whole key={agentId} row={agent.data} />
+    return <ErrorPage error={agent.error} reset={() => void agent.refetch()} />
+  return <AgentView key={agentId} row={agent.data} />
 }
 
-function Whole({ row }: { row: AgentRow }) {
+function AgentView({ row }: { row: FleetRow }) {
   const { tab = 'queue' } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = row.access !== 'read' && row.agent.state !== 'archived'
@@ -47,7 +47,7 @@ function Whole({ row }: { row: AgentRow }) {
     <div className="mx-auto max-w-4xl">
       <AgentHeader row={row} mayWrite={mayWrite} onRalphMode={start} />
       <RalphIndicator row={row} mayWrite={mayWrite} />
-      {mayWrite && <Composer row={row} />}
+      {mayWrite && <PromptComposer row={row} />}
       <Card>
         <Tabs
           tabs={tabs}
@@ -57,9 +57,9 @@ function Whole({ row }: { row: AgentRow }) {
           }
           label="About this agent"
         >
-          {tab === 'queue' && <Queue row={row} mayWrite={mayWrite} />}
+          {tab === 'queue' && <AgentQueue row={row} mayWrite={mayWrite} />}
           {tab === 'sprints' && <SprintList agentId={row.agent.id} />}
-          {tab === 'conversations' && <Conversations agentId={row.agent.id} />}
+          {tab === 'conversations' && <ConversationList agentId={row.agent.id} />}
           {tab === 'notes' && (
             <div className="p-3.5">
               <NotesCard agentId={row.agent.id} />
@@ -72,21 +72,21 @@ function Whole({ row }: { row: AgentRow }) {
   )
 }
 
-function Queue({ row, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
+function AgentQueue({ row, mayWrite }: { row: FleetRow; mayWrite: boolean }) {
   const prompts = useQuery(promptsQuery(row.agent.id))
   if (prompts.isPending) return <SkeletonRows rows={3} height="h-14" />
-  if (prompts.isLoadingError) return <Problem {...told(prompts.error)} onRetry={() => void prompts.refetch()} />
-  return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={whyItWaits(row)} Transcript={PromptTranscript} />
+  if (prompts.isLoadingError) return <ProblemNotice {...describeError(prompts.error)} onRetry={() => void prompts.refetch()} />
+  return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={waitingReason(row)} Transcript={PromptTranscript} />
 }
 
 /** What a waiting prompt is waiting for. */
-function whyItWaits({ agent, machine }: AgentRow): string | undefined {
+function waitingReason({ agent, machine }: FleetRow): string | undefined {
   if (!machine.reachable) return `${machine.name} is not responding; prompts are kept`
   if (agent.state === 'running') return 'after the running prompt'
   return undefined
 }
 
-const Loading = () => (
+const AgentSkeleton = () => (
   <div role="status" aria-label="Loading" className="mx-auto max-w-4xl space-y-3.5">
     <Skeleton className="h-7 w-64" />
     <Skeleton className="h-24 rounded-[10px]" />

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useDeferredValue } from 'react'
-import { told } from '../data/api.ts'
-import { useLive } from '../data/live.ts'
+import { describeError } from '../data/api.ts'
+import { useConnection } from '../data/live.ts'
 import { useNow } from '../ui/now.ts'
 import { agentsQuery, machinesQuery, meQuery, usageQuery } from '../data/queries.ts'
 import { AgentTable } from '../features/fleet/agent-table.tsx'
@@ -12,8 +12,8 @@ import { useTitle } from '../shell/title.ts'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Problem, Skeleton, SkeletonRows } from '../ui/states.tsx'
-import { byNeed, type Group, situationOf } from '../words/situation.ts'
+import { EmptyState, ProblemNotice, Skeleton, SkeletonRows } from '../ui/states.tsx'
+import { sortByNeed, type SituationGroup, describeSituation } from '../words/situation.ts'
 
 const route = getRouteApi('/')
 
@@ -25,7 +25,7 @@ export function FleetPage() {
   const usage = useQuery(usageQuery)
   const { show, q } = route.useSearch()
   const navigate = route.useNavigate()
-  const live = useLive()
+  const live = useConnection()
   const wanted = useDeferredValue(q ?? '')
   const setQuery = (text: string): void =>
     void navigate({
@@ -33,15 +33,15 @@ export function FleetPage() {
       replace: true,
       resetScroll: false,
     })
-  if (agents.isPending) return <Loading />
+  if (agents.isPending) return <FleetSkeleton />
   if (agents.isLoadingError)
     return (
       <Card>
-        <Problem {...told(agents.error)} onRetry={() => void agents.refetch()} />
+        <ProblemNotice {...describeError(agents.error)} onRetry={() => void agents.refetch()} />
       </Card>
     )
-  const rows = byNeed(agents.data, now)
-  const shown = rows.filter((row) => (show === undefined || situationOf(row, now).group === show) && has(row, wanted))
+  const rows = sortByNeed(agents.data, now)
+  const shown = rows.filter((row) => (show === undefined || describeSituation(row, now).group === show) && matchesName(row, wanted))
   return (
     <>
       <h1 className="sr-only">Fleet</h1>
@@ -56,13 +56,13 @@ export function FleetPage() {
   )
 }
 
-const has = (row: Parameters<typeof situationOf>[0], wanted: string): boolean =>
+const matchesName = (row: Parameters<typeof describeSituation>[0], wanted: string): boolean =>
   [row.agent.name, row.sprint?.goal, row.machine.name, row.sprint?.branch]
     .join(' ')
     .toLowerCase()
     .includes(wanted.toLowerCase())
 
-const Loading = () => (
+const FleetSkeleton = () => (
   <>
     <div className="mb-4 grid grid-cols-6 gap-2.5 max-lg:grid-cols-3">
       {Array.from({ length: 6 }, (_, box) => (
@@ -75,7 +75,7 @@ const Loading = () => (
   </>
 )
 
-function NothingFound({ show }: { show: Group | undefined }) {
+function NothingFound({ show }: { show: SituationGroup | undefined }) {
   const words = {
     running: 'runs',
     'needs-you': 'needs you',
@@ -85,11 +85,11 @@ function NothingFound({ show }: { show: Group | undefined }) {
   }
   return (
     <Card>
-      <Empty title={show === undefined ? 'No agent with that name' : `No agent ${words[show]} now`}>
+      <EmptyState title={show === undefined ? 'No agent with that name' : `No agent ${words[show]} now`}>
         <Link to="/" className="underline underline-offset-2">
           Show all agents
         </Link>
-      </Empty>
+      </EmptyState>
     </Card>
   )
 }
@@ -104,7 +104,7 @@ function NoAgents() {
   return (
     <Card>
       {reachable.length > 0 ? (
-        <Empty title="No agent yet">
+        <EmptyState title="No agent yet">
           <p className="mb-4">
             {me.data?.project === undefined
               ? `An agent is a folder on a machine where an agent program works. ${reachable.map(({ name }) => name).join(', ')} can run one.`
@@ -113,14 +113,14 @@ function NoAgents() {
           <Button kind="primary" onClick={() => void navigate({ search: { start: 'any' } })}>
             Start Ralph Mode
           </Button>
-        </Empty>
+        </EmptyState>
       ) : (
-        <Empty title="Connect a machine to get started">
+        <EmptyState title="Connect a machine to get started">
           <p className="mb-4">
             Agents run on your machines. A machine connects to this backend; it needs no open port.
           </p>
           <ConnectMachine machines={machines.data?.length ?? 0} />
-        </Empty>
+        </EmptyState>
       )}
     </Card>
   )

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { Question } from '../../contract/fleet/question.ts'
-import { api, told } from '../data/api.ts'
+import type { SprintQuestion } from '../../contract/fleet/question.ts'
+import { api, describeError } from '../data/api.ts'
 import { agentsQuery, questionsQuery } from '../data/queries.ts'
 import { useAction } from '../data/use-action.ts'
 import { QuestionCard } from '../features/questions/question-card.tsx'
@@ -9,7 +9,7 @@ import { PastQuestions } from '../features/questions/past-questions.tsx'
 import { NotifyMe } from '../features/questions/notify-me.tsx'
 import { useTitle } from '../shell/title.ts'
 import { Card, CardHead } from '../ui/card.tsx'
-import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
 
 const route = getRouteApi('/needs-you')
 
@@ -22,7 +22,7 @@ export function InboxPage() {
   if (questions.isLoadingError)
     return (
       <Card>
-        <Problem {...told(questions.error)} onRetry={() => void questions.refetch()} />
+        <ProblemNotice {...describeError(questions.error)} onRetry={() => void questions.refetch()} />
       </Card>
     )
   const open = questions.data.filter(({ status }) => status === 'open').toSorted((a, b) => a.askedAt - b.askedAt)
@@ -35,7 +35,7 @@ export function InboxPage() {
       </div>
       {open.length === 0 && (
         <Card className="mb-3.5">
-          <Empty title="You're all caught up">Questions from agents appear here as soon as they are asked.</Empty>
+          <EmptyState title="You're all caught up">Questions from agents appear here as soon as they are asked.</EmptyState>
         </Card>
       )}
       {open.map((question) => (
@@ -51,10 +51,10 @@ export function InboxPage() {
   )
 }
 
-function OpenQuestion({ question, focused }: { question: Question; focused: boolean }) {
+function OpenQuestion({ question, focused }: { question: SprintQuestion; focused: boolean }) {
   const { data: rows = [] } = useQuery(agentsQuery)
   const row = rows.find(({ agent }) => agent.id === question.agentId)
-  const dismiss = useAction(api.dismissQuestion, { said: 'Dismissed; the sprint does not change' })
+  const dismiss = useAction(api.dismissQuestion, { successToast: 'Dismissed; the sprint does not change' })
   const mayAnswer = row === undefined || row.access !== 'read'
   return (
     <QuestionCard

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { told } from '../data/api.ts'
+import { describeError } from '../data/api.ts'
 import { machinesQuery, meQuery } from '../data/queries.ts'
 import { ConnectMachine } from '../features/machines/connect-machine.tsx'
 import { MachineCard } from '../features/machines/machine-card.tsx'
@@ -8,7 +8,7 @@ import { useTitle } from '../shell/title.ts'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { Dialog, DialogBody } from '../ui/dialog.tsx'
-import { Empty, Problem, Skeleton } from '../ui/states.tsx'
+import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
 
 /** The computers that run agents. */
 export function MachinesPage() {
@@ -21,7 +21,7 @@ export function MachinesPage() {
   if (machines.isLoadingError)
     return (
       <Card>
-        <Problem {...told(machines.error)} onRetry={() => void machines.refetch()} />
+        <ProblemNotice {...describeError(machines.error)} onRetry={() => void machines.refetch()} />
       </Card>
     )
   return (
@@ -36,7 +36,7 @@ export function MachinesPage() {
       </div>
       {machines.data.length === 0 && (
         <Card>
-          <Empty title="No machines yet">{admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}</Empty>
+          <EmptyState title="No machines yet">{admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}</EmptyState>
         </Card>
       )}
       <div className="grid grid-cols-2 gap-3.5 max-md:grid-cols-1">

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { meQuery } from '../data/queries.ts'
 import { Audit } from '../features/settings/audit.tsx'
 import { Deliveries } from '../features/settings/deliveries.tsx'
-import { People } from '../features/settings/people.tsx'
+import { PeopleSettings } from '../features/settings/people.tsx'
 import { Webhooks } from '../features/settings/webhooks.tsx'
 import { You } from '../features/settings/you.tsx'
 import { useTitle } from '../shell/title.ts'
@@ -42,7 +42,7 @@ export function SettingsPage() {
           label="Settings"
         >
           {tab === 'you' && <You me={me.data} />}
-          {tab === 'people' && <People admin={admin} myId={me.data.user.id} />}
+          {tab === 'people' && <PeopleSettings admin={admin} myId={me.data.user.id} />}
           {tab === 'webhooks' && <Webhooks />}
           {tab === 'deliveries' && <Deliveries />}
           {tab === 'audit' && <Audit />}

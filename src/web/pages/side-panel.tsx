@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Sprint } from '../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { diffQuery } from '../data/queries.ts'
 import { Receipt } from '../features/sprint/receipt.tsx'
 import { RestoreButton } from '../features/sprint/restore.tsx'
-import { Inspector } from '../features/transcript/inspector.tsx'
+import { CallInspector } from '../features/transcript/inspector.tsx'
 import type { ToolCall } from '../features/transcript/tool-call.ts'
 import { Card, CardHead } from '../ui/card.tsx'
 import { DiffSize } from '../ui/diff-size.tsx'
 import { Skeleton } from '../ui/states.tsx'
-import { plural } from '../words/numbers.ts'
+import { pluralize } from '../words/numbers.ts'
 import type { SetSearch } from './sprint-detail.tsx'
 
-type Props = {
-  readonly sprint: Sprint
+type SidePanelProps = {
+  readonly sprint: FleetSprint
   readonly iterations: readonly IterationRecord[]
   readonly chosen: number | undefined
   readonly call: ToolCall | undefined
@@ -22,16 +22,16 @@ type Props = {
 }
 
 /** The right column: the selected call, or the receipt of the selected or last iteration. */
-export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: Props) {
+export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: SidePanelProps) {
   const record = chosen === undefined ? iterations.at(-1) : iterations.find(({ number }) => number === chosen)
   return (
     <div className="min-w-0 space-y-3.5 max-xl:col-start-2 max-lg:order-3 max-lg:col-start-1">
       {call && (
         <Card label="Inspector">
-          <Inspector sprintId={sprint.id} call={call} onClose={() => set({ event: undefined })} />
+          <CallInspector sprintId={sprint.id} call={call} onClose={() => set({ event: undefined })} />
         </Card>
       )}
-      <Files sprint={sprint} number={record?.number} scoped={chosen !== undefined} set={set} />
+      <ChangedFiles sprint={sprint} number={record?.number} scoped={chosen !== undefined} set={set} />
       {record && (
         <Card label="Receipt">
           <CardHead
@@ -51,29 +51,29 @@ export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: P
   )
 }
 
-type FilesProps = {
-  readonly sprint: Sprint
+type ChangedFilesProps = {
+  readonly sprint: FleetSprint
   readonly number: number | undefined
   readonly scoped: boolean
   readonly set: SetSearch
 }
 
-const mostFiles = 8
+const maxFiles = 8
 
-function Files({ sprint, number, scoped, set }: FilesProps) {
+function ChangedFiles({ sprint, number, scoped, set }: ChangedFilesProps) {
   const range = scoped && number !== undefined ? { from: number - 1, to: number } : { from: 0 }
   const diff = useQuery({ ...diffQuery(sprint.id, range), enabled: number !== undefined, retry: false })
   if (number === undefined || diff.isLoadingError) return null
   const files = diff.data?.files ?? []
   return (
     <Card label="Files changed">
-      <CardHead aside={diff.data && <span className="text-sm text-dim">{plural(files.length, 'file')}</span>}>
+      <CardHead aside={diff.data && <span className="text-sm text-dim">{pluralize(files.length, 'file')}</span>}>
         {scoped ? `Changed in iteration ${number}` : 'Changed so far'}
       </CardHead>
       {diff.isPending && <Skeleton className="m-3.5 h-12" />}
       {diff.data && files.length === 0 && <p className="px-3.5 py-3 text-dim">No files.</p>}
       <ul className="divide-y divide-line">
-        {files.slice(0, mostFiles).map((file) => (
+        {files.slice(0, maxFiles).map((file) => (
           <li key={file.path}>
             <button
               type="button"
@@ -88,7 +88,7 @@ function Files({ sprint, number, scoped, set }: FilesProps) {
           </li>
         ))}
       </ul>
-      {files.length > mostFiles && (
+      {files.length > maxFiles && (
         <button
           type="button"
           className="w-full border-t border-line py-1.5 text-sm text-dim hover:bg-sunken"

@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { api, type Told, told } from '../data/api.ts'
+import { api, type ErrorText, describeError } from '../data/api.ts'
 import { keys, waysToSignInQuery } from '../data/queries.ts'
 import { useTitle } from '../shell/title.ts'
-import { Input } from '../ui/field.tsx'
+import { TextInput } from '../ui/field.tsx'
 import { Button } from '../ui/button.tsx'
 
 /** The ticket is in the URL fragment, which no server and no log ever sees, and works once. */
 export function SignInPage() {
   useTitle('Sign in')
-  const [problem, setProblem] = useState<Told>()
+  const [problem, setProblem] = useState<ErrorText>()
   const [ticket, setTicket] = useState('')
   const ways = useQuery(waysToSignInQuery)
   const signIn = useSignIn(setProblem)
@@ -32,10 +32,10 @@ export function SignInPage() {
         className="flex items-end gap-2"
         onSubmit={(event) => {
           event.preventDefault()
-          signIn(ticketIn(ticket))
+          signIn(parseTicket(ticket))
         }}
       >
-        <Input
+        <TextInput
           label="Ticket"
           value={ticket}
           autoComplete="off"
@@ -79,9 +79,9 @@ function useTicketInAddress(signIn: (ticket: string) => void): void {
 }
 
 /** Users paste the whole address. */
-const ticketIn = (text: string): string => text.trim().split('#').at(-1) ?? ''
+const parseTicket = (text: string): string => text.trim().split('#').at(-1) ?? ''
 
-function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void {
+function useSignIn(onProblem: (problem: ErrorText) => void): (ticket: string) => void {
   const cache = useQueryClient()
   const navigate = useNavigate()
   const signIn = async (ticket: string): Promise<void> => {
@@ -91,7 +91,7 @@ function useSignIn(onProblem: (problem: Told) => void): (ticket: string) => void
       cache.setQueryData(keys.me, me)
       await navigate({ to: '/', replace: true, resetScroll: false })
     } catch (error) {
-      onProblem(told(error))
+      onProblem(describeError(error))
     }
   }
   return (ticket) => void signIn(ticket)

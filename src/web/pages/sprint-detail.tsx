@@ -1,27 +1,27 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
-import type { Sprint } from '../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import type { Scope } from '../data/transcript-window.ts'
-import { Changes } from '../features/sprint/changes.tsx'
+import type { TranscriptScope } from '../data/transcript-window.ts'
+import { ChangesView } from '../features/sprint/changes.tsx'
 import { Charts } from '../features/sprint/charts.tsx'
 import { HooksList } from '../features/sprint/hooks-list.tsx'
 import { IterationsTable } from '../features/sprint/iterations-table.tsx'
-import { rowsOf, callIn } from '../features/transcript/rows.ts'
+import { createRows, findCall } from '../features/transcript/rows.ts'
 import { useTranscript } from '../features/transcript/use-transcript.ts'
 import { Card } from '../ui/card.tsx'
 import { classes } from '../ui/classes.ts'
 import { Tabs } from '../ui/tabs.tsx'
-import { textOf } from '../words/tone.ts'
-import { duration, money } from '../words/numbers.ts'
-import { seen, verdictSentence } from '../words/verdict.ts'
+import { textClasses } from '../words/tone.ts'
+import { formatDurationShort, formatUsd } from '../words/numbers.ts'
+import { verdictBadge, describeVerdict } from '../words/verdict.ts'
 import { SidePanel } from './side-panel.tsx'
 import { TranscriptPanel } from './transcript-panel.tsx'
 
 const route = getRouteApi('/sprints/$sprintId')
 
-type Props = {
-  readonly sprint: Sprint
+type SprintDetailProps = {
+  readonly sprint: FleetSprint
   readonly iterations: readonly IterationRecord[]
   readonly mayWrite: boolean
   readonly tall: boolean
@@ -36,12 +36,12 @@ const tabs = [
 ] as const
 
 /** The middle and the right column: evidence, scoped to the selected iteration. */
-export function SprintDetail({ sprint, iterations, mayWrite, tall }: Props) {
+export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetailProps) {
   const { tab = 'transcript', i: chosen, q, kind, event } = route.useSearch()
   const navigate = route.useNavigate()
-  const scope = useMemo((): Scope => ({ iteration: chosen, search: q, kind }), [chosen, q, kind])
+  const scope = useMemo((): TranscriptScope => ({ iteration: chosen, search: q, kind }), [chosen, q, kind])
   const transcript = useTranscript(sprint.id, scope)
-  const startOf = useStarts(sprint, iterations)
+  const startOf = useIterationStarts(sprint, iterations)
   const set = useCallback(
     (search: Partial<ReturnType<typeof route.useSearch>>) =>
       void navigate({ search: (all) => ({ ...all, ...search }), replace: true, resetScroll: false }),
@@ -49,7 +49,7 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: Props) {
   )
   const record = iterations.find(({ number }) => number === chosen)
   const call = useMemo(
-    () => (event === undefined ? undefined : callIn(rowsOf(transcript.data?.events ?? [], startOf), event)),
+    () => (event === undefined ? undefined : findCall(createRows(transcript.data?.events ?? [], startOf), event)),
     [event, transcript.data, startOf],
   )
   const [followAsked, setFollowAsked] = useState(0)
@@ -102,14 +102,14 @@ function ChangesTab({
   iterations,
   set,
 }: {
-  sprint: Sprint
+  sprint: FleetSprint
   iterations: readonly IterationRecord[]
   set: SetSearch
 }) {
   const { i: chosen, from, file } = route.useSearch()
   const range = { from: from ?? (chosen === undefined ? 0 : chosen - 1), ...(chosen !== undefined && { to: chosen }) }
   return (
-    <Changes
+    <ChangesView
       sprintId={sprint.id}
       range={range}
       iterations={iterations.map(({ number }) => number)}
@@ -126,9 +126,9 @@ function IterationHead({ number, record }: { number: number; record: IterationRe
       <h2 className="font-semibold">Iteration {number}</h2>
       {record ? (
         <>
-          <span className={classes('min-w-0 truncate', textOf[seen(record).tone])}>{verdictSentence(record)}</span>
+          <span className={classes('min-w-0 truncate', textClasses[verdictBadge(record).tone])}>{describeVerdict(record)}</span>
           <span className="ml-auto text-faint">
-            {duration(record.endedAt - record.startedAt)} · {money(record.costUsd)}
+            {formatDurationShort(record.endedAt - record.startedAt)} · {formatUsd(record.costUsd)}
           </span>
         </>
       ) : (
@@ -139,7 +139,7 @@ function IterationHead({ number, record }: { number: number; record: IterationRe
 }
 
 /** When each iteration started, including those whose first event is not loaded. */
-function useStarts(sprint: Sprint, iterations: readonly IterationRecord[]): (iteration: number) => number | undefined {
+function useIterationStarts(sprint: FleetSprint, iterations: readonly IterationRecord[]): (iteration: number) => number | undefined {
   return useMemo(() => {
     const starts = new Map([...iterations, ...sprint.progress.live].map(({ number, startedAt }) => [number, startedAt]))
     return (iteration) => starts.get(iteration)

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
-import type { Sprint } from '../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { isUnknown } from '../data/api.ts'
 import { useNow } from '../ui/now.ts'
@@ -13,8 +13,8 @@ import { IterationStrip } from '../features/sprint/iteration-strip.tsx'
 import { SprintActions } from '../features/sprint/sprint-actions.tsx'
 import { SprintHeader } from '../features/sprint/sprint-header.tsx'
 import { Steps } from '../features/sprint/steps.tsx'
-import { cellsOf } from '../features/sprint/strip.ts'
-import { Crashed } from '../shell/crashed.tsx'
+import { createStripCells } from '../features/sprint/strip.ts'
+import { ErrorPage } from '../shell/crashed.tsx'
 import { useKeys } from '../shell/shortcuts.ts'
 import { useTitle } from '../shell/title.ts'
 import { Skeleton } from '../ui/states.tsx'
@@ -29,20 +29,20 @@ export function SprintPage() {
   const { sprintId } = route.useParams()
   const sprint = useQuery(sprintQuery(sprintId))
   const iterations = useQuery(iterationsQuery(sprintId))
-  if (sprint.isPending) return <Loading />
+  if (sprint.isPending) return <SprintSkeleton />
   if (sprint.isLoadingError || isUnknown(sprint.error))
-    return <Crashed error={sprint.error} reset={() => void sprint.refetch()} />
-  return <Whole key={sprintId} sprint={sprint.data} iterations={iterations.data ?? sprint.data.progress.iterations} />
+    return <ErrorPage error={sprint.error} reset={() => void sprint.refetch()} />
+  return <SprintView key={sprintId} sprint={sprint.data} iterations={iterations.data ?? sprint.data.progress.iterations} />
 }
 
-function Whole({ sprint, iterations }: { sprint: Sprint; iterations: readonly IterationRecord[] }) {
+function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: readonly IterationRecord[] }) {
   const now = useNow()
   const navigate = route.useNavigate()
   const { i: chosen } = route.useSearch()
   const { data: row } = useQuery(agentQuery(sprint.agentId))
   const { data: questions = [] } = useQuery(questionsQuery)
   const question = questions.find(({ sprintId, status }) => sprintId === sprint.id && status === 'open')
-  const cells = useMemo(() => cellsOf(iterations, sprint, now), [iterations, sprint, now])
+  const cells = useMemo(() => createStripCells(iterations, sprint, now), [iterations, sprint, now])
   const choose = useCallback(
     (i: number | undefined) =>
       void navigate({
@@ -103,7 +103,7 @@ function useIterationKeys(
   useKeys({ j: () => step(1), k: () => step(-1), Escape: () => choose(undefined) })
 }
 
-const Loading = () => (
+const SprintSkeleton = () => (
   <div role="status" aria-label="Loading" className="space-y-3.5">
     <Skeleton className="h-5 w-72" />
     <Skeleton className="h-7 w-[36rem] max-w-full" />

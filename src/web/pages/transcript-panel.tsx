@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from 'react'
-import type { Sprint } from '../../contract/fleet/sprint.ts'
-import { api, told } from '../data/api.ts'
+import type { FleetSprint } from '../../contract/fleet/sprint.ts'
+import { api, describeError } from '../data/api.ts'
 import { useNow } from '../ui/now.ts'
-import type { Scope } from '../data/transcript-window.ts'
+import type { TranscriptScope } from '../data/transcript-window.ts'
 import { useAction } from '../data/use-action.ts'
-import { lanesOf } from '../features/transcript/lanes.ts'
+import { createLanes } from '../features/transcript/lanes.ts'
 import { LanesView } from '../features/transcript/lanes-view.tsx'
 import { Transcript } from '../features/transcript/transcript.tsx'
 import type { useTranscript } from '../features/transcript/use-transcript.ts'
@@ -13,13 +13,13 @@ import { Button } from '../ui/button.tsx'
 import { classes } from '../ui/classes.ts'
 import { Select } from '../ui/field.tsx'
 import { SearchField } from '../ui/search-field.tsx'
-import { Empty, Problem, SkeletonRows } from '../ui/states.tsx'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../ui/states.tsx'
 import type { SetSearch } from './sprint-detail.tsx'
 
-type Props = {
-  readonly sprint: Sprint
+type TranscriptPanelProps = {
+  readonly sprint: FleetSprint
   readonly transcript: ReturnType<typeof useTranscript>
-  readonly scope: Scope
+  readonly scope: TranscriptScope
   readonly startOf: (iteration: number) => number | undefined
   readonly selected: string | undefined
   readonly set: SetSearch
@@ -38,17 +38,17 @@ export function TranscriptPanel({
   mayWrite,
   followAsked,
   onFollow,
-}: Props) {
+}: TranscriptPanelProps) {
   const [following, setFollowing] = useState(true)
   const { data, isPending, isLoadingError, error, refetch, loadOlder } = transcript
   useKeys({ f: onFollow })
   return (
     <>
       <Toolbar scope={scope} set={set} following={following} onFollow={onFollow} />
-      {scope.iteration !== undefined && data && <Lanes sprint={sprint} transcript={transcript} />}
+      {scope.iteration !== undefined && data && <IterationLanesPanel sprint={sprint} transcript={transcript} />}
       {isPending && <SkeletonRows rows={7} height="h-9" />}
-      {isLoadingError && <Problem {...told(error)} onRetry={() => void refetch()} />}
-      {data?.events.length === 0 && <Nothing scope={scope} sprint={sprint} />}
+      {isLoadingError && <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />}
+      {data?.events.length === 0 && <EmptyTranscript scope={scope} sprint={sprint} />}
       {data && data.events.length > 0 && (
         <Transcript
           key={JSON.stringify(scope)}
@@ -63,7 +63,7 @@ export function TranscriptPanel({
           onFollowing={setFollowing}
         />
       )}
-      {mayWrite && sprint.progress.status !== 'completed' && <Composer sprint={sprint} />}
+      {mayWrite && sprint.progress.status !== 'completed' && <SprintComposer sprint={sprint} />}
     </>
   )
 }
@@ -74,7 +74,7 @@ function Toolbar({
   following,
   onFollow,
 }: {
-  scope: Scope
+  scope: TranscriptScope
   set: SetSearch
   following: boolean
   onFollow: () => void
@@ -117,28 +117,28 @@ function Toolbar({
   )
 }
 
-function Lanes({ sprint, transcript }: { sprint: Sprint; transcript: Props['transcript'] }) {
+function IterationLanesPanel({ sprint, transcript }: { sprint: FleetSprint; transcript: TranscriptPanelProps['transcript'] }) {
   const now = useNow()
   const running = sprint.progress.status === 'in-progress'
   const events = transcript.data?.events
   const until = running ? now : (events?.at(-1)?.at ?? now)
-  const lanes = useMemo(() => lanesOf(events ?? [], until), [events, until])
+  const lanes = useMemo(() => createLanes(events ?? [], until), [events, until])
   return lanes ? <LanesView lanes={lanes} /> : null
 }
 
-const Nothing = ({ scope, sprint }: { scope: Scope; sprint: Sprint }) =>
+const EmptyTranscript = ({ scope, sprint }: { scope: TranscriptScope; sprint: FleetSprint }) =>
   scope.search !== undefined || scope.kind !== undefined ? (
-    <Empty title="Nothing matches">Try other words, or show everything.</Empty>
+    <EmptyState title="Nothing matches">Try other words, or show everything.</EmptyState>
   ) : (
-    <Empty title={sprint.progress.status === 'not-started' ? 'Waiting for its turn' : 'No events yet'}>
+    <EmptyState title={sprint.progress.status === 'not-started' ? 'Waiting for its turn' : 'No events yet'}>
       The agent's messages and tool calls appear here as they happen.
-    </Empty>
+    </EmptyState>
   )
 
 /** Queues a message for the next iteration, or steers now. */
-function Composer({ sprint }: { sprint: Sprint }) {
+function SprintComposer({ sprint }: { sprint: FleetSprint }) {
   const [text, setText] = useState('')
-  const tell = useAction(api.tellSprint, { said: 'Queued for the next iteration', onDone: () => setText('') })
+  const tell = useAction(api.tellSprint, { successToast: 'Queued for the next iteration', onDone: () => setText('') })
   const ready = text.trim() !== '' && !tell.busy
   const send = (now: boolean): void => {
     if (ready) tell.run({ sprintId: sprint.id, text, now })

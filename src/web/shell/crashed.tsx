@@ -1,7 +1,7 @@
-import { isUnknown, told } from '../data/api.ts'
+import { isUnknown, describeError } from '../data/api.ts'
 import { NotFoundPage } from './not-found.tsx'
-import { Problem } from '../ui/states.tsx'
+import { ProblemNotice } from '../ui/states.tsx'
 
 /** The error page. Unknown and forbidden look the same. */
-export const Crashed = ({ error, reset }: { error: unknown; reset?: () => void }) =>
-  isUnknown(error) ? <NotFoundPage /> : <Problem {...told(error)} {...(reset && { onRetry: reset })} />
+export const ErrorPage = ({ error, reset }: { error: unknown; reset?: () => void }) =>
+  isUnknown(error) ? <NotFoundPage /> : <ProblemNotice {...describeError(error)} {...(reset && { onRetry: reset })} />

@@ -21,9 +21,9 @@ export function Header({ onSearch }: { onSearch: () => void }) {
       </Link>
       <Crumbs />
       <nav aria-label="Navigation" className="flex items-center gap-1 max-lg:hidden">
-        <Place to="/machines">Machines</Place>
-        <Place to="/usage">Spend</Place>
-        <Place to="/settings">Settings</Place>
+        <HeaderLink to="/machines">Machines</HeaderLink>
+        <HeaderLink to="/usage">Spend</HeaderLink>
+        <HeaderLink to="/settings">Settings</HeaderLink>
       </nav>
       <button type="button" onClick={onSearch} className="rounded p-0.5 hover:bg-sunken max-sm:hidden">
         <Kbd>{commandKey}K</Kbd>
@@ -40,7 +40,7 @@ export function Header({ onSearch }: { onSearch: () => void }) {
   )
 }
 
-const Place = ({ to, children }: { to: '/machines' | '/usage' | '/settings'; children: string }) => (
+const HeaderLink = ({ to, children }: { to: '/machines' | '/usage' | '/settings'; children: string }) => (
   <Link
     to={to}
     className="rounded-md px-2 py-1 text-dim hover:bg-sunken hover:text-text"

@@ -2,7 +2,7 @@ import { Kbd } from '../ui/badge.tsx'
 import { Dialog, DialogBody } from '../ui/dialog.tsx'
 import { shortcuts } from './shortcuts.ts'
 
-export const Help = ({ onClose }: { onClose: () => void }) => (
+export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => (
   <Dialog open onClose={onClose} title="Keyboard" width="sm:max-w-md">
     <DialogBody>
       <dl className="space-y-2">

@@ -1,17 +1,17 @@
-import { useLive } from '../data/live.ts'
+import { useConnection } from '../data/live.ts'
 import { useNow } from '../ui/now.ts'
-import { exactTime, roughly } from '../words/numbers.ts'
+import { formatExactTime, formatRoughly } from '../words/numbers.ts'
 
 /** Old data is shown with its age, never hidden. */
 export function LiveBanner() {
-  const { state, at } = useLive()
+  const { state, at } = useConnection()
   const now = useNow()
   if (state !== 'lost') return null
   return (
     <p role="status" className="border-b border-line bg-warn-bg px-5 py-1.5 text-center text-warn">
       {at === undefined
         ? 'Cannot reach the backend; reconnecting.'
-        : `Live updates lost ${roughly(now - at)} ago. Showing the state at ${exactTime(at)}; reconnecting.`}
+        : `Live updates lost ${formatRoughly(now - at)} ago. Showing the state at ${formatExactTime(at)}; reconnecting.`}
     </p>
   )
 }

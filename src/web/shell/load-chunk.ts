@@ -1,24 +1,24 @@
 const key = 'ralph.reloaded'
 /** A chunk that is still missing this soon after a reload is missing for good. */
-const soonMs = 60_000
+const reloadGraceMs = 60_000
 
 /**
  * Loads a part of the page on demand. A page that stayed open during an upgrade requests chunks that no longer exist
  * and has to reload, but only once the backend responds; otherwise the browser's error page would replace the content.
  */
-export async function part<T>(load: () => Promise<T>): Promise<T> {
+export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
   } catch (error) {
-    await backendAnswers()
-    if (Date.now() - Number(sessionStorage.getItem(key)) < soonMs) throw error
+    await isBackendUp()
+    if (Date.now() - Number(sessionStorage.getItem(key)) < reloadGraceMs) throw error
     sessionStorage.setItem(key, String(Date.now()))
     location.reload()
     return new Promise(() => {})
   }
 }
 
-async function backendAnswers(): Promise<void> {
+async function isBackendUp(): Promise<void> {
   for (let pause = 500; ; pause = Math.min(10_000, pause * 2)) {
     const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => undefined)
     if (answer?.ok === true) return

@@ -16,10 +16,10 @@ import {
 import { Dialog } from '@base-ui/react/dialog'
 import { agentsQuery, questionsQuery } from '../data/queries.ts'
 
-type Props = { readonly onClose: () => void; readonly onHelp: () => void }
+type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void }
 
 /** Everything a user can open or start, by typing. */
-export function Palette({ onClose, onHelp }: Props) {
+export function CommandPalette({ onClose, onHelp }: PaletteProps) {
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -34,9 +34,9 @@ export function Palette({ onClose, onHelp }: Props) {
             />
             <Command.List className="max-h-[50vh] overflow-y-auto p-1.5">
               <Command.Empty className="px-3 py-6 text-center text-dim">No results</Command.Empty>
-              <Places onClose={onClose} onHelp={onHelp} />
-              <Questions onClose={onClose} />
-              <Agents onClose={onClose} />
+              <PaletteCommands onClose={onClose} onHelp={onHelp} />
+              <PaletteQuestions onClose={onClose} />
+              <PaletteAgents onClose={onClose} />
             </Command.List>
           </Command>
         </Dialog.Popup>
@@ -45,7 +45,7 @@ export function Palette({ onClose, onHelp }: Props) {
   )
 }
 
-function Places({ onClose, onHelp }: Props) {
+function PaletteCommands({ onClose, onHelp }: PaletteProps) {
   const navigate = useNavigate()
   const go = (to: '/' | '/needs-you' | '/machines' | '/usage' | '/settings') => () => {
     onClose()
@@ -56,25 +56,25 @@ function Places({ onClose, onHelp }: Props) {
     void navigate({ to: '.', search: (all) => ({ ...all, start: 'any' }) })
   }
   return (
-    <Section name="Commands">
-      <Entry icon={Play} name="Start Ralph Mode" onChoose={start} />
-      <Entry icon={LayoutList} name="Fleet" onChoose={go('/')} />
-      <Entry icon={Inbox} name="Needs you" onChoose={go('/needs-you')} />
-      <Entry icon={Cpu} name="Machines" onChoose={go('/machines')} />
-      <Entry icon={Wallet} name="Spend" onChoose={go('/usage')} />
-      <Entry icon={Settings} name="Settings" onChoose={go('/settings')} />
-      <Entry icon={Keyboard} name="Keyboard shortcuts" onChoose={onHelp} />
-    </Section>
+    <PaletteSection name="Commands">
+      <PaletteEntry icon={Play} name="Start Ralph Mode" onChoose={start} />
+      <PaletteEntry icon={LayoutList} name="Fleet" onChoose={go('/')} />
+      <PaletteEntry icon={Inbox} name="Needs you" onChoose={go('/needs-you')} />
+      <PaletteEntry icon={Cpu} name="Machines" onChoose={go('/machines')} />
+      <PaletteEntry icon={Wallet} name="Spend" onChoose={go('/usage')} />
+      <PaletteEntry icon={Settings} name="Settings" onChoose={go('/settings')} />
+      <PaletteEntry icon={Keyboard} name="Keyboard shortcuts" onChoose={onHelp} />
+    </PaletteSection>
   )
 }
 
-function Agents({ onClose }: { onClose: () => void }) {
+function PaletteAgents({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const { data = [] } = useQuery(agentsQuery)
   return (
-    <Section name="Agents">
+    <PaletteSection name="Agents">
       {data.map(({ agent, sprint }) => (
-        <Entry
+        <PaletteEntry
           key={agent.id}
           icon={Bot}
           name={agent.name}
@@ -86,19 +86,19 @@ function Agents({ onClose }: { onClose: () => void }) {
           }}
         />
       ))}
-    </Section>
+    </PaletteSection>
   )
 }
 
-function Questions({ onClose }: { onClose: () => void }) {
+function PaletteQuestions({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const { data = [] } = useQuery(questionsQuery)
   return (
-    <Section name="Questions">
+    <PaletteSection name="Questions">
       {data
         .filter(({ status }) => status === 'open')
         .map(({ id, reason, agentName }) => (
-          <Entry
+          <PaletteEntry
             key={id}
             icon={CircleHelp}
             name={reason}
@@ -109,11 +109,11 @@ function Questions({ onClose }: { onClose: () => void }) {
             }}
           />
         ))}
-    </Section>
+    </PaletteSection>
   )
 }
 
-const Section = ({ name, children }: { name: string; children: React.ReactNode }) => (
+const PaletteSection = ({ name, children }: { name: string; children: React.ReactNode }) => (
   <Command.Group
     heading={name}
     className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-sm [&_[cmdk-group-heading]]:text-faint"
@@ -122,14 +122,14 @@ const Section = ({ name, children }: { name: string; children: React.ReactNode }
   </Command.Group>
 )
 
-type EntryProps = {
+type PaletteEntryProps = {
   readonly icon: LucideIcon
   readonly name: string
   readonly more?: string | undefined
   readonly onChoose: () => void
 }
 
-const Entry = ({ icon: Icon, name, more, onChoose }: EntryProps) => (
+const PaletteEntry = ({ icon: Icon, name, more, onChoose }: PaletteEntryProps) => (
   <Command.Item
     value={`${name} ${more ?? ''}`}
     onSelect={onChoose}

@@ -5,7 +5,7 @@ import { Uuid } from '../../contract/fleet/page.ts'
 import { isSignedOut } from '../data/api.ts'
 import { useLiveUpdates } from '../data/live.ts'
 import { meQuery, questionsQuery } from '../data/queries.ts'
-import { part } from './load-chunk.ts'
+import { loadChunk } from './load-chunk.ts'
 import { Toaster } from '../ui/toast.tsx'
 import { Header } from './header.tsx'
 import { LiveBanner } from './live-banner.tsx'
@@ -13,14 +13,14 @@ import { VersionBanner } from './version-banner.tsx'
 import { useNotifications } from '../data/notifications.ts'
 import { useKeys } from './shortcuts.ts'
 
-const Palette = lazy(async () => ({ default: (await part(() => import('./palette.tsx'))).Palette }))
-const StartDialog = lazy(async () => ({
-  default: (await part(() => import('../features/start/start-dialog.tsx'))).StartDialog,
+const LazyPalette = lazy(async () => ({ default: (await loadChunk(() => import('./palette.tsx'))).CommandPalette }))
+const LazyStartDialog = lazy(async () => ({
+  default: (await loadChunk(() => import('../features/start/start-dialog.tsx'))).StartDialog,
 }))
-const Help = lazy(async () => ({ default: (await part(() => import('./help.tsx'))).Help }))
+const LazyShortcutsDialog = lazy(async () => ({ default: (await loadChunk(() => import('./help.tsx'))).ShortcutsDialog }))
 
 /** The frame around every page. */
-export function Shell() {
+export function AppShell() {
   const { pathname } = useLocation()
   const signingIn = pathname === '/sign-in'
   return (
@@ -28,13 +28,13 @@ export function Shell() {
       <a href="#content" className="sr-only focus:not-sr-only focus:fixed focus:z-50 focus:bg-panel focus:p-2">
         Skip to content
       </a>
-      {signingIn ? <Outlet /> : <SignedIn />}
+      {signingIn ? <Outlet /> : <SignedInShell />}
       <Toaster />
     </>
   )
 }
 
-function SignedIn() {
+function SignedInShell() {
   const me = useQuery(meQuery)
   useQuery(questionsQuery)
   useSignInWhenNeeded(me.error)
@@ -51,16 +51,16 @@ function SignedIn() {
         <Outlet />
       </main>
       <Suspense>
-        {open === 'palette' && <Palette onClose={() => setOpen(undefined)} onHelp={() => setOpen('help')} />}
-        {open === 'help' && <Help onClose={() => setOpen(undefined)} />}
-        <Start />
+        {open === 'palette' && <LazyPalette onClose={() => setOpen(undefined)} onHelp={() => setOpen('help')} />}
+        {open === 'help' && <LazyShortcutsDialog onClose={() => setOpen(undefined)} />}
+        <StartDialogHost />
       </Suspense>
     </>
   )
 }
 
 /** Once opened it stays mounted, so that the closing animation is visible. */
-function Start() {
+function StartDialogHost() {
   const { start } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [used, setUsed] = useState(false)
@@ -68,7 +68,7 @@ function Start() {
   if (!used) return null
   const close = (): void =>
     void navigate({ to: '.', search: (all) => ({ ...all, start: undefined }), replace: true, resetScroll: false })
-  return <StartDialog agentId={start} onClose={close} />
+  return <LazyStartDialog agentId={start} onClose={close} />
 }
 
 function useGlobalKeys(open: (what: 'palette' | 'help') => void): void {

@@ -6,14 +6,14 @@ const key = 'ralph.theme'
 
 const isTheme = (value: string | null): value is 'light' | 'dark' => value === 'light' || value === 'dark'
 
-function chosen(): Theme {
+function readTheme(): Theme {
   const kept = localStorage.getItem(key)
   return isTheme(kept) ? kept : 'system'
 }
 
 /** Chosen by the user, else by the system; `public/begin.js` applies it before the first paint. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
-  const [theme, setTheme] = useState(chosen)
+  const [theme, setTheme] = useState(readTheme)
   const choose = (next: Theme): void => {
     setTheme(next)
     if (next === 'system') {

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
-import { groundOf, type Tone } from '../words/tone.ts'
+import { groundClasses, type Tone } from '../words/tone.ts'
 
 export const Badge = ({ tone = 'quiet', children }: { tone?: Tone; children: ReactNode }) => (
   <span
     className={classes(
       'inline-flex max-w-full items-center gap-1.5 rounded-full px-2 py-px text-sm font-medium',
-      groundOf[tone],
+      groundClasses[tone],
     )}
   >
     {children}

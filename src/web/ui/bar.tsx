@@ -1,7 +1,7 @@
 import { classes } from './classes.ts'
 
 /** How much of a limit is used. */
-export const Bar = ({ part, label, className }: { part: number; label: string; className?: string }) => {
+export const UsageBar = ({ part, label, className }: { part: number; label: string; className?: string }) => {
   const percent = Math.round(Math.min(1, Math.max(0, part)) * 100)
   return (
     <span

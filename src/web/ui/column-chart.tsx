@@ -1,6 +1,6 @@
 import { classes } from './classes.ts'
 
-export type Column = {
+export type ChartColumn = {
   readonly key: string | number
   readonly label: string
   /** From the bottom up. */
@@ -8,15 +8,15 @@ export type Column = {
   readonly title: string
 }
 
-type Props = {
+type ColumnChartProps = {
   readonly title: string
   readonly total: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly ChartColumn[]
   readonly legend?: readonly { readonly name: string; readonly fill: string }[]
 }
 
 /** A column chart drawn with boxes: no library, and accessible. */
-export function ColumnChart({ title, total, columns, legend = [] }: Props) {
+export function ColumnChart({ title, total, columns, legend = [] }: ColumnChartProps) {
   const most = Math.max(Number.EPSILON, ...columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)))
   return (
     <figure className="px-3.5 py-3">

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { IconButton } from './button.tsx'
 import { classes } from './classes.ts'
 
-type Props = {
+type DialogProps = {
   readonly open: boolean
   readonly onClose: () => void
   readonly title: string
@@ -14,7 +14,7 @@ type Props = {
 }
 
 /** Full screen on a phone. */
-export const Dialog = ({ open, onClose, title, description, width = 'sm:max-w-lg', children }: Props) => (
+export const Dialog = ({ open, onClose, title, description, width = 'sm:max-w-lg', children }: DialogProps) => (
   <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
     <Base.Portal>
       <Base.Backdrop className="fixed inset-0 z-40 bg-[rgb(0_0_0/35%)] transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0" />

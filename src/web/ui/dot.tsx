@@ -1,10 +1,10 @@
 import { classes } from './classes.ts'
-import { fillOf, type Tone } from '../words/tone.ts'
+import { fillClasses, type Tone } from '../words/tone.ts'
 
 /** Has a text label for users who do not see its colour. */
 export const Dot = ({ tone, label, live = false }: { tone: Tone; label?: string; live?: boolean }) => (
   <span
-    className={classes('inline-block size-2 shrink-0 rounded-full', fillOf[tone], live && 'pulse')}
+    className={classes('inline-block size-2 shrink-0 rounded-full', fillClasses[tone], live && 'pulse')}
     {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label, title: label })}
   />
 )

@@ -6,7 +6,7 @@ const box =
 
 type Labelled = { readonly label: string; readonly hint?: ReactNode; readonly hideLabel?: boolean }
 
-export const Input = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'input'> & Labelled) => (
+export const TextInput = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'input'> & Labelled) => (
   <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => <input className={classes(box, 'h-7.5 max-sm:h-9')} {...ids} {...rest} />}
   </Labelled>

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { buttonLook } from './button.tsx'
 import { classes } from './classes.ts'
 
-type Kind = Parameters<typeof buttonLook>[0]
+type MenuKind = Parameters<typeof buttonLook>[0]
 
 export type MenuEntry = {
   readonly label: string
@@ -16,17 +16,17 @@ export type MenuEntry = {
   readonly onChoose: () => void
 }
 
-type Props = {
+type MenuProps = {
   readonly children: ReactNode
   readonly entries: readonly MenuEntry[]
   readonly label?: string
-  readonly kind?: NonNullable<Kind>
+  readonly kind?: NonNullable<MenuKind>
   readonly size?: 'small' | 'medium' | 'icon'
   readonly align?: 'start' | 'end'
   readonly disabled?: boolean
 }
 
-export const Menu = ({ children, entries, label, kind = 'plain', size = 'medium', align = 'end', disabled }: Props) => (
+export const Menu = ({ children, entries, label, kind = 'plain', size = 'medium', align = 'end', disabled }: MenuProps) => (
   <Base.Root modal={false}>
     <Base.Trigger className={buttonLook(kind, size)} aria-label={label} title={label} disabled={disabled}>
       {children}
@@ -36,7 +36,7 @@ export const Menu = ({ children, entries, label, kind = 'plain', size = 'medium'
       <Base.Positioner sideOffset={5} align={align} className="z-50 outline-none">
         <Base.Popup className="max-w-80 min-w-44 rounded-lg border border-line bg-panel p-1 shadow-pop outline-none transition-opacity duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0">
           {entries.map((entry) => (
-            <Entry key={entry.label} entry={entry} />
+            <MenuItem key={entry.label} entry={entry} />
           ))}
         </Base.Popup>
       </Base.Positioner>
@@ -44,7 +44,7 @@ export const Menu = ({ children, entries, label, kind = 'plain', size = 'medium'
   </Base.Root>
 )
 
-const Entry = ({ entry }: { entry: MenuEntry }) => (
+const MenuItem = ({ entry }: { entry: MenuEntry }) => (
   <Base.Item
     onClick={entry.onChoose}
     disabled={entry.disabled}

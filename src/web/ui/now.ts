@@ -4,7 +4,7 @@ let now = Date.now()
 const watchers = new Set<() => void>()
 let ticking: number | undefined
 
-function watch(changed: () => void): () => void {
+function subscribeToClock(changed: () => void): () => void {
   watchers.add(changed)
   ticking ??= window.setInterval(() => {
     now = Date.now()
@@ -19,4 +19,4 @@ function watch(changed: () => void): () => void {
 }
 
 /** The time, once a second, from one clock for the whole page. */
-export const useNow = (): number => useSyncExternalStore(watch, () => now)
+export const useNow = (): number => useSyncExternalStore(subscribeToClock, () => now)

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react'
 import { classes } from './classes.ts'
 
-type Props = {
+type SearchFieldProps = {
   readonly label: string
   readonly value: string
   readonly onChange: (text: string) => void
@@ -9,7 +9,7 @@ type Props = {
 }
 
 /** The key `/` focuses this field. */
-export const SearchField = ({ label, value, onChange, className }: Props) => (
+export const SearchField = ({ label, value, onChange, className }: SearchFieldProps) => (
   <div className={classes('relative', className)}>
     <Search
       aria-hidden

@@ -20,17 +20,17 @@ export const SkeletonRows = ({ rows, height }: { rows: number; height: string })
   </div>
 )
 
-export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+export const EmptyState = ({ title, children }: { title: string; children?: ReactNode }) => (
   <div className="mx-auto flex max-w-xl flex-col items-center gap-2 px-6 py-10 text-center">
     <p className="font-semibold">{title}</p>
     {children !== undefined && <div className="text-dim">{children}</div>}
   </div>
 )
 
-type ProblemProps = { title: string; detail?: string; code?: string; onRetry?: () => void; children?: ReactNode }
+type ProblemNoticeProps = { title: string; detail?: string; code?: string; onRetry?: () => void; children?: ReactNode }
 
 /** The error, and what the user can do about it. */
-export const Problem = ({ title, detail, code, onRetry, children }: ProblemProps) => (
+export const ProblemNotice = ({ title, detail, code, onRetry, children }: ProblemNoticeProps) => (
   <div role="alert" className="mx-auto flex max-w-xl flex-col items-center gap-2 px-6 py-10 text-center">
     <CircleAlert aria-hidden className="size-5 text-bad" />
     <p className="font-semibold">{title}</p>

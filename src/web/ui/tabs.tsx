@@ -1,10 +1,10 @@
 import { Tabs as Base } from '@base-ui/react/tabs'
 import type { ReactNode } from 'react'
 
-export type Tab<K extends string> = { readonly key: K; readonly label: ReactNode }
+export type TabItem<K extends string> = { readonly key: K; readonly label: ReactNode }
 
-type Props<K extends string> = {
-  readonly tabs: readonly Tab<K>[]
+type TabsProps<K extends string> = {
+  readonly tabs: readonly TabItem<K>[]
   readonly value: K
   readonly onChange: (key: K) => void
   readonly label: string
@@ -13,7 +13,7 @@ type Props<K extends string> = {
 }
 
 /** The panel of the selected tab; the URL holds the selection, so it is a prop. */
-export function Tabs<K extends string>({ tabs, value, onChange, label, children, aside }: Props<K>) {
+export function Tabs<K extends string>({ tabs, value, onChange, label, children, aside }: TabsProps<K>) {
   return (
     <Base.Root value={value} onValueChange={(key: K) => onChange(key)} className="flex min-h-0 min-w-0 flex-1 flex-col">
       <div className="flex min-h-10 items-center border-b border-line pr-2 pl-1.5">

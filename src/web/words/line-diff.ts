@@ -1,35 +1,35 @@
 export type DiffLine = { readonly kind: 'same' | 'add' | 'del' | 'hunk'; readonly text: string }
 
 /** Above this many lines in total, lines are not compared one by one: all old ones are removed, all new ones added. */
-const mostLines = 2000
+const maxLines = 2000
 
 /** The diff of an edit, from the text before and after. */
-export function diffOf(before: string, after: string): DiffLine[] {
-  const old = linesOf(before)
-  const fresh = linesOf(after)
-  if (old.length + fresh.length > mostLines) return [...marked('del', old), ...marked('add', fresh)]
-  return walk(old, fresh, longestCommon(old, fresh))
+export function diffTexts(before: string, after: string): DiffLine[] {
+  const old = splitLines(before)
+  const fresh = splitLines(after)
+  if (old.length + fresh.length > maxLines) return [...markLines('del', old), ...markLines('add', fresh)]
+  return walkTable(old, fresh, commonSubsequenceTable(old, fresh))
 }
 
-const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
+const splitLines = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
 
-const marked = (kind: 'add' | 'del', lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind, text }))
+const markLines = (kind: 'add' | 'del', lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind, text }))
 
 /** `table[i][j]`: the length of the longest common subsequence from i and j on. */
-function longestCommon(old: readonly string[], fresh: readonly string[]): Uint16Array[] {
+function commonSubsequenceTable(old: readonly string[], fresh: readonly string[]): Uint16Array[] {
   const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1))
   for (let i = old.length - 1; i >= 0; i -= 1)
     for (let j = fresh.length - 1; j >= 0; j -= 1) {
       const row = table[i]
       if (row)
-        row[j] = old[i] === fresh[j] ? at(table, i + 1, j + 1) + 1 : Math.max(at(table, i + 1, j), at(table, i, j + 1))
+        row[j] = old[i] === fresh[j] ? tableValue(table, i + 1, j + 1) + 1 : Math.max(tableValue(table, i + 1, j), tableValue(table, i, j + 1))
     }
   return table
 }
 
-const at = (table: readonly Uint16Array[], i: number, j: number): number => table[i]?.[j] ?? 0
+const tableValue = (table: readonly Uint16Array[], i: number, j: number): number => table[i]?.[j] ?? 0
 
-function walk(old: readonly string[], fresh: readonly string[], table: readonly Uint16Array[]): DiffLine[] {
+function walkTable(old: readonly string[], fresh: readonly string[], table: readonly Uint16Array[]): DiffLine[] {
   const lines: DiffLine[] = []
   let i = 0
   let j = 0
@@ -40,7 +40,7 @@ function walk(old: readonly string[], fresh: readonly string[], table: readonly 
       lines.push({ kind: 'same', text: before })
       i += 1
       j += 1
-    } else if (before !== undefined && (after === undefined || at(table, i + 1, j) >= at(table, i, j + 1))) {
+    } else if (before !== undefined && (after === undefined || tableValue(table, i + 1, j) >= tableValue(table, i, j + 1))) {
       lines.push({ kind: 'del', text: before })
       i += 1
     } else {
@@ -52,7 +52,7 @@ function walk(old: readonly string[], fresh: readonly string[], table: readonly 
 }
 
 /** The lines of a unified patch, without the file names. */
-export const linesOfPatch = (patch: string): DiffLine[] =>
+export const parsePatchLines = (patch: string): DiffLine[] =>
   patch
     .replace(/\n$/, '')
     .split('\n')
@@ -66,7 +66,7 @@ export const linesOfPatch = (patch: string): DiffLine[] =>
       return [{ kind: 'same', text: line.slice(1) }]
     })
 
-export const sizeOf = (lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } => ({
+export const countDiffLines = (lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } => ({
   added: lines.filter(({ kind }) => kind === 'add').length,
   removed: lines.filter(({ kind }) => kind === 'del').length,
 })

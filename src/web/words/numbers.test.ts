@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, bytes, cap, count, duration, money, roughly, stopwatch } from './numbers.ts'
+import { formatAgo, formatBytes, formatCap, formatCount, formatDurationShort, formatUsd, formatRoughly, formatStopwatch } from './numbers.ts'
 
 describe('number formats', () => {
   it.each([
@@ -10,11 +10,11 @@ describe('number formats', () => {
     [3 * 86_400_000, '3 d'],
     [-5, '0 s'],
   ])('formats %d ms as %s', (ms, words) => {
-    expect(duration(ms)).toBe(words)
+    expect(formatDurationShort(ms)).toBe(words)
   })
 
   it('formats an age, and never a time in the future', () => {
-    expect([ago(1000, 1500), ago(0, 90_000), ago(5000, 0), roughly(50 * 3_600_000)]).toEqual([
+    expect([formatAgo(1000, 1500), formatAgo(0, 90_000), formatAgo(5000, 0), formatRoughly(50 * 3_600_000)]).toEqual([
       'just now',
       '2 min ago',
       'just now',
@@ -23,7 +23,7 @@ describe('number formats', () => {
   })
 
   it('distinguishes unknown cost from zero cost', () => {
-    expect([money(null), money(0), money(0.001), money(1234.5), cap(10), cap(2.5)]).toEqual([
+    expect([formatUsd(null), formatUsd(0), formatUsd(0.001), formatUsd(1234.5), formatCap(10), formatCap(2.5)]).toEqual([
       'unpriced',
       '$0.00',
       '<$0.01',
@@ -34,7 +34,7 @@ describe('number formats', () => {
   })
 
   it('shortens counts and sizes', () => {
-    expect([count(212), count(4100), count(38_000), count(1_940_000), bytes(182e9), bytes(0)]).toEqual([
+    expect([formatCount(212), formatCount(4100), formatCount(38_000), formatCount(1_940_000), formatBytes(182e9), formatBytes(0)]).toEqual([
       '212',
       '4.1 k',
       '38 k',
@@ -45,6 +45,6 @@ describe('number formats', () => {
   })
 
   it('counts the time inside an iteration like a stopwatch', () => {
-    expect([stopwatch(31_000), stopwatch(3_725_000), stopwatch(-1)]).toEqual(['00:31', '1:02:05', '00:00'])
+    expect([formatStopwatch(31_000), formatStopwatch(3_725_000), formatStopwatch(-1)]).toEqual(['00:31', '1:02:05', '00:00'])
   })
 })

@@ -1,12 +1,12 @@
-import type { AgentRow } from '../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../contract/fleet/agent.ts'
 import type { SprintStatus } from '../../contract/progress.ts'
 import type { Tone } from './tone.ts'
 
 /** The counters of the fleet page, which filter it. */
-export type Group = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'
+export type SituationGroup = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'
 
-export type Situation = {
-  readonly group: Group
+export type AgentSituation = {
+  readonly group: SituationGroup
   readonly tone: Tone
   /** Bold: the current state. */
   readonly label: string
@@ -20,7 +20,7 @@ export type Situation = {
 const dayMs = 86_400_000
 
 /** The situation of an agent, from its sprint, its own state and its machine's connection. Unknown is not failed. */
-export function situationOf(row: AgentRow, now: number): Situation {
+export function describeSituation(row: FleetRow, now: number): AgentSituation {
   const { agent, machine, sprint } = row
   if (sprint?.question)
     return { group: 'needs-you', tone: 'warn', label: `asks: ${sprint.question.reason}`, asks: true }
@@ -28,16 +28,16 @@ export function situationOf(row: AgentRow, now: number): Situation {
   if (atWork && !machine.reachable)
     return { group: 'resting', tone: 'bad', label: `Unknown: ${machine.name} is not responding`, unknown: true }
   if (sprint && (agent.state !== 'running' || agent.inRalphMode || sprint.status === 'in-progress')) {
-    const found = bySprint(sprint.status, now - sprint.updatedAt < dayMs)
+    const found = situationBySprint(sprint.status, now - sprint.updatedAt < dayMs)
     if (found) return found.label === 'Running' ? { ...found, label: withMode('Running', sprint.mode) } : found
   }
-  return byAgent(row)
+  return situationByAgent(row)
 }
 
 const withMode = (label: string, mode: string | undefined): string =>
   mode === undefined ? label : `${label} · ${mode}`
 
-function bySprint(status: SprintStatus, recent: boolean): Situation | undefined {
+function situationBySprint(status: SprintStatus, recent: boolean): AgentSituation | undefined {
   switch (status) {
     case 'in-progress':
       return { group: 'running', tone: 'info', label: 'Running', live: true }
@@ -61,7 +61,7 @@ function bySprint(status: SprintStatus, recent: boolean): Situation | undefined 
   }
 }
 
-function byAgent({ agent, machine }: AgentRow): Situation {
+function situationByAgent({ agent, machine }: FleetRow): AgentSituation {
   if (agent.state === 'failed') return { group: 'failed', tone: 'bad', label: 'Failed' }
   if (agent.state === 'creating') return { group: 'resting', tone: 'quiet', label: 'Creating', live: true }
   if (agent.state === 'archived') return { group: 'resting', tone: 'quiet', label: 'Archived' }
@@ -98,14 +98,14 @@ export const statusTone: Readonly<Record<SprintStatus, Tone>> = {
   interrupted: 'quiet',
 }
 
-const rank: Readonly<Record<Group, number>> = { 'needs-you': 0, failed: 1, parked: 2, running: 3, resting: 4 }
+const rank: Readonly<Record<SituationGroup, number>> = { 'needs-you': 0, failed: 1, parked: 2, running: 3, resting: 4 }
 
 /**
  * Most urgent first: the longest-waiting question, failures, parked, then running by how long they have been silent.
  */
-export function byNeed(rows: readonly AgentRow[], now: number): AgentRow[] {
+export function sortByNeed(rows: readonly FleetRow[], now: number): FleetRow[] {
   const weighed = rows.map((row) => {
-    const { group, unknown } = situationOf(row, now)
+    const { group, unknown } = describeSituation(row, now)
     const since = row.sprint?.question?.askedAt ?? row.lastEventAt ?? row.agent.createdAt
     return { row, rank: unknown === true ? 1.5 : rank[group], since }
   })

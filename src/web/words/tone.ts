@@ -1,7 +1,7 @@
 /** The meaning of each colour. Nothing else is coloured. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'accent' | 'quiet'
 
-export const fillOf: Readonly<Record<Tone, string>> = {
+export const fillClasses: Readonly<Record<Tone, string>> = {
   ok: 'bg-ok-fill',
   warn: 'bg-warn-fill',
   bad: 'bg-bad-fill',
@@ -10,7 +10,7 @@ export const fillOf: Readonly<Record<Tone, string>> = {
   quiet: 'bg-line-strong',
 }
 
-export const textOf: Readonly<Record<Tone, string>> = {
+export const textClasses: Readonly<Record<Tone, string>> = {
   ok: 'text-ok',
   warn: 'text-warn',
   bad: 'text-bad',
@@ -19,7 +19,7 @@ export const textOf: Readonly<Record<Tone, string>> = {
   quiet: 'text-faint',
 }
 
-export const groundOf: Readonly<Record<Tone, string>> = {
+export const groundClasses: Readonly<Record<Tone, string>> = {
   ok: 'bg-ok-bg text-ok',
   warn: 'bg-warn-bg text-warn',
   bad: 'bg-bad-bg text-bad',

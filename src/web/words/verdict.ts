@@ -1,12 +1,12 @@
 import type { IterationRecord, Verdict } from '../../contract/progress.ts'
 import type { Tone } from './tone.ts'
 
-export type Sign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'goal'
+export type VerdictSign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'goal'
 
-export type Seen = { readonly sign: Sign; readonly tone: Tone; readonly words: string }
+export type VerdictBadge = { readonly sign: VerdictSign; readonly tone: Tone; readonly words: string }
 
 /** The glyph of an iteration and its words. */
-export function seen({ verdict, changed }: { verdict?: Verdict | undefined; changed?: boolean | undefined }): Seen {
+export function verdictBadge({ verdict, changed }: { verdict?: Verdict | undefined; changed?: boolean | undefined }): VerdictBadge {
   switch (verdict) {
     case undefined:
       return { sign: 'now', tone: 'accent', words: 'running' }
@@ -34,8 +34,8 @@ export function seen({ verdict, changed }: { verdict?: Verdict | undefined; chan
 }
 
 /** `claimed goal-complete, refused: npm test` */
-export function verdictSentence(record: Pick<IterationRecord, 'verdict' | 'changed' | 'checks' | 'review'>): string {
-  const { words } = seen(record)
+export function describeVerdict(record: Pick<IterationRecord, 'verdict' | 'changed' | 'checks' | 'review'>): string {
+  const { words } = verdictBadge(record)
   const red = (record.checks ?? []).filter(({ passed }) => !passed).map(({ name }) => name)
   if (record.verdict !== 'refused') return words
   return red.length > 0 ? `${words}: ${red.join(', ')}` : `${words} by the review`

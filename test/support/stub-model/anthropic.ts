@@ -1,4 +1,4 @@
-import { type Body, type Dialect, type Message, namesIn, newId, pieces, type ServerSentEvent } from './dialect.ts'
+import { type JsonBody, type Dialect, type Message, listNames, newId, pieces, type ServerSentEvent } from './dialect.ts'
 
 const errorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -10,12 +10,12 @@ const errorTypes: Readonly<Record<number, string>> = {
 export const anthropic: Dialect = {
   name: 'anthropic',
   answers: (path) => path.startsWith('/v1/messages'),
-  tools: ({ tools }) => namesIn(tools),
+  tools: ({ tools }) => listNames(tools),
   stream: (message, { body }) => {
     const { usage } = message
-    const blocks = blocksOf(message)
+    const blocks = formatBlocks(message)
     return [
-      say('message_start', { message: { ...shell(message, body), usage: { ...usageOf(usage), output_tokens: 1 } } }),
+      say('message_start', { message: { ...shell(message, body), usage: { ...formatUsage(usage), output_tokens: 1 } } }),
       ...blocks.flatMap(streamBlock),
       say('message_delta', {
         delta: { stop_reason: stopReason(message), stop_sequence: null },
@@ -26,7 +26,7 @@ export const anthropic: Dialect = {
   },
   whole: (message, { body }) => ({
     ...shell(message, body),
-    content: blocksOf(message),
+    content: formatBlocks(message),
     stop_reason: stopReason(message),
   }),
   error: ({ status, message = `refused with ${status}` }) => ({
@@ -38,9 +38,9 @@ export const anthropic: Dialect = {
 type Block = { readonly type: 'text'; readonly text: string } | ToolUse
 type ToolUse = { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: unknown }
 
-const say = (type: string, rest: Body): ServerSentEvent => ({ event: type, data: { type, ...rest } })
+const say = (type: string, rest: JsonBody): ServerSentEvent => ({ event: type, data: { type, ...rest } })
 
-const shell = ({ usage }: Message, { model }: Body) => ({
+const shell = ({ usage }: Message, { model }: JsonBody) => ({
   id: newId('msg'),
   type: 'message',
   role: 'assistant',
@@ -48,17 +48,17 @@ const shell = ({ usage }: Message, { model }: Body) => ({
   content: [],
   stop_reason: null,
   stop_sequence: null,
-  usage: usageOf(usage),
+  usage: formatUsage(usage),
 })
 
-const usageOf = ({ input, output }: Message['usage']) => ({
+const formatUsage = ({ input, output }: Message['usage']) => ({
   input_tokens: input,
   output_tokens: output,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,
 })
 
-const blocksOf = ({ text, calls }: Message): readonly Block[] => [
+const formatBlocks = ({ text, calls }: Message): readonly Block[] => [
   ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
   ...calls.map(({ name, input }) => ({ type: 'tool_use' as const, id: newId('toolu'), name, input })),
 ]

@@ -13,21 +13,21 @@ export type ToolCall = { readonly name: string; readonly input: Readonly<Record<
 export type ServerSentEvent = { readonly event?: string; readonly data: unknown }
 
 /** A parsed request. */
-export type Asked = { readonly path: string; readonly body: Body }
-export type Body = Readonly<Record<string, unknown>>
+export type ModelCall = { readonly path: string; readonly body: JsonBody }
+export type JsonBody = Readonly<Record<string, unknown>>
 
 /** The wire format of one API. */
 export type Dialect = {
   readonly name: string
   readonly answers: (path: string) => boolean
   /** Names of the tools on offer; requests without tools (titles, routing) are not turns of the agent. */
-  readonly tools: (body: Body) => readonly string[]
+  readonly tools: (body: JsonBody) => readonly string[]
   /** A streamed answer. */
-  readonly stream: (message: Message, asked: Asked) => readonly ServerSentEvent[]
+  readonly stream: (message: Message, asked: ModelCall) => readonly ServerSentEvent[]
   /** The same, not streamed; absent if no program asks for it. */
-  readonly whole?: (message: Message, asked: Asked) => unknown
+  readonly whole?: (message: Message, asked: ModelCall) => unknown
   /** The answer to a request that is not a turn. */
-  readonly aside?: (asked: Asked) => string
+  readonly aside?: (asked: ModelCall) => string
   readonly error: (refusal: Refusal) => unknown
 }
 
@@ -38,9 +38,9 @@ export const newId = (prefix: string): string => `${prefix}_${++count}`
 /** Small enough that an answer has more than one chunk. */
 export const pieces = (text: string): readonly string[] => text.match(/[\s\S]{1,40}/g) ?? []
 
-export const objectsIn = (value: unknown): readonly Body[] => (Array.isArray(value) ? value.filter(isBody) : [])
+export const listObjects = (value: unknown): readonly JsonBody[] => (Array.isArray(value) ? value.filter(isBody) : [])
 
-export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
+export const isBody = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null
 
-export const namesIn = (value: unknown): readonly string[] =>
-  objectsIn(value).flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
+export const listNames = (value: unknown): readonly string[] =>
+  listObjects(value).flatMap(({ name }) => (typeof name === 'string' ? [name] : []))

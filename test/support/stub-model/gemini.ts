@@ -1,12 +1,12 @@
 import {
-  type Asked,
-  type Body,
+  type ModelCall,
+  type JsonBody,
   type Dialect,
   isBody,
   type Message,
-  namesIn,
+  listNames,
   newId,
-  objectsIn,
+  listObjects,
   pieces,
 } from './dialect.ts'
 
@@ -20,24 +20,24 @@ const statuses: Readonly<Record<number, string>> = {
 export const gemini: Dialect = {
   name: 'gemini',
   answers: (path) => /:(?:streamGenerateContent|generateContent)$/.test(path),
-  tools: ({ tools }) => objectsIn(tools).flatMap(({ functionDeclarations }) => namesIn(functionDeclarations)),
+  tools: ({ tools }) => listObjects(tools).flatMap(({ functionDeclarations }) => listNames(functionDeclarations)),
   stream: (message, asked) => [
     ...pieces(message.text ?? '').map((text) => ({ data: answer([{ text }], message, asked) })),
-    ...callsOf(message).map((call) => ({ data: answer([call], message, asked) })),
+    ...formatCalls(message).map((call) => ({ data: answer([call], message, asked) })),
     { data: { ...answer([{ text: '' }], message, asked, 'STOP') } },
   ],
-  whole: (message, asked) => answer([{ text: message.text ?? '' }, ...callsOf(message)], message, asked, 'STOP'),
+  whole: (message, asked) => answer([{ text: message.text ?? '' }, ...formatCalls(message)], message, asked, 'STOP'),
   aside: ({ body }) =>
-    JSON.stringify(Object.fromEntries(propertiesOf(body).map(([name, schema]) => [name, some(schema)]))),
+    JSON.stringify(Object.fromEntries(readProperties(body).map(([name, schema]) => [name, some(schema)]))),
   error: ({ status, message = `refused with ${status}` }) => ({
     error: { code: status, message, status: statuses[status] ?? 'UNKNOWN' },
   }),
 }
 
-const callsOf = ({ calls }: Message): readonly Body[] =>
+const formatCalls = ({ calls }: Message): readonly JsonBody[] =>
   calls.map(({ name, input }) => ({ functionCall: { name, args: input } }))
 
-function answer(parts: readonly Body[], { usage }: Message, { path }: Asked, finishReason?: string): Body {
+function answer(parts: readonly JsonBody[], { usage }: Message, { path }: ModelCall, finishReason?: string): JsonBody {
   return {
     candidates: [{ index: 0, content: { role: 'model', parts }, ...(finishReason && { finishReason }) }],
     modelVersion: /models\/([^:]+):/.exec(path)?.[1],
@@ -51,16 +51,16 @@ function answer(parts: readonly Body[], { usage }: Message, { path }: Asked, fin
 }
 
 /** The router and the like ask for JSON of a given form. */
-function propertiesOf({ generationConfig }: Body): readonly (readonly [string, Body])[] {
+function readProperties({ generationConfig }: JsonBody): readonly (readonly [string, JsonBody])[] {
   const config = isBody(generationConfig) ? generationConfig : {}
   const schema = config['responseJsonSchema'] ?? config['responseSchema']
   const properties = isBody(schema) ? schema['properties'] : undefined
   return isBody(properties)
-    ? Object.entries(properties).filter((entry): entry is [string, Body] => isBody(entry[1]))
+    ? Object.entries(properties).filter((entry): entry is [string, JsonBody] => isBody(entry[1]))
     : []
 }
 
-function some({ type, enum: choices }: Body): unknown {
+function some({ type, enum: choices }: JsonBody): unknown {
   if (Array.isArray(choices)) return choices[0]
   return /number|integer/i.test(String(type)) ? 1 : /bool/i.test(String(type)) ? false : 'some'
 }

@@ -1,13 +1,13 @@
-import { type Body, type Dialect, isBody, newId, objectsIn, pieces } from './dialect.ts'
+import { type JsonBody, type Dialect, isBody, newId, listObjects, pieces } from './dialect.ts'
 
 /** Chat Completions, as OpenCode and every "OpenAI-compatible" program speaks it. */
 export const openaiChat: Dialect = {
   name: 'openai-chat',
   answers: (path) => path.endsWith('/chat/completions'),
-  tools: ({ tools }) => objectsIn(tools).flatMap(({ function: tool }) => (isBody(tool) ? [String(tool['name'])] : [])),
+  tools: ({ tools }) => listObjects(tools).flatMap(({ function: tool }) => (isBody(tool) ? [String(tool['name'])] : [])),
   stream: ({ text = '', calls, usage }, { body }) => {
-    const chunk = (rest: Body) => ({ data: { ...base(body), ...rest } })
-    const delta = (change: Body) => chunk({ choices: [{ index: 0, delta: change, finish_reason: null }] })
+    const chunk = (rest: JsonBody) => ({ data: { ...base(body), ...rest } })
+    const delta = (change: JsonBody) => chunk({ choices: [{ index: 0, delta: change, finish_reason: null }] })
     return [
       delta({ role: 'assistant', content: '' }),
       ...pieces(text).map((content) => delta({ content })),
@@ -35,4 +35,4 @@ export const openaiChat: Dialect = {
   }),
 }
 
-const base = ({ model }: Body) => ({ id: newId('chat'), object: 'chat.completion.chunk', created: 0, model })
+const base = ({ model }: JsonBody) => ({ id: newId('chat'), object: 'chat.completion.chunk', created: 0, model })

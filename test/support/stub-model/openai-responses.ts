@@ -1,10 +1,10 @@
 import {
-  type Body,
+  type JsonBody,
   type Dialect,
   isBody,
   type Message,
   newId,
-  objectsIn,
+  listObjects,
   pieces,
   type ServerSentEvent,
   type ToolCall,
@@ -21,11 +21,11 @@ export const openaiResponses: Dialect = {
   name: 'openai-responses',
   answers: (path) => path.endsWith('/responses'),
   tools: ({ tools }) =>
-    objectsIn(tools).flatMap(({ type, name, tools: inner }) =>
-      type === 'namespace' ? objectsIn(inner).map((tool) => String(tool['name'])) : [String(name ?? type)],
+    listObjects(tools).flatMap(({ type, name, tools: inner }) =>
+      type === 'namespace' ? listObjects(inner).map((tool) => String(tool['name'])) : [String(name ?? type)],
     ),
   stream: (message, { body }) => {
-    const output = itemsOf(message)
+    const output = formatItems(message)
     const response = { id: newId('resp'), object: 'response', model: body['model'], error: null, output: [] }
     const { input, output: out } = message.usage
     const usage = { input_tokens: input, output_tokens: out, total_tokens: input + out }
@@ -41,9 +41,9 @@ export const openaiResponses: Dialect = {
   },
 }
 
-const say = (type: string, rest: Body): ServerSentEvent => ({ event: type, data: { type, ...rest } })
+const say = (type: string, rest: JsonBody): ServerSentEvent => ({ event: type, data: { type, ...rest } })
 
-const itemsOf = ({ text, calls }: Message): readonly Body[] => [
+const formatItems = ({ text, calls }: Message): readonly JsonBody[] => [
   ...(text === undefined
     ? []
     : [
@@ -58,15 +58,15 @@ const itemsOf = ({ text, calls }: Message): readonly Body[] => [
   ...calls.map(callItem),
 ]
 
-function callItem({ name, input }: ToolCall): Body {
+function callItem({ name, input }: ToolCall): JsonBody {
   const call = { call_id: newId('call'), name, status: 'completed' }
   if (typeof input === 'string') return { type: 'custom_tool_call', id: newId('ctc'), ...call, input }
   return { type: 'function_call', id: newId('fc'), ...call, arguments: JSON.stringify(input) }
 }
 
-function streamItem(item: Body, index: number): ServerSentEvent[] {
+function streamItem(item: JsonBody, index: number): ServerSentEvent[] {
   const at = { item_id: item['id'], output_index: index }
-  const text = isBody(objectsIn(item['content'])[0]) ? String(objectsIn(item['content'])[0]?.['text']) : ''
+  const text = isBody(listObjects(item['content'])[0]) ? String(listObjects(item['content'])[0]?.['text']) : ''
   const started = item['type'] === 'message' ? { ...item, status: 'in_progress', content: [] } : item
   return [
     say('response.output_item.added', { output_index: index, item: started }),

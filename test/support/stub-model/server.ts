@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { anthropic } from './anthropic.ts'
-import { type Asked, type Body, type Dialect, isBody, type Message } from './dialect.ts'
+import { type ModelCall, type JsonBody, type Dialect, isBody, type Message } from './dialect.ts'
 import { gemini } from './gemini.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
@@ -13,7 +13,7 @@ import { type Answer, defaultUsage, type Fault, type Refusal, type Turn } from '
 const dialects: readonly Dialect[] = [anthropic, openaiResponses, openaiChat, gemini]
 
 /** One request of an agent for its next turn. */
-export type Request = {
+export type ModelRequest = {
   readonly at: number
   /** The whole request as text: everything that the model received is somewhere in it. */
   readonly text: string
@@ -23,7 +23,7 @@ export type Request = {
 export type StubModel = {
   readonly url: string
   /** In the order of their arrival, without those that are not turns (titles, routing). */
-  readonly requests: readonly Request[]
+  readonly requests: readonly ModelRequest[]
   /** Requests that the server did not understand: a test that passes in spite of them is lucky. */
   readonly surprises: readonly string[]
   readonly close: () => Promise<void>
@@ -34,7 +34,7 @@ export type StubModel = {
  * it called.
  */
 export async function startStubModel(turns: readonly Turn[]): Promise<StubModel> {
-  const requests: Request[] = []
+  const requests: ModelRequest[] = []
   const surprises: string[] = []
   const server = createServer((request, response) => {
     void handle(request, response).catch((error: unknown) => {
@@ -54,7 +54,7 @@ export async function startStubModel(turns: readonly Turn[]): Promise<StubModel>
     const turn = turns[Math.min(requests.length, turns.length - 1)] ?? { text: '' }
     requests.push({ at: Date.now(), text: JSON.stringify(asked.body), turn })
     if ('status' in turn) return refuse(response, turn, dialect)
-    const message = 'midway' in turn ? cutShort : messageOf(turn, offered)
+    const message = 'midway' in turn ? cutShort : formatMessage(turn, offered)
     return answer(response, message, { dialect, asked, ...('midway' in turn && { fault: turn }) })
   }
 
@@ -76,13 +76,13 @@ export async function startStubModel(turns: readonly Turn[]): Promise<StubModel>
 
 const cutShort: Message = { text: 'I am going to say something and then '.repeat(3), calls: [], usage: defaultUsage }
 
-const messageOf = ({ text, calls = [], usage = defaultUsage }: Answer, offered: readonly string[]): Message => ({
+const formatMessage = ({ text, calls = [], usage = defaultUsage }: Answer, offered: readonly string[]): Message => ({
   text,
   calls: calls.map((call) => toolCall(call, offered)),
   usage,
 })
 
-const aside = (dialect: Dialect, asked: Asked): Message => ({
+const aside = (dialect: Dialect, asked: ModelCall): Message => ({
   text: dialect.aside?.(asked) ?? 'A title',
   calls: [],
   usage: defaultUsage,
@@ -92,7 +92,7 @@ function refuse(response: ServerResponse, refusal: Refusal, dialect: Dialect): v
   sendJson(response, refusal.status, refusal.body ?? dialect.error(refusal), refusal.headers)
 }
 
-type Context = { readonly dialect: Dialect; readonly asked: Asked; readonly fault?: Fault }
+type Context = { readonly dialect: Dialect; readonly asked: ModelCall; readonly fault?: Fault }
 
 /** A fault happens after the text has begun. */
 function answer(response: ServerResponse, message: Message, { dialect, asked, fault }: Context): void {
@@ -112,10 +112,10 @@ function answer(response: ServerResponse, message: Message, { dialect, asked, fa
   else if (fault.midway === 'drop') response.write('', () => response.socket?.resetAndDestroy())
 }
 
-const isWhole = ({ path, body }: Asked): boolean =>
+const isWhole = ({ path, body }: ModelCall): boolean =>
   path.includes(':') ? path.endsWith(':generateContent') : body['stream'] !== true
 
-function sendJson(response: ServerResponse, status: number, body: unknown, headers: Body = {}): void {
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: JsonBody = {}): void {
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
   response.writeHead(status, { 'content-type': 'application/json', ...given })
   response.end(JSON.stringify(body))

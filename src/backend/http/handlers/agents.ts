@@ -1,23 +1,23 @@
 import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
-import { done } from '../../../contract/fleet/page.ts'
+import { doneResponse } from '../../../contract/fleet/page.ts'
 import { agents } from '../../database/agent.ts'
 import { archiveAgent, createAgent, resetAgent } from '../../fleet/agents.ts'
-import { announce } from '../../fleet/announce.ts'
-import { placeFor } from '../../fleet/place.ts'
+import { recordRowChanges } from '../../fleet/announce.ts'
+import { chooseMachine } from '../../fleet/place.ts'
 import type { Fleet } from '../../fleet/ports.ts'
-import { cancelPrompt, interruptAgent, movePrompt, queuePrompt } from '../../fleet/prompts.ts'
+import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../fleet/prompts.ts'
 import { startRalphMode, stopRalphMode } from '../../fleet/ralph-mode.ts'
 import { lockAgent } from '../../fleet/rows.ts'
-import { estimateOf, listAgents, listConversations, listPrompts, sharedRows } from '../../views/agents.ts'
+import { readEstimate, listAgents, listConversations, listPrompts, listSharedRows } from '../../views/agents.ts'
 import { listEvents } from '../../views/sprints.ts'
 import { showAgent, showPrompt } from '../../views/show.ts'
-import type { Handlers } from '../call.ts'
-import { askerOf, viewerOf } from './viewer.ts'
+import type { RouteHandlers } from '../call.ts'
+import { toRequester, toViewer } from './viewer.ts'
 
-type Managing = Pick<Handlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
-type Working = Pick<
-  Handlers,
+type ManagementRoute = Pick<RouteHandlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
+type WorkRoute = Pick<
+  RouteHandlers,
   | 'startRalphMode'
   | 'stopRalphMode'
   | 'interruptAgent'
@@ -28,28 +28,28 @@ type Working = Pick<
   | 'cancelPrompt'
   | 'movePrompt'
 >
-type Looking = Pick<Handlers, 'listConversations' | 'listNotes' | 'detectChecks' | 'estimate'>
+type ReadRoute = Pick<RouteHandlers, 'listConversations' | 'listNotes' | 'detectChecks' | 'estimate'>
 
-export const agentHandlers = (fleet: Fleet): Managing & Working & Looking => ({
-  ...managing(fleet),
-  ...working(fleet),
-  ...looking(fleet),
+export const agentHandlers = (fleet: Fleet): ManagementRoute & WorkRoute & ReadRoute => ({
+  ...managementHandlers(fleet),
+  ...workHandlers(fleet),
+  ...readHandlers(fleet),
 })
 
-const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
+const agentAccessError = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
-const managing = (fleet: Fleet): Managing => {
+const managementHandlers = (fleet: Fleet): ManagementRoute => {
   const { db } = fleet.database
   const now = () => fleet.clock.now()
   return {
-    listAgents: ({ query, who }) => listAgents(db, viewerOf(who), query, now()),
+    listAgents: ({ query, who }) => listAgents(db, toViewer(who), query, now()),
     createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...wanted }, who }) => {
-      const place = machineId ?? (await placeFor(fleet, { program, labels })).id
-      return showAgent(await createAgent(fleet, { ...wanted, program, labels, machineId: place }, askerOf(who)))
+      const place = machineId ?? (await chooseMachine(fleet, { program, labels })).id
+      return showAgent(await createAgent(fleet, { ...wanted, program, labels, machineId: place }, toRequester(who)))
     },
     getAgent: async ({ ids, level = 'read' }) => {
-      const row = (await sharedRows(db, [ids.agentId], now())).get(ids.agentId)
-      if (!row) throw missing()
+      const row = (await listSharedRows(db, [ids.agentId], now())).get(ids.agentId)
+      if (!row) throw agentAccessError()
       return { ...row, access: level }
     },
     changeAgent: ({ ids: { agentId }, body: { name, program, model } }) =>
@@ -61,16 +61,16 @@ const managing = (fleet: Fleet): Managing => {
           ...(model !== undefined && { model }),
         }
         if (Object.keys(fields).length > 0) await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
-        await announce(fleet, tx, { kind: 'agent', agentId })
+        await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
         return showAgent({ ...agent, ...fields })
       }),
     archiveAgent: async ({ ids }) => showAgent(await archiveAgent(fleet, ids.agentId)),
   }
 }
 
-const working = (fleet: Fleet): Working => ({
+const workHandlers = (fleet: Fleet): WorkRoute => ({
   startRalphMode: async ({ ids, body, who }) => {
-    const { agent, sprintId } = await startRalphMode(fleet, ids.agentId, body, askerOf(who))
+    const { agent, sprintId } = await startRalphMode(fleet, ids.agentId, body, toRequester(who))
     return { success: true, agent: showAgent(agent), sprintId }
   },
   stopRalphMode: async ({ ids, body }) => ({
@@ -79,29 +79,29 @@ const working = (fleet: Fleet): Working => ({
   }),
   interruptAgent: async ({ ids }) => {
     await interruptAgent(fleet, ids.agentId)
-    return done
+    return doneResponse
   },
   resetAgent: async ({ ids }) => {
     await resetAgent(fleet, ids.agentId)
-    return done
+    return doneResponse
   },
   listPrompts: ({ ids, query }) => listPrompts(fleet.database.db, ids.agentId, query),
   listPromptEvents: ({ ids, query }) => listEvents(fleet.database.db, ids, query),
-  queuePrompt: async ({ ids, body, who }) => showPrompt(await queuePrompt(fleet, ids.agentId, body, askerOf(who))),
+  queuePrompt: async ({ ids, body, who }) => showPrompt(await enqueuePrompt(fleet, ids.agentId, body, toRequester(who))),
   cancelPrompt: async ({ ids }) => showPrompt(await cancelPrompt(fleet, ids.agentId, ids.promptId)),
   movePrompt: async ({ ids, body }) => showPrompt(await movePrompt(fleet, ids.agentId, ids.promptId, body.before)),
 })
 
-const looking = (fleet: Fleet): Looking => {
+const readHandlers = (fleet: Fleet): ReadRoute => {
   const { db } = fleet.database
   const machineOf = async (agentId: string): Promise<string> => {
     const [row] = await db.select({ id: agents.machineId }).from(agents).where(eq(agents.id, agentId))
-    if (!row) throw missing()
+    if (!row) throw agentAccessError()
     return row.id
   }
   return {
     listConversations: ({ ids, query }) => listConversations(db, ids.agentId, query),
-    estimate: ({ ids }) => estimateOf(db, ids.agentId),
+    estimate: ({ ids }) => readEstimate(db, ids.agentId),
     listNotes: async ({ ids: { agentId } }) => {
       const machineId = await machineOf(agentId)
       const { directory, files } = await fleet.machines.ask(machineId, 'notes', { agentId })

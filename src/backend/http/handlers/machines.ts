@@ -2,14 +2,14 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import type { Machine } from '../../../contract/fleet/machine.ts'
 import { machines } from '../../database/machine.ts'
-import { announce } from '../../fleet/announce.ts'
-import { pumpMachine } from '../../fleet/machines.ts'
+import { recordRowChanges } from '../../fleet/announce.ts'
+import { dispatchMachine } from '../../fleet/machines.ts'
 import type { Fleet } from '../../fleet/ports.ts'
-import { listMachines, machineById } from '../../views/machines.ts'
-import type { Handlers } from '../call.ts'
+import { listMachines, findMachine } from '../../views/machines.ts'
+import type { RouteHandlers } from '../call.ts'
 
 /** Operations of the machine listener. */
-export interface MachineDoor {
+export interface MachineAdmission {
   readonly token: (wanted: {
     readonly name?: string | undefined
     readonly labels?: readonly string[] | undefined
@@ -20,21 +20,21 @@ export interface MachineDoor {
   readonly revoke: (machineId: string) => Promise<void>
 }
 
-type Answered = Pick<
-  Handlers,
+type MachineRoute = Pick<
+  RouteHandlers,
   'listMachines' | 'makeJoinToken' | 'changeMachine' | 'revokeMachine' | 'updateMachine' | 'preflight'
 >
 
-export function machineHandlers(fleet: Fleet, door: MachineDoor, backendVersion: string): Answered {
+export function machineRouteHandlers(fleet: Fleet, admission: MachineAdmission, backendVersion: string): MachineRoute {
   const { db } = fleet.database
   const found = async (machineId: string): Promise<Machine> => {
-    const machine = await machineById(db, machineId, fleet.clock.now())
+    const machine = await findMachine(db, machineId, fleet.clock.now())
     if (!machine) throw new RalphError('NOT_FOUND', 'not found, or you have no access')
     return machine
   }
   return {
     listMachines: async () => ({ items: await listMachines(db, fleet.clock.now()) }),
-    makeJoinToken: ({ body, who }) => door.token({ ...body, createdBy: who.user.id }),
+    makeJoinToken: ({ body, who }) => admission.token({ ...body, createdBy: who.user.id }),
     changeMachine: async ({ ids: { machineId }, body }) => {
       const { status } = await found(machineId)
       if (status === 'revoked') throw new RalphError('MACHINE_REFUSED', 'a revoked machine must join again')
@@ -43,16 +43,16 @@ export function machineHandlers(fleet: Fleet, door: MachineDoor, backendVersion:
       const fields = { ...given, ...(body.status === 'active' && { alarm: null }) }
       await fleet.database.transaction(async (tx) => {
         if (Object.keys(fields).length > 0) await tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
-        await announce(fleet, tx, { kind: 'machine', machineId })
+        await recordRowChanges(fleet, tx, { kind: 'machine', machineId })
       })
-      await pumpMachine(fleet, machineId)
+      await dispatchMachine(fleet, machineId)
       return found(machineId)
     },
     revokeMachine: async ({ ids: { machineId } }) => {
       const { local } = await found(machineId)
       if (local) throw new RalphError('MACHINE_REFUSED', 'the backend itself runs on this machine')
-      await door.revoke(machineId)
-      await fleet.database.transaction(async (tx) => announce(fleet, tx, { kind: 'machine', machineId }))
+      await admission.revoke(machineId)
+      await fleet.database.transaction(async (tx) => recordRowChanges(fleet, tx, { kind: 'machine', machineId }))
       return found(machineId)
     },
     updateMachine: async ({ ids: { machineId }, body: { version = backendVersion } }) => {

@@ -1,20 +1,20 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
-import { done } from '../../../contract/fleet/page.ts'
+import { doneResponse } from '../../../contract/fleet/page.ts'
 import type { ApiToken, AuditEntry } from '../../../contract/fleet/user.ts'
 import type { Webhook } from '../../../contract/fleet/webhook.ts'
 import { audit } from '../../database/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { access, apiTokens, users } from '../../database/user.ts'
 import { deliveries, webhooks } from '../../database/webhook.ts'
-import { showDelivery, type Sender } from '../../notifications/notifications.ts'
-import { decodeCursor, olderThan, pageFrom } from '../../views/cursor.ts'
-import type { Handlers } from '../call.ts'
-import { hashOf, secret, userOf } from '../identity.ts'
+import { showDelivery, type NotificationSender } from '../../notifications/notifications.ts'
+import { decodeCursor, olderThan, toPage } from '../../views/cursor.ts'
+import type { RouteHandlers } from '../call.ts'
+import { hashCredential, generateSecret, toUser } from '../identity.ts'
 
 export type PeopleDeps = {
   readonly database: Database
-  readonly sender: Sender
+  readonly sender: NotificationSender
   readonly now: () => number
   readonly newId: () => string
   readonly version: string
@@ -22,8 +22,8 @@ export type PeopleDeps = {
   readonly ticketAddress: (userId: string) => Promise<string>
 }
 
-type Answered = Pick<
-  Handlers,
+type PeopleRoute = Pick<
+  RouteHandlers,
   | 'me'
   | 'listUsers'
   | 'changeUser'
@@ -44,7 +44,7 @@ type Answered = Pick<
 >
 
 /** Users, tokens, access, webhooks and the audit log. */
-export const peopleHandlers = (deps: PeopleDeps): Answered => ({
+export const peopleHandlers = (deps: PeopleDeps): PeopleRoute => ({
   ...userHandlers(deps),
   ...tokenHandlers(deps),
   ...accessHandlers(deps),
@@ -52,7 +52,7 @@ export const peopleHandlers = (deps: PeopleDeps): Answered => ({
   ...deliveryHandlers(deps),
 })
 
-const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
+const rowNotFound = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
 const userHandlers = ({
   database: { db },
@@ -60,7 +60,7 @@ const userHandlers = ({
   version,
   project,
   ticketAddress,
-}: PeopleDeps): Pick<Handlers, 'me' | 'makeTicket' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
+}: PeopleDeps): Pick<RouteHandlers, 'me' | 'makeTicket' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
   makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id) }),
   me: async ({ who }) => ({
     user: who.user,
@@ -68,7 +68,7 @@ const userHandlers = ({
     version,
     ...(project !== undefined && { project }),
   }),
-  listUsers: async () => ({ items: (await db.select().from(users).orderBy(users.name)).map(userOf) }),
+  listUsers: async () => ({ items: (await db.select().from(users).orderBy(users.name)).map(toUser) }),
   changeUser: async ({ ids, body: { role, disabled }, who }) => {
     if (ids.userId === who.user.id) throw new RalphError('FORBIDDEN', 'you cannot change your own role')
     const change = {
@@ -79,8 +79,8 @@ const userHandlers = ({
       Object.keys(change).length > 0
         ? await db.update(users).set(change).where(eq(users.id, ids.userId)).returning()
         : await db.select().from(users).where(eq(users.id, ids.userId))
-    if (!row) throw missing()
-    return userOf(row)
+    if (!row) throw rowNotFound()
+    return toUser(row)
   },
   listAudit: async ({ query: { cursor, limit } }) => {
     const after = decodeCursor(cursor)
@@ -90,7 +90,7 @@ const userHandlers = ({
       .where(after && lt(audit.id, after.at))
       .orderBy(desc(audit.id))
       .limit(limit + 1)
-    return pageFrom(rows, limit, { show: showAudit, cursor: ({ id }) => ({ at: id, id: 'n' }) })
+    return toPage(rows, limit, { show: showAudit, cursor: ({ id }) => ({ at: id, id: 'n' }) })
   },
 })
 
@@ -109,30 +109,30 @@ const tokenHandlers = ({
   database: { db },
   now,
   newId,
-}: PeopleDeps): Pick<Handlers, 'listTokens' | 'makeToken' | 'revokeToken'> => ({
+}: PeopleDeps): Pick<RouteHandlers, 'listTokens' | 'makeToken' | 'revokeToken'> => ({
   listTokens: async ({ who }) => {
     const mine = and(eq(apiTokens.userId, who.user.id), isNull(apiTokens.revokedAt))
     return { items: (await db.select().from(apiTokens).where(mine).orderBy(desc(apiTokens.createdAt))).map(showToken) }
   },
   makeToken: async ({ who, body: { name, scope, days } }) => {
-    if (scopes.indexOf(scope) > scopes.indexOf(who.scope)) {
+    if (scopesAllowedBy.indexOf(scope) > scopesAllowedBy.indexOf(who.scope)) {
       throw new RalphError('FORBIDDEN', 'a token cannot create a token with more rights than itself')
     }
-    const token = `ralph_${secret()}`
+    const token = `ralph_${generateSecret()}`
     const times = { createdAt: now(), expiresAt: now() + days * dayMs }
-    const row = { id: newId(), userId: who.user.id, name, scope, hash: hashOf(token), ...times }
+    const row = { id: newId(), userId: who.user.id, name, scope, hash: hashCredential(token), ...times }
     await db.insert(apiTokens).values(row)
     return { token, details: { id: row.id, name, scope, ...times } }
   },
   revokeToken: async ({ who, ids }) => {
     const mine = and(eq(apiTokens.id, ids.tokenId), eq(apiTokens.userId, who.user.id))
     const [row] = await db.update(apiTokens).set({ revokedAt: now() }).where(mine).returning()
-    if (!row) throw missing()
-    return done
+    if (!row) throw rowNotFound()
+    return doneResponse
   },
 })
 
-const scopes = ['read', 'write', 'admin']
+const scopesAllowedBy = ['read', 'write', 'admin']
 
 const showToken = ({ id, name, scope, createdAt, expiresAt, lastUsedAt }: typeof apiTokens.$inferSelect): ApiToken => ({
   id,
@@ -143,7 +143,7 @@ const showToken = ({ id, name, scope, createdAt, expiresAt, lastUsedAt }: typeof
   ...(lastUsedAt !== null && { lastUsedAt }),
 })
 
-function accessHandlers({ database }: PeopleDeps): Pick<Handlers, 'listAccess' | 'giveAccess'> {
+function accessHandlers({ database }: PeopleDeps): Pick<RouteHandlers, 'listAccess' | 'giveAccess'> {
   const list = async (agentId: string) => {
     const rows = await database.db
       .select({ agentId: access.agentId, userId: access.userId, userName: users.name, level: access.level })
@@ -160,7 +160,7 @@ function accessHandlers({ database }: PeopleDeps): Pick<Handlers, 'listAccess' |
         const theirs = and(eq(access.agentId, agentId), eq(access.userId, userId))
         if (level === null) return void (await db.delete(access).where(theirs))
         const [known] = await db.select({ id: users.id }).from(users).where(eq(users.id, userId))
-        if (!known) throw missing()
+        if (!known) throw rowNotFound()
         const row = { agentId, userId, level }
         const target = [access.agentId, access.userId]
         await db.insert(access).values(row).onConflictDoUpdate({ target, set: { level } })
@@ -174,24 +174,24 @@ const webhookHandlers = ({
   database: { db },
   now,
   newId,
-}: PeopleDeps): Pick<Handlers, 'listWebhooks' | 'makeWebhook' | 'changeWebhook' | 'deleteWebhook'> => ({
+}: PeopleDeps): Pick<RouteHandlers, 'listWebhooks' | 'makeWebhook' | 'changeWebhook' | 'deleteWebhook'> => ({
   listWebhooks: async () => ({
     items: (await db.select().from(webhooks).orderBy(webhooks.createdAt)).map(showWebhook),
   }),
   makeWebhook: async ({ who, body: { url, events } }) => {
-    const made = { id: newId(), url, events, secret: secret(), createdBy: who.user.id, createdAt: now() }
+    const made = { id: newId(), url, events, secret: generateSecret(), createdBy: who.user.id, createdAt: now() }
     await db.insert(webhooks).values(made)
     return { ...showWebhook({ ...made, enabled: true }), secret: made.secret }
   },
   changeWebhook: async ({ ids, body: { enabled } }) => {
     const [row] = await db.update(webhooks).set({ enabled }).where(eq(webhooks.id, ids.webhookId)).returning()
-    if (!row) throw missing()
+    if (!row) throw rowNotFound()
     return showWebhook(row)
   },
   deleteWebhook: async ({ ids }) => {
     const [row] = await db.delete(webhooks).where(eq(webhooks.id, ids.webhookId)).returning()
-    if (!row) throw missing()
-    return done
+    if (!row) throw rowNotFound()
+    return doneResponse
   },
 })
 
@@ -208,7 +208,7 @@ const deliveryHandlers = ({
   sender,
   now,
   newId,
-}: PeopleDeps): Pick<Handlers, 'listDeliveries' | 'retryDelivery' | 'recordDelivery'> => ({
+}: PeopleDeps): Pick<RouteHandlers, 'listDeliveries' | 'retryDelivery' | 'recordDelivery'> => ({
   listDeliveries: async ({ query: { cursor, limit } }) => {
     const rows = await db
       .select()
@@ -216,12 +216,12 @@ const deliveryHandlers = ({
       .where(olderThan(decodeCursor(cursor), deliveries.createdAt, deliveries.id))
       .orderBy(desc(deliveries.createdAt), desc(deliveries.id))
       .limit(limit + 1)
-    return pageFrom(rows, limit, { show: showDelivery, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
+    return toPage(rows, limit, { show: showDelivery, cursor: ({ createdAt, id }) => ({ at: createdAt, id }) })
   },
   retryDelivery: async ({ ids }) => {
     await sender.retry(ids.deliveryId)
     const [row] = await db.select().from(deliveries).where(eq(deliveries.id, ids.deliveryId))
-    if (!row) throw missing()
+    if (!row) throw rowNotFound()
     return showDelivery(row)
   },
   recordDelivery: async ({ who, body: { event, sprintId = null, status, error = null } }) => {

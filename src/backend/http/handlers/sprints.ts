@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { formatTimestamp } from '../../../contract/time.ts'
 import { events } from '../../database/event.ts'
-import { observedHere } from '../../fleet/observed.ts'
+import { requireObserved } from '../../fleet/observed.ts'
 import type { Fleet } from '../../fleet/ports.ts'
 import {
   answerSprint,
@@ -12,26 +12,26 @@ import {
   resumeSprint,
   startSprint,
   stopSprint,
-  tellSprint,
+  messageSprint,
 } from '../../fleet/sprints.ts'
 import { agents } from '../../database/agent.ts'
 import { sprints } from '../../database/sprint.ts'
-import { filesIn } from '../../views/patch.ts'
+import { parsePatch } from '../../views/patch.ts'
 import { showSprint } from '../../views/show.ts'
 import {
   getSprint,
   listEvents,
   listIterations,
   listQuestions,
-  listSprints,
-  questionById,
-  usageOf,
+  listSprintPage,
+  findQuestion,
+  readUsage,
 } from '../../views/sprints.ts'
-import type { Handlers } from '../call.ts'
-import { askerOf, viewerOf } from './viewer.ts'
+import type { RouteHandlers } from '../call.ts'
+import { toRequester, toViewer } from './viewer.ts'
 
-type Answered = Pick<
-  Handlers,
+type SprintRoute = Pick<
+  RouteHandlers,
   | 'listSprints'
   | 'startSprint'
   | 'getSprint'
@@ -50,25 +50,25 @@ type Answered = Pick<
   | 'usage'
 >
 
-export const sprintHandlers = (fleet: Fleet): Answered => ({
-  ...commands(fleet),
-  ...questionsAsked(fleet),
-  ...reads(fleet),
+export const sprintHandlers = (fleet: Fleet): SprintRoute => ({
+  ...commandHandlers(fleet),
+  ...questionHandlers(fleet),
+  ...sprintReadHandlers(fleet),
 })
 
-const commands = (
+const commandHandlers = (
   fleet: Fleet,
 ): Pick<
-  Answered,
+  SprintRoute,
   'startSprint' | 'pauseSprint' | 'resumeSprint' | 'stopSprint' | 'answerSprint' | 'tellSprint' | 'restoreSprint'
 > => ({
-  startSprint: async ({ ids, body, who }) => showSprint(await startSprint(fleet, ids.agentId, body, askerOf(who))),
+  startSprint: async ({ ids, body, who }) => showSprint(await startSprint(fleet, ids.agentId, body, toRequester(who))),
   pauseSprint: async ({ ids, body }) => showSprint(await pauseSprint(fleet, ids.sprintId, body.when)),
   resumeSprint: async ({ ids }) => showSprint(await resumeSprint(fleet, ids.sprintId)),
   stopSprint: async ({ ids, body }) => showSprint(await stopSprint(fleet, ids.sprintId, body.when)),
   answerSprint: async ({ ids, body, who }) =>
-    showSprint(await answerSprint(fleet, ids.sprintId, body.answer, askerOf(who))),
-  tellSprint: async ({ ids, body }) => showSprint(await tellSprint(fleet, ids.sprintId, body)),
+    showSprint(await answerSprint(fleet, ids.sprintId, body.answer, toRequester(who))),
+  tellSprint: async ({ ids, body }) => showSprint(await messageSprint(fleet, ids.sprintId, body)),
   restoreSprint: async ({ ids, body, revision }) => {
     const { rev } = await getSprint(fleet.database.db, ids.sprintId)
     if (revision !== undefined && revision !== rev) {
@@ -81,38 +81,38 @@ const commands = (
   },
 })
 
-const questionsAsked = (fleet: Fleet): Pick<Answered, 'listQuestions' | 'dismissQuestion'> => ({
-  listQuestions: ({ query, who }) => listQuestions(fleet.database.db, viewerOf(who), query),
+const questionHandlers = (fleet: Fleet): Pick<SprintRoute, 'listQuestions' | 'dismissQuestion'> => ({
+  listQuestions: ({ query, who }) => listQuestions(fleet.database.db, toViewer(who), query),
   dismissQuestion: async ({ ids }) => {
     await dismissQuestion(fleet, ids.questionId)
-    const question = await questionById(fleet.database.db, ids.questionId)
-    if (!question) throw missing()
+    const question = await findQuestion(fleet.database.db, ids.questionId)
+    if (!question) throw sprintNotFound()
     return question
   },
 })
 
-const reads = (
+const sprintReadHandlers = (
   fleet: Fleet,
 ): Pick<
-  Answered,
+  SprintRoute,
   'listSprints' | 'getSprint' | 'listIterations' | 'listEvents' | 'readOutput' | 'diffSprint' | 'usage'
 > => {
   const { db } = fleet.database
   return {
-    listSprints: ({ query, who }) => listSprints(db, viewerOf(who), query),
+    listSprints: ({ query, who }) => listSprintPage(db, toViewer(who), query),
     getSprint: ({ ids }) => getSprint(db, ids.sprintId),
     listIterations: ({ ids, query }) => listIterations(db, ids.sprintId, query),
     listEvents: ({ ids, query }) => listEvents(db, ids, query),
     usage: ({ query, who }) =>
-      usageOf(db, viewerOf(who), { days: query.days, today: formatTimestamp(fleet.clock.now()).slice(0, 10) }),
+      readUsage(db, toViewer(who), { days: query.days, today: formatTimestamp(fleet.clock.now()).slice(0, 10) }),
     readOutput: async ({ ids, query: { offset } }) => {
       const [row] = await db
         .select()
         .from(events)
         .where(eq(events.id, Number(ids.eventId)))
-      if (!row || row.sprintId !== ids.sprintId || row.clipped === null || row.agentId === null) throw missing()
-      const machineId = await machineOf(fleet, ids.sprintId)
-      const wanted = { agentId: row.agentId, area: 'agent', path: row.clipped, offset, length: outputPart } as const
+      if (!row || row.sprintId !== ids.sprintId || row.clipped === null || row.agentId === null) throw sprintNotFound()
+      const machineId = await findSprintMachine(fleet, ids.sprintId)
+      const wanted = { agentId: row.agentId, area: 'agent', path: row.clipped, offset, length: outputChunkBytes } as const
       const { size, base64 } = await fleet.machines.ask(machineId, 'read-file', wanted)
       const bytes = Buffer.from(base64, 'base64')
       const next = offset + bytes.length
@@ -123,31 +123,31 @@ const reads = (
       const range = { from: query.from ?? 0, to: query.to ?? progress.stats.currentIteration }
       const shown = { from: `${range.from}`, to: `${range.to}` }
       if (observed) {
-        const patch = await observedHere(fleet).diff(ids.sprintId, range)
-        return { ...shown, files: filesIn(patch.slice(0, longestPatch)), truncated: patch.length > longestPatch }
+        const patch = await requireObserved(fleet).diff(ids.sprintId, range)
+        return { ...shown, files: parsePatch(patch.slice(0, maxDiffBytes)), truncated: patch.length > maxDiffBytes }
       }
-      const machineId = await machineOf(fleet, ids.sprintId)
+      const machineId = await findSprintMachine(fleet, ids.sprintId)
       const { patch, truncated } = await fleet.machines.ask(machineId, 'diff', {
         agentId,
         sprintId: ids.sprintId,
         ...range,
       })
-      return { ...shown, files: filesIn(patch), truncated }
+      return { ...shown, files: parsePatch(patch), truncated }
     },
   }
 }
 
-const outputPart = 256 * 1024
-const longestPatch = 2 * 1024 * 1024
+const outputChunkBytes = 256 * 1024
+const maxDiffBytes = 2 * 1024 * 1024
 
-const missing = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
+const sprintNotFound = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 
-async function machineOf({ database: { db } }: Fleet, sprintId: string): Promise<string> {
+async function findSprintMachine({ database: { db } }: Fleet, sprintId: string): Promise<string> {
   const [row] = await db
     .select({ machineId: agents.machineId })
     .from(sprints)
     .innerJoin(agents, eq(agents.id, sprints.agentId))
     .where(eq(sprints.id, sprintId))
-  if (!row) throw missing()
+  if (!row) throw sprintNotFound()
   return row.machineId
 }

@@ -1,7 +1,7 @@
-import type { Asker } from '../../fleet/ports.ts'
+import type { Requester } from '../../fleet/ports.ts'
 import type { Viewer } from '../../views/agents.ts'
-import type { Who } from '../call.ts'
+import type { ApiCaller } from '../call.ts'
 
-export const viewerOf = ({ user }: Who): Viewer => ({ userId: user.id, admin: user.role === 'admin' })
+export const toViewer = ({ user }: ApiCaller): Viewer => ({ userId: user.id, admin: user.role === 'admin' })
 
-export const askerOf = ({ user }: Who): Asker => ({ name: user.name, userId: user.id })
+export const toRequester = ({ user }: ApiCaller): Requester => ({ name: user.name, userId: user.id })

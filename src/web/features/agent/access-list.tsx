@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { AccessLevel } from '../../../contract/fleet/user.ts'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { accessQuery, usersQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Select } from '../../ui/field.tsx'
-import { Problem, SkeletonRows } from '../../ui/states.tsx'
+import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 
 const levels = [
   { value: 'none', label: 'no access' },
@@ -25,7 +25,7 @@ export function AccessList({ agentId }: { agentId: string }) {
   })
   if (access.isPending || users.isPending) return <SkeletonRows rows={2} height="h-12" />
   if (access.isLoadingError || users.isLoadingError)
-    return <Problem {...told(access.error ?? users.error)} onRetry={() => void access.refetch()} />
+    return <ProblemNotice {...describeError(access.error ?? users.error)} onRetry={() => void access.refetch()} />
   return (
     <ul className="divide-y divide-line">
       {users.data.map(({ id, name, email, role }) => (

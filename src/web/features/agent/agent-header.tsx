@@ -1,19 +1,19 @@
 import { Ellipsis } from 'lucide-react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { api } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
-import { programName, situationOf } from '../../words/situation.ts'
+import { programName, describeSituation } from '../../words/situation.ts'
 
-type Props = { readonly row: AgentRow; readonly mayWrite: boolean; readonly onRalphMode: () => void }
+type AgentHeaderProps = { readonly row: FleetRow; readonly mayWrite: boolean; readonly onRalphMode: () => void }
 
-export function AgentHeader({ row, mayWrite, onRalphMode }: Props) {
+export function AgentHeader({ row, mayWrite, onRalphMode }: AgentHeaderProps) {
   const now = useNow()
   const { agent, machine, lastEventAt } = row
-  const { label, tone, live } = situationOf(row, now)
+  const { label, tone, live } = describeSituation(row, now)
   return (
     <div className="mb-3.5 flex items-start gap-4">
       <div className="min-w-0 flex-1">
@@ -38,15 +38,15 @@ export function AgentHeader({ row, mayWrite, onRalphMode }: Props) {
               </span>
             )}
           </span>
-          <span className="min-w-0 truncate font-mono text-sm">{placeOf(agent.workspace)}</span>
+          <span className="min-w-0 truncate font-mono text-sm">{describeWorkspace(agent.workspace)}</span>
         </p>
       </div>
-      {mayWrite && <Modes row={row} onRalphMode={onRalphMode} />}
+      {mayWrite && <ModesMenu row={row} onRalphMode={onRalphMode} />}
     </div>
   )
 }
 
-const placeOf = (workspace: AgentRow['agent']['workspace']): string => {
+const describeWorkspace = (workspace: FleetRow['agent']['workspace']): string => {
   switch (workspace.kind) {
     case 'folder':
       return workspace.path
@@ -58,9 +58,9 @@ const placeOf = (workspace: AgentRow['agent']['workspace']): string => {
 }
 
 /** The modes dropdown of the seed. */
-function Modes({ row: { agent, access }, onRalphMode }: { row: AgentRow; onRalphMode: () => void }) {
-  const reset = useAction(api.resetAgent, { said: 'Conversation archived; the next prompt starts a new one' })
-  const archive = useAction(api.archiveAgent, { said: `${agent.name} is archived; its files stay` })
+function ModesMenu({ row: { agent, access }, onRalphMode }: { row: FleetRow; onRalphMode: () => void }) {
+  const reset = useAction(api.resetAgent, { successToast: 'Conversation archived; the next prompt starts a new one' })
+  const archive = useAction(api.archiveAgent, { successToast: `${agent.name} is archived; its files stay` })
   const agentId = agent.id
   return (
     <div className="flex gap-2">

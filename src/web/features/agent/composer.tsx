@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
@@ -8,7 +8,7 @@ import { commandKey } from '../../words/command-key.ts'
 import { Textarea } from '../../ui/field.tsx'
 
 /** Three actions: queue, steer the running prompt, or interrupt it. */
-export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
+export function PromptComposer({ row: { agent, sprint } }: { row: FleetRow }) {
   const key = `ralph.prompt.${agent.id}`
   const [text, setText] = useState(() => localStorage.getItem(key) ?? '')
   const change = (next: string): void => {
@@ -17,8 +17,8 @@ export function Composer({ row: { agent, sprint } }: { row: AgentRow }) {
   }
   const sent = { onDone: () => change('') }
   const queue = useAction(api.queuePrompt, sent)
-  const tell = useAction(api.tellSprint, { ...sent, said: 'Sent to the agent' })
-  const interrupt = useAction(api.interruptAgent, { said: 'Interrupted' })
+  const tell = useAction(api.tellSprint, { ...sent, successToast: 'Sent to the agent' })
+  const interrupt = useAction(api.interruptAgent, { successToast: 'Interrupted' })
   const running = agent.state === 'running'
   const ready = text.trim() !== '' && !queue.busy && !tell.busy
   const submit = (): void => {

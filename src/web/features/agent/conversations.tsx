@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { told } from '../../data/api.ts'
+import { describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { conversationsQuery } from '../../data/queries.ts'
-import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
-import { duration, plural, timeOfDay } from '../../words/numbers.ts'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { formatDurationShort, pluralize, formatTimeOfDay } from '../../words/numbers.ts'
 
 /** Conversations before each reset. Those of a sprint link to its transcript. */
-export function Conversations({ agentId }: { agentId: string }) {
+export function ConversationList({ agentId }: { agentId: string }) {
   const now = useNow()
   const { data, isPending, isLoadingError, error, refetch } = useQuery(conversationsQuery(agentId))
   if (isPending) return <SkeletonRows rows={3} height="h-12" />
-  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
   if (data.length === 0)
     return (
-      <Empty title="No past conversations yet">Each reset, and each iteration of Ralph Mode, starts a new one.</Empty>
+      <EmptyState title="No past conversations yet">Each reset, and each iteration of Ralph Mode, starts a new one.</EmptyState>
     )
   return (
     <ul className="divide-y divide-line">
@@ -33,10 +33,10 @@ export function Conversations({ agentId }: { agentId: string }) {
             ) : (
               <span className="font-medium">Conversation</span>
             )}
-            <span className="block text-sm text-faint">{plural(messages, 'message')}</span>
+            <span className="block text-sm text-faint">{pluralize(messages, 'message')}</span>
           </span>
           <span className="text-sm text-dim">
-            {timeOfDay(startedAt, now)} · {duration(endedAt - startedAt)}
+            {formatTimeOfDay(startedAt, now)} · {formatDurationShort(endedAt - startedAt)}
           </span>
         </li>
       ))}

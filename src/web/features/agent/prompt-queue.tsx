@@ -8,12 +8,12 @@ import { useAction } from '../../data/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import type { Tone } from '../../words/tone.ts'
-import { ago, duration, money } from '../../words/numbers.ts'
-import { beforeWhich, ordered } from './queue-order.ts'
+import { formatAgo, formatDurationShort, formatUsd } from '../../words/numbers.ts'
+import { findMoveTarget, orderPrompts } from './queue-order.ts'
 
-type Props = {
+type PromptQueueProps = {
   readonly prompts: readonly AgentPrompt[]
   readonly mayWrite: boolean
   readonly why: string | undefined
@@ -21,17 +21,17 @@ type Props = {
   readonly Transcript: React.ComponentType<{ readonly prompt: AgentPrompt }>
 }
 
-export function PromptQueue({ prompts, mayWrite, why, Transcript }: Props) {
-  const { running, queued, ended } = ordered(prompts)
+export function PromptQueue({ prompts, mayWrite, why, Transcript }: PromptQueueProps) {
+  const { running, queued, ended } = orderPrompts(prompts)
   if (prompts.length === 0)
-    return <Empty title="No prompts yet">Send a prompt, or start Ralph Mode from the modes menu above.</Empty>
+    return <EmptyState title="No prompts yet">Send a prompt, or start Ralph Mode from the modes menu above.</EmptyState>
   return (
     <ul className="divide-y divide-line">
       {running.map((prompt) => (
-        <Item key={prompt.id} prompt={prompt} Transcript={Transcript} />
+        <PromptItem key={prompt.id} prompt={prompt} Transcript={Transcript} />
       ))}
       {queued.map((prompt) => (
-        <Item
+        <PromptItem
           key={prompt.id}
           prompt={prompt}
           note={why}
@@ -39,7 +39,7 @@ export function PromptQueue({ prompts, mayWrite, why, Transcript }: Props) {
         />
       ))}
       {ended.map((prompt) => (
-        <Item key={prompt.id} prompt={prompt} Transcript={Transcript} />
+        <PromptItem key={prompt.id} prompt={prompt} Transcript={Transcript} />
       ))}
     </ul>
   )
@@ -54,14 +54,14 @@ const tones: Readonly<Record<AgentPrompt['status'], Tone>> = {
   cancelled: 'quiet',
 }
 
-function Item({
+function PromptItem({
   prompt,
   note,
   actions,
   Transcript,
 }: {
   prompt: AgentPrompt
-  Transcript?: Props['Transcript']
+  Transcript?: PromptQueueProps['Transcript']
   note?: string | undefined
   actions?: React.ReactNode
 }) {
@@ -75,7 +75,7 @@ function Item({
         <div className="min-w-0 flex-1">
           <p className="line-clamp-3 break-words whitespace-pre-line">{prompt.prompt}</p>
           <p className="text-sm text-faint">
-            {[prompt.by, whenOf(prompt, now), note, prompt.costUsd === undefined ? undefined : money(prompt.costUsd)]
+            {[prompt.by, describePromptTime(prompt, now), note, prompt.costUsd === undefined ? undefined : formatUsd(prompt.costUsd)]
               .filter(Boolean)
               .join(' · ')}
           </p>
@@ -88,7 +88,7 @@ function Item({
               </div>
             </details>
           )}
-          {Transcript && prompt.startedAt !== undefined && <Happened prompt={prompt} Transcript={Transcript} />}
+          {Transcript && prompt.startedAt !== undefined && <PromptEvents prompt={prompt} Transcript={Transcript} />}
         </div>
         {actions}
       </div>
@@ -96,7 +96,7 @@ function Item({
   )
 }
 
-function Happened({ prompt, Transcript }: { prompt: AgentPrompt } & Pick<Props, 'Transcript'>) {
+function PromptEvents({ prompt, Transcript }: { prompt: AgentPrompt } & Pick<PromptQueueProps, 'Transcript'>) {
   const [open, setOpen] = useState(false)
   if (prompt.sprintId !== undefined)
     return (
@@ -117,12 +117,12 @@ function Happened({ prompt, Transcript }: { prompt: AgentPrompt } & Pick<Props, 
   )
 }
 
-function whenOf({ status, createdAt, startedAt, endedAt, attempt }: AgentPrompt, now: number): string {
+function describePromptTime({ status, createdAt, startedAt, endedAt, attempt }: AgentPrompt, now: number): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : ''
-  if (status === 'running' && startedAt !== undefined) return `for ${duration(now - startedAt)}${again}`
+  if (status === 'running' && startedAt !== undefined) return `for ${formatDurationShort(now - startedAt)}${again}`
   if (endedAt !== undefined && startedAt !== undefined)
-    return `${ago(endedAt, now)}, took ${duration(endedAt - startedAt)}${again}`
-  return `asked ${ago(createdAt, now)}`
+    return `${formatAgo(endedAt, now)}, took ${formatDurationShort(endedAt - startedAt)}${again}`
+  return `asked ${formatAgo(createdAt, now)}`
 }
 
 function QueueActions({ prompt, queued }: { prompt: AgentPrompt; queued: readonly AgentPrompt[] }) {
@@ -130,7 +130,7 @@ function QueueActions({ prompt, queued }: { prompt: AgentPrompt; queued: readonl
   const cancel = useAction(api.cancelPrompt)
   const { agentId, id: promptId } = prompt
   const moved = (direction: 'up' | 'down') => {
-    const before = beforeWhich(queued, promptId, direction)
+    const before = findMoveTarget(queued, promptId, direction)
     return {
       disabled: before === undefined || move.busy,
       onClick: () => before !== undefined && move.run({ agentId, promptId, before }),

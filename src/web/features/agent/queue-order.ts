@@ -1,13 +1,13 @@
 import type { AgentPrompt } from '../../../contract/fleet/prompt.ts'
 
-export type Ordered = {
+export type OrderedPrompts = {
   readonly running: readonly AgentPrompt[]
   readonly queued: readonly AgentPrompt[]
   readonly ended: readonly AgentPrompt[]
 }
 
 /** The running prompt, waiting ones in order, and finished ones, newest first. */
-export function ordered(prompts: readonly AgentPrompt[]): Ordered {
+export function orderPrompts(prompts: readonly AgentPrompt[]): OrderedPrompts {
   const by = (...statuses: readonly AgentPrompt['status'][]): AgentPrompt[] =>
     prompts.filter(({ status }) => statuses.includes(status))
   return {
@@ -20,7 +20,7 @@ export function ordered(prompts: readonly AgentPrompt[]): Ordered {
 }
 
 /** The prompt to move this one in front of; null: to the end, undefined: it cannot move. */
-export function beforeWhich(
+export function findMoveTarget(
   queued: readonly AgentPrompt[],
   id: string,
   direction: 'up' | 'down',

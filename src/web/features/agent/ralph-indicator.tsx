@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { buttonLook } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { cap, money } from '../../words/numbers.ts'
+import { formatCap, formatUsd } from '../../words/numbers.ts'
 
 /** Shows a running Ralph Mode: iteration, task, cost, and the stop menu. */
-export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: AgentRow; mayWrite: boolean }) {
-  const stop = useAction(api.stopRalphMode, { said: 'Stopping Ralph Mode' })
+export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: FleetRow; mayWrite: boolean }) {
+  const stop = useAction(api.stopRalphMode, { successToast: 'Stopping Ralph Mode' })
   if (!agent.inRalphMode) return null
   const task = agent.ralphModeTaskDescription ?? sprint?.goal ?? ''
   const agentId = agent.id
@@ -31,8 +31,8 @@ export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: Agen
       </div>
       {sprint && (
         <span className="text-dim max-sm:hidden">
-          {money(sprint.spentUsd)}
-          {sprint.capUsd !== undefined && ` of ${cap(sprint.capUsd)}`}
+          {formatUsd(sprint.spentUsd)}
+          {sprint.capUsd !== undefined && ` of ${formatCap(sprint.capUsd)}`}
         </span>
       )}
       {sprint && (

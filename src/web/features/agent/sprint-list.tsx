@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { told } from '../../data/api.ts'
+import { describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { sprintsQuery } from '../../data/queries.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
-import { ago, money, plural } from '../../words/numbers.ts'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { formatAgo, formatUsd, pluralize } from '../../words/numbers.ts'
 import { statusTone, statusWord } from '../../words/situation.ts'
 
 /** Every sprint of this agent, newest first. */
@@ -13,8 +13,8 @@ export function SprintList({ agentId }: { agentId: string }) {
   const now = useNow()
   const { data, isPending, isLoadingError, error, refetch } = useQuery(sprintsQuery(agentId))
   if (isPending) return <SkeletonRows rows={3} height="h-14" />
-  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
-  if (data.length === 0) return <Empty title="No sprints yet" />
+  if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
+  if (data.length === 0) return <EmptyState title="No sprints yet" />
   return (
     <ul className="divide-y divide-line">
       {data.map(({ id, progress, createdAt, protocol }) => (
@@ -28,8 +28,8 @@ export function SprintList({ agentId }: { agentId: string }) {
               {progress.goal}
             </Link>
             <span className="block text-sm text-faint">
-              {protocol === 'notes' ? 'Ralph Mode' : 'planned'} · {ago(createdAt, now)} ·{' '}
-              {plural(progress.stats.currentIteration, 'iteration')} · {money(progress.stats.costUsd)}
+              {protocol === 'notes' ? 'Ralph Mode' : 'planned'} · {formatAgo(createdAt, now)} ·{' '}
+              {pluralize(progress.stats.currentIteration, 'iteration')} · {formatUsd(progress.stats.costUsd)}
             </span>
           </span>
           <Badge tone={statusTone[progress.status]}>{statusWord[progress.status]}</Badge>

@@ -1,23 +1,23 @@
 import type { ReactNode } from 'react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Bar } from '../../ui/bar.tsx'
+import { UsageBar } from '../../ui/bar.tsx'
 import { classes } from '../../ui/classes.ts'
 import { DiffSize } from '../../ui/diff-size.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { MiniStrip } from '../../ui/mini-strip.tsx'
-import { ago, cap, money, roughly, timeOfDay } from '../../words/numbers.ts'
-import { situationOf } from '../../words/situation.ts'
-import { seen } from '../../words/verdict.ts'
+import { formatAgo, formatCap, formatUsd, formatRoughly, formatTimeOfDay } from '../../words/numbers.ts'
+import { describeSituation } from '../../words/situation.ts'
+import { verdictBadge } from '../../words/verdict.ts'
 import { RowActions } from './row-actions.tsx'
 
 /** Shared by the head and every row. */
 export const columns =
   'grid items-center gap-x-3.5 px-3.5 py-2 grid-cols-[minmax(0,1fr)_auto] sm:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(110px,.95fr)_96px] md:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(120px,.95fr)_130px_96px] lg:grid-cols-[minmax(150px,1.3fr)_minmax(190px,1.8fr)_minmax(130px,1fr)_100px_130px_96px] xl:grid-cols-[minmax(160px,1.2fr)_minmax(220px,1.7fr)_minmax(150px,.9fr)_110px_150px_minmax(150px,.9fr)_96px]'
 
-type Props = { readonly row: AgentRow; readonly now: number; readonly name: ReactNode }
+type AgentRowProps = { readonly row: FleetRow; readonly now: number; readonly name: ReactNode }
 
-export const AgentRowCells = ({ row, now, name }: Props) => (
+export const AgentRowCells = ({ row, now, name }: AgentRowProps) => (
   <>
     <span role="cell" className="min-w-0">
       <span className="flex items-center gap-1.5">
@@ -30,19 +30,19 @@ export const AgentRowCells = ({ row, now, name }: Props) => (
       <span className="block truncate text-dim">{row.sprint?.goal ?? row.agent.ralphModeTaskDescription ?? '—'}</span>
     </span>
     <span role="cell" className="min-w-0 max-sm:col-start-1 max-sm:row-start-2">
-      <State row={row} now={now} />
+      <AgentStateCell row={row} now={now} />
     </span>
     <span role="cell" className="max-sm:hidden">
-      <Iterations row={row} />
+      <IterationsCell row={row} />
     </span>
     <span role="cell" className="max-lg:hidden">
-      <Checks row={row} />
+      <ChecksCell row={row} />
     </span>
     <span role="cell" className="max-md:hidden">
-      <Spend row={row} />
+      <SpendCell row={row} />
     </span>
     <span role="cell" className="min-w-0 truncate font-mono text-sm max-xl:hidden">
-      <Branch row={row} />
+      <BranchCell row={row} />
     </span>
     <span role="cell" className="flex justify-end max-sm:col-start-2 max-sm:row-start-1 max-sm:row-end-3">
       <RowActions row={row} />
@@ -50,8 +50,8 @@ export const AgentRowCells = ({ row, now, name }: Props) => (
   </>
 )
 
-function State({ row, now }: { row: AgentRow; now: number }) {
-  const { label, tone, asks, live, unknown } = situationOf(row, now)
+function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
+  const { label, tone, asks, live, unknown } = describeSituation(row, now)
   return (
     <>
       <span className="flex min-w-0 items-center gap-1.5">
@@ -68,39 +68,39 @@ function State({ row, now }: { row: AgentRow; now: number }) {
           </>
         )}
       </span>
-      <span className="block truncate text-sm text-faint">{more(row, now)}</span>
+      <span className="block truncate text-sm text-faint">{stateDetail(row, now)}</span>
     </>
   )
 }
 
 /** The second line: how old the state is, and what happens next. */
-function more({ agent, machine, sprint, lastEventAt, queued }: AgentRow, now: number): string {
-  if (sprint?.question) return `waiting for you for ${roughly(now - sprint.question.askedAt)} · ${machine.name}`
+function stateDetail({ agent, machine, sprint, lastEventAt, queued }: FleetRow, now: number): string {
+  if (sprint?.question) return `waiting for you for ${formatRoughly(now - sprint.question.askedAt)} · ${machine.name}`
   if (sprint?.parked) {
     const { reason, until } = sprint.parked
-    return `${reason} · resumes ${timeOfDay(until, now)}, in ${roughly(until - now)}`
+    return `${reason} · resumes ${formatTimeOfDay(until, now)}, in ${formatRoughly(until - now)}`
   }
   if (!machine.reachable)
     return machine.lastSeenAt === undefined
       ? `${machine.name} has never connected`
-      : `last seen ${ago(machine.lastSeenAt, now)}`
+      : `last seen ${formatAgo(machine.lastSeenAt, now)}`
   const parts = [
     sprint?.reason ?? agent.reason,
-    lastEventAt === undefined ? undefined : `last event ${ago(lastEventAt, now)}`,
+    lastEventAt === undefined ? undefined : `last event ${formatAgo(lastEventAt, now)}`,
     queued > 0 ? `${queued} queued` : undefined,
     machine.name,
   ]
   return parts.filter((part) => part !== undefined).join(' · ')
 }
 
-function Iterations({ row: { sprint } }: { row: AgentRow }) {
+function IterationsCell({ row: { sprint } }: { row: FleetRow }) {
   if (!sprint || sprint.iteration === 0) return null
   const marks = sprint.verdicts.slice(-12).map(({ number, verdict }) => ({
     key: number,
-    tone: seen({ verdict }).tone,
+    tone: verdictBadge({ verdict }).tone,
     live: verdict === undefined,
   }))
-  const words = sprint.verdicts.slice(-5).map(({ number, verdict }) => `${number} ${seen({ verdict }).words}`)
+  const words = sprint.verdicts.slice(-5).map(({ number, verdict }) => `${number} ${verdictBadge({ verdict }).words}`)
   return (
     <span className="flex items-center gap-2 whitespace-nowrap">
       <MiniStrip marks={marks} label={words.join(', ')} />
@@ -112,7 +112,7 @@ function Iterations({ row: { sprint } }: { row: AgentRow }) {
   )
 }
 
-function Checks({ row: { sprint } }: { row: AgentRow }) {
+function ChecksCell({ row: { sprint } }: { row: FleetRow }) {
   if (!sprint?.checks) return <span className="text-faint">{sprint ? '–' : ''}</span>
   const { green, all } = sprint.checks
   return (
@@ -122,22 +122,22 @@ function Checks({ row: { sprint } }: { row: AgentRow }) {
   )
 }
 
-function Spend({ row: { sprint } }: { row: AgentRow }) {
+function SpendCell({ row: { sprint } }: { row: FleetRow }) {
   if (!sprint) return null
   const { spentUsd, capUsd } = sprint
   return (
     <span className="flex items-center gap-2 whitespace-nowrap">
-      {money(spentUsd)}
+      {formatUsd(spentUsd)}
       {capUsd === undefined ? (
         <span className="text-faint">no cap</span>
       ) : (
-        <Bar part={(spentUsd ?? 0) / capUsd} label={`${money(spentUsd)} of ${cap(capUsd)}`} className="w-14" />
+        <UsageBar part={(spentUsd ?? 0) / capUsd} label={`${formatUsd(spentUsd)} of ${formatCap(capUsd)}`} className="w-14" />
       )}
     </span>
   )
 }
 
-function Branch({ row: { agent, sprint } }: { row: AgentRow }) {
+function BranchCell({ row: { agent, sprint } }: { row: FleetRow }) {
   const branch = sprint?.branch ?? ('branch' in agent.workspace ? agent.workspace.branch : undefined)
   return (
     <>

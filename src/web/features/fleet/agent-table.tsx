@@ -1,15 +1,15 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { classes } from '../../ui/classes.ts'
 import { Card } from '../../ui/card.tsx'
 import { AgentRowCells, columns } from './agent-row.tsx'
 
-type Props = { readonly rows: readonly AgentRow[]; readonly now: number; readonly stale: boolean }
+type AgentTableProps = { readonly rows: readonly FleetRow[]; readonly now: number; readonly stale: boolean }
 
 /** A table, not cards: columns make a hundred agents comparable. Renders only the visible rows. */
-export function AgentTable({ rows, now, stale }: Props) {
+export function AgentTable({ rows, now, stale }: AgentTableProps) {
   const list = useRef<HTMLDivElement>(null)
   const virtual = useWindowVirtualizer({
     count: rows.length,
@@ -47,7 +47,7 @@ export function AgentTable({ rows, now, stale }: Props) {
                   className="absolute inset-x-0 top-0"
                   style={{ transform: `translateY(${start - virtual.options.scrollMargin}px)` }}
                 >
-                  <Row row={row} now={now} />
+                  <AgentTableRow row={row} now={now} />
                 </div>
               )
             )
@@ -65,7 +65,7 @@ const hidden: Readonly<Record<string, string>> = {
 }
 
 /** The whole row links to the sprint; the name in it is the link for the keyboard. */
-function Row({ row, now }: { row: AgentRow; now: number }) {
+function AgentTableRow({ row, now }: { row: FleetRow; now: number }) {
   const navigate = useNavigate()
   const { agent, sprint } = row
   const open = (event: React.MouseEvent): void => {
@@ -84,7 +84,7 @@ function Row({ row, now }: { row: AgentRow; now: number }) {
   )
 }
 
-const NameLink = ({ row: { agent, sprint } }: { row: AgentRow }) =>
+const NameLink = ({ row: { agent, sprint } }: { row: FleetRow }) =>
   sprint ? (
     <Link to="/sprints/$sprintId" params={{ sprintId: sprint.id }} className="truncate font-semibold hover:underline">
       {agent.name}

@@ -1,23 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { classes } from '../../ui/classes.ts'
 import { Dot } from '../../ui/dot.tsx'
 import type { Tone } from '../../words/tone.ts'
-import { money, roughly } from '../../words/numbers.ts'
-import { type Group, situationOf } from '../../words/situation.ts'
+import { formatUsd, formatRoughly } from '../../words/numbers.ts'
+import { type SituationGroup, describeSituation } from '../../words/situation.ts'
 
-type Props = {
-  readonly rows: readonly AgentRow[]
+type CountersProps = {
+  readonly rows: readonly FleetRow[]
   readonly now: number
-  readonly shown: Group | undefined
+  readonly shown: SituationGroup | undefined
   readonly todayUsd: number | undefined
 }
 
 /** Counters that are also filters. */
-export function Counters({ rows, now, shown, todayUsd }: Props) {
-  const groups = rows.map((row) => situationOf(row, now).group)
-  const countOf = (group: Group): number => groups.filter((other) => other === group).length
+export function Counters({ rows, now, shown, todayUsd }: CountersProps) {
+  const groups = rows.map((row) => describeSituation(row, now).group)
+  const countOf = (group: SituationGroup): number => groups.filter((other) => other === group).length
   const offline = rows.filter((row) => !row.machine.reachable).length
   const needsYou = countOf('needs-you')
   return (
@@ -32,23 +32,23 @@ export function Counters({ rows, now, shown, todayUsd }: Props) {
         shown={shown}
         label={offline > 0 ? `Idle · ${offline} offline` : 'Idle'}
       />
-      <Link to="/usage" className={box(false, false)}>
-        <Value>{todayUsd === undefined ? '–' : money(todayUsd)}</Value>
+      <Link to="/usage" className={counterClass(false, false)}>
+        <CounterValue>{todayUsd === undefined ? '–' : formatUsd(todayUsd)}</CounterValue>
         <span className="text-dim">spent today</span>
       </Link>
     </div>
   )
 }
 
-function parkedLabel(rows: readonly AgentRow[], now: number): string {
+function parkedLabel(rows: readonly FleetRow[], now: number): string {
   const next = Math.min(...rows.flatMap(({ sprint }) => sprint?.parked?.until ?? []))
-  return Number.isFinite(next) && next > now ? `Parked · ${roughly(next - now)}` : 'Parked'
+  return Number.isFinite(next) && next > now ? `Parked · ${formatRoughly(next - now)}` : 'Parked'
 }
 
 type CounterProps = {
-  readonly group: Group
+  readonly group: SituationGroup
   readonly value: number
-  readonly shown: Group | undefined
+  readonly shown: SituationGroup | undefined
   readonly label: string
   readonly tone?: Tone
   readonly loud?: boolean
@@ -59,9 +59,9 @@ const Counter = ({ group, value, shown, label, tone, loud = false }: CounterProp
     to="/"
     search={(all) => ({ ...all, show: shown === group ? undefined : group })}
     aria-current={shown === group ? 'true' : undefined}
-    className={box(shown === group, loud)}
+    className={counterClass(shown === group, loud)}
   >
-    <Value>{value}</Value>
+    <CounterValue>{value}</CounterValue>
     <span className="flex items-center gap-1.5 text-dim">
       {tone !== undefined && <Dot tone={value > 0 ? tone : 'quiet'} />}
       <span className="truncate">{label}</span>
@@ -69,13 +69,13 @@ const Counter = ({ group, value, shown, label, tone, loud = false }: CounterProp
   </Link>
 )
 
-const box = (chosen: boolean, loud: boolean): string =>
+const counterClass = (chosen: boolean, loud: boolean): string =>
   classes(
     'block rounded-[10px] border px-3.5 py-2.5 transition-colors max-sm:px-2.5',
     loud ? 'bg-warn-bg' : 'bg-panel hover:bg-sunken',
     chosen ? 'border-accent outline-1 outline-accent' : loud ? 'border-transparent' : 'border-line',
   )
 
-const Value = ({ children }: { children: ReactNode }) => (
+const CounterValue = ({ children }: { children: ReactNode }) => (
   <span className="block text-[22px] leading-7 font-semibold tracking-tight max-sm:text-lg">{children}</span>
 )

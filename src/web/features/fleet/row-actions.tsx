@@ -1,13 +1,13 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis } from 'lucide-react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Menu, type MenuEntry } from '../../ui/menu.tsx'
 
 /** The most likely action, or a menu. */
-export function RowActions({ row }: { row: AgentRow }) {
+export function RowActions({ row }: { row: FleetRow }) {
   const navigate = useNavigate()
   const { agent, sprint, access } = row
   const toAgent = (): void => void navigate({ to: '/agents/$agentId', params: { agentId: agent.id } })
@@ -19,11 +19,11 @@ export function RowActions({ row }: { row: AgentRow }) {
   return <RowMenu row={row} />
 }
 
-function RowMenu({ row: { agent, sprint, access } }: { row: AgentRow }) {
+function RowMenu({ row: { agent, sprint, access } }: { row: FleetRow }) {
   const navigate = useNavigate()
-  const pause = useAction(api.pauseSprint, { said: `${agent.name} will pause after this iteration` })
-  const resume = useAction(api.resumeSprint, { said: `${agent.name} resumed` })
-  const stop = useAction(api.stopSprint, { said: `Stopping ${agent.name}` })
+  const pause = useAction(api.pauseSprint, { successToast: `${agent.name} will pause after this iteration` })
+  const resume = useAction(api.resumeSprint, { successToast: `${agent.name} resumed` })
+  const stop = useAction(api.stopSprint, { successToast: `Stopping ${agent.name}` })
   const sprintId = sprint?.id ?? ''
   const running = sprint?.status === 'in-progress'
   const resting = sprint !== undefined && ['paused', 'interrupted', 'limit-reached', 'failed'].includes(sprint.status)

@@ -12,14 +12,14 @@ export type AgentSum = {
   readonly unpriced: number
 }
 
-export function byDay(rows: readonly UsageRow[]): DaySum[] {
+export function sumByDay(rows: readonly UsageRow[]): DaySum[] {
   const days = new Map<string, number>()
   for (const { day, costUsd } of rows) days.set(day, (days.get(day) ?? 0) + costUsd)
   return [...days].map(([day, costUsd]) => ({ day, costUsd })).toSorted((a, b) => a.day.localeCompare(b.day))
 }
 
 /** Most expensive first. */
-export function byAgent(rows: readonly UsageRow[]): AgentSum[] {
+export function sumByAgent(rows: readonly UsageRow[]): AgentSum[] {
   const sums = new Map<string, AgentSum>()
   for (const row of rows) {
     const model = row.model ?? 'default model'

@@ -5,7 +5,7 @@ import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { Dot } from '../../ui/dot.tsx'
-import { duration } from '../../words/numbers.ts'
+import { formatDurationShort } from '../../words/numbers.ts'
 
 /** Shows the commands that connect a machine, and waits until it is connected. */
 export function ConnectMachine({ machines }: { machines: number }) {
@@ -19,7 +19,7 @@ export function ConnectMachine({ machines }: { machines: number }) {
       setAsked(Date.now())
     },
   })
-  if (machines > before) return <p className="text-ok">Connected in {duration(now - asked)}.</p>
+  if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - asked)}.</p>
   return (
     <div className="mx-auto max-w-xl space-y-3 text-left">
       <CommandLine label="1. On the machine, once" command="npm install --global ralph-mode" />
@@ -27,7 +27,7 @@ export function ConnectMachine({ machines }: { machines: number }) {
         <>
           <CommandLine label="2. Join (the token works once)" command={token.command} />
           <p role="status" className="flex items-center gap-2 text-dim">
-            <Dot tone="info" live /> Waiting for the machine… the token expires in {duration(token.expiresAt - now)}.
+            <Dot tone="info" live /> Waiting for the machine… the token expires in {formatDurationShort(token.expiresAt - now)}.
           </p>
         </>
       ) : (

@@ -1,11 +1,11 @@
 import { Ellipsis, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import type { Machine, Program } from '../../../contract/fleet/machine.ts'
+import type { Machine, InstalledProgram } from '../../../contract/fleet/machine.ts'
 import { api } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Badge, Tag } from '../../ui/badge.tsx'
-import { Bar } from '../../ui/bar.tsx'
+import { UsageBar } from '../../ui/bar.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
@@ -13,7 +13,7 @@ import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
 import type { Tone } from '../../words/tone.ts'
-import { bytes, roughly } from '../../words/numbers.ts'
+import { formatBytes, formatRoughly } from '../../words/numbers.ts'
 
 const tones: Readonly<Record<Machine['status'], Tone>> = {
   pending: 'warn',
@@ -34,7 +34,7 @@ export const MachineCard = ({ machine, admin }: { machine: Machine; admin: boole
       ))}
       <span className="ml-auto flex items-center gap-2">
         {machine.status !== 'active' && <Badge tone={tones[machine.status]}>{machine.status}</Badge>}
-        {admin && !machine.local && <Actions machine={machine} />}
+        {admin && !machine.local && <MachineActions machine={machine} />}
       </span>
     </div>
     {machine.alarm !== undefined && (
@@ -42,7 +42,7 @@ export const MachineCard = ({ machine, admin }: { machine: Machine; admin: boole
         <TriangleAlert aria-hidden className="size-3.5" /> {machine.alarm}
       </p>
     )}
-    <Facts machine={machine} />
+    <MachineFacts machine={machine} />
     <ul className="divide-y divide-line border-t border-line">
       {machine.programs.map((program) => (
         <ProgramRow key={program.name} program={program} />
@@ -54,48 +54,48 @@ export const MachineCard = ({ machine, admin }: { machine: Machine; admin: boole
   </Card>
 )
 
-function Facts({ machine }: { machine: Machine }) {
+function MachineFacts({ machine }: { machine: Machine }) {
   const now = useNow()
   const { certificate, diskFreeBytes, clockSkewMs } = machine
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-1 px-3.5 py-2.5">
-      <Fact name="last seen">{machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}</Fact>
-      <Fact name="running">
+      <MachineFactItem name="last seen">{machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}</MachineFactItem>
+      <MachineFactItem name="running">
         {machine.running} of {machine.slots}{' '}
-        <Bar
+        <UsageBar
           part={machine.running / Math.max(1, machine.slots)}
           label={`${machine.running} of ${machine.slots} slots`}
           className="ml-1 w-10"
         />
-      </Fact>
-      <Fact name="version">{[machine.version, machine.platform].filter(Boolean).join(' · ') || 'unknown'}</Fact>
-      <Fact name="disk free">
+      </MachineFactItem>
+      <MachineFactItem name="version">{[machine.version, machine.platform].filter(Boolean).join(' · ') || 'unknown'}</MachineFactItem>
+      <MachineFactItem name="disk free">
         <span className={diskFreeBytes !== undefined && diskFreeBytes < 5e9 ? 'text-bad' : undefined}>
-          {diskFreeBytes === undefined ? 'unknown' : bytes(diskFreeBytes)}
+          {diskFreeBytes === undefined ? 'unknown' : formatBytes(diskFreeBytes)}
         </span>
-      </Fact>
+      </MachineFactItem>
       {certificate && (
-        <Fact name="certificate">
+        <MachineFactItem name="certificate">
           <span title={certificate.serial}>
-            {certificate.expiresAt > now ? `for ${roughly(certificate.expiresAt - now)}` : 'expired'}
+            {certificate.expiresAt > now ? `for ${formatRoughly(certificate.expiresAt - now)}` : 'expired'}
           </span>
-        </Fact>
+        </MachineFactItem>
       )}
       {clockSkewMs !== undefined && Math.abs(clockSkewMs) > 2000 && (
-        <Fact name="clock">{roughly(Math.abs(clockSkewMs))} off</Fact>
+        <MachineFactItem name="clock">{formatRoughly(Math.abs(clockSkewMs))} off</MachineFactItem>
       )}
     </dl>
   )
 }
 
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+const MachineFactItem = ({ name, children }: { name: string; children: ReactNode }) => (
   <div className="flex justify-between gap-3">
     <dt className="text-dim">{name}</dt>
     <dd className="flex items-center truncate">{children}</dd>
   </div>
 )
 
-const ProgramRow = ({ program }: { program: Program }) => (
+const ProgramRow = ({ program }: { program: InstalledProgram }) => (
   <li className="flex items-center gap-2 px-3.5 py-1.5">
     <Dot tone={program.problem === undefined ? 'ok' : 'warn'} />
     <span className="font-medium">{program.name}</span>
@@ -106,10 +106,10 @@ const ProgramRow = ({ program }: { program: Program }) => (
   </li>
 )
 
-function Actions({ machine }: { machine: Machine }) {
+function MachineActions({ machine }: { machine: Machine }) {
   const [asking, setAsking] = useState(false)
   const change = useAction(api.changeMachine)
-  const revoke = useAction(api.revokeMachine, { said: `${machine.name} is revoked`, onDone: () => setAsking(false) })
+  const revoke = useAction(api.revokeMachine, { successToast: `${machine.name} is revoked`, onDone: () => setAsking(false) })
   const machineId = machine.id
   const entries = [
     ...(machine.status === 'pending'

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import type { Question } from '../../../contract/fleet/question.ts'
+import type { SprintQuestion } from '../../../contract/fleet/question.ts'
 import { useNow } from '../../ui/now.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { ago } from '../../words/numbers.ts'
+import { formatAgo } from '../../words/numbers.ts'
 
 /** Past questions with their answers. */
-export function PastQuestions({ questions }: { questions: readonly Question[] }) {
+export function PastQuestions({ questions }: { questions: readonly SprintQuestion[] }) {
   const now = useNow()
   return (
     <ul className="divide-y divide-line">
@@ -16,7 +16,7 @@ export function PastQuestions({ questions }: { questions: readonly Question[] })
               {reason}
             </Link>
             <span className="block truncate text-sm text-faint">
-              {agentName} · {ago(answeredAt ?? askedAt, now)}
+              {agentName} · {formatAgo(answeredAt ?? askedAt, now)}
               {answer !== undefined && ` · ${answeredBy ?? 'unknown user'}: ${answer}`}
             </span>
           </span>

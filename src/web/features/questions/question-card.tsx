@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import type { Question } from '../../../contract/fleet/question.ts'
+import type { SprintQuestion } from '../../../contract/fleet/question.ts'
 import { api } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
@@ -7,10 +7,10 @@ import { Button } from '../../ui/button.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Textarea } from '../../ui/field.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
-import { roughly } from '../../words/numbers.ts'
+import { formatRoughly } from '../../words/numbers.ts'
 
-type Props = {
-  readonly question: Question
+type QuestionCardProps = {
+  readonly question: SprintQuestion
   readonly mayAnswer: boolean
   readonly children?: ReactNode
   /** Removes it from the list without an answer. */
@@ -19,10 +19,10 @@ type Props = {
 }
 
 /** The question in one sentence, and its answers as buttons. */
-export function QuestionCard({ question, mayAnswer, children, onDismiss, focused = false }: Props) {
+export function QuestionCard({ question, mayAnswer, children, onDismiss, focused = false }: QuestionCardProps) {
   const now = useNow()
   const [other, setOther] = useState(question.options === undefined || question.options.length === 0)
-  const answer = useAction(api.answerSprint, { said: 'Answered; the sprint resumes' })
+  const answer = useAction(api.answerSprint, { successToast: 'Answered; the sprint resumes' })
   const give = (text: string): void => answer.run({ sprintId: question.sprintId, answer: text })
   return (
     <section
@@ -42,7 +42,7 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
             </div>
           )}
           <p className="text-dim">
-            {consequence(question)} Waiting {roughly(now - question.askedAt)}.
+            {answerConsequence(question)} Waiting {formatRoughly(now - question.askedAt)}.
           </p>
         </div>
         {mayAnswer && (
@@ -66,15 +66,15 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
           </div>
         )}
       </div>
-      {mayAnswer && other && <OwnWords busy={answer.busy} onGive={give} />}
+      {mayAnswer && other && <OwnAnswer busy={answer.busy} onGive={give} />}
     </section>
   )
 }
 
-const consequence = ({ iteration }: Question): string =>
+const answerConsequence = ({ iteration }: SprintQuestion): string =>
   iteration === undefined ? 'Answering resumes the sprint.' : `Answering resumes with iteration ${iteration + 1}.`
 
-function OwnWords({ busy, onGive }: { busy: boolean; onGive: (text: string) => void }) {
+function OwnAnswer({ busy, onGive }: { busy: boolean; onGive: (text: string) => void }) {
   const [text, setText] = useState('')
   const ready = text.trim() !== '' && !busy
   return (

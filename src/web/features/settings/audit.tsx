@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { told } from '../../data/api.ts'
+import { describeError } from '../../data/api.ts'
 import { auditQuery } from '../../data/queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
-import { fullTime } from '../../words/numbers.ts'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { formatFullTime } from '../../words/numbers.ts'
 
 /** The audit log, newest first. */
 export function Audit() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(auditQuery)
   if (isPending) return <SkeletonRows rows={6} height="h-9" />
-  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
   const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <Empty title="No entries yet" />
+  if (items.length === 0) return <EmptyState title="No entries yet" />
   return (
     <div className="overflow-x-auto">
       <table className="w-full">
@@ -28,7 +28,7 @@ export function Audit() {
         <tbody className="divide-y divide-line">
           {items.map(({ id, at, who, what, target, details }) => (
             <tr key={id} title={details === undefined ? undefined : JSON.stringify(details)}>
-              <td className="px-3.5 py-1.5 whitespace-nowrap text-dim">{fullTime(at)}</td>
+              <td className="px-3.5 py-1.5 whitespace-nowrap text-dim">{formatFullTime(at)}</td>
               <td className="px-3.5">{who}</td>
               <td className="px-3.5 font-mono text-sm">{what}</td>
               <td className="max-w-60 truncate px-3.5 text-dim">{target}</td>

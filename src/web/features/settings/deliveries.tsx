@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { Delivery } from '../../../contract/fleet/webhook.ts'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { deliveriesQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import type { Tone } from '../../words/tone.ts'
-import { ago, plural, roughly } from '../../words/numbers.ts'
+import { formatAgo, pluralize, formatRoughly } from '../../words/numbers.ts'
 
 const tones: Readonly<Record<Delivery['status'], Tone>> = {
   waiting: 'info',
@@ -22,14 +22,14 @@ export function Deliveries() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(deliveriesQuery)
   if (isPending) return <SkeletonRows rows={4} height="h-12" />
-  if (isLoadingError) return <Problem {...told(error)} onRetry={() => void refetch()} />
+  if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
   const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <Empty title="No deliveries yet" />
+  if (items.length === 0) return <EmptyState title="No deliveries yet" />
   return (
     <>
       <ul className="divide-y divide-line">
         {items.map((delivery) => (
-          <Row key={delivery.id} delivery={delivery} />
+          <DeliveryItem key={delivery.id} delivery={delivery} />
         ))}
       </ul>
       {hasNextPage && (
@@ -41,7 +41,7 @@ export function Deliveries() {
   )
 }
 
-function Row({
+function DeliveryItem({
   delivery: { id: deliveryId, event, to, via, status, tries, error, createdAt, nextTryAt },
 }: {
   delivery: Delivery
@@ -57,8 +57,8 @@ function Row({
         <span className="font-medium">{event}</span>{' '}
         <span className="truncate text-dim">to {via === 'browser' ? `${to}'s browser` : to}</span>
         <span className="block text-sm text-faint">
-          {ago(createdAt, now)} · {plural(tries, 'try', 'tries')}
-          {nextTryAt !== undefined && nextTryAt > now && ` · next in ${roughly(nextTryAt - now)}`}
+          {formatAgo(createdAt, now)} · {pluralize(tries, 'try', 'tries')}
+          {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatRoughly(nextTryAt - now)}`}
           {error !== undefined && ` · ${error}`}
         </span>
       </span>

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { usersQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/field.tsx'
-import { Problem, SkeletonRows } from '../../ui/states.tsx'
+import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 
 const roles = [
   { value: 'member', label: 'member' },
@@ -13,14 +13,14 @@ const roles = [
 ] as const
 
 /** Users who may sign in. Access to an agent is on the agent's page. */
-export function People({ admin, myId }: { admin: boolean; myId: string }) {
+export function PeopleSettings({ admin, myId }: { admin: boolean; myId: string }) {
   const cache = useQueryClient()
   const users = useQuery(usersQuery)
   const change = useAction(api.changeUser, {
     onDone: () => void cache.invalidateQueries({ queryKey: usersQuery.queryKey }),
   })
   if (users.isPending) return <SkeletonRows rows={3} height="h-12" />
-  if (users.isLoadingError) return <Problem {...told(users.error)} onRetry={() => void users.refetch()} />
+  if (users.isLoadingError) return <ProblemNotice {...describeError(users.error)} onRetry={() => void users.refetch()} />
   return (
     <ul className="divide-y divide-line">
       {users.data.map(({ id: userId, name, email, role, disabledAt }) => (

@@ -2,14 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useState } from 'react'
 import { WebhookEvent } from '../../../contract/fleet/webhook.ts'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { webhooksQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Tag } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
-import { Input } from '../../ui/field.tsx'
-import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
+import { TextInput } from '../../ui/field.tsx'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 
 /** Addresses that receive signed notifications. */
 export function Webhooks() {
@@ -19,11 +19,11 @@ export function Webhooks() {
   const change = useAction(api.changeWebhook, refresh)
   const remove = useAction(api.deleteWebhook, refresh)
   if (webhooks.isPending) return <SkeletonRows rows={2} height="h-14" />
-  if (webhooks.isLoadingError) return <Problem {...told(webhooks.error)} onRetry={() => void webhooks.refetch()} />
+  if (webhooks.isLoadingError) return <ProblemNotice {...describeError(webhooks.error)} onRetry={() => void webhooks.refetch()} />
   return (
     <div className="divide-y divide-line">
       {webhooks.data.length === 0 && (
-        <Empty title="No webhooks yet">Notify chat, pagers and CI when a sprint asks, ends or fails.</Empty>
+        <EmptyState title="No webhooks yet">Notify chat, pagers and CI when a sprint asks, ends or fails.</EmptyState>
       )}
       {webhooks.data.map(({ id: webhookId, url, events, enabled }) => (
         <div key={webhookId} className="flex items-center gap-3 px-3.5 py-2">
@@ -43,12 +43,12 @@ export function Webhooks() {
           </IconButton>
         </div>
       ))}
-      <NewWebhook onMade={refresh.onDone} />
+      <NewWebhookForm onMade={refresh.onDone} />
     </div>
   )
 }
 
-function NewWebhook({ onMade }: { onMade: () => void }) {
+function NewWebhookForm({ onMade }: { onMade: () => void }) {
   const [url, setUrl] = useState('')
   const [events, setEvents] = useState<readonly WebhookEvent[]>(['needs-human', 'failed', 'completed'])
   const [secret, setSecret] = useState<string>()
@@ -69,7 +69,7 @@ function NewWebhook({ onMade }: { onMade: () => void }) {
         make.run({ url, events: [...events] })
       }}
     >
-      <Input
+      <TextInput
         label="New webhook"
         type="url"
         value={url}

@@ -2,18 +2,18 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useState } from 'react'
 import type { Me } from '../../../contract/fleet/user.ts'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { tokensQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Tag } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
-import { Input, Select } from '../../ui/field.tsx'
-import { Problem, SkeletonRows } from '../../ui/states.tsx'
-import { ago, roughly } from '../../words/numbers.ts'
+import { TextInput, Select } from '../../ui/field.tsx'
+import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { formatAgo, formatRoughly } from '../../words/numbers.ts'
 
-const how = {
+const signInWays = {
   local: 'the user of this computer, without an account',
   oidc: 'signed in with your organisation',
   token: 'signed in with a token',
@@ -27,7 +27,7 @@ export function You({ me }: { me: Me }) {
         <span className="flex-1">
           <span className="block font-semibold">{me.user.name}</span>
           <span className="text-dim">
-            {[me.user.email, how[me.signedInBy], me.user.role === 'admin' ? 'admin' : undefined]
+            {[me.user.email, signInWays[me.signedInBy], me.user.role === 'admin' ? 'admin' : undefined]
               .filter(Boolean)
               .join(' · ')}
           </span>
@@ -54,15 +54,15 @@ function Tokens() {
     <section>
       <h2 className="px-3.5 pt-3 text-sm font-semibold text-dim">API tokens</h2>
       {tokens.isPending && <SkeletonRows rows={1} height="h-12" />}
-      {tokens.isLoadingError && <Problem {...told(tokens.error)} onRetry={() => void tokens.refetch()} />}
+      {tokens.isLoadingError && <ProblemNotice {...describeError(tokens.error)} onRetry={() => void tokens.refetch()} />}
       <ul className="divide-y divide-line">
         {tokens.data?.map(({ id, name, scope, expiresAt, lastUsedAt }) => (
           <li key={id} className="flex items-center gap-3 px-3.5 py-2">
             <span className="min-w-0 flex-1">
               <span className="font-medium">{name}</span> <Tag>{scope}</Tag>
               <span className="block text-sm text-faint">
-                {expiresAt > now ? `expires in ${roughly(expiresAt - now)}` : 'ended'} ·{' '}
-                {lastUsedAt === undefined ? 'never used' : `used ${ago(lastUsedAt, now)}`}
+                {expiresAt > now ? `expires in ${formatRoughly(expiresAt - now)}` : 'ended'} ·{' '}
+                {lastUsedAt === undefined ? 'never used' : `used ${formatAgo(lastUsedAt, now)}`}
               </span>
             </span>
             <IconButton label={`Revoke ${name}`} disabled={revoke.busy} onClick={() => revoke.run({ tokenId: id })}>
@@ -76,7 +76,7 @@ function Tokens() {
           <CommandLine label="Shown only once" command={shown} />
         </div>
       )}
-      <NewToken
+      <NewTokenForm
         onMade={(token) => {
           setShown(token)
           refresh()
@@ -92,7 +92,7 @@ const scopes = [
   { value: 'admin', label: 'everything' },
 ] as const
 
-function NewToken({ onMade }: { onMade: (token: string) => void }) {
+function NewTokenForm({ onMade }: { onMade: (token: string) => void }) {
   const [name, setName] = useState('')
   const [scope, setScope] = useState<'read' | 'write' | 'admin'>('write')
   const make = useAction(api.makeToken, {
@@ -109,7 +109,7 @@ function NewToken({ onMade }: { onMade: (token: string) => void }) {
         make.run({ name, scope, days: 90 })
       }}
     >
-      <Input
+      <TextInput
         label="Token name"
         value={name}
         placeholder="ci"

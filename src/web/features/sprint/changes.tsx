@@ -1,29 +1,29 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight } from 'lucide-react'
-import type { Diff } from '../../../contract/fleet/sprint.ts'
-import { told } from '../../data/api.ts'
+import type { SprintDiff } from '../../../contract/fleet/sprint.ts'
+import { describeError } from '../../data/api.ts'
 import { diffQuery } from '../../data/queries.ts'
 import { classes } from '../../ui/classes.ts'
 import { DiffLines } from '../../ui/diff-lines.tsx'
 import { DiffSize } from '../../ui/diff-size.tsx'
 import { Select } from '../../ui/field.tsx'
-import { Empty, Problem, SkeletonRows } from '../../ui/states.tsx'
-import { linesOfPatch } from '../../words/line-diff.ts'
-import { plural } from '../../words/numbers.ts'
+import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { parsePatchLines } from '../../words/line-diff.ts'
+import { pluralize } from '../../words/numbers.ts'
 
-export type Range = { readonly from?: number; readonly to?: number }
+export type CheckpointRange = { readonly from?: number; readonly to?: number }
 
-type Props = {
+type ChangesProps = {
   readonly sprintId: string
-  readonly range: Range
+  readonly range: CheckpointRange
   readonly iterations: readonly number[]
   readonly file: string | undefined
-  readonly onRange: (range: Range) => void
+  readonly onRange: (range: CheckpointRange) => void
   readonly onFile: (path: string | undefined) => void
 }
 
 /** The changes of an iteration, or between any two. */
-export function Changes({ sprintId, range, iterations, file, onRange, onFile }: Props) {
+export function ChangesView({ sprintId, range, iterations, file, onRange, onFile }: ChangesProps) {
   const diff = useQuery(diffQuery(sprintId, range))
   const options = iterations.map((number) => ({ value: String(number), label: `after iteration ${number}` }))
   return (
@@ -46,14 +46,14 @@ export function Changes({ sprintId, range, iterations, file, onRange, onFile }: 
           onChoose={(value) => onRange(value === 'now' ? withoutTo(range) : { ...range, to: Number(value) })}
           className="w-44"
         />
-        {diff.data && <Summary diff={diff.data} />}
+        {diff.data && <DiffSummary diff={diff.data} />}
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {diff.isPending && <SkeletonRows rows={4} height="h-9" />}
-        {diff.isLoadingError && <Problem {...told(diff.error)} onRetry={() => void diff.refetch()} />}
-        {diff.data?.files.length === 0 && <Empty title="No changes between these two" />}
+        {diff.isLoadingError && <ProblemNotice {...describeError(diff.error)} onRetry={() => void diff.refetch()} />}
+        {diff.data?.files.length === 0 && <EmptyState title="No changes between these two" />}
         {diff.data?.files.map((each) => (
-          <File key={each.path} file={each} open={(file ?? diff.data.files[0]?.path) === each.path} onOpen={onFile} />
+          <ChangedFile key={each.path} file={each} open={(file ?? diff.data.files[0]?.path) === each.path} onOpen={onFile} />
         ))}
         {diff.data?.truncated === true && (
           <p className="px-3.5 py-2 text-sm text-faint">More files have changed than are listed here.</p>
@@ -63,24 +63,24 @@ export function Changes({ sprintId, range, iterations, file, onRange, onFile }: 
   )
 }
 
-const withoutTo = ({ to: _to, ...range }: Range): Range => range
+const withoutTo = ({ to: _to, ...range }: CheckpointRange): CheckpointRange => range
 
-const Summary = ({ diff }: { diff: Diff }) => (
+const DiffSummary = ({ diff }: { diff: SprintDiff }) => (
   <span className="ml-auto flex gap-2">
-    {plural(diff.files.length, 'file')}
-    <DiffSize added={sum(diff, 'added')} removed={sum(diff, 'removed')} />
+    {pluralize(diff.files.length, 'file')}
+    <DiffSize added={sumDiff(diff, 'added')} removed={sumDiff(diff, 'removed')} />
   </span>
 )
 
-const sum = (diff: Diff, what: 'added' | 'removed'): number => diff.files.reduce((all, file) => all + file[what], 0)
+const sumDiff = (diff: SprintDiff, what: 'added' | 'removed'): number => diff.files.reduce((all, file) => all + file[what], 0)
 
-type FileProps = {
-  readonly file: Diff['files'][number]
+type ChangedFileProps = {
+  readonly file: SprintDiff['files'][number]
   readonly open: boolean
   readonly onOpen: (path: string | undefined) => void
 }
 
-const File = ({ file, open, onOpen }: FileProps) => (
+const ChangedFile = ({ file, open, onOpen }: ChangedFileProps) => (
   <div className="border-b border-line">
     <button
       type="button"
@@ -100,7 +100,7 @@ const File = ({ file, open, onOpen }: FileProps) => (
         {file.patch === undefined ? (
           <p className="px-3.5 py-2 text-sm text-faint">Binary, or too long to show.</p>
         ) : (
-          <DiffLines lines={linesOfPatch(file.patch)} />
+          <DiffLines lines={parsePatchLines(file.patch)} />
         )}
       </div>
     )}

@@ -1,26 +1,26 @@
 import type { IterationRecord } from '../../../contract/progress.ts'
-import { type Column, ColumnChart } from '../../ui/column-chart.tsx'
-import { Empty } from '../../ui/states.tsx'
-import { count, duration, money } from '../../words/numbers.ts'
+import { type ChartColumn, ColumnChart } from '../../ui/column-chart.tsx'
+import { EmptyState } from '../../ui/states.tsx'
+import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
 
 /** Maximum number of distinguishable columns. */
 const mostColumns = 120
 
 /** Cost, tokens and time, by iteration. */
 export function Charts({ iterations }: { iterations: readonly IterationRecord[] }) {
-  if (iterations.length === 0) return <Empty title="No finished iterations yet" />
+  if (iterations.length === 0) return <EmptyState title="No finished iterations yet" />
   const shown = iterations.slice(-mostColumns)
   const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
   return (
     <div tabIndex={0} role="region" aria-label="Charts" className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">
       <ColumnChart
         title="Cost"
-        total={money(total(cost))}
-        columns={shown.map((record) => one(record, cost(record), money(record.costUsd)))}
+        total={formatUsd(total(iterationCostUsd))}
+        columns={shown.map((record) => iterationTitle(record, iterationCostUsd(record), formatUsd(record.costUsd)))}
       />
       <ColumnChart
         title="Tokens"
-        total={count(total(tokens))}
+        total={formatCount(total(iterationTokens))}
         legend={[
           { name: 'in', fill: 'bg-accent' },
           { name: 'out', fill: 'bg-ok-fill' },
@@ -29,24 +29,24 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
         columns={shown.map((record) => ({
           key: record.number,
           label: String(record.number),
-          title: `Iteration ${record.number}: ${count(tokens(record))} tokens`,
+          title: `Iteration ${record.number}: ${formatCount(iterationTokens(record))} tokens`,
           parts: tokenParts(record),
         }))}
       />
       <ColumnChart
         title="Time"
-        total={duration(total(time))}
-        columns={shown.map((record) => one(record, time(record), duration(time(record))))}
+        total={formatDurationShort(total(iterationTime))}
+        columns={shown.map((record) => iterationTitle(record, iterationTime(record), formatDurationShort(iterationTime(record))))}
       />
     </div>
   )
 }
 
-const time = (record: IterationRecord): number => record.endedAt - record.startedAt
-const cost = (record: IterationRecord): number => record.costUsd ?? 0
-const tokens = (record: IterationRecord): number => tokenParts(record).reduce((sum, { value }) => sum + value, 0)
+const iterationTime = (record: IterationRecord): number => record.endedAt - record.startedAt
+const iterationCostUsd = (record: IterationRecord): number => record.costUsd ?? 0
+const iterationTokens = (record: IterationRecord): number => tokenParts(record).reduce((sum, { value }) => sum + value, 0)
 
-const one = ({ number }: IterationRecord, value: number, words: string): Column => ({
+const iterationTitle = ({ number }: IterationRecord, value: number, words: string): ChartColumn => ({
   key: number,
   label: String(number),
   title: `Iteration ${number}: ${words}`,

@@ -1,17 +1,17 @@
 import type { IterationRecord, Progress } from '../../../contract/progress.ts'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { classes } from '../../ui/classes.ts'
-import { checkGrid } from './checks-grid.ts'
+import { createCheckGrid } from './checks-grid.ts'
 
-type Props = {
+type ChecksCardProps = {
   readonly iterations: readonly IterationRecord[]
   readonly progress: Progress
   readonly chosen: number | undefined
   readonly onChoose: (iteration: number) => void
 }
 
-export function ChecksCard({ iterations, progress, chosen, onChoose }: Props) {
-  const { columns, rows } = checkGrid(iterations, progress)
+export function ChecksCard({ iterations, progress, chosen, onChoose }: ChecksCardProps) {
+  const { columns, rows } = createCheckGrid(iterations, progress)
   return (
     <Card label="Done when">
       <CardHead>Done when</CardHead>
@@ -51,7 +51,7 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: Props) {
                   </th>
                   {marks.map((passed, index) => (
                     <td key={columns[index]} className="px-1 text-center last:pr-3.5">
-                      <Square passed={passed} />
+                      <CheckSquare passed={passed} />
                     </td>
                   ))}
                 </tr>
@@ -67,7 +67,7 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: Props) {
   )
 }
 
-const Square = ({ passed }: { passed: boolean | undefined }) => (
+const CheckSquare = ({ passed }: { passed: boolean | undefined }) => (
   <span
     role="img"
     aria-label={passed === undefined ? 'not run' : passed ? 'green' : 'red'}

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import { aCheck, aProgress } from '../../../../test/support/builders.ts'
-import { anIteration } from '../../../../test/support/fake-fleet.ts'
-import { checkGrid } from './checks-grid.ts'
+import { buildCheck, buildProgress } from '../../../../test/support/builders.ts'
+import { buildIteration } from '../../../../test/support/fake-fleet.ts'
+import { createCheckGrid } from './checks-grid.ts'
 
 const check = (name: string, passed: boolean) => ({ name, passed })
 
 it('shows when each check turned green and which ones regressed', () => {
   const iterations = [
-    anIteration(1, { checks: [check('npm test', false), check('tsc', true)] }),
-    anIteration(2),
-    anIteration(3, { checks: [check('npm test', true), check('tsc', false)], review: { passed: true, summary: '' } }),
+    buildIteration(1, { checks: [check('npm test', false), check('tsc', true)] }),
+    buildIteration(2),
+    buildIteration(3, { checks: [check('npm test', true), check('tsc', false)], review: { passed: true, summary: '' } }),
   ]
-  expect(checkGrid(iterations, aProgress({ doneWhen: [aCheck({ run: 'npm test' })] }))).toEqual({
+  expect(createCheckGrid(iterations, buildProgress({ doneWhen: [buildCheck({ run: 'npm test' })] }))).toEqual({
     columns: [1, 3],
     rows: [
       { name: 'npm test', marks: [false, true], firstGreen: 3, regressed: false },
@@ -22,7 +22,7 @@ it('shows when each check turned green and which ones regressed', () => {
 })
 
 it('names checks that have not run yet', () => {
-  expect(checkGrid([], aProgress({ doneWhen: [aCheck({ run: 'npm test', name: 'unit tests' })] }))).toEqual({
+  expect(createCheckGrid([], buildProgress({ doneWhen: [buildCheck({ run: 'npm test', name: 'unit tests' })] }))).toEqual({
     columns: [],
     rows: [{ name: 'unit tests', marks: [], firstGreen: undefined, regressed: false }],
   })

@@ -14,18 +14,18 @@ export type CheckGrid = {
 const mostColumns = 10
 
 /** Checks by iteration: when each turned green, and which ones regressed. */
-export function checkGrid(iterations: readonly IterationRecord[], progress: Progress): CheckGrid {
+export function createCheckGrid(iterations: readonly IterationRecord[], progress: Progress): CheckGrid {
   const judged = iterations.filter(({ checks, review }) => (checks?.length ?? 0) > 0 || review !== undefined)
   const names = new Set([
     ...(progress.doneWhen ?? []).map(({ name, run }) => name ?? run),
-    ...judged.flatMap((record) => marksOf(record).map(({ name }) => name)),
+    ...judged.flatMap((record) => checkMarks(record).map(({ name }) => name)),
     ...(progress.review ? [`review (${progress.review.agent})`] : []),
   ])
   const shown = judged.slice(-mostColumns)
   const rows = [...names].map((name) => {
     const history = judged.map((record) => ({
       number: record.number,
-      passed: marksOf(record).find((mark) => mark.name === name)?.passed,
+      passed: checkMarks(record).find((mark) => mark.name === name)?.passed,
     }))
     const firstGreen = history.find(({ passed }) => passed === true)?.number
     const last = history.findLast(({ passed }) => passed !== undefined)?.passed
@@ -39,7 +39,7 @@ export function checkGrid(iterations: readonly IterationRecord[], progress: Prog
   return { columns: shown.map(({ number }) => number), rows }
 }
 
-function marksOf({ checks = [], review }: IterationRecord): { readonly name: string; readonly passed: boolean }[] {
+function checkMarks({ checks = [], review }: IterationRecord): { readonly name: string; readonly passed: boolean }[] {
   const named = checks.some(({ name }) => name.startsWith('review'))
   return review && !named ? [...checks, { name: 'review', passed: review.passed }] : [...checks]
 }

@@ -1,16 +1,16 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
-import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { toast } from '../../ui/toast.tsx'
-import { exportHtml } from './export-html.ts'
+import { renderExport } from './export-html.ts'
 
 /** Maximum number of events in an exported page; the newest ones. */
-const mostEvents = 20_000
+const maxEvents = 20_000
 
-export async function downloadSprint(sprint: Sprint, iterations: readonly IterationRecord[]): Promise<void> {
+export async function downloadSprint(sprint: FleetSprint, iterations: readonly IterationRecord[]): Promise<void> {
   try {
-    const html = exportHtml(sprint, iterations, await newestEvents(sprint.id))
+    const html = renderExport(sprint, iterations, await fetchNewestEvents(sprint.id))
     const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }))
     const link = document.createElement('a')
     link.href = url
@@ -18,11 +18,11 @@ export async function downloadSprint(sprint: Sprint, iterations: readonly Iterat
     link.click()
     URL.revokeObjectURL(url)
   } catch (error) {
-    toast({ ...told(error), bad: true })
+    toast({ ...describeError(error), bad: true })
   }
 }
 
-async function newestEvents(sprintId: string): Promise<StoredEvent[]> {
+async function fetchNewestEvents(sprintId: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
   let cursor: string | undefined
   do {
@@ -30,6 +30,6 @@ async function newestEvents(sprintId: string): Promise<StoredEvent[]> {
     const page = await api.listEvents({ sprintId, cursor, limit: 200 })
     events.push(...page.items)
     cursor = page.next
-  } while (cursor !== undefined && events.length < mostEvents)
+  } while (cursor !== undefined && events.length < maxEvents)
   return events.toReversed()
 }

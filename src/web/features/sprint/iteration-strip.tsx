@@ -4,27 +4,27 @@ import { useEffect, useRef } from 'react'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Tooltip } from '../../ui/tooltip.tsx'
-import { count, duration, money } from '../../words/numbers.ts'
-import { verdictSentence, type Sign } from '../../words/verdict.ts'
-import { type Cell, stageWords } from './strip.ts'
+import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
+import { describeVerdict, type VerdictSign } from '../../words/verdict.ts'
+import { type StripCell, stageWords } from './strip.ts'
 
-type Props = {
-  readonly cells: readonly Cell[]
+type IterationStripProps = {
+  readonly cells: readonly StripCell[]
   readonly chosen: number | undefined
   readonly onChoose: (iteration: number | undefined) => void
 }
 
-const widthOf = (cell: Cell | undefined): number => (cell?.kind === 'gap' ? 98 : 51)
+const cellWidth = (cell: StripCell | undefined): number => (cell?.kind === 'gap' ? 98 : 51)
 
 /** One cell per iteration, all of equal width: a short one must be as easy to hit as a long one. */
-export function IterationStrip({ cells, chosen, onChoose }: Props) {
+export function IterationStrip({ cells, chosen, onChoose }: IterationStripProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     horizontal: true,
     count: cells.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => widthOf(cells[index]),
-    getItemKey: (index) => keyOf(cells[index], index),
+    estimateSize: (index) => cellWidth(cells[index]),
+    getItemKey: (index) => cellKey(cells[index], index),
     overscan: 20,
     paddingStart: 14,
     paddingEnd: 14,
@@ -59,9 +59,9 @@ export function IterationStrip({ cells, chosen, onChoose }: Props) {
               const cell = cells[index]
               return (
                 cell && (
-                  <div key={key} className="absolute top-3.5" style={{ left: start, width: widthOf(cell) - 5 }}>
+                  <div key={key} className="absolute top-3.5" style={{ left: start, width: cellWidth(cell) - 5 }}>
                     {cell.kind === 'gap' ? (
-                      <Gap cell={cell} />
+                      <StripGap cell={cell} />
                     ) : (
                       <IterationCell cell={cell} chosen={chosen === cell.number} onChoose={onChoose} />
                     )}
@@ -76,10 +76,10 @@ export function IterationStrip({ cells, chosen, onChoose }: Props) {
   )
 }
 
-const keyOf = (cell: Cell | undefined, index: number): string | number =>
+const cellKey = (cell: StripCell | undefined, index: number): string | number =>
   cell?.kind === 'iteration' ? cell.number : (cell?.key ?? index)
 
-const Gap = ({ cell }: { cell: Extract<Cell, { kind: 'gap' }> }) => (
+const StripGap = ({ cell }: { cell: Extract<StripCell, { kind: 'gap' }> }) => (
   <div
     className={classes(
       'hatched grid h-[30px] place-items-center rounded-md border border-dashed border-warn-fill text-[10.5px] whitespace-nowrap text-warn',
@@ -90,7 +90,7 @@ const Gap = ({ cell }: { cell: Extract<Cell, { kind: 'gap' }> }) => (
   </div>
 )
 
-const looks: Readonly<Record<Sign, string>> = {
+const looks: Readonly<Record<VerdictSign, string>> = {
   progress: 'bg-ok-bg text-ok border-transparent',
   goal: 'bg-ok-fill text-panel border-transparent',
   same: 'text-faint border-line',
@@ -100,7 +100,7 @@ const looks: Readonly<Record<Sign, string>> = {
   now: 'border-accent border-[1.5px] text-accent-text',
 }
 
-const glyphs: Readonly<Record<Sign, React.ReactNode>> = {
+const glyphs: Readonly<Record<VerdictSign, React.ReactNode>> = {
   progress: <Check className="size-3.5" strokeWidth={2.5} />,
   goal: <Flag className="size-3.5" strokeWidth={2.5} />,
   same: <span className="text-lg leading-none font-semibold">~</span>,
@@ -110,14 +110,14 @@ const glyphs: Readonly<Record<Sign, React.ReactNode>> = {
   now: <span className="pulse size-2 rounded-full bg-accent" />,
 }
 
-type CellProps = {
-  readonly cell: Extract<Cell, { kind: 'iteration' }>
+type IterationCellProps = {
+  readonly cell: Extract<StripCell, { kind: 'iteration' }>
   readonly chosen: boolean
   readonly onChoose: (iteration: number | undefined) => void
 }
 
-const IterationCell = ({ cell, chosen, onChoose }: CellProps) => (
-  <Tooltip content={<About cell={cell} />}>
+const IterationCell = ({ cell, chosen, onChoose }: IterationCellProps) => (
+  <Tooltip content={<IterationTooltip cell={cell} />}>
     <button
       type="button"
       aria-pressed={chosen}
@@ -144,7 +144,7 @@ const IterationCell = ({ cell, chosen, onChoose }: CellProps) => (
   </Tooltip>
 )
 
-function About({ cell: { record, live, number } }: { cell: Extract<Cell, { kind: 'iteration' }> }) {
+function IterationTooltip({ cell: { record, live, number } }: { cell: Extract<StripCell, { kind: 'iteration' }> }) {
   if (!record)
     return (
       <>
@@ -155,12 +155,12 @@ function About({ cell: { record, live, number } }: { cell: Extract<Cell, { kind:
   return (
     <span className="block space-y-0.5">
       <span className="block font-medium">
-        Iteration {number} {verdictSentence(record)}
+        Iteration {number} {describeVerdict(record)}
       </span>
       {record.summary !== undefined && <span className="block text-dim">{record.summary}</span>}
       <span className="block text-faint">
-        {duration(record.endedAt - record.startedAt)} · {money(record.costUsd)} ·{' '}
-        {count(usage.inputTokens + usage.cacheReadTokens)} in, {count(usage.outputTokens)} out
+        {formatDurationShort(record.endedAt - record.startedAt)} · {formatUsd(record.costUsd)} ·{' '}
+        {formatCount(usage.inputTokens + usage.cacheReadTokens)} in, {formatCount(usage.outputTokens)} out
         {record.attempts > 1 && ` · ${record.attempts} attempts`}
       </span>
     </span>

@@ -2,12 +2,12 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
 import type { IterationRecord } from '../../../contract/progress.ts'
 import { classes } from '../../ui/classes.ts'
-import { textOf } from '../../words/tone.ts'
-import { Empty } from '../../ui/states.tsx'
-import { count, duration, money } from '../../words/numbers.ts'
-import { seen, verdictSentence } from '../../words/verdict.ts'
+import { textClasses } from '../../words/tone.ts'
+import { EmptyState } from '../../ui/states.tsx'
+import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
+import { verdictBadge, describeVerdict } from '../../words/verdict.ts'
 
-type Props = {
+type IterationsTableProps = {
   readonly iterations: readonly IterationRecord[]
   readonly chosen: number | undefined
   readonly onChoose: (iteration: number) => void
@@ -17,7 +17,7 @@ const columns =
   'grid grid-cols-[28px_42px_minmax(0,1fr)_44px_92px_52px_62px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px]'
 
 /** One receipt per line, newest first. */
-export function IterationsTable({ iterations, chosen, onChoose }: Props) {
+export function IterationsTable({ iterations, chosen, onChoose }: IterationsTableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const rows = iterations.toReversed()
   const virtual = useVirtualizer({
@@ -26,7 +26,7 @@ export function IterationsTable({ iterations, chosen, onChoose }: Props) {
     estimateSize: () => 48,
     overscan: 10,
   })
-  if (rows.length === 0) return <Empty title="No finished iterations yet" />
+  if (rows.length === 0) return <EmptyState title="No finished iterations yet" />
   return (
     <div ref={scroller} role="table" aria-label="Iterations" className="min-h-0 flex-1 overflow-y-auto">
       <div
@@ -49,7 +49,7 @@ export function IterationsTable({ iterations, chosen, onChoose }: Props) {
                 className="absolute inset-x-0 top-0"
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <Line record={record} chosen={chosen === record.number} onChoose={onChoose} />
+                <IterationLine record={record} chosen={chosen === record.number} onChoose={onChoose} />
               </div>
             )
           )
@@ -63,7 +63,7 @@ const modes = { planning: 'plan', executing: 'exec', reflecting: 'reflect' } as 
 
 const hidden = new Set(['mode', 'checks', 'in / out', 'time'])
 
-function Line({
+function IterationLine({
   record,
   chosen,
   onChoose,
@@ -84,18 +84,18 @@ function Line({
         {modes[record.mode]}
       </span>
       <span role="cell" className="min-w-0">
-        <span className={classes('block truncate', textOf[seen(record).tone])}>{verdictSentence(record)}</span>
+        <span className={classes('block truncate', textClasses[verdictBadge(record).tone])}>{describeVerdict(record)}</span>
         <span className="block truncate text-sm text-dim">{record.summary}</span>
       </span>
       <span role="cell" className="max-md:hidden">
         {checks.length > 0 && `${checks.filter(({ passed }) => passed).length}/${checks.length}`}
       </span>
       <span role="cell" className="text-sm text-dim max-md:hidden">
-        {count(usage.inputTokens + usage.cacheReadTokens)} / {count(usage.outputTokens)}
+        {formatCount(usage.inputTokens + usage.cacheReadTokens)} / {formatCount(usage.outputTokens)}
       </span>
-      <span role="cell">{money(record.costUsd)}</span>
+      <span role="cell">{formatUsd(record.costUsd)}</span>
       <span role="cell" className="text-dim max-md:hidden">
-        {duration(record.endedAt - record.startedAt)}
+        {formatDurationShort(record.endedAt - record.startedAt)}
       </span>
     </div>
   )

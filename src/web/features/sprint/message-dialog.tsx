@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
@@ -7,9 +7,9 @@ import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 import { Textarea } from '../../ui/field.tsx'
 
 /** Sends the agent a message: with its next iteration, or by interrupting it. */
-export function MessageDialog({ sprint, onClose }: { sprint: Sprint; onClose: () => void }) {
+export function MessageDialog({ sprint, onClose }: { sprint: FleetSprint; onClose: () => void }) {
   const [text, setText] = useState('')
-  const tell = useAction(api.tellSprint, { said: 'Queued for the next iteration', onDone: onClose })
+  const tell = useAction(api.tellSprint, { successToast: 'Queued for the next iteration', onDone: onClose })
   const send = (now: boolean): void => tell.run({ sprintId: sprint.id, text, now })
   const ready = text.trim() !== '' && !tell.busy
   const next = sprint.progress.stats.currentIteration + 1

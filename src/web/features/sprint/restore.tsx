@@ -1,19 +1,19 @@
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { RalphError } from '../../../contract/errors.ts'
-import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 
-type Props = { readonly sprint: Sprint; readonly iteration: number }
+type RestoreButtonProps = { readonly sprint: FleetSprint; readonly iteration: number }
 
 /** Restores the files to their state after an iteration. Asks first, and says what is kept. */
-export function RestoreButton({ sprint, iteration }: Props) {
+export function RestoreButton({ sprint, iteration }: RestoreButtonProps) {
   const [asking, setAsking] = useState(false)
   const restore = useAction(restoreFiles, {
-    said: ({ saved }) =>
+    successToast: ({ saved }) =>
       `Files restored to iteration ${iteration}${saved === undefined ? '' : `; the previous files are saved in ${saved}`}`,
     onDone: () => setAsking(false),
   })
@@ -52,21 +52,21 @@ export function RestoreButton({ sprint, iteration }: Props) {
 }
 
 /** How long a stopped agent program may take to end; its sprint already counts as stopped. */
-const patienceMs = 45_000
+const restoreTimeoutMs = 45_000
 
 /**
  * The page may lag behind the backend. Restoring is valid whenever no agent works on the files, so retry while the
  * agent of a stopped sprint is ending, and when the revision changed between reading and requesting.
  */
-const restoreFiles: typeof api.restoreSprint = async (given, options) => {
-  for (const until = Date.now() + patienceMs; ; await pause(500)) {
-    const { agentId, progress, observed } = await api.getSprint(given)
+const restoreFiles: typeof api.restoreSprint = async (target, options) => {
+  for (const until = Date.now() + restoreTimeoutMs; ; await delay(500)) {
+    const { agentId, progress, observed } = await api.getSprint(target)
     const ends = progress.status !== 'in-progress' && Date.now() < until
     if (ends && !observed && (await api.getAgent({ agentId })).agent.state === 'running') continue
     // Only now: the end of its agent creates another revision.
-    const { rev } = await api.getSprint(given)
+    const { rev } = await api.getSprint(target)
     try {
-      return await api.restoreSprint(given, { ...options, revision: rev })
+      return await api.restoreSprint(target, { ...options, revision: rev })
     } catch (error) {
       const passes = error instanceof RalphError && (error.code === 'AGENT_BUSY' || error.code === 'REVISION_STALE')
       if (!passes || !ends) throw error
@@ -74,4 +74,4 @@ const restoreFiles: typeof api.restoreSprint = async (given, options) => {
   }
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Ellipsis, MessageSquare, Play } from 'lucide-react'
 import { useState } from 'react'
-import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { api } from '../../data/api.ts'
 import { keys } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
@@ -9,15 +9,15 @@ import { Button } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { MessageDialog } from './message-dialog.tsx'
 
-type Props = {
-  readonly sprint: Sprint
+type SprintActionsProps = {
+  readonly sprint: FleetSprint
   readonly mayWrite: boolean
   readonly onExport: () => void
   readonly onStartNew: () => void
 }
 
 /** Statuses from which a user can resume. */
-export const resumable = new Set<Sprint['progress']['status']>([
+export const resumable = new Set<FleetSprint['progress']['status']>([
   'paused',
   'paused-at-breakpoint',
   'interrupted',
@@ -26,7 +26,7 @@ export const resumable = new Set<Sprint['progress']['status']>([
   'blocked',
 ])
 
-export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: Props) {
+export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: SprintActionsProps) {
   const [telling, setTelling] = useState(false)
   const { status } = sprint.progress
   const running = status === 'in-progress' || status === 'parked'
@@ -43,7 +43,7 @@ export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: Props)
           <MessageSquare aria-hidden className="size-3.5" /> Message
         </Button>
       )}
-      {mayWrite && resumable.has(status) && !sprint.observed && <Resume sprint={sprint} />}
+      {mayWrite && resumable.has(status) && !sprint.observed && <ResumeButton sprint={sprint} />}
       {mayWrite && running && <StopMenus sprint={sprint} />}
       <Menu size="icon" label="More" entries={more}>
         <Ellipsis aria-hidden className="size-4" />
@@ -53,7 +53,7 @@ export function SprintActions({ sprint, mayWrite, onExport, onStartNew }: Props)
   )
 }
 
-function Resume({ sprint }: { sprint: Sprint }) {
+function ResumeButton({ sprint }: { sprint: FleetSprint }) {
   const cache = useQueryClient()
   const resume = useAction(api.resumeSprint, { onDone: (next) => cache.setQueryData(keys.sprint(next.id), next) })
   return (
@@ -64,9 +64,9 @@ function Resume({ sprint }: { sprint: Sprint }) {
 }
 
 /** Three options each, with their cost. */
-function StopMenus({ sprint }: { sprint: Sprint }) {
+function StopMenus({ sprint }: { sprint: FleetSprint }) {
   const cache = useQueryClient()
-  const onDone = (next: Sprint): void => void cache.setQueryData(keys.sprint(next.id), next)
+  const onDone = (next: FleetSprint): void => void cache.setQueryData(keys.sprint(next.id), next)
   const pause = useAction(api.pauseSprint, { onDone })
   const stop = useAction(api.stopSprint, { onDone })
   const sprintId = sprint.id

@@ -1,38 +1,38 @@
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
-import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
+import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useNow } from '../../ui/now.ts'
-import { Bar } from '../../ui/bar.tsx'
+import { UsageBar } from '../../ui/bar.tsx'
 import { DiffSize } from '../../ui/diff-size.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Ago } from '../../ui/moment.tsx'
-import { textOf } from '../../words/tone.ts'
-import { cap, count, duration, money, roughly, timeOfDay } from '../../words/numbers.ts'
+import { textClasses } from '../../words/tone.ts'
+import { formatCap, formatCount, formatDurationShort, formatUsd, formatRoughly, formatTimeOfDay } from '../../words/numbers.ts'
 import { programName, statusTone, statusWord } from '../../words/situation.ts'
 import { resumable } from './sprint-actions.tsx'
 import { stageWords } from './strip.ts'
 
-type Props = { readonly sprint: Sprint; readonly row: AgentRow | undefined; readonly actions: ReactNode }
+type SprintHeaderProps = { readonly sprint: FleetSprint; readonly row: FleetRow | undefined; readonly actions: ReactNode }
 
 /** The summary: state with its age, goal, agent, machine, cost. */
-export const SprintHeader = ({ sprint, row, actions }: Props) => (
+export const SprintHeader = ({ sprint, row, actions }: SprintHeaderProps) => (
   <div className="mb-3.5 flex items-start gap-6 max-md:flex-col max-md:gap-3">
     <div className="min-w-0 flex-1">
-      <StateLine sprint={sprint} row={row} />
+      <SprintStateLine sprint={sprint} row={row} />
       <h1
         className="mt-0.5 mb-1 line-clamp-3 text-xl leading-[1.3] font-semibold tracking-[-0.015em]"
         title={sprint.progress.goal}
       >
         {sprint.progress.goal}
       </h1>
-      <Facts sprint={sprint} row={row} />
+      <SprintFacts sprint={sprint} row={row} />
     </div>
     {actions}
   </div>
 )
 
-function StateLine({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
+function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow | undefined }) {
   const { progress, lastEventAt } = sprint
   const live = progress.live.at(-1)
   const unknown = row !== undefined && !row.machine.reachable && progress.status === 'in-progress'
@@ -56,27 +56,27 @@ function StateLine({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined 
           · last event <Ago at={lastEventAt} />
         </span>
       )}
-      <Next sprint={sprint} />
+      <NextLine sprint={sprint} />
     </p>
   )
 }
 
 /** What happens next, or a request that is still pending. */
-function Next({ sprint: { progress, observed } }: { sprint: Sprint }) {
+function NextLine({ sprint: { progress, observed } }: { sprint: FleetSprint }) {
   const now = useNow()
   if (progress.stopRequested) {
     const verb = progress.stopRequested.as === 'paused' ? 'pausing' : 'stopping'
     return (
-      <span className={textOf.warn}>
+      <span className={textClasses.warn}>
         · {verb} after this {progress.stopRequested.when}
       </span>
     )
   }
   if (progress.parked)
     return (
-      <span className={textOf.warn}>
-        · {progress.parked.reason}, resumes {timeOfDay(progress.parked.until, now)} in{' '}
-        {roughly(progress.parked.until - now)}
+      <span className={textClasses.warn}>
+        · {progress.parked.reason}, resumes {formatTimeOfDay(progress.parked.until, now)} in{' '}
+        {formatRoughly(progress.parked.until - now)}
       </span>
     )
   if (observed && resumable.has(progress.status))
@@ -91,7 +91,7 @@ function Next({ sprint: { progress, observed } }: { sprint: Sprint }) {
   return null
 }
 
-function Facts({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
+function SprintFacts({ sprint, row }: { sprint: FleetSprint; row: FleetRow | undefined }) {
   const { progress, branch, diff } = sprint
   const { stats } = progress
   const spent = stats.costUsd ?? stats.spentUsd ?? null
@@ -119,21 +119,21 @@ function Facts({ sprint, row }: { sprint: Sprint; row: AgentRow | undefined }) {
       )}
       {branch !== undefined && <span className="font-mono text-sm">{branch}</span>}
       {diff && <DiffSize {...diff} />}
-      <span title="Working time; excludes waiting">{duration(stats.activeMs)}</span>
+      <span title="Working time; excludes waiting">{formatDurationShort(stats.activeMs)}</span>
       <span className="flex items-center gap-2">
-        {money(spent)}
+        {formatUsd(spent)}
         {stats.costUsd === null && stats.spentUsd !== undefined && ' at least'}
         {progress.limits.usd !== 'off' && (
           <>
-            {` of ${cap(progress.limits.usd)}`}
-            <Bar
+            {` of ${formatCap(progress.limits.usd)}`}
+            <UsageBar
               part={(spent ?? 0) / progress.limits.usd}
-              label={`${money(spent)} of ${cap(progress.limits.usd)} spent`}
+              label={`${formatUsd(spent)} of ${formatCap(progress.limits.usd)} spent`}
             />
           </>
         )}
       </span>
-      {tokens > 0 && <span>{count(tokens)} tokens</span>}
+      {tokens > 0 && <span>{formatCount(tokens)} tokens</span>}
     </div>
   )
 }

@@ -4,14 +4,14 @@ import type { Progress, Step } from '../../../contract/progress.ts'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { classes } from '../../ui/classes.ts'
 
-type Props = {
+type StepsProps = {
   readonly progress: Progress
   readonly iteration: number | undefined
   readonly onChoose: (iteration: number) => void
 }
 
 /** The agent's plan. A finished step links to the iteration that finished it. */
-export function Steps({ progress, iteration, onChoose }: Props) {
+export function Steps({ progress, iteration, onChoose }: StepsProps) {
   const [all, setAll] = useState(false)
   const { dynamicSteps: steps, stats, live } = progress
   if (steps.length === 0) return null
@@ -51,14 +51,14 @@ export function Steps({ progress, iteration, onChoose }: Props) {
   )
 }
 
-type RowProps = {
+type StepRowProps = {
   readonly step: Step
   readonly current: boolean
   readonly chosen: boolean
   readonly onChoose: (iteration: number) => void
 }
 
-function StepRow({ step, current, chosen, onChoose }: RowProps) {
+function StepRow({ step, current, chosen, onChoose }: StepRowProps) {
   const finished = step.status === 'completed'
   const look = classes(
     'flex w-full gap-2.5 px-3.5 py-[7px] text-left',

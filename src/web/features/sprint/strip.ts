@@ -1,13 +1,13 @@
-import type { Sprint } from '../../../contract/fleet/sprint.ts'
+import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord, LiveIteration } from '../../../contract/progress.ts'
-import { duration, roughly } from '../../words/numbers.ts'
-import { seen, type Seen, shortMode, verdictSentence } from '../../words/verdict.ts'
+import { formatDurationShort, formatRoughly } from '../../words/numbers.ts'
+import { verdictBadge, type VerdictBadge, shortMode, describeVerdict } from '../../words/verdict.ts'
 
-export type Cell =
+export type StripCell =
   | {
       readonly kind: 'iteration'
       readonly number: number
-      readonly seen: Seen
+      readonly seen: VerdictBadge
       readonly caption: string
       /** Relative to the most expensive iteration shown: 0 to 1. */
       readonly cost: number
@@ -19,52 +19,52 @@ export type Cell =
   | { readonly kind: 'gap'; readonly key: string; readonly label: string; readonly waiting: boolean }
 
 /** A pause between two iterations that is long enough to show. */
-const worthShowingMs = 2 * 60_000
+const minGapMs = 2 * 60_000
 
 /** All iterations in order, with the waits between them. */
-export function cellsOf(
+export function createStripCells(
   iterations: readonly IterationRecord[],
-  { progress }: Pick<Sprint, 'progress'>,
+  { progress }: Pick<FleetSprint, 'progress'>,
   now: number,
-): Cell[] {
+): StripCell[] {
   const dearest = Math.max(
     0.01,
     ...iterations.map(({ costUsd }) => costUsd ?? 0),
     ...progress.live.map(({ costUsd }) => costUsd ?? 0),
   )
-  const cells: Cell[] = []
+  const cells: StripCell[] = []
   let before: IterationRecord | undefined
   for (const record of iterations) {
-    cells.push(...gap(before, record.startedAt), cellOf(record, dearest))
+    cells.push(...gapCell(before, record.startedAt), iterationCell(record, dearest))
     before = record
   }
   for (const live of progress.live.filter(({ number }) => number > (before?.number ?? 0)))
-    cells.push(...gap(before, live.startedAt), liveCell(live, dearest))
+    cells.push(...gapCell(before, live.startedAt), liveIterationCell(live, dearest))
   if (progress.parked)
     cells.push({
       kind: 'gap',
       key: 'parked',
-      label: `limit · ${roughly(Math.max(0, progress.parked.until - now))}`,
+      label: `limit · ${formatRoughly(Math.max(0, progress.parked.until - now))}`,
       waiting: true,
     })
   return cells
 }
 
-const cellOf = (record: IterationRecord, dearest: number): Cell => ({
+const iterationCell = (record: IterationRecord, dearest: number): StripCell => ({
   kind: 'iteration',
   number: record.number,
-  seen: seen(record),
+  seen: verdictBadge(record),
   caption: [record.number, shortMode[record.mode]].filter((part) => part !== '').join(' '),
   cost: (record.costUsd ?? 0) / dearest,
   record,
   live: undefined,
-  sentence: `Iteration ${record.number} ${verdictSentence(record)}, ${duration(record.endedAt - record.startedAt)}`,
+  sentence: `Iteration ${record.number} ${describeVerdict(record)}, ${formatDurationShort(record.endedAt - record.startedAt)}`,
 })
 
-const liveCell = (live: LiveIteration, dearest: number): Cell => ({
+const liveIterationCell = (live: LiveIteration, dearest: number): StripCell => ({
   kind: 'iteration',
   number: live.number,
-  seen: seen({}),
+  seen: verdictBadge({}),
   caption: [live.number, shortMode[live.mode]].filter((part) => part !== '').join(' '),
   cost: (live.costUsd ?? 0) / dearest,
   record: undefined,
@@ -72,11 +72,11 @@ const liveCell = (live: LiveIteration, dearest: number): Cell => ({
   sentence: `Iteration ${live.number} is running: ${stageWords[live.stage]}`,
 })
 
-function gap(before: IterationRecord | undefined, startedAt: number): Cell[] {
+function gapCell(before: IterationRecord | undefined, startedAt: number): StripCell[] {
   const ms = before ? startedAt - before.endedAt : 0
-  if (!before || ms < worthShowingMs) return []
+  if (!before || ms < minGapMs) return []
   const label = before.verdict === 'needs-human' ? 'asked' : 'waited'
-  return [{ kind: 'gap', key: `gap-${before.number}`, label: `${label} · ${roughly(ms)}`, waiting: false }]
+  return [{ kind: 'gap', key: `gap-${before.number}`, label: `${label} · ${formatRoughly(ms)}`, waiting: false }]
 }
 
 export const stageWords: Readonly<Record<LiveIteration['stage'], string>> = {

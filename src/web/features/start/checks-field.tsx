@@ -1,16 +1,16 @@
 import { Plus, X } from 'lucide-react'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Input } from '../../ui/field.tsx'
+import { TextInput } from '../../ui/field.tsx'
 import type { Draft } from './draft.ts'
 
-type Props = {
+type ChecksFieldProps = {
   readonly draft: Draft
   readonly detected: readonly { readonly name: string; readonly run: string }[] | undefined
   readonly change: (part: Partial<Draft>) => void
 }
 
 /** Commands that Ralph runs itself. Without one, it accepts the agent's claim unchecked. */
-export function ChecksField({ draft, detected = [], change }: Props) {
+export function ChecksField({ draft, detected = [], change }: ChecksFieldProps) {
   const toggle = (run: string): void =>
     change({
       skipped: draft.skipped.includes(run) ? draft.skipped.filter((other) => other !== run) : [...draft.skipped, run],
@@ -36,7 +36,7 @@ export function ChecksField({ draft, detected = [], change }: Props) {
         {draft.checks.map((run, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- lines that are being typed have no other name
           <div key={index} className="flex items-center gap-1">
-            <Input
+            <TextInput
               label={`Check ${index + 1}`}
               hideLabel
               value={run}

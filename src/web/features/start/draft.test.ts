@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { checksOf, Draft, emptyDraft, estimateWords, limitsOf, newAgent, problemsOf, startLabel } from './draft.ts'
+import { draftChecks, Draft, emptyDraft, describeEstimate, draftLimits, newAgent, validateDraft, describeStart } from './draft.ts'
 
-const draft = (given: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...given })
+const createDraft = (given: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...given })
 const detected = [
   { name: 'npm test', run: 'npm test' },
   { name: 'tsc', run: 'npx tsc' },
@@ -9,14 +9,14 @@ const detected = [
 
 describe('a draft', () => {
   it('needs only a task and an agent', () => {
-    expect([problemsOf(draft()), problemsOf(draft({ task: 'x', agentId: 'a' }))]).toEqual([
+    expect([validateDraft(createDraft()), validateDraft(createDraft({ task: 'x', agentId: 'a' }))]).toEqual([
       { task: 'Describe the task', agentId: 'Choose an agent' },
       {},
     ])
   })
 
   it('needs a place for a new agent, and valid numbers', () => {
-    const wrong = draft({
+    const wrong = createDraft({
       task: 'x',
       agentId: newAgent,
       name: 'web',
@@ -25,7 +25,7 @@ describe('a draft', () => {
       usd: '-1',
       hours: 'soon',
     })
-    expect(problemsOf(wrong)).toEqual({
+    expect(validateDraft(wrong)).toEqual({
       branch: 'Enter a branch',
       iterations: 'Enter a whole number, or leave it empty',
       usd: 'Enter a number above 0, or leave it empty',
@@ -34,7 +34,7 @@ describe('a draft', () => {
   })
 
   it('treats an empty field as no limit', () => {
-    expect(limitsOf(draft({ iterations: '', usd: ' ', hours: '1.5' }))).toEqual({
+    expect(draftLimits(createDraft({ iterations: '', usd: ' ', hours: '1.5' }))).toEqual({
       iterations: undefined,
       usd: undefined,
       durationMs: 5_400_000,
@@ -43,26 +43,26 @@ describe('a draft', () => {
   })
 
   it("uses detected checks that are enabled, then the user's own", () => {
-    expect(checksOf(draft({ skipped: ['npx tsc'], checks: [' ', ' make e2e '] }), detected)).toEqual([
+    expect(draftChecks(createDraft({ skipped: ['npx tsc'], checks: [' ', ' make e2e '] }), detected)).toEqual([
       { name: 'npm test', run: 'npm test' },
       { run: 'make e2e' },
     ])
   })
 
   it('leaves detection to the machine when nothing is known', () => {
-    expect(checksOf(draft(), undefined)).toBeUndefined()
+    expect(draftChecks(createDraft(), undefined)).toBeUndefined()
   })
 
   it('survives any stored content', () => {
-    expect(Draft.parse({ task: 'kept' })).toEqual(draft({ task: 'kept' }))
+    expect(Draft.parse({ task: 'kept' })).toEqual(createDraft({ task: 'kept' }))
   })
 })
 
 it('describes the effect on the button', () => {
   expect([
-    startLabel(draft(), false),
-    startLabel(draft({ iterations: '', usd: '' }), true),
-    startLabel(draft({ ifBusy: 'interrupt', iterations: '1' }), true),
+    describeStart(createDraft(), false),
+    describeStart(createDraft({ iterations: '', usd: '' }), true),
+    describeStart(createDraft({ ifBusy: 'interrupt', iterations: '1' }), true),
   ]).toEqual([
     'Start — up to 40 iterations, $10 cap',
     'Queue — no iteration limit, no cap',
@@ -72,7 +72,7 @@ it('describes the effect on the button', () => {
 
 it('estimates from history, and gives no estimate without one', () => {
   const history = { iterations: 38, medianMs: 372_000, medianUsd: 0.42 }
-  expect([estimateWords(history, draft()), estimateWords({ iterations: 0 }, draft())]).toEqual([
+  expect([describeEstimate(history, createDraft()), describeEstimate({ iterations: 0 }, createDraft())]).toEqual([
     'Median of 38 iterations here: 6 m 12 s, $0.42; 40 of them: about $16.80 and 4 h 8 min',
     undefined,
   ])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Estimate } from '../../../contract/fleet/agent.ts'
-import { cap, duration, money, plural } from '../../words/numbers.ts'
+import { formatCap, formatDurationShort, formatUsd, pluralize } from '../../words/numbers.ts'
 
 const optionalText = z.string().default('')
 
@@ -34,7 +34,7 @@ export const newAgent = 'new'
 
 const key = 'ralph.start'
 
-export function keptDraft(): Draft {
+export function loadDraft(): Draft {
   try {
     return Draft.parse(JSON.parse(localStorage.getItem(key) ?? '{}'))
   } catch {
@@ -42,24 +42,24 @@ export function keptDraft(): Draft {
   }
 }
 
-export const keepDraft = (draft: Draft): void => localStorage.setItem(key, JSON.stringify(draft))
-export const dropDraft = (): void => localStorage.removeItem(key)
+export const saveDraft = (draft: Draft): void => localStorage.setItem(key, JSON.stringify(draft))
+export const deleteDraft = (): void => localStorage.removeItem(key)
 
 /** An empty field is no limit. */
-const numberIn = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text))
+const parseNumber = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text))
 
-export function limitsOf({ iterations, usd, hours, noProgress }: Draft) {
-  const inHours = numberIn(hours)
+export function draftLimits({ iterations, usd, hours, noProgress }: Draft) {
+  const inHours = parseNumber(hours)
   return {
-    iterations: numberIn(iterations),
-    usd: numberIn(usd),
+    iterations: parseNumber(iterations),
+    usd: parseNumber(usd),
     durationMs: inHours === undefined ? undefined : Math.round(inHours * 3_600_000),
-    noProgress: numberIn(noProgress),
+    noProgress: parseNumber(noProgress),
   }
 }
 
 /** Enabled detected checks, then the user's own; undefined if nothing is known, so that the machine detects them. */
-export function checksOf(
+export function draftChecks(
   { skipped, checks }: Draft,
   detected: readonly { readonly run: string; readonly name: string }[] | undefined,
 ) {
@@ -68,7 +68,7 @@ export function checksOf(
   return [...detected.filter(({ run }) => !skipped.includes(run)).map(({ run, name }) => ({ run, name })), ...own]
 }
 
-export type Problems = Partial<
+export type DraftProblems = Partial<
   Record<
     'task' | 'agentId' | 'name' | 'path' | 'repository' | 'branch' | 'iterations' | 'usd' | 'hours' | 'noProgress',
     string
@@ -76,15 +76,15 @@ export type Problems = Partial<
 >
 
 /** Validation errors by field. */
-export function problemsOf(draft: Draft): Problems {
+export function validateDraft(draft: Draft): DraftProblems {
   const making = draft.agentId === newAgent
-  const found: { [K in keyof Problems]: string | undefined } = {
-    task: needed(draft.task, 'Describe the task'),
-    agentId: needed(draft.agentId, 'Choose an agent'),
-    name: making ? needed(draft.name, 'Enter a name') : undefined,
-    path: making && draft.workspace !== 'clone' ? needed(draft.path, 'Enter a folder') : undefined,
-    repository: making && draft.workspace === 'clone' ? needed(draft.repository, 'Enter a repository') : undefined,
-    branch: making && draft.workspace === 'worktree' ? needed(draft.branch, 'Enter a branch') : undefined,
+  const found: { [K in keyof DraftProblems]: string | undefined } = {
+    task: requiredText(draft.task, 'Describe the task'),
+    agentId: requiredText(draft.agentId, 'Choose an agent'),
+    name: making ? requiredText(draft.name, 'Enter a name') : undefined,
+    path: making && draft.workspace !== 'clone' ? requiredText(draft.path, 'Enter a folder') : undefined,
+    repository: making && draft.workspace === 'clone' ? requiredText(draft.repository, 'Enter a repository') : undefined,
+    branch: making && draft.workspace === 'worktree' ? requiredText(draft.branch, 'Enter a branch') : undefined,
     iterations: wholeProblem(draft.iterations),
     usd: positiveProblem(draft.usd),
     hours: positiveProblem(draft.hours),
@@ -93,39 +93,39 @@ export function problemsOf(draft: Draft): Problems {
   return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
 }
 
-const needed = (text: string, words: string): string | undefined => (text.trim() === '' ? words : undefined)
+const requiredText = (text: string, words: string): string | undefined => (text.trim() === '' ? words : undefined)
 
 const positiveProblem = (text: string): string | undefined => {
-  const value = numberIn(text)
+  const value = parseNumber(text)
   return value === undefined || value > 0 ? undefined : 'Enter a number above 0, or leave it empty'
 }
 
 const wholeProblem = (text: string): string | undefined => {
-  const value = numberIn(text)
+  const value = parseNumber(text)
   return value === undefined || (Number.isInteger(value) && value > 0)
     ? undefined
     : 'Enter a whole number, or leave it empty'
 }
 
 /** The button describes its effect. */
-export function startLabel(draft: Draft, busy: boolean): string {
-  const { iterations, usd } = limitsOf(draft)
+export function describeStart(draft: Draft, busy: boolean): string {
+  const { iterations, usd } = draftLimits(draft)
   const limits = [
-    iterations === undefined ? 'no iteration limit' : `up to ${plural(iterations, 'iteration')}`,
-    usd === undefined ? 'no cap' : `${cap(usd)} cap`,
+    iterations === undefined ? 'no iteration limit' : `up to ${pluralize(iterations, 'iteration')}`,
+    usd === undefined ? 'no cap' : `${formatCap(usd)} cap`,
   ].join(', ')
   const verb = busy ? (draft.ifBusy === 'queue' ? 'Queue' : 'Interrupt and start') : 'Start'
   return `${verb} — ${limits}`
 }
 
 /** `median iteration 6 m 12 s, $0.42; 40 iterations: up to $16.80` */
-export function estimateWords({ iterations, medianMs, medianUsd }: Estimate, draft: Draft): string | undefined {
+export function describeEstimate({ iterations, medianMs, medianUsd }: Estimate, draft: Draft): string | undefined {
   if (iterations === 0 || medianMs === undefined) return undefined
-  const most = limitsOf(draft).iterations
-  const one = [duration(medianMs), ...(medianUsd === undefined ? [] : [money(medianUsd)])].join(', ')
+  const most = draftLimits(draft).iterations
+  const one = [formatDurationShort(medianMs), ...(medianUsd === undefined ? [] : [formatUsd(medianUsd)])].join(', ')
   const all =
     most === undefined || medianUsd === undefined
       ? ''
-      : `; ${most} of them: about ${money(most * medianUsd)} and ${duration(most * medianMs)}`
-  return `Median of ${plural(iterations, 'iteration')} here: ${one}${all}`
+      : `; ${most} of them: about ${formatUsd(most * medianUsd)} and ${formatDurationShort(most * medianMs)}`
+  return `Median of ${pluralize(iterations, 'iteration')} here: ${one}${all}`
 }

@@ -1,7 +1,7 @@
-import { Input } from '../../ui/field.tsx'
-import type { Draft, Problems } from './draft.ts'
+import { TextInput } from '../../ui/field.tsx'
+import type { Draft, DraftProblems } from './draft.ts'
 
-type Props = { readonly draft: Draft; readonly change: (part: Partial<Draft>) => void; readonly problems: Problems }
+type LimitsFieldsProps = { readonly draft: Draft; readonly change: (part: Partial<Draft>) => void; readonly problems: DraftProblems }
 
 const fields = [
   { name: 'iterations', label: 'Iterations', hint: 'at most' },
@@ -11,12 +11,12 @@ const fields = [
 ] as const
 
 /** Limits, enforced before and during each attempt. Waiting for a provider's usage limit costs nothing. */
-export const LimitsFields = ({ draft, change, problems }: Props) => (
+export const LimitsFields = ({ draft, change, problems }: LimitsFieldsProps) => (
   <fieldset>
     <legend className="sr-only">Limits</legend>
     <div className="grid grid-cols-4 gap-3 max-sm:grid-cols-2">
       {fields.map(({ name, label, hint }) => (
-        <Input
+        <TextInput
           key={name}
           label={label}
           inputMode="decimal"

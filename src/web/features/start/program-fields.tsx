@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX } from 'lucide-react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import type { Preflight } from '../../../contract/fleet/machine.ts'
-import { told } from '../../data/api.ts'
+import { describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { machinesQuery, preflightQuery } from '../../data/queries.ts'
-import { Input, Select } from '../../ui/field.tsx'
-import { bytes, timeOfDay } from '../../words/numbers.ts'
+import { TextInput, Select } from '../../ui/field.tsx'
+import { formatBytes, formatTimeOfDay } from '../../words/numbers.ts'
 import type { Draft } from './draft.ts'
 
-type Props = {
+type ProgramFieldsProps = {
   readonly draft: Draft
   readonly change: (part: Partial<Draft>) => void
-  readonly row: AgentRow | undefined
+  readonly row: FleetRow | undefined
   readonly making: boolean
 }
 
 /** The agent program, whether it can start now, and what it may do. */
-export function ProgramFields({ draft, change, row, making }: Props) {
+export function ProgramFields({ draft, change, row, making }: ProgramFieldsProps) {
   const { data: machines = [] } = useQuery(machinesQuery)
   const machineId = making ? draft.machineId : row?.machine.id
   const machine = machines.find(({ id }) => id === machineId)
@@ -41,7 +41,7 @@ export function ProgramFields({ draft, change, row, making }: Props) {
           options={names.map((name) => ({ value: name, label: name }))}
           onChoose={(value) => change({ program: value })}
         />
-        <Input
+        <TextInput
           label="Model"
           value={draft.model}
           placeholder={row?.agent.model ?? 'Default model'}
@@ -49,10 +49,10 @@ export function ProgramFields({ draft, change, row, making }: Props) {
         />
       </div>
       {machine && !machine.reachable && (
-        <Line bad>{machine.name} is not responding; the sprint starts when it is back.</Line>
+        <PreflightLine bad>{machine.name} is not responding; the sprint starts when it is back.</PreflightLine>
       )}
       {preflight.isLoadingError && (
-        <Line bad>Cannot tell whether it would start there: {told(preflight.error).title.toLowerCase()}.</Line>
+        <PreflightLine bad>Cannot tell whether it would start there: {describeError(preflight.error).title.toLowerCase()}.</PreflightLine>
       )}
       {preflight.data && <PreflightLines preflight={preflight.data} machine={machine?.name ?? ''} />}
     </div>
@@ -70,15 +70,15 @@ function PreflightLines({
   const problem = program.problem ?? (program.loggedIn === 'no' ? 'not logged in' : undefined)
   return (
     <>
-      <Line bad={problem !== undefined}>
+      <PreflightLine bad={problem !== undefined}>
         {problem === undefined
-          ? `${program.name} ${program.version ?? ''} installed${program.loggedIn === 'yes' ? ' and signed in' : ''}${diskFreeBytes === undefined ? '' : `; ${bytes(diskFreeBytes)} free on the disk`}`
+          ? `${program.name} ${program.version ?? ''} installed${program.loggedIn === 'yes' ? ' and signed in' : ''}${diskFreeBytes === undefined ? '' : `; ${formatBytes(diskFreeBytes)} free on the disk`}`
           : `${program.name}: ${problem}`}
-      </Line>
+      </PreflightLine>
       {limitUntil !== undefined && (
-        <Line bad>
-          Its account has reached its usage limit until {timeOfDay(limitUntil, now)}; the sprint waits until then.
-        </Line>
+        <PreflightLine bad>
+          Its account has reached its usage limit until {formatTimeOfDay(limitUntil, now)}; the sprint waits until then.
+        </PreflightLine>
       )}
       <p className="mt-1 text-sm text-dim">
         Runs unattended: the agent can read, change and run anything
@@ -89,7 +89,7 @@ function PreflightLines({
   )
 }
 
-const Line = ({ bad = false, children }: { bad?: boolean; children: React.ReactNode }) => (
+const PreflightLine = ({ bad = false, children }: { bad?: boolean; children: React.ReactNode }) => (
   <p className={`mt-1.5 flex items-start gap-1.5 text-sm ${bad ? 'text-bad' : 'text-dim'}`}>
     {bad ? (
       <CircleX aria-label="Problem" className="mt-0.5 size-3.5 shrink-0" />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { agentsQuery, checksQuery, estimateQuery } from '../../data/queries.ts'
 import { Kbd } from '../../ui/badge.tsx'
 import { commandKey } from '../../words/command-key.ts'
@@ -11,14 +11,14 @@ import { Textarea } from '../../ui/field.tsx'
 import { ChecksField } from './checks-field.tsx'
 import {
   type Draft,
-  dropDraft,
+  deleteDraft,
   emptyDraft,
-  estimateWords,
-  keepDraft,
-  keptDraft,
+  describeEstimate,
+  saveDraft,
+  loadDraft,
   newAgent,
-  problemsOf,
-  startLabel,
+  validateDraft,
+  describeStart,
 } from './draft.ts'
 import { LimitsFields } from './limits-fields.tsx'
 import { ProgramFields } from './program-fields.tsx'
@@ -36,23 +36,23 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
       description="The agent works on the task in a loop, each time with a fresh context, until its checks pass."
       width="sm:max-w-2xl"
     >
-      <Content wanted={agentId ?? 'any'} onClose={onClose} />
+      <StartForm wanted={agentId ?? 'any'} onClose={onClose} />
     </Dialog>
   )
 }
 
 /** An idle agent; if there are no agents, a new one. */
-function likelyAgent(rows: readonly AgentRow[]): string | undefined {
+function suggestAgent(rows: readonly FleetRow[]): string | undefined {
   const usable = rows.filter(({ access, machine }) => access !== 'read' && machine.reachable)
   return usable.find(({ agent }) => agent.state === 'idle')?.agent.id ?? usable[0]?.agent.id
 }
 
 /** Drafts are stored on every change, so closing loses nothing. */
 function useDraft(wanted: string) {
-  const [draft, setDraft] = useState(() => (wanted === 'any' ? keptDraft() : { ...keptDraft(), agentId: wanted }))
-  useEffect(() => keepDraft(draft), [draft])
+  const [draft, setDraft] = useState(() => (wanted === 'any' ? loadDraft() : { ...loadDraft(), agentId: wanted }))
+  useEffect(() => saveDraft(draft), [draft])
   const { data: rows = [] } = useQuery(agentsQuery)
-  const likely = likelyAgent(rows)
+  const likely = suggestAgent(rows)
   useEffect(() => {
     if (likely !== undefined) setDraft((before) => (before.agentId === '' ? { ...before, agentId: likely } : before))
   }, [likely])
@@ -60,17 +60,17 @@ function useDraft(wanted: string) {
   return { draft, change, rows, row: rows.find(({ agent }) => agent.id === draft.agentId) }
 }
 
-function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
+function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void }) {
   const navigate = useNavigate()
   const { draft, change, rows, row } = useDraft(wanted)
   const [tried, setTried] = useState(false)
   const known = { enabled: row !== undefined && row.machine.reachable }
   const { data: detected } = useQuery({ ...checksQuery(draft.agentId), ...known })
   const { data: estimate } = useQuery({ ...estimateQuery(draft.agentId), ...known })
-  const problems = problemsOf(draft)
+  const problems = validateDraft(draft)
   const busy = row !== undefined && (row.agent.state === 'running' || row.sprint?.status === 'in-progress')
   const start = useStart((sprintId) => {
-    dropDraft()
+    deleteDraft()
     change({ ...emptyDraft, agentId: draft.agentId })
     onClose()
     void navigate({ to: '/sprints/$sprintId', params: { sprintId } })
@@ -80,7 +80,7 @@ function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
     if (Object.keys(problems).length === 0 && !start.busy) start.run({ draft, detected, busy })
   }
   const shown = tried ? problems : {}
-  const words = estimate && estimateWords(estimate, draft)
+  const words = estimate && describeEstimate(estimate, draft)
   return (
     <div
       className="flex min-h-0 flex-1 flex-col"
@@ -108,7 +108,7 @@ function Content({ wanted, onClose }: { wanted: string; onClose: () => void }) {
           {words ?? 'No history of this agent yet, so no estimate.'}
         </p>
         <Button kind="primary" disabled={start.busy} onClick={submit}>
-          {startLabel(draft, busy)}
+          {describeStart(draft, busy)}
         </Button>
         <span className="max-sm:hidden">
           <Kbd>{commandKey}↵</Kbd>

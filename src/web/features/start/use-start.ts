@@ -1,25 +1,25 @@
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
-import { checksOf, type Draft, limitsOf, newAgent } from './draft.ts'
+import { draftChecks, type Draft, draftLimits, newAgent } from './draft.ts'
 
-type Given = {
+type StartInput = {
   readonly draft: Draft
   readonly detected: readonly { readonly run: string; readonly name: string }[] | undefined
   readonly busy: boolean
 }
 
 /** Creates the agent if necessary, then starts. */
-export const useStart = (onStarted: (sprintId: string) => void) => useAction(start, { onDone: onStarted })
+export const useStart = (onStarted: (sprintId: string) => void) => useAction(submitStart, { onDone: onStarted })
 
-async function start(
-  { draft, detected, busy }: Given,
+async function submitStart(
+  { draft, detected, busy }: StartInput,
   options?: { readonly idempotencyKey?: string | undefined },
 ): Promise<string> {
-  const agentId = draft.agentId === newAgent ? await made(draft) : draft.agentId
+  const agentId = draft.agentId === newAgent ? await createAgentForDraft(draft) : draft.agentId
   const common = {
     agentId,
-    doneWhen: checksOf(draft, detected),
-    limits: limitsOf(draft),
+    doneWhen: draftChecks(draft, detected),
+    limits: draftLimits(draft),
     ...(draft.program !== '' && { program: draft.program }),
     ...(draft.model.trim() !== '' && { model: draft.model.trim() }),
     ifBusy: busy ? draft.ifBusy : ('refuse' as const),
@@ -28,18 +28,18 @@ async function start(
   return (await api.startRalphMode({ ...common, taskDescription: draft.task }, options)).sprintId
 }
 
-async function made({ name, machineId, workspace, path, repository, branch, program, model }: Draft): Promise<string> {
+async function createAgentForDraft({ name, machineId, workspace, path, repository, branch, program, model }: Draft): Promise<string> {
   const agent = await api.createAgent({
     name: name.trim(),
     ...(machineId !== '' && { machineId }),
-    workspace: workspaceOf({ workspace, path: path.trim(), repository: repository.trim(), branch: branch.trim() }),
+    workspace: draftWorkspace({ workspace, path: path.trim(), repository: repository.trim(), branch: branch.trim() }),
     ...(program !== '' && { program }),
     ...(model.trim() !== '' && { model: model.trim() }),
   })
   return agent.id
 }
 
-function workspaceOf({
+function draftWorkspace({
   workspace,
   path,
   repository,

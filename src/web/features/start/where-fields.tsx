@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
-import type { AgentRow } from '../../../contract/fleet/agent.ts'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { machinesQuery } from '../../data/queries.ts'
-import { Input, Select } from '../../ui/field.tsx'
-import { type Draft, newAgent, type Problems } from './draft.ts'
+import { TextInput, Select } from '../../ui/field.tsx'
+import { type Draft, newAgent, type DraftProblems } from './draft.ts'
 
-type Props = {
+type WhereFieldsProps = {
   readonly draft: Draft
   readonly change: (part: Partial<Draft>) => void
-  readonly problems: Problems
-  readonly rows: readonly AgentRow[]
+  readonly problems: DraftProblems
+  readonly rows: readonly FleetRow[]
   readonly busy: boolean
 }
 
 /** The agent to use, or machine and folder of a new one. */
-export function WhereFields({ draft, change, problems, rows, busy }: Props) {
+export function WhereFields({ draft, change, problems, rows, busy }: WhereFieldsProps) {
   const options = [
     { value: '', label: 'Choose…', disabled: true },
     ...rows
@@ -46,18 +46,18 @@ export function WhereFields({ draft, change, problems, rows, busy }: Props) {
           />
         )}
       </div>
-      {draft.agentId === newAgent && <NewAgent draft={draft} change={change} problems={problems} />}
+      {draft.agentId === newAgent && <NewAgentFields draft={draft} change={change} problems={problems} />}
     </>
   )
 }
 
-function NewAgent({ draft, change, problems }: Pick<Props, 'draft' | 'change' | 'problems'>) {
+function NewAgentFields({ draft, change, problems }: Pick<WhereFieldsProps, 'draft' | 'change' | 'problems'>) {
   const { data: machines = [] } = useQuery(machinesQuery)
   const usable = machines.filter(({ status }) => status === 'active')
   const chosen = usable.find(({ id }) => id === draft.machineId)
   return (
     <div className="grid grid-cols-2 gap-3 rounded-lg border border-line p-3 max-sm:grid-cols-1">
-      <Input
+      <TextInput
         label="Name"
         value={draft.name}
         hint={problems.name}
@@ -90,12 +90,12 @@ function NewAgent({ draft, change, problems }: Pick<Props, 'draft' | 'change' | 
   )
 }
 
-type WorkspaceProps = Pick<Props, 'draft' | 'change' | 'problems'> & { readonly root: string | undefined }
+type WorkspaceProps = Pick<WhereFieldsProps, 'draft' | 'change' | 'problems'> & { readonly root: string | undefined }
 
 const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
   <>
     {draft.workspace === 'clone' ? (
-      <Input
+      <TextInput
         label="Repository"
         value={draft.repository}
         placeholder="https://…"
@@ -103,7 +103,7 @@ const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
         onChange={(event) => change({ repository: event.target.value })}
       />
     ) : (
-      <Input
+      <TextInput
         label="Folder"
         value={draft.path}
         placeholder={root ?? '/home/me/project'}
@@ -112,7 +112,7 @@ const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
       />
     )}
     {draft.workspace !== 'folder' && (
-      <Input
+      <TextInput
         label="Branch"
         value={draft.branch}
         placeholder={draft.workspace === 'clone' ? 'current branch' : 'ralph/my-task'}

@@ -1,22 +1,22 @@
 import { useState } from 'react'
-import { api, told } from '../../data/api.ts'
+import { api, describeError } from '../../data/api.ts'
 import { Tag } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { DiffLines } from '../../ui/diff-lines.tsx'
 import { DiffSize } from '../../ui/diff-size.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { classes } from '../../ui/classes.ts'
-import { sizeOf } from '../../words/line-diff.ts'
-import { bytes, duration } from '../../words/numbers.ts'
+import { countDiffLines } from '../../words/line-diff.ts'
+import { formatBytes, formatDurationShort } from '../../words/numbers.ts'
 import { X } from 'lucide-react'
-import { changesOf, commandOf, exitOf, isShell, type ToolCall } from './tool-call.ts'
+import { toolCallDiff, shellCommand, exitText, isShell, type ToolCall } from './tool-call.ts'
 
 /** Without a sprint, the rest of a truncated output cannot be loaded. */
-type Props = { readonly sprintId: string | undefined; readonly call: ToolCall; readonly onClose: () => void }
+type InspectorProps = { readonly sprintId: string | undefined; readonly call: ToolCall; readonly onClose: () => void }
 
 /** A tool's input and output in their own form: a diff, a terminal, or data. */
-export function Inspector({ sprintId, call, onClose }: Props) {
-  const changes = changesOf(call)
+export function CallInspector({ sprintId, call, onClose }: InspectorProps) {
+  const changes = toolCallDiff(call)
   return (
     <>
       <div className="flex min-h-10 items-center gap-2 border-b border-line py-1 pr-1.5 pl-3.5">
@@ -24,22 +24,22 @@ export function Inspector({ sprintId, call, onClose }: Props) {
         <span className="min-w-0 flex-1 truncate font-mono text-sm" title={call.argument}>
           {call.argument}
         </span>
-        {changes && <DiffSize {...sizeOf(changes)} />}
+        {changes && <DiffSize {...countDiffLines(changes)} />}
         <IconButton label="Close" onClick={onClose}>
           <X aria-hidden className="size-4" />
         </IconButton>
       </div>
-      {changes ? <DiffLines lines={changes} /> : <Input call={call} />}
-      <Output key={call.key} sprintId={sprintId} call={call} quiet={changes !== undefined && call.ok === true} />
+      {changes ? <DiffLines lines={changes} /> : <CallInput call={call} />}
+      <CallOutput key={call.key} sprintId={sprintId} call={call} quiet={changes !== undefined && call.ok === true} />
     </>
   )
 }
 
-const Input = ({ call }: { call: ToolCall }) =>
+const CallInput = ({ call }: { call: ToolCall }) =>
   isShell(call.name) ? (
     <pre className="overflow-x-auto border-b border-line px-3.5 py-2.5 font-mono text-sm break-words whitespace-pre-wrap">
       <span className="text-faint select-none">$ </span>
-      {commandOf(call)}
+      {shellCommand(call)}
     </pre>
   ) : (
     <pre className="max-h-60 overflow-auto border-b border-line px-3.5 py-2.5 font-mono text-sm whitespace-pre-wrap text-dim">
@@ -50,7 +50,7 @@ const Input = ({ call }: { call: ToolCall }) =>
 /** Maximum length rendered at once. */
 const atOnce = 60_000
 
-function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call: ToolCall; quiet: boolean }) {
+function CallOutput({ sprintId, call, quiet }: { sprintId: string | undefined; call: ToolCall; quiet: boolean }) {
   const whole = useWholeOutput(sprintId, call)
   const [shown, setShown] = useState(atOnce)
   if (quiet) return null
@@ -60,10 +60,10 @@ function Output({ sprintId, call, quiet }: { sprintId: string | undefined; call:
     <>
       <div className="flex items-center gap-2 border-b border-line px-3.5 py-1.5 text-sm">
         <span className={classes('font-mono', call.ok ? 'text-ok' : 'text-bad')}>
-          {isShell(call.name) ? exitOf(call) : call.ok ? 'ok' : 'failed'}
+          {isShell(call.name) ? exitText(call) : call.ok ? 'ok' : 'failed'}
         </span>
-        <span className="text-faint">{duration(ms)}</span>
-        {whole.size !== undefined && <span className="ml-auto text-faint">{bytes(whole.size)}</span>}
+        <span className="text-faint">{formatDurationShort(ms)}</span>
+        {whole.size !== undefined && <span className="ml-auto text-faint">{formatBytes(whole.size)}</span>}
       </div>
       <pre
         tabIndex={0}
@@ -103,7 +103,7 @@ function useWholeOutput(sprintId: string | undefined, call: ToolCall) {
       const part = await api.readOutput({ sprintId, eventId: call.clippedIn, offset: parts?.next ?? 0 })
       setParts({ text: (parts?.text ?? '') + part.text, next: part.next, size: part.size })
     } catch (error) {
-      toast({ ...told(error), bad: true })
+      toast({ ...describeError(error), bad: true })
     } finally {
       setBusy(false)
     }

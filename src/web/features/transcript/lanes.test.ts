@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SprintEvent } from '../../../contract/events.ts'
-import { lanesOf } from './lanes.ts'
+import { createLanes } from './lanes.ts'
 
 const id = '0198b6a0-0000-7000-8000-000000000001'
 const at = (seconds: number, event: SprintEvent) => ({
@@ -28,7 +28,7 @@ it('assigns the time between tools to the model; parallel tools are one stretch'
     at(25, tool('end', 'b')),
     at(30, terminal),
   ]
-  expect(lanesOf(events, 99_000)).toEqual({
+  expect(createLanes(events, 99_000)).toEqual({
     from: 0,
     to: 30_000,
     model: [
@@ -42,7 +42,7 @@ it('assigns the time between tools to the model; parallel tools are one stretch'
 })
 
 it('ends running work at the current time', () => {
-  expect(lanesOf([at(0, begin), at(10, tool('start', 'a'))], 15_000)).toMatchObject({
+  expect(createLanes([at(0, begin), at(10, tool('start', 'a'))], 15_000)).toMatchObject({
     to: 15_000,
     modelMs: 10_000,
     toolsMs: 5000,
@@ -50,5 +50,5 @@ it('ends running work at the current time', () => {
 })
 
 it('shows nothing without an attempt', () => {
-  expect(lanesOf([], 0)).toBeUndefined()
+  expect(createLanes([], 0)).toBeUndefined()
 })

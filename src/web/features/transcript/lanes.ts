@@ -1,29 +1,29 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 
-export type Span = { readonly from: number; readonly to: number }
+export type TimeSpan = { readonly from: number; readonly to: number }
 
 /** How the time of an iteration was spent: the model thinks, or a tool runs. */
-export type Lanes = Span & {
-  readonly model: readonly Span[]
-  readonly tools: readonly Span[]
+export type IterationLanes = TimeSpan & {
+  readonly model: readonly TimeSpan[]
+  readonly tools: readonly TimeSpan[]
   readonly modelMs: number
   readonly toolsMs: number
 }
 
 /** From the events of one iteration, oldest first. Running work ends now. */
-export function lanesOf(events: readonly StoredEvent[], now: number): Lanes | undefined {
-  const turns = turnsIn(events, now)
+export function createLanes(events: readonly StoredEvent[], now: number): IterationLanes | undefined {
+  const turns = listTurns(events, now)
   const [first] = turns
   const last = turns.at(-1)
   if (!first || !last) return undefined
-  const tools = merged(callsIn(events, now))
-  const model = turns.flatMap((turn) => without(turn, tools))
-  return { from: first.from, to: last.to, model, tools, modelMs: total(model), toolsMs: total(tools) }
+  const tools = mergeSpans(listCalls(events, now))
+  const model = turns.flatMap((turn) => subtractSpans(turn, tools))
+  return { from: first.from, to: last.to, model, tools, modelMs: totalMs(model), toolsMs: totalMs(tools) }
 }
 
 /** A turn is an attempt, until the agent is done or the next stage starts. */
-function turnsIn(events: readonly StoredEvent[], now: number): Span[] {
-  const turns: Span[] = []
+function listTurns(events: readonly StoredEvent[], now: number): TimeSpan[] {
+  const turns: TimeSpan[] = []
   let from: number | undefined
   let last: number | undefined
   for (const { event, at } of events) {
@@ -45,9 +45,9 @@ const enders: ReadonlySet<string> = new Set([
   'sprint-rested',
 ])
 
-function callsIn(events: readonly StoredEvent[], now: number): Span[] {
+function listCalls(events: readonly StoredEvent[], now: number): TimeSpan[] {
   const open = new Map<string, number>()
-  const spans: Span[] = []
+  const spans: TimeSpan[] = []
   for (const { event, at } of events) {
     if (event.type !== 'agent' || event.event.kind !== 'tool') continue
     const { phase, id } = event.event
@@ -63,8 +63,8 @@ function callsIn(events: readonly StoredEvent[], now: number): Span[] {
 }
 
 /** Merges tools that run in parallel into one stretch. */
-function merged(spans: readonly Span[]): Span[] {
-  const all: Span[] = []
+function mergeSpans(spans: readonly TimeSpan[]): TimeSpan[] {
+  const all: TimeSpan[] = []
   for (const span of spans) {
     const last = all.at(-1)
     if (last && span.from <= last.to) all[all.length - 1] = { from: last.from, to: Math.max(last.to, span.to) }
@@ -73,8 +73,8 @@ function merged(spans: readonly Span[]): Span[] {
   return all
 }
 
-function without(turn: Span, tools: readonly Span[]): Span[] {
-  const rests: Span[] = []
+function subtractSpans(turn: TimeSpan, tools: readonly TimeSpan[]): TimeSpan[] {
+  const rests: TimeSpan[] = []
   let { from } = turn
   for (const tool of tools) {
     if (tool.to <= turn.from || tool.from >= turn.to) continue
@@ -84,4 +84,4 @@ function without(turn: Span, tools: readonly Span[]): Span[] {
   return from < turn.to ? [...rests, { from, to: turn.to }] : rests
 }
 
-const total = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0)
+const totalMs = (spans: readonly TimeSpan[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0)

@@ -1,10 +1,10 @@
 import type { SprintEvent } from '../../../contract/events.ts'
 import type { Tone } from '../../words/tone.ts'
-import { duration, money, roughly } from '../../words/numbers.ts'
-import { seen } from '../../words/verdict.ts'
+import { formatDurationShort, formatUsd, formatRoughly } from '../../words/numbers.ts'
+import { verdictBadge } from '../../words/verdict.ts'
 
 /** A line of Ralph's own between the agent's messages. */
-export type Mark = {
+export type TranscriptMark = {
   readonly tone: Tone
   readonly title: string
   readonly detail?: string | undefined
@@ -15,10 +15,10 @@ export type Mark = {
 }
 
 /** undefined: not shown in the transcript. */
-export function markOf(event: SprintEvent): Mark | undefined {
+export function describeMark(event: SprintEvent): TranscriptMark | undefined {
   switch (event.type) {
     case 'agent':
-      return ofAgent(event.event)
+      return agentEventMark(event.event)
     case 'sprint-started':
       return { tone: 'quiet', title: event.resumed ? 'Resumed' : 'Started' }
     case 'note':
@@ -29,7 +29,7 @@ export function markOf(event: SprintEvent): Mark | undefined {
       return {
         tone: event.class === 'usage_limit' ? 'warn' : 'bad',
         title: event.reason,
-        detail: event.retryInMs === undefined ? undefined : `retries in ${roughly(event.retryInMs)}`,
+        detail: event.retryInMs === undefined ? undefined : `retries in ${formatRoughly(event.retryInMs)}`,
         aside: event.class.replaceAll('_', ' '),
         loud: true,
       }
@@ -40,7 +40,7 @@ export function markOf(event: SprintEvent): Mark | undefined {
     case 'sprint-rested':
       return { tone: 'quiet', title: `Rests: ${event.status}`, detail: event.reason }
     case 'iteration-ended':
-      return ofEnd(event)
+      return iterationEndMark(event)
     case 'iteration-started':
     case 'steps-changed':
       return undefined
@@ -55,11 +55,11 @@ export function markOf(event: SprintEvent): Mark | undefined {
     case 'breakpoint-reached':
     case 'hook-started':
     case 'hook-ended':
-      return ofJudgement(event)
+      return judgementMark(event)
   }
 }
 
-type Judgement = Extract<
+type JudgementEvent = Extract<
   SprintEvent,
   {
     type:
@@ -72,18 +72,18 @@ type Judgement = Extract<
   }
 >
 
-function ofJudgement(event: Judgement): Mark | undefined {
+function judgementMark(event: JudgementEvent): TranscriptMark | undefined {
   switch (event.type) {
     case 'claim-made':
       return { tone: 'accent', title: 'Claims that the goal is reached', detail: event.summary, aside: 'goal-complete' }
     case 'check-ended':
-      return ofCheck(event.result)
+      return checkMark(event.result)
     case 'claim-refused':
-      return { tone: 'bad', title: `Refused by ${quoted(event.by)}`, detail: event.reason, loud: true }
+      return { tone: 'bad', title: `Refused by ${quoteNames(event.by)}`, detail: event.reason, loud: true }
     case 'claim-accepted':
       return {
         tone: 'ok',
-        title: event.by.length > 0 ? `Accepted by ${quoted(event.by)}` : 'Accepted, unchecked',
+        title: event.by.length > 0 ? `Accepted by ${quoteNames(event.by)}` : 'Accepted, unchecked',
         detail: event.summary,
         loud: true,
       }
@@ -112,24 +112,24 @@ function ofJudgement(event: Judgement): Mark | undefined {
   }
 }
 
-const ofCheck = (result: Extract<SprintEvent, { type: 'check-ended' }>['result']): Mark => ({
+const checkMark = (result: Extract<SprintEvent, { type: 'check-ended' }>['result']): TranscriptMark => ({
   tone: result.passed ? 'ok' : 'bad',
   title: `Check “${result.name}” ${result.passed ? 'passed' : 'failed'}`,
   detail: result.passed ? undefined : (result.reason ?? lastLine(result.output)),
-  aside: `exit ${result.exitCode ?? '–'} · ${duration(result.durationMs)}`,
+  aside: `exit ${result.exitCode ?? '–'} · ${formatDurationShort(result.durationMs)}`,
 })
 
-const ofEnd = (event: Extract<SprintEvent, { type: 'iteration-ended' }>): Mark => {
-  const { tone, words } = seen(event)
+const iterationEndMark = (event: Extract<SprintEvent, { type: 'iteration-ended' }>): TranscriptMark => {
+  const { tone, words } = verdictBadge(event)
   return {
     tone,
     title: `Iteration ${event.iteration} ${words}`,
     detail: event.summary,
-    aside: `${duration(event.durationMs)} · ${money(event.costUsd)}`,
+    aside: `${formatDurationShort(event.durationMs)} · ${formatUsd(event.costUsd)}`,
   }
 }
 
-function ofAgent(event: Extract<SprintEvent, { type: 'agent' }>['event']): Mark | undefined {
+function agentEventMark(event: Extract<SprintEvent, { type: 'agent' }>['event']): TranscriptMark | undefined {
   switch (event.kind) {
     case 'session':
       return {
@@ -142,7 +142,7 @@ function ofAgent(event: Extract<SprintEvent, { type: 'agent' }>['event']): Mark 
         tone: 'warn',
         title: 'Retrying the provider',
         detail: event.reason,
-        aside: event.delayMs === undefined ? undefined : `after ${roughly(event.delayMs)}`,
+        aside: event.delayMs === undefined ? undefined : `after ${formatRoughly(event.delayMs)}`,
       }
     case 'limit':
       return { tone: 'warn', title: 'Usage limit', detail: event.reason, loud: true }
@@ -156,6 +156,6 @@ function ofAgent(event: Extract<SprintEvent, { type: 'agent' }>['event']): Mark 
   }
 }
 
-const quoted = (names: readonly string[]): string => names.map((name) => `“${name}”`).join(', ')
+const quoteNames = (names: readonly string[]): string => names.map((name) => `“${name}”`).join(', ')
 
 const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? ''

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { SprintEvent } from '../../../contract/events.ts'
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
-import { callIn, rowsOf } from './rows.ts'
-import { changesOf, exitOf } from './tool-call.ts'
+import { findCall, createRows } from './rows.ts'
+import { toolCallDiff, exitText } from './tool-call.ts'
 
 const id = '0198b6a0-0000-7000-8000-000000000001'
-const stored = (seq: number, event: SprintEvent, at = seq * 1000): StoredEvent => ({
+const storedEvent = (seq: number, event: SprintEvent, at = seq * 1000): StoredEvent => ({
   id: `e${seq}`,
   agentId: id,
   sprintId: id,
@@ -21,8 +21,8 @@ const end = (call: string, ok = true, output = ''): SprintEvent =>
   agent({ kind: 'tool', phase: 'end', id: call, ok, output })
 const unknown = () => undefined
 const rows = (...events: readonly SprintEvent[]) =>
-  rowsOf(
-    events.map((event, seq) => stored(seq, event)),
+  createRows(
+    events.map((event, seq) => storedEvent(seq, event)),
     unknown,
   )
 
@@ -33,7 +33,7 @@ describe('rows of a transcript', () => {
       kind: 'call',
       call: { key: 'e0', name: 'Bash', ok: false, startedAt: 0, endedAt: 1000 },
     })
-    expect(row?.kind === 'call' && exitOf(row.call)).toBe('exit 3')
+    expect(row?.kind === 'call' && exitText(row.call)).toBe('exit 3')
   })
 
   it('folds three calls of the same tool in a row, never commands, never failures', () => {
@@ -65,8 +65,8 @@ describe('rows of a transcript', () => {
   })
 
   it('counts the time from the start of the iteration, even if that is not loaded', () => {
-    const events = [stored(5, agent({ kind: 'text', text: 'late' }, 7), 65_000)]
-    expect(rowsOf(events, (iteration) => (iteration === 7 ? 60_000 : undefined))[0]?.since).toBe(5000)
+    const events = [storedEvent(5, agent({ kind: 'text', text: 'late' }, 7), 65_000)]
+    expect(createRows(events, (iteration) => (iteration === 7 ? 60_000 : undefined))[0]?.since).toBe(5000)
   })
 
   it('shows the end of a call whose start is not loaded', () => {
@@ -75,7 +75,7 @@ describe('rows of a transcript', () => {
 
   it('finds a folded call', () => {
     const reads = ['a', 'b', 'c'].flatMap((call) => [start(call, 'Read'), end(call)])
-    expect(callIn(rows(...reads), 'e2')?.key).toBe('e2')
+    expect(findCall(rows(...reads), 'e2')?.key).toBe('e2')
   })
 })
 
@@ -87,7 +87,7 @@ describe('the diff of a tool call', () => {
     ['edit', { oldString: 'a', newString: 'b' }],
     ['apply_patch', { patch: '@@\n-a\n+b' }],
   ])('exists for %s', (name, input) => {
-    expect(changesOf(call(name, input))?.filter(({ kind }) => kind !== 'hunk')).toEqual([
+    expect(toolCallDiff(call(name, input))?.filter(({ kind }) => kind !== 'hunk')).toEqual([
       { kind: 'del', text: 'a' },
       { kind: 'add', text: 'b' },
     ])
@@ -95,9 +95,9 @@ describe('the diff of a tool call', () => {
 
   it('does not exist for read-only tools', () => {
     expect([
-      changesOf(call('Read', { file_path: 'x' })),
-      changesOf(call('Grep', null)),
-      changesOf(call('Search', { content: 'x' })),
+      toolCallDiff(call('Read', { file_path: 'x' })),
+      toolCallDiff(call('Grep', null)),
+      toolCallDiff(call('Search', { content: 'x' })),
     ]).toEqual([undefined, undefined, undefined])
   })
 })

@@ -1,9 +1,9 @@
 import type { SprintEvent } from '../../../contract/events.ts'
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
-import { begun, ended, isShell, type ToolCall } from './tool-call.ts'
-import { markOf, type Mark } from './marks.ts'
+import { startCall, endCall, isShell, type ToolCall } from './tool-call.ts'
+import { describeMark, type TranscriptMark } from './marks.ts'
 
-export type Row =
+export type TranscriptRowData =
   | { readonly kind: 'text'; readonly key: string; readonly at: number; readonly since: number; readonly text: string }
   | {
       readonly kind: 'call'
@@ -21,7 +21,7 @@ export type Row =
       readonly name: string
       readonly calls: readonly ToolCall[]
     }
-  | { readonly kind: 'mark'; readonly key: string; readonly at: number; readonly since: number; readonly mark: Mark }
+  | { readonly kind: 'mark'; readonly key: string; readonly at: number; readonly since: number; readonly mark: TranscriptMark }
   | {
       readonly kind: 'iteration'
       readonly key: string
@@ -30,14 +30,14 @@ export type Row =
       readonly event: Extract<SprintEvent, { type: 'iteration-started' }>
     }
 
-const fewestToFold = 3
+const minCallsToFold = 3
 
 /**
  * Turns events into rows: text stays open, a tool call is one line from start to end, and runs of the same tool are
  * folded. `startOf` returns the start of iterations whose first event is not loaded.
  */
-export function rowsOf(events: readonly StoredEvent[], startOf: (iteration: number) => number | undefined): Row[] {
-  const rows: Row[] = []
+export function createRows(events: readonly StoredEvent[], startOf: (iteration: number) => number | undefined): TranscriptRowData[] {
+  const rows: TranscriptRowData[] = []
   const open = new Map<string, number>()
   let iterationStart = events[0]?.at ?? 0
   for (const stored of events) {
@@ -53,36 +53,36 @@ export function rowsOf(events: readonly StoredEvent[], startOf: (iteration: numb
       if (event.event.text.trim() !== '') rows.push({ kind: 'text', key, at, since, text: event.event.text })
     } else if (event.type === 'iteration-started') rows.push({ kind: 'iteration', key, at, since, event })
     else {
-      const mark = markOf(event)
+      const mark = describeMark(event)
       if (mark) rows.push({ kind: 'mark', key, at, since, mark })
     }
   }
-  return folded(rows)
+  return foldCalls(rows)
 }
 
-type Part = Parameters<typeof begun>[0] & { readonly since: number }
+type ToolCallPart = Parameters<typeof startCall>[0] & { readonly since: number }
 
-function addCall(rows: Row[], open: Map<string, number>, part: Part): void {
+function addCall(rows: TranscriptRowData[], open: Map<string, number>, part: ToolCallPart): void {
   const { stored, event, since } = part
   const place = `${'attempt' in stored.event ? stored.event.attempt : 0} ${event.id}`
   if (event.phase === 'start') {
     open.set(place, rows.length)
-    rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: begun(part) })
+    rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: startCall(part) })
     return
   }
   const index = open.get(place)
   open.delete(place)
   const row = index === undefined ? undefined : rows[index]
-  if (index !== undefined && row?.kind === 'call') rows[index] = { ...row, call: ended(row.call, part) }
-  else rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: ended(undefined, part) })
+  if (index !== undefined && row?.kind === 'call') rows[index] = { ...row, call: endCall(row.call, part) }
+  else rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: endCall(undefined, part) })
 }
 
-function folded(rows: readonly Row[]): Row[] {
-  const all: Row[] = []
-  let run: Extract<Row, { kind: 'call' }>[] = []
+function foldCalls(rows: readonly TranscriptRowData[]): TranscriptRowData[] {
+  const all: TranscriptRowData[] = []
+  let run: Extract<TranscriptRowData, { kind: 'call' }>[] = []
   const flush = (): void => {
     const [first] = run
-    if (first && run.length >= fewestToFold)
+    if (first && run.length >= minCallsToFold)
       all.push({
         kind: 'calls',
         key: first.key,
@@ -105,7 +105,7 @@ function folded(rows: readonly Row[]): Row[] {
 }
 
 /** Finds the call that the URL names, even if it is folded. */
-export function callIn(rows: readonly Row[], key: string | undefined): ToolCall | undefined {
+export function findCall(rows: readonly TranscriptRowData[], key: string | undefined): ToolCall | undefined {
   if (key === undefined) return undefined
   for (const row of rows) {
     if (row.kind === 'call' && row.call.key === key) return row.call

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
-import { type DiffLine, diffOf, linesOfPatch } from '../../words/line-diff.ts'
+import { type DiffLine, diffTexts, parsePatchLines } from '../../words/line-diff.ts'
 
 /** One tool call, from its start to its end. */
 export type ToolCall = {
@@ -16,10 +16,10 @@ export type ToolCall = {
   readonly clippedIn?: string | undefined
 }
 
-type ToolEvent = { readonly stored: StoredEvent; readonly event: ToolPart }
+type StoredToolEvent = { readonly stored: StoredEvent; readonly event: ToolPart }
 type ToolPart = Extract<Extract<StoredEvent['event'], { type: 'agent' }>['event'], { kind: 'tool' }>
 
-export const begun = ({ stored, event }: ToolEvent): ToolCall => ({
+export const startCall = ({ stored, event }: StoredToolEvent): ToolCall => ({
   key: stored.id,
   name: event.name ?? 'tool',
   argument: event.argument,
@@ -27,7 +27,7 @@ export const begun = ({ stored, event }: ToolEvent): ToolCall => ({
   startedAt: stored.at,
 })
 
-export const ended = (call: ToolCall | undefined, { stored, event }: ToolEvent): ToolCall => ({
+export const endCall = (call: ToolCall | undefined, { stored, event }: StoredToolEvent): ToolCall => ({
   ...(call ?? { key: stored.id, name: event.name ?? 'tool', argument: event.argument, startedAt: stored.at }),
   endedAt: stored.at,
   ok: event.ok,
@@ -38,31 +38,31 @@ export const ended = (call: ToolCall | undefined, { stored, event }: ToolEvent):
 export const isShell = (name: string): boolean => /bash|shell|command|terminal|exec/i.test(name)
 
 /** `exit 1`, as the program reports it; some report only success or failure. */
-export function exitOf({ ok, output }: ToolCall): string | undefined {
+export function exitText({ ok, output }: ToolCall): string | undefined {
   if (ok === undefined) return undefined
   const code = /^(?:Exit code|exit code:?|Process exited with code) (\d{1,3})\b/i.exec(output ?? '')?.[1]
   return `exit ${code ?? (ok ? '0' : '1')}`
 }
 
 /** An edit or a new file as a diff; undefined for every other tool. */
-export function changesOf({ input, name }: ToolCall): DiffLine[] | undefined {
-  const fields = fieldsOf(input)
-  const patch = textOf(fields, 'patch', 'diff', 'unified_diff')
-  if (patch !== undefined && /^[-+@]/m.test(patch)) return linesOfPatch(patch)
-  const before = textOf(fields, 'old_string', 'oldString', 'old_str', 'oldText')
-  const after = textOf(fields, 'new_string', 'newString', 'new_str', 'newText')
-  if (before !== undefined || after !== undefined) return diffOf(before ?? '', after ?? '')
-  const content = textOf(fields, 'content', 'file_text')
-  return /write|create/i.test(name) && content !== undefined ? diffOf('', content) : undefined
+export function toolCallDiff({ input, name }: ToolCall): DiffLine[] | undefined {
+  const fields = inputFields(input)
+  const patch = firstTextField(fields, 'patch', 'diff', 'unified_diff')
+  if (patch !== undefined && /^[-+@]/m.test(patch)) return parsePatchLines(patch)
+  const before = firstTextField(fields, 'old_string', 'oldString', 'old_str', 'oldText')
+  const after = firstTextField(fields, 'new_string', 'newString', 'new_str', 'newText')
+  if (before !== undefined || after !== undefined) return diffTexts(before ?? '', after ?? '')
+  const content = firstTextField(fields, 'content', 'file_text')
+  return /write|create/i.test(name) && content !== undefined ? diffTexts('', content) : undefined
 }
 
-export const commandOf = ({ input, argument }: ToolCall): string =>
-  textOf(fieldsOf(input), 'command', 'cmd', 'script') ?? argument ?? ''
+export const shellCommand = ({ input, argument }: ToolCall): string =>
+  firstTextField(inputFields(input), 'command', 'cmd', 'script') ?? argument ?? ''
 
-const fieldsOf = (input: unknown): ReadonlyMap<string, unknown> =>
+const inputFields = (input: unknown): ReadonlyMap<string, unknown> =>
   typeof input === 'object' && input !== null ? new Map(Object.entries(input)) : new Map()
 
-function textOf(fields: ReadonlyMap<string, unknown>, ...names: readonly string[]): string | undefined {
+function firstTextField(fields: ReadonlyMap<string, unknown>, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = fields.get(name)
     if (typeof value === 'string') return value

@@ -4,24 +4,24 @@ import { classes } from '../../ui/classes.ts'
 import { DiffSize } from '../../ui/diff-size.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
-import { groundOf, textOf } from '../../words/tone.ts'
-import { sizeOf } from '../../words/line-diff.ts'
-import { duration, fullTime, stopwatch } from '../../words/numbers.ts'
-import type { Mark } from './marks.ts'
-import type { Row } from './rows.ts'
-import { changesOf, commandOf, exitOf, isShell, type ToolCall } from './tool-call.ts'
+import { groundClasses, textClasses } from '../../words/tone.ts'
+import { countDiffLines } from '../../words/line-diff.ts'
+import { formatDurationShort, formatFullTime, formatStopwatch } from '../../words/numbers.ts'
+import type { TranscriptMark } from './marks.ts'
+import type { TranscriptRowData } from './rows.ts'
+import { toolCallDiff, shellCommand, exitText, isShell, type ToolCall } from './tool-call.ts'
 
-type Props = { readonly row: Row; readonly selected: string | undefined; readonly onSelect: (key: string) => void }
+type TranscriptRowProps = { readonly row: TranscriptRowData; readonly selected: string | undefined; readonly onSelect: (key: string) => void }
 
 const frame = 'grid w-full grid-cols-[46px_minmax(0,1fr)_auto] gap-x-2.5 border-b border-line px-3.5 py-1.5 text-left'
 
 /** Text is content and stays open; a tool call is evidence and takes one line. */
-export const TranscriptRow = memo(({ row, selected, onSelect }: Props) => {
+export const TranscriptRow = memo(({ row, selected, onSelect }: TranscriptRowProps) => {
   switch (row.kind) {
     case 'text':
       return (
         <div className={frame}>
-          <When row={row} />
+          <RowTime row={row} />
           <div className="col-span-2 text-[13.5px]">
             <MarkdownText text={row.text} />
           </div>
@@ -45,13 +45,13 @@ export const TranscriptRow = memo(({ row, selected, onSelect }: Props) => {
   }
 })
 
-const When = ({ row }: { row: Row }) => (
+const RowTime = ({ row }: { row: TranscriptRowData }) => (
   <time
     dateTime={new Date(row.at).toISOString()}
-    title={fullTime(row.at)}
+    title={formatFullTime(row.at)}
     className={row.kind === 'mark' && row.mark.loud === true ? 'text-dim' : 'text-faint'}
   >
-    {stopwatch(row.since)}
+    {formatStopwatch(row.since)}
   </time>
 )
 
@@ -61,7 +61,7 @@ function CallRow({
   chosen,
   onSelect,
 }: {
-  row: Row
+  row: TranscriptRowData
   call: ToolCall
   chosen: boolean
   onSelect: (key: string) => void
@@ -73,10 +73,10 @@ function CallRow({
       onClick={() => onSelect(call.key)}
       className={classes(frame, '-outline-offset-2 hover:bg-sunken', chosen && 'bg-accent-bg hover:bg-accent-bg')}
     >
-      <When row={row} />
+      <RowTime row={row} />
       <span className="flex min-w-0 items-center gap-1.5">
         <Tag>{isShell(call.name) ? '$' : call.name}</Tag>
-        <span className="truncate font-mono text-sm">{isShell(call.name) ? commandOf(call) : call.argument}</span>
+        <span className="truncate font-mono text-sm">{isShell(call.name) ? shellCommand(call) : call.argument}</span>
       </span>
       <CallEnd call={call} />
     </button>
@@ -90,14 +90,14 @@ function CallEnd({ call }: { call: ToolCall }) {
         <Dot tone="info" live /> running
       </span>
     )
-  const changes = changesOf(call)
-  if (changes && call.ok) return <DiffSize {...sizeOf(changes)} />
+  const changes = toolCallDiff(call)
+  if (changes && call.ok) return <DiffSize {...countDiffLines(changes)} />
   const ms = (call.endedAt ?? call.startedAt) - call.startedAt
-  const took = ms >= 1000 ? ` · ${duration(ms)}` : ''
+  const took = ms >= 1000 ? ` · ${formatDurationShort(ms)}` : ''
   if (isShell(call.name))
     return (
       <span className={classes('font-mono text-xs leading-5', call.ok ? 'text-ok' : 'text-bad')}>
-        {exitOf(call)}
+        {exitText(call)}
         {took}
       </span>
     )
@@ -113,7 +113,7 @@ function FoldedRow({
   selected,
   onSelect,
 }: {
-  row: Extract<Row, { kind: 'calls' }>
+  row: Extract<TranscriptRowData, { kind: 'calls' }>
   selected: string | undefined
   onSelect: (key: string) => void
 }) {
@@ -121,7 +121,7 @@ function FoldedRow({
   return (
     <details className="group border-b border-line" open={calls.some(({ key }) => key === selected) || undefined}>
       <summary className={classes(frame, 'list-none border-0 -outline-offset-2 hover:bg-sunken')}>
-        <When row={row} />
+        <RowTime row={row} />
         <span className="flex min-w-0 items-center gap-1.5">
           <Tag>
             {name} ×{calls.length}
@@ -149,11 +149,11 @@ function FoldedRow({
   )
 }
 
-const MarkRow = ({ row, mark }: { row: Row; mark: Mark }) => (
-  <div className={classes(frame, mark.loud === true && groundOf[mark.tone])}>
-    <When row={row} />
+const MarkRow = ({ row, mark }: { row: TranscriptRowData; mark: TranscriptMark }) => (
+  <div className={classes(frame, mark.loud === true && groundClasses[mark.tone])}>
+    <RowTime row={row} />
     <span className="min-w-0">
-      <span className={classes(textOf[mark.tone], mark.tone === 'quiet' ? 'text-sm' : 'font-medium')}>
+      <span className={classes(textClasses[mark.tone], mark.tone === 'quiet' ? 'text-sm' : 'font-medium')}>
         {mark.title}
       </span>
       {mark.detail !== undefined && mark.detail !== '' && (
@@ -161,7 +161,7 @@ const MarkRow = ({ row, mark }: { row: Row; mark: Mark }) => (
       )}
     </span>
     {mark.aside !== undefined && (
-      <span className={classes('font-mono text-xs leading-5', textOf[mark.tone])}>{mark.aside}</span>
+      <span className={classes('font-mono text-xs leading-5', textClasses[mark.tone])}>{mark.aside}</span>
     )}
   </div>
 )

@@ -3,11 +3,11 @@ import { ArrowDown } from 'lucide-react'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TranscriptWindow } from '../../data/transcript-window.ts'
 import { Button } from '../../ui/button.tsx'
-import { type Latch, scrolled, touched } from './follow.ts'
-import { type Row, rowsOf } from './rows.ts'
+import { type FollowLatch, updateOnScroll, updateOnUserScroll } from './follow.ts'
+import { type TranscriptRowData, createRows } from './rows.ts'
 import { TranscriptRow } from './transcript-row.tsx'
 
-type Props = {
+type TranscriptProps = {
   readonly shown: TranscriptWindow
   readonly startOf: (iteration: number) => number | undefined
   readonly selected: string | undefined
@@ -22,16 +22,16 @@ type Props = {
 }
 
 /** Renders only the visible rows. Stays at the newest end until the user scrolls away. */
-export function Transcript(props: Props) {
+export function Transcript(props: TranscriptProps) {
   const { shown, startOf, onOlder, onReopen, over, onFollowing } = props
-  const rows = useMemo(() => rowsOf(shown.events, startOf), [shown.events, startOf])
+  const rows = useMemo(() => createRows(shown.events, startOf), [shown.events, startOf])
   const scroller = useRef<HTMLDivElement>(null)
   const fromStart = over && shown.older === undefined
   const { latch, hold, handlers } = useLatch(scroller, !fromStart, onFollowing)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => estimate(rows[index]),
+    estimateSize: (index) => estimateRowHeight(rows[index]),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 8,
     anchorTo: 'end',
@@ -41,10 +41,10 @@ export function Transcript(props: Props) {
     hold()
     virtual.scrollToEnd()
   }
-  useWhenAsked(props.followAsked, toEnd)
+  useOnRequest(props.followAsked, toEnd)
   const short = virtual.getTotalSize() < (virtual.scrollRect?.height ?? 0)
   const nearTop = rows.length > 0 && (virtual.getVirtualItems()[0]?.index ?? 99) < 12
-  useOlder(nearTop && (short || !latch.following), rows.length, onOlder)
+  useLoadOlder(nearTop && (short || !latch.following), rows.length, onOlder)
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -56,8 +56,8 @@ export function Transcript(props: Props) {
         className="h-full overflow-y-auto -outline-offset-2 [overflow-anchor:none]"
         {...handlers}
       >
-        {shown.cut && <Again onReopen={onReopen} />}
-        <Rows rows={rows} virtual={virtual} selected={props.selected} onSelect={props.onSelect} />
+        {shown.cut && <ReopenHint onReopen={onReopen} />}
+        <VirtualRows rows={rows} virtual={virtual} selected={props.selected} onSelect={props.onSelect} />
       </div>
       {((!latch.following && !over) || shown.detached) && (
         <Button
@@ -74,12 +74,12 @@ export function Transcript(props: Props) {
   )
 }
 
-type RowsProps = Pick<Props, 'selected' | 'onSelect'> & {
-  readonly rows: readonly Row[]
+type VirtualRowsProps = Pick<TranscriptProps, 'selected' | 'onSelect'> & {
+  readonly rows: readonly TranscriptRowData[]
   readonly virtual: Virtualizer<HTMLDivElement, Element>
 }
 
-const Rows = ({ rows, virtual, selected, onSelect }: RowsProps) => (
+const VirtualRows = ({ rows, virtual, selected, onSelect }: VirtualRowsProps) => (
   <div className="relative" style={{ height: virtual.getTotalSize() }}>
     {virtual.getVirtualItems().map(({ index, key, start }) => {
       const row = rows[index]
@@ -100,7 +100,7 @@ const Rows = ({ rows, virtual, selected, onSelect }: RowsProps) => (
   </div>
 )
 
-function useWhenAsked(asked: number, act: () => void): void {
+function useOnRequest(asked: number, act: () => void): void {
   const before = useRef(asked)
   useEffect(() => {
     if (before.current === asked) return
@@ -109,13 +109,13 @@ function useWhenAsked(asked: number, act: () => void): void {
   })
 }
 
-function useOlder(wanted: boolean, have: number, onOlder: () => void): void {
+function useLoadOlder(wanted: boolean, have: number, onOlder: () => void): void {
   useEffect(() => {
     if (wanted) onOlder()
   }, [wanted, have, onOlder])
 }
 
-const Again = ({ onReopen }: { onReopen: () => void }) => (
+const ReopenHint = ({ onReopen }: { onReopen: () => void }) => (
   <p className="border-b border-line px-3.5 py-2 text-sm text-faint">
     Older events were dropped to save memory.{' '}
     <button type="button" className="underline" onClick={onReopen}>
@@ -125,7 +125,7 @@ const Again = ({ onReopen }: { onReopen: () => void }) => (
 )
 
 /** Estimated height before a row is measured. Wrong estimates show only while scrolling fast. */
-function estimate(row: Row | undefined): number {
+function estimateRowHeight(row: TranscriptRowData | undefined): number {
   if (row?.kind === 'text') return 34 + Math.min(20, Math.ceil(row.text.length / 80)) * 21
   return row?.kind === 'iteration' ? 44 : 33
 }
@@ -148,11 +148,11 @@ function useLatch(
   following: boolean,
   onFollowing: (following: boolean) => void,
 ) {
-  const [latch, setLatch] = useState<Latch>({ following })
+  const [latch, setLatch] = useState<FollowLatch>({ following })
   useEffect(() => onFollowing(latch.following), [latch.following, onFollowing])
   const touch = (pushed: number): void => {
     const top = scroller.current?.scrollTop ?? 0
-    setLatch((before) => touched(before, { now: performance.now(), top, pushed }))
+    setLatch((before) => updateOnUserScroll(before, { now: performance.now(), top, pushed }))
   }
   const onHand = (): void => touch(0)
   const onWheel = (event: React.WheelEvent): void => touch(-event.deltaY)
@@ -160,7 +160,7 @@ function useLatch(
     const list = scroller.current
     if (!list) return
     const distanceFromEnd = list.scrollHeight - list.clientHeight - list.scrollTop
-    setLatch((before) => scrolled(before, { now: performance.now(), top: list.scrollTop, distanceFromEnd }))
+    setLatch((before) => updateOnScroll(before, { now: performance.now(), top: list.scrollTop, distanceFromEnd }))
   }
   return {
     latch,

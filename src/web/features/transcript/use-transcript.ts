@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import { api } from '../../data/api.ts'
-import { eventsAtOnce, keys, transcriptQuery } from '../../data/queries.ts'
-import { prepended, type Scope, type TranscriptWindow } from '../../data/transcript-window.ts'
+import { eventsPageSize, keys, transcriptQuery } from '../../data/queries.ts'
+import { prependPage, type TranscriptScope, type TranscriptWindow } from '../../data/transcript-window.ts'
 
 /** Loads the newest part at once, older parts on demand, and new events as they arrive. */
-export function useTranscript(sprintId: string, scope: Scope) {
+export function useTranscript(sprintId: string, scope: TranscriptScope) {
   const cache = useQueryClient()
   const query = useQuery(transcriptQuery(sprintId, scope))
   const loading = useRef(false)
@@ -14,10 +14,10 @@ export function useTranscript(sprintId: string, scope: Scope) {
     if (older === undefined || loading.current) return
     loading.current = true
     try {
-      const page = await api.listEvents({ sprintId, ...scope, cursor: older, limit: eventsAtOnce })
+      const page = await api.listEvents({ sprintId, ...scope, cursor: older, limit: eventsPageSize })
       cache.setQueryData<TranscriptWindow>(
         [...keys.events(sprintId), scope],
-        (shown) => shown && prepended(shown, page),
+        (shown) => shown && prependPage(shown, page),
       )
     } finally {
       loading.current = false

@@ -1,0 +1,1 @@
+export function findKnots(sources: readonly { readonly path: string; readonly text: string }[]): string[]
