@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { machine, row, tableOf } from './measure.mjs'
+import { machine, row, renderTable } from './measure.mjs'
 import { today, versions, writePart } from './page-part.mjs'
 
 const hundredAgents = '--agents 100 --prompt-ms 3000 --seconds 10'.split(' ')
@@ -127,7 +127,7 @@ Written by \`npm run bench -- --write\` on ${today()}; do not edit. ${versions()
 ${on} at the start. Targets are for an idle machine; CPU times and their ratios hardly depend on what else it does.
 ${targets - missed} of ${targets} targets met.
 
-${tableOf(rows)}
+${renderTable(rows)}
 `
 }
 
@@ -150,7 +150,7 @@ if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const rows = await measureAll(names, { isLong: values.long })
   if (values.write && values.only === undefined) writePart('own', page(rows, on))
   console.log(
-    values.json ? JSON.stringify({ date: today(), machine: on, rows }, undefined, 2) : `${tableOf(rows)}\n\n${on}`,
+    values.json ? JSON.stringify({ date: today(), machine: on, rows }, undefined, 2) : `${renderTable(rows)}\n\n${on}`,
   )
   process.exitCode = rows.every(({ ok }) => ok !== false) ? 0 : 1
 }

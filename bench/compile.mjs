@@ -4,8 +4,8 @@ import { compile } from '../dist/compiler/compile.js'
 import { median, printIfMain, row } from './measure.mjs'
 
 export async function measure() {
-  const small = cpuOf(1000, 9)
-  const large = cpuOf(10_000, 3)
+  const small = measureCpu(1000, 9)
+  const large = measureCpu(10_000, 3)
   return [
     row('compile, 1,000 items, CPU', small, 'ms', { atMost: 300 }),
     row('compile, 10,000 items against 1,000', large / small, '×', { atMost: 12, sturdy: true }),
@@ -22,7 +22,7 @@ function sprint(count) {
   return `workflow: w\ncollections:\n  step:\n${items.join('')}`
 }
 
-function cpuOf(count, runs) {
+function measureCpu(count, runs) {
   const input = {
     sprint: { file: 'SPRINT.yaml', text: sprint(count) },
     readWorkflow: () => ({ file: 'w.yaml', text: workflow }),

@@ -19,7 +19,7 @@ import {
   memoryFolder,
   option,
   printIfMain,
-  progressOf,
+  readProgressFile,
   ralph,
   row,
   timed,
@@ -46,7 +46,7 @@ export async function measure({
     const later = await along(place, { dir: plain, steps: 0, points: [10_000, 100_000] })
     const dir = compiled(place, manySteps)
     const points = [firstPoint, 10_000, 100_000]
-    return rowsOf(later, await along(place, { dir, steps: manySteps, points, leaps: !isLong }))
+    return flatnessRows(later, await along(place, { dir, steps: manySteps, points, leaps: !isLong }))
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -82,7 +82,7 @@ export async function measureGrowth() {
   }
 }
 
-function rowsOf(later, planned) {
+function flatnessRows(later, planned) {
   const at = ({ iteration, steps }) =>
     `iteration ${iteration.toLocaleString('en')}${steps === 0 ? '' : ` with ${steps.toLocaleString('en')} steps`}`
   const against = `against iteration ${firstPoint}`
@@ -108,10 +108,10 @@ async function along(place, { dir, steps, points, leaps = false }) {
     const what = `${iteration.toLocaleString('en')} iterations${steps === 0 ? '' : `, ${steps.toLocaleString('en')} steps`}`
     // The last one is no longer needed.
     const isLast = iteration === points.at(-1)
-    progressOf(`writes a history of ${what}`)
+    readProgressFile(`writes a history of ${what}`)
     if (isLast && leaps) skipped = await leap(dir, iteration - lastPart)
     await goTo(dir, iteration, { steps, skipped })
-    progressOf(`goes on from ${what}`)
+    readProgressFile(`goes on from ${what}`)
     const folder = isLast ? dir : join(place.cwd, 'copy')
     if (!isLast) cpSync(dir, folder, { recursive: true })
     found.push({ iteration, steps, ...compared(folder, iteration, place), recovery: await recovery(folder, place) })
@@ -134,14 +134,14 @@ function compared(dir, iteration, place) {
   const first = join(place.cwd, 'first')
   for (let from = iteration; found.length < rounds; from += place.iterations + 1) {
     cpSync(place.base, first, { recursive: true })
-    found.push({ first: cpuOf(first, firstPoint, place), here: cpuOf(dir, from, place) })
+    found.push({ first: measureCpu(first, firstPoint, place), here: measureCpu(dir, from, place) })
     rmSync(first, { recursive: true })
   }
   return { first: median(found.map((one) => one.first)), growth: median(found.map((one) => one.here / one.first)) }
 }
 
 /** Per iteration; subtracts the cost of a run of one, for the start. */
-function cpuOf(dir, iteration, { iterations, ...place }) {
+function measureCpu(dir, iteration, { iterations, ...place }) {
   const run = (last) => timed(`node ${ralph} run ${dir} --max-iterations ${last} --json`, place).cpu
   const start = run(iteration + 1)
   return (run(iteration + 1 + iterations) - start) / (iterations - 1)

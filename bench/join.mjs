@@ -16,11 +16,11 @@ writeFileSync(
   agent,
   `echo '{"type":"result","subtype":"success","is_error":false,"result":"hello","usage":{},"session_id":"s"}'\n`,
 )
-const envOf = (home) => ({ ...process.env, HOME: home, RALPH_HOME: home, DATABASE_URL: '' })
+const createEnv = (home) => ({ ...process.env, HOME: home, RALPH_HOME: home, DATABASE_URL: '' })
 const started = []
 const start = (home, ...args) =>
-  started.push(spawn(process.execPath, [ralph, ...args], { env: envOf(home), stdio: 'ignore' }))
-const run = (home, ...args) => spawnSync(process.execPath, [ralph, ...args], { env: envOf(home), encoding: 'utf8' })
+  started.push(spawn(process.execPath, [ralph, ...args], { env: createEnv(home), stdio: 'ignore' }))
+const run = (home, ...args) => spawnSync(process.execPath, [ralph, ...args], { env: createEnv(home), encoding: 'utf8' })
 const ms = (from, to) => Math.round(to - from)
 async function until(look) {
   for (;;) {

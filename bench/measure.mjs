@@ -22,16 +22,16 @@ export function row(name, value, unit, { atMost, atLeast, sturdy = false } = {})
 export async function printIfMain(url, measure) {
   if (!process.argv[1] || realpathSync(process.argv[1]) !== fileURLToPath(url)) return
   const rows = await measure()
-  console.log(process.argv.includes('--json') ? JSON.stringify(rows) : tableOf(rows))
+  console.log(process.argv.includes('--json') ? JSON.stringify(rows) : renderTable(rows))
   process.exit(rows.every(({ ok }) => ok !== false) ? 0 : 1)
 }
 
 /** Progress on stderr. */
-export function progressOf(text) {
+export function readProgressFile(text) {
   process.stderr.write(`    ${text}\n`)
 }
 
-export function tableOf(rows) {
+export function renderTable(rows) {
   const lines = rows.map(({ name, value, unit, target = '', ok }) => [
     name,
     value === undefined ? 'failed' : `${value} ${unit}`,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { claude } from '../dist/agents/drivers/claude.js'
 import { redactor } from '../dist/contract/redact.js'
 import { lineSplitter } from '../dist/platform/files/line-splitter.js'
-import { cleanEvents } from '../dist/runtime/redacted.js'
+import { cleanEvents } from '../dist/runtime/redact-ports.js'
 import { option, printIfMain, row } from './measure.mjs'
 
 const chunk = Buffer.alloc(1024 * 1024)

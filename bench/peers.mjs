@@ -6,7 +6,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conformance } from '../conformance/run.mjs'
-import { benchEnv, endlessSprint, least, machine, median, progressOf, ralph, timed, tinyAgent } from './measure.mjs'
+import {
+  benchEnv,
+  endlessSprint,
+  least,
+  machine,
+  median,
+  readProgressFile,
+  ralph,
+  timed,
+  tinyAgent,
+} from './measure.mjs'
 import { today, versions, writePart } from './page-part.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -90,7 +100,7 @@ function costs() {
     const bare = (count) => `sh -c 'i=0; while [ $i -lt ${count} ]; do claude </dev/null; i=$((i+1)); done'`
     const all = { 'a bare `while` loop': { runs: (_, count) => bare(count) }, ...loops }
     return Object.entries(all).map(([name, { runs }]) => {
-      progressOf(`iterations of ${name}`)
+      readProgressFile(`iterations of ${name}`)
       writeFileSync(times, '')
       const rounds = [1, 2].map((round) => {
         const dir = (count) => join(work, `${name.replaceAll(/\W/g, '')}-${count}-${round}`)
@@ -116,7 +126,7 @@ function interval(file) {
 async function misbehaviour() {
   const found = new Map()
   for (const [name, { faulty }] of Object.entries(loops)) {
-    progressOf(`faults of ${name}`)
+    readProgressFile(`faults of ${name}`)
     found.set(name, await conformance({ loop: faulty, only: faults, windowMs: windowSeconds * 1000, atOnce: 2 }))
   }
   return found

@@ -8,13 +8,13 @@ import { benchEnv, endlessSprint, least, median, option, printIfMain, ralph, row
 export async function measure({ rounds = option('rounds', 20) } = {}) {
   const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
   try {
-    return rowsOf({ env: benchEnv(work), cwd: work }, rounds)
+    return startRows({ env: benchEnv(work), cwd: work }, rounds)
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-function rowsOf(place, rounds) {
+function startRows(place, rounds) {
   putAgent(place.cwd)
   // The first start also writes V8's compiled code, and creates the sprint that `status` shows.
   startOfAgent(place, 0)

@@ -95,13 +95,13 @@ async function main() {
   const told = options.referee ? await greet(options.referee, { hello: 'call', prompt }) : { number: 1 }
   const fault = faults[told.fault ?? options.fault]
   if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(faults).join(', ')}`)
-  const exit = await fault(callOf({ options, words, prompt, told }))
+  const exit = await fault(readCall({ options, words, prompt, told }))
   if (told.lingers) await forever()
   await told.goodbye?.()
   process.exit(exit)
 }
 
-function callOf({ options, words, prompt, told }) {
+function readCall({ options, words, prompt, told }) {
   const form = words.find((_, index) => words[index - 1] === '--output-format') ?? 'text'
   const session = { session_id: `conformance-${process.pid}` }
   const print = (event) => form === 'stream-json' && write(`${JSON.stringify({ ...event, ...session })}\n`)

@@ -12,20 +12,20 @@ const style = `
 .c31{fill:#ff7b72}.c32{fill:#56d364}.c33{fill:#e3b341}.c34{fill:#79c0ff}.c35{fill:#d2a8ff}.c36{fill:#76e3ea}}`
 
 /** The text is the output of `tmux capture-pane -e -p`. */
-export function svgOf(text, { columns, title }) {
+export function renderSvg(text, { columns, title }) {
   const lines = text.trimEnd().split('\n')
   const width = Math.round(columns * cell.width + pad.x * 2)
   const height = lines.length * cell.height + pad.top + pad.bottom
   const dots = [0, 1, 2].map((n) => `<circle class="dot" cx="${pad.x + 5 + n * 18}" cy="20" r="5.5"/>`).join('')
   let look = plain
   const rows = lines.map((line, row) => {
-    const { runs, last } = runsOf(line, look)
+    const { runs, last } = splitRuns(line, look)
     look = last
     const y = pad.top + row * cell.height + 14
-    return runs.map((run) => textOf(run, y)).join('')
+    return runs.map((run) => renderText(run, y)).join('')
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(title)}">
-<title>${escape(title)}</title><style>${style}</style>
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeXml(title)}">
+<title>${escapeXml(title)}</title><style>${style}</style>
 <rect class="bg" x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="9"/>${dots}
 ${rows.filter((row) => row !== '').join('\n')}
 </svg>
@@ -35,7 +35,7 @@ ${rows.filter((row) => row !== '').join('\n')}
 const plain = { bold: false, dim: false, color: undefined }
 
 /** Runs of characters with the same style; each non-ASCII character is its own run, so that no font can shift what follows it. */
-function runsOf(line, before) {
+function splitRuns(line, before) {
   const runs = []
   let look = before
   let column = 0
@@ -64,15 +64,15 @@ function lookAfter(look, code) {
   return code === 39 ? { ...look, color: undefined } : look
 }
 
-function textOf({ text, column, look }, y) {
+function renderText({ text, column, look }, y) {
   const classes = ['t', look.color && `c${look.color}`, look.dim && 'dim', look.bold && 'b'].filter(Boolean).join(' ')
   const lead = text.length - text.trimStart().length
   const x = (pad.x + (column + lead) * cell.width).toFixed(1)
   const shown = text.trim()
   const length = [...shown].length * cell.width
   const fixed = /^[ -~]+$/.test(shown) && shown.length > 1 ? ` textLength="${length.toFixed(1)}"` : ''
-  return `<text class="${classes}" x="${x}" y="${y}"${fixed}>${escape(shown)}</text>`
+  return `<text class="${classes}" x="${x}" y="${y}"${fixed}>${escapeXml(shown)}</text>`
 }
 
-const escape = (text) =>
+const escapeXml = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = join(root, 'dist/web')
-const madeOf = ['src/web', 'src/client', 'src/contract', 'package-lock.json']
+const sources = ['src/web', 'src/client', 'src/contract', 'package-lock.json']
 
 export async function buildPage() {
-  if (newest(madeOf.map((path) => join(root, path))) < timeOf(join(page, 'index.html'))) return
+  if (newest(sources.map((path) => join(root, path))) < newestTime(join(page, 'index.html'))) return
   // Also when tests build it, the page must be the production build that users get, not React's slow development build.
   process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
@@ -36,15 +36,15 @@ function replace(folder, fresh) {
 function newest(paths) {
   let last = 0
   for (const path of paths) {
-    last = Math.max(last, timeOf(path))
+    last = Math.max(last, newestTime(path))
     if (!statSync(path).isDirectory()) continue
     for (const name of readdirSync(path, { recursive: true }))
-      if (!name.endsWith('.test.ts')) last = Math.max(last, timeOf(join(path, name)))
+      if (!name.endsWith('.test.ts')) last = Math.max(last, newestTime(join(path, name)))
   }
   return last
 }
 
-function timeOf(path) {
+function newestTime(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 

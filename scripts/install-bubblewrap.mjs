@@ -15,11 +15,11 @@ function folder() {
     .split(delimiter)
     .find((path) => path !== '' && existsSync(join(path, 'bwrap')))
   if (onPath !== undefined) return onPath
-  if (!existsSync(join(unpacked, 'bwrap'))) fetch()
+  if (!existsSync(join(unpacked, 'bwrap'))) download()
   return unpacked
 }
 
-function fetch() {
+function download() {
   mkdirSync(join(project, '.cache'), { recursive: true })
   const unfinished = mkdtempSync(`${cache}-`)
   try {

@@ -49,14 +49,14 @@ process.exitCode = refused === 0 ? 0 : 1
 /** The paths of these packages and of everything they need. An optional package that is not in the lockfile is not installed. */
 function closure(names) {
   const paths = new Set()
-  const waiting = names.map((name) => pathOf(name, ''))
+  const waiting = names.map((name) => packagePath(name, ''))
   if (waiting.includes(undefined)) throw new Error('the lockfile lacks packages that package.json names')
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (paths.has(path)) continue
     paths.add(path)
     const { dependencies: needed, optionalDependencies, peerDependencies } = packages[path]
     for (const name of Object.keys({ ...needed, ...optionalDependencies, ...peerDependencies })) {
-      const next = pathOf(name, path)
+      const next = packagePath(name, path)
       if (next !== undefined) waiting.push(next)
     }
   }
@@ -64,7 +64,7 @@ function closure(names) {
 }
 
 /** As Node resolves it: in the nearest node_modules above. */
-function pathOf(name, from) {
+function packagePath(name, from) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     const path = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`
     if (packages[path]) return path

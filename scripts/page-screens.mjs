@@ -100,7 +100,7 @@ async function shoot(fake, name, look, file) {
   const path = pages[name]
     .replace('SPRINT', sprint?.id ?? '')
     .replace('AGENT', sprint?.agentId ?? '')
-    .replace('EDIT', editOf(fake, sprint))
+    .replace('EDIT', createEdit(fake, sprint))
   await page.goto(fake.url + path)
   await page.locator('main').waitFor()
   await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' })
@@ -110,7 +110,7 @@ async function shoot(fake, name, look, file) {
 }
 
 /** The event that starts the edit, which the inspector shows as a diff. */
-function editOf(fake, sprint) {
+function createEdit(fake, sprint) {
   const events = sprint && fake.fleet.events.get(sprint.id)
   if (!events) return ''
   for (let seq = 0; seq < events.count; seq += 1) {

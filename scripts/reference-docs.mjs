@@ -38,12 +38,12 @@ const pages = [
 const written = [
   ...pages.map(({ schema, ...page }) => [
     page.name,
-    pageOf(JSON.parse(readFileSync(at(`schemas/${schema}`), 'utf8')), page),
+    renderPage(JSON.parse(readFileSync(at(`schemas/${schema}`), 'utf8')), page),
   ]),
   ['reference-errors.md', errorPage()],
 ]
 
-const stale = written.filter(([name, text]) => textOf(at(`docs/guide/${name}`)) !== text)
+const stale = written.filter(([name, text]) => describeField(at(`docs/guide/${name}`)) !== text)
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
     console.error(
@@ -53,9 +53,9 @@ if (process.argv.includes('--check')) {
   }
 } else for (const [name, text] of stale) writeFileSync(at(`docs/guide/${name}`), text)
 
-function pageOf(schema, { title, about }) {
+function renderPage(schema, { title, about }) {
   const places = new Map()
-  const [first, ...rest] = sectionsOf(schema, '', places)
+  const [first, ...rest] = listSections(schema, '', places)
   return [
     `# ${title}`,
     '',
@@ -76,19 +76,19 @@ function pageOf(schema, { title, about }) {
 }
 
 /** An object, then the objects inside it, in order of appearance. Each shape once: `places` lists where. */
-function sectionsOf(schema, path, places) {
-  const shape = shapeOf(schema)
+function listSections(schema, path, places) {
+  const shape = readShape(schema)
   if (places.has(shape)) return []
   places.set(shape, path)
   const inner = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
     objectsIn(field, path === '' ? name : `${path}.${name}`).flatMap((found) =>
-      sectionsOf(found.schema, found.path, places),
+      listSections(found.schema, found.path, places),
     ),
   )
   return [{ path, schema }, ...inner]
 }
 
-function shapeOf({ properties, required }) {
+function readShape({ properties, required }) {
   return JSON.stringify([properties, required])
 }
 
@@ -108,8 +108,8 @@ function table({ schema, path }, places) {
   const rows = Object.entries(schema.properties).map(([name, field]) => {
     const [inner] = objectsIn(field, path === '' ? name : `${path}.${name}`)
     const shown = required.has(name) && field.default === undefined ? `**\`${name}\`**` : `\`${name}\``
-    const link = inner ? `[${shown}](#${anchor(places.get(shapeOf(inner.schema)))})` : shown
-    return `| ${link} | ${cell(typeOf(field))} | ${cell(sentence(field.description ?? ''))}${byDefault(field)} |`
+    const link = inner ? `[${shown}](#${anchor(places.get(readShape(inner.schema)))})` : shown
+    return `| ${link} | ${cell(describeType(field))} | ${cell(sentence(field.description ?? ''))}${byDefault(field)} |`
   })
   return ['| field | type | meaning |', '| --- | --- | --- |', ...rows, '']
 }
@@ -119,11 +119,11 @@ function byDefault({ default: value }) {
   return ` Default: \`${cell(Array.isArray(value) ? `[${value.join(', ')}]` : String(value))}\`.`
 }
 
-function typeOf(field) {
+function describeType(field) {
   if (field.const !== undefined) return `\`${field.const}\``
   if (field.enum) return field.enum.map((value) => `\`${value}\``).join(', ')
-  if (field.anyOf) return [...new Set(field.anyOf.map(typeOf))].join(' or ')
-  if (field.type === 'array') return `list of ${typeOf(field.items ?? {})}`
+  if (field.anyOf) return [...new Set(field.anyOf.map(describeType))].join(' or ')
+  if (field.type === 'array') return `list of ${describeType(field.items ?? {})}`
   if (field.pattern?.includes('(ms|s|m|h)')) return 'duration'
   if (field.format === 'date-time') return 'moment'
   if (field.format === 'uri') return 'URL'
@@ -153,7 +153,7 @@ function cell(text) {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ')
 }
 
-function textOf(path) {
+function describeField(path) {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -19,7 +19,7 @@ const stale = []
 for (const { name, title, schema } of files) {
   const path = fileURLToPath(new URL(`../schemas/${name}`, import.meta.url))
   const text = `${JSON.stringify(toSchema(schema, name, title), undefined, 2)}\n`
-  if (textOf(path) === text) continue
+  if (renderSchema(path) === text) continue
   if (check) stale.push(name)
   else writeFileSync(path, text)
 }
@@ -34,7 +34,7 @@ function toSchema(schema, name, title) {
   return { $schema, $id: `https://unpkg.com/ralph-mode/schemas/${name}`, title, ...rest }
 }
 
-function textOf(path) {
+function renderSchema(path) {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { svgOf } from './ansi-svg.mjs'
+import { renderSvg } from './ansi-svg.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sprint = '.claude/sprints/2026-11-15_pancakes'
@@ -78,7 +78,10 @@ try {
   for (const name of ['during', 'after', 'limit-wait', 'question']) {
     const picture = await shoot(scenes[name], { columns: 100, rows: 28 })
     console.log(`${name} at 100x28`)
-    writeFileSync(join(root, `docs/images/${name}.svg`), svgOf(picture, { columns: 100, title: `ralph run: ${name}` }))
+    writeFileSync(
+      join(root, `docs/images/${name}.svg`),
+      renderSvg(picture, { columns: 100, title: `ralph run: ${name}` }),
+    )
   }
   const text = []
   for (const scene of Object.values(scenes)) {
@@ -113,7 +116,7 @@ function head() {
   ]
 }
 
-function linesOf(picture) {
+function captureLines(picture) {
   return picture
     .trimEnd()
     .split('\n')

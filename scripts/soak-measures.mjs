@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Memory in MB and open files of a process; undefined without /proc, or when the process has just exited. */
-export function sampleOf(pid) {
+export function takeSample(pid) {
   try {
     const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
     if (Number.isNaN(rss)) return undefined
@@ -12,7 +12,7 @@ export function sampleOf(pid) {
   }
 }
 
-export function bytesOf(folder) {
+export function measureBytes(folder) {
   let bytes = 0
   for (const name of readdirSync(folder, { recursive: true }))
     bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
@@ -20,7 +20,7 @@ export function bytesOf(folder) {
 }
 
 /** Least squares, per hour. */
-export function slopeOf(samples, field) {
+export function fitSlope(samples, field) {
   const mean = (of) => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
   const hours = ({ at }) => at / 3_600_000
   const [x, y] = [mean(hours), mean((one) => one[field])]
@@ -29,7 +29,7 @@ export function slopeOf(samples, field) {
 }
 
 /** Bytes per call of the agent in the first and the second half. */
-export function growthOf(sizes) {
+export function measureGrowth(sizes) {
   const middle = sizes[Math.floor(sizes.length / 2)]
   const per = (from, to) => (to.calls > from.calls ? Math.round((to.bytes - from.bytes) / (to.calls - from.calls)) : 0)
   return { firstHalf: per(sizes[0], middle), secondHalf: per(middle, sizes.at(-1)) }
@@ -52,7 +52,7 @@ const mayGrowMb = 3
  * A sentence if the heap after collections grew: compares the minimum of the last fifth with the maximum of the second, so that a
  * record taken in the middle of an iteration does not look like a leak. Undefined if there are too few records.
  */
-export function leakOf(notes) {
+export function findLeak(notes) {
   if (notes.length < 40) return undefined
   const fifth = (n) => notes.slice((notes.length * n) / 5, (notes.length * (n + 1)) / 5).map(({ heap }) => heap)
   const [before, after] = [Math.max(...fifth(1)), Math.min(...fifth(4))]

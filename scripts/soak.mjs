@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import { makePlace } from '../conformance/judge.mjs'
 import { openReferee } from '../conformance/referee.mjs'
-import { bytesOf, growthOf, heapNotes, leakOf, sampleOf, slopeOf } from './soak-measures.mjs'
+import { measureBytes, measureGrowth, heapNotes, findLeak, takeSample, fitSlope } from './soak-measures.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const random = randomOf(Number(values.seed))
+const random = createRandom(Number(values.seed))
 const root = fileURLToPath(new URL('..', import.meta.url))
 const durationMs = Number(values.hours) * 3_600_000
 const atOnce = Number(values['at-once'])
@@ -72,7 +72,7 @@ await sampling
 isEnding = true
 await inTurns(sprints, complete)
 await inTurns(sprints, examine)
-const report = reportOf()
+const report = createReport()
 console.log(values.json ? JSON.stringify(report, undefined, 2) : lines(report).join('\n'))
 for (const { referee, place } of sprints) {
   referee.close()
@@ -92,7 +92,7 @@ async function aSprint(number) {
   const kind = number < steadyCount ? 'steady' : 'killed'
   const hasGrowingPlan = kind === 'killed' || number % 2 === 1
   const sprint = { name: `sprint ${number}`, kind, hasGrowingPlan, samples: [], sizes: [], terms: [], steps: 0 }
-  sprint.referee = await openReferee((call) => playOf(sprint, call))
+  sprint.referee = await openReferee((call) => choosePlay(sprint, call))
   sprint.place = makePlace(sprint.referee.address)
   sprint.dir = join(sprint.place.project, 's')
   mkdirSync(sprint.dir)
@@ -109,7 +109,7 @@ async function aSprint(number) {
   return sprint
 }
 
-function playOf(sprint, call) {
+function choosePlay(sprint, call) {
   if (isEnding) return { fault: 'work' }
   const fault = random.oneOf(weights[sprint.kind])
   const addsStep = fault === 'part' && random.below(100) < 15
@@ -197,10 +197,10 @@ function end(sprint, child, signal = random.oneOf({ SIGKILL: 6, SIGTERM: 2, SIGI
 async function sample() {
   for (let n = 0; Date.now() < deadline; n++) {
     for (const sprint of sprints) {
-      const found = sprint.run && sampleOf(sprint.run.pid)
+      const found = sprint.run && takeSample(sprint.run.pid)
       if (found) sprint.run.samples.push({ at: Date.now(), ...found })
       if (sprint.kind === 'steady' && n % 10 === 0)
-        sprint.sizes.push({ calls: sprint.referee.calls.length, bytes: bytesOf(sprint.dir) })
+        sprint.sizes.push({ calls: sprint.referee.calls.length, bytes: measureBytes(sprint.dir) })
     }
     await pause(sampleMs)
   }
@@ -232,7 +232,7 @@ async function examine(sprint) {
   }
 }
 
-function reportOf() {
+function createReport() {
   const calls = sprints.flatMap(({ referee }) => referee.calls)
   for (const sprint of sprints) complaints.push(...overlaps(sprint))
   // Of each steady run, without the first fifth: caches fill and V8 finds its size.
@@ -240,7 +240,7 @@ function reportOf() {
     .filter(({ kind }) => kind === 'steady')
     .flatMap(({ samples }) => samples.map((all) => all.slice(all.length / 5)))
   const long = series.filter((all) => all.length >= 20)
-  const heaps = sprints.filter(({ kind }) => kind === 'steady').map(heapOf)
+  const heaps = sprints.filter(({ kind }) => kind === 'steady').map(readHeap)
   for (const { name, plan, leak } of heaps) if (plan === 'keeps its size' && leak) complaints.push(`${name}: ${leak}`)
   const all = sprints.flatMap(({ samples }) => samples.flat())
   return {
@@ -253,10 +253,10 @@ function reportOf() {
     calls: calls.length,
     steps: sprints.reduce((sum, { steps }) => sum + steps, 0),
     plays: Object.fromEntries([...groups(calls, ({ told }) => told.fault)].map(([name, of]) => [name, of.length])),
-    memoryMb: { most: Math.max(...all.map(({ rss }) => rss)), perHour: long.map((one) => slopeOf(one, 'rss')) },
+    memoryMb: { most: Math.max(...all.map(({ rss }) => rss)), perHour: long.map((one) => fitSlope(one, 'rss')) },
     heaps,
-    openFiles: { most: Math.max(...all.map(({ files }) => files)), perHour: long.map((one) => slopeOf(one, 'files')) },
-    diskBytesPerCall: sprints.filter(({ kind }) => kind === 'steady').map(({ sizes }) => growthOf(sizes)),
+    openFiles: { most: Math.max(...all.map(({ files }) => files)), perHour: long.map((one) => fitSlope(one, 'files')) },
+    diskBytesPerCall: sprints.filter(({ kind }) => kind === 'steady').map(({ sizes }) => measureGrowth(sizes)),
     longestSteadyRunMinutes: Math.max(...series.map((one) => minutes(one))),
     complaints,
   }
@@ -276,12 +276,12 @@ function overlaps({ name, referee: { calls } }) {
 }
 
 /** What the longest run of a steady sprint kept after full collections. */
-function heapOf({ name, place, hasGrowingPlan, iterations, steps }) {
+function readHeap({ name, place, hasGrowingPlan, iterations, steps }) {
   const plan = hasGrowingPlan ? 'grows' : 'keeps its size'
   const notes = heapNotes(heapFile(place))
   const [first, last] = [notes[0]?.heap, notes.at(-1)?.heap]
-  const perHour = notes.length < 20 ? undefined : slopeOf(notes.slice(notes.length / 5), 'heap')
-  return { name, plan, iterations, steps, firstMb: first, lastMb: last, mbPerHour: perHour, leak: leakOf(notes) }
+  const perHour = notes.length < 20 ? undefined : fitSlope(notes.slice(notes.length / 5), 'heap')
+  return { name, plan, iterations, steps, firstMb: first, lastMb: last, mbPerHour: perHour, leak: findLeak(notes) }
 }
 
 function minutes(one) {
@@ -309,7 +309,7 @@ async function inTurns(list, work) {
 }
 
 /** Mulberry32. */
-function randomOf(seed) {
+function createRandom(seed) {
   let state = seed | 0
   const next = () => {
     state = (state + 0x6d2b79f5) | 0

@@ -50,7 +50,10 @@ it('keeps the report also when the run has failed, with an action that is pinned
 
 describe('its script', () => {
   it('runs a sprint, with annotations, a job summary and outputs', async () => {
-    const { exitCode, stdout, outputs, summary } = await runAction(refusedOnce, { 'sprint-dir': 's', 'max-iterations': '5' })
+    const { exitCode, stdout, outputs, summary } = await runAction(refusedOnce, {
+      'sprint-dir': 's',
+      'max-iterations': '5',
+    })
 
     expect({ exitCode, outputs }).toEqual({
       exitCode: 0,

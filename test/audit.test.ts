@@ -10,7 +10,9 @@ import { root } from './support/paths.ts'
 
 it('refuses a known vulnerability of high severity, and names the package', async () => {
   const advisory = { id: 1, url: 'https://example.org/1', title: 'a hole', severity: 'high', vulnerable_versions: '<2' }
-  const registry = await startRegistry(200, { leaky: [{ ...advisory, cwe: [], cvss: { score: 8, vectorString: null } }] })
+  const registry = await startRegistry(200, {
+    leaky: [{ ...advisory, cwe: [], cvss: { score: 8, vectorString: null } }],
+  })
 
   expect(await audit(registry)).toEqual({
     status: 1,

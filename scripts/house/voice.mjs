@@ -39,6 +39,9 @@ export function commentsIn(text) {
 export const countOddWords = (comments) =>
   comments.reduce((sum, text) => sum + oddWords.reduce((n, [pattern]) => n + (text.match(pattern)?.length ?? 0), 0), 0)
 
+/** These files quote what they refuse. */
+const quotesTheRules = new Set(['scripts/house/voice.mjs', 'test/house.test.ts'])
+
 /** Where a file breaks a rule of "Voice" in AGENTS.md. */
 export function findViolations({ path, text }) {
   const prose = [...commentsIn(text), ...titlesIn(text)].flatMap(({ line, text: words }) =>
@@ -46,7 +49,7 @@ export function findViolations({ path, text }) {
       .filter(([pattern]) => words.search(pattern) >= 0)
       .map(([, advice]) => ({ path, line, rule: `odd word (${advice})`, text: words.trim() })),
   )
-  return path === 'scripts/house/voice.mjs' ? [] : [...prose, ...namesIn(path, text)]
+  return quotesTheRules.has(path) ? [] : [...prose, ...namesIn(path, text)]
 }
 
 function titlesIn(text) {

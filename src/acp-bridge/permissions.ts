@@ -1,7 +1,11 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 
 /** A decision that only the user can make. */
-export type PermissionQuestion = { readonly reason: string; readonly details: string; readonly options?: readonly string[] }
+export type PermissionQuestion = {
+  readonly reason: string
+  readonly details: string
+  readonly options?: readonly string[]
+}
 
 /**
  * No user is present during a turn, so choose the option that the user chose before, else one that allows the call, once.

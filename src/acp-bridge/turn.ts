@@ -11,7 +11,12 @@ import type { BridgeOptions } from './options.ts'
 export class RefusedError extends Error {}
 
 /** Runs the turn from the first message to the end. The log has the agent's answers; here they only have to arrive. */
-export async function runTurn(agent: ClientContext, options: BridgeOptions, prompt: string, onSession: (id: string) => void) {
+export async function runTurn(
+  agent: ClientContext,
+  options: BridgeOptions,
+  prompt: string,
+  onSession: (id: string) => void,
+) {
   const about = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: 'ralph', version: '1' },
@@ -35,7 +40,11 @@ async function logIn(agent: ClientContext, about: InitializeResponse, { auth }: 
   await agent.request(methods.agent.authenticate, { methodId: auth.method })
 }
 
-async function openAgentSession(agent: ClientContext, about: InitializeResponse, options: BridgeOptions): Promise<string> {
+async function openAgentSession(
+  agent: ClientContext,
+  about: InitializeResponse,
+  options: BridgeOptions,
+): Promise<string> {
   const { cwd, resume } = options
   if (resume === undefined) {
     const session = await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })
@@ -57,7 +66,9 @@ async function chooseModel(agent: ClientContext, session: NewSessionResponse, { 
   const offered = setting.options.flatMap((option) => ('options' in option ? option.options : [option]))
   const value = offered.find((option) => option.value === model || option.name === model)?.value
   if (value === undefined) {
-    throw new RefusedError(`the agent has no model "${model}"; it has ${offered.map((option) => option.value).join(', ')}`)
+    throw new RefusedError(
+      `the agent has no model "${model}"; it has ${offered.map((option) => option.value).join(', ')}`,
+    )
   }
   await agent.request(methods.agent.session.setConfigOption, {
     sessionId: session.sessionId,

@@ -13,14 +13,14 @@ import { systemClock } from '../platform/clock.ts'
 import { exists, createFolder, readTextIfExists } from '../platform/files/files.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import type { AccountLimits, AgentRunner, Ports } from '../runtime/ports.ts'
-import { redactAgent, redactShell } from '../runtime/redacted.ts'
+import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import { createProjectFiles } from '../storage/git/project-files.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
 import { removeNewLinks } from '../storage/state/sprint-folder.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
-import type { LocalAgent } from './agents.ts'
+import type { LocalAgent } from './local-agents.ts'
 import { createTaskLock } from './notes.ts'
 
 export type AgentEnvironment = Readonly<Record<string, string | undefined>>
@@ -53,7 +53,11 @@ export async function createAgentPorts(options: PortOptions): Promise<Ports> {
   const sprintDir = agentSprintFolder(agent, sprintId)
   const place = { sprintDir, cwd: agent.folder, env }
   const redactor = createProjectRedactor(agent.folder, env)
-  const settings = { pass: progress.env?.pass ?? [], prices: progress.prices, sandbox: await createAgentSandbox(options) }
+  const settings = {
+    pass: progress.env?.pass ?? [],
+    prices: progress.prices,
+    sandbox: await createAgentSandbox(options),
+  }
   const guard = removeNewLinks(sprintDir)
   const runner = (driver: Driver, model: string | undefined): AgentRunner =>
     redactAgent(guard(superviseAgent({ ...place, ...settings, driver, model })), redactor)

@@ -335,7 +335,10 @@ describe('an agents-server', () => {
   })
 
   it('installs another version with its own command, replies, and requests a restart', async () => {
-    const { backend, machineId, folder, updated } = await createMachine(undefined, 'echo {version} $HOME >> ../installed')
+    const { backend, machineId, folder, updated } = await createMachine(
+      undefined,
+      'echo {version} $HOME >> ../installed',
+    )
     const same = backend.send(machineId, 'update', { version: '0.1.0' })
     await expect.poll(() => backend.reply(machineId, 'update', same), timeout).toEqual({ success: true })
     const other = backend.send(machineId, 'update', { version: '0.2.0-rc.1' })

@@ -5,15 +5,15 @@ import { openLine, type Line, type Timing } from '../channel/line.ts'
 import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../channel/message.ts'
 import { createSeal } from '../channel/seal.ts'
 import type { Transport } from '../channel/transport.ts'
-import { coalesceRuns } from '../channel/turns.ts'
+import { coalesceRuns } from '../channel/task-queue.ts'
 import { RalphError } from '../contract/errors.ts'
 import { protocolVersions } from '../contract/fleet/channel.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { systemClock } from '../platform/clock.ts'
 import { openMachineLimits, type AgentEnvironment } from './agent-ports.ts'
-import { openAgents, type LocalAgents } from './agents.ts'
-import { answerQuery, createQueryHandlers } from './answers.ts'
+import { openAgents, type LocalAgents } from './local-agents.ts'
+import { answerQuery, createQueryHandlers } from './queries.ts'
 import { runMachineCommand, createMachineCommands, type MachineCommand } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
 import { createInventory, type MachineSettings } from './inventory.ts'
@@ -156,7 +156,10 @@ function watchPrograms({ env, programs, changes }: ServerParts): NodeJS.Timeout 
 }
 
 /** Handles a stored message, now or after a restart. */
-function createMessageHandler(parts: ServerParts, updates: Updates): (message: IncomingMessage, when?: 'now' | 'again') => void {
+function createMessageHandler(
+  parts: ServerParts,
+  updates: Updates,
+): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
   const changed = () => parts.changes.tell()
   const commands = createMachineCommands({ agents, jobs, version, now: Date.now, changed, install: updates.install })
@@ -178,7 +181,8 @@ function createMessageHandler(parts: ServerParts, updates: Updates): (message: I
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
     const command = type as MachineCommand
     const wanted = decodeRequest(command, body)
-    if (when === 'again' && 'version' in wanted && wanted.version !== version) throw interruptedUpdateError('it was interrupted')
+    if (when === 'again' && 'version' in wanted && wanted.version !== version)
+      throw interruptedUpdateError('it was interrupted')
     return runMachineCommand(commands, command, wanted)
   }
   const inLine = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
@@ -235,7 +239,8 @@ function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessag
         if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
         if (failures === 0) parts.log('cannot reach the backend', { why: String(error) })
       }
-      const pause = Math.min(reconnectBackoff.firstMs * 2 ** failures++, reconnectBackoff.mostMs) * (0.5 + Math.random() / 2)
+      const pause =
+        Math.min(reconnectBackoff.firstMs * 2 ** failures++, reconnectBackoff.mostMs) * (0.5 + Math.random() / 2)
       await systemClock.waitUntil(Date.now() + pause, signal)
     }
     return new Promise(() => {})
@@ -247,7 +252,14 @@ async function openMachineLine(parts: ServerParts, handleMessage: (message: Inco
   const { machineId, version, folder, lease, timing } = parts
   const transport = await parts.connect()
   const { bootEpoch, bootId } = folder
-  const { epoch } = await sendHello(transport, { machineId, speaks: protocolVersions, version, bootEpoch, bootId, at: Date.now() })
+  const { epoch } = await sendHello(transport, {
+    machineId,
+    speaks: protocolVersions,
+    version,
+    bootEpoch,
+    bootId,
+    at: Date.now(),
+  })
   const answers = createQueryHandlers(parts)
   const line = openLine({
     transport,

@@ -3,7 +3,7 @@ import { RalphError } from '../contract/errors.ts'
 import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
 import { openWorkspace, restoreIteration } from '../storage/git/workspace.ts'
 import { agentSprintFolder } from './agent-ports.ts'
-import type { LocalAgent, LocalAgents } from './agents.ts'
+import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
 import { removeLock, prepareNotes } from './notes.ts'
 
@@ -61,7 +61,10 @@ export function createMachineCommands(parts: CommandParts): MachineCommands {
       if (jobs.listForAgent(agentId).some(({ startedAt }) => startedAt !== undefined)) {
         throw new RalphError('AGENT_BUSY', 'the agent is running; restore would change files under it')
       }
-      return { ...success, saved: await restoreIteration(checkpointPlace(agents.requireReady(agentId), sprintId), iteration, now()) }
+      return {
+        ...success,
+        saved: await restoreIteration(checkpointPlace(agents.requireReady(agentId), sprintId), iteration, now()),
+      }
     },
     update: async ({ version }) => {
       if (version !== parts.version) await parts.install(version)

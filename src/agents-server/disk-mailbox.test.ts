@@ -11,9 +11,11 @@ describe('a mailbox on disk', () => {
   it('restores unsent, received and unfinished messages after a restart', async () => {
     const path = join(createTestFolder(), 'mailbox.log')
     const first = await openDiskMailbox(path)
-    expect([await first.store(createMessage('a')), await first.store(createMessage('b')), await first.store(createMessage('a'))]).toEqual(
-      ['new', 'new', 'seen'],
-    )
+    expect([
+      await first.store(createMessage('a')),
+      await first.store(createMessage('b')),
+      await first.store(createMessage('a')),
+    ]).toEqual(['new', 'new', 'seen'])
     await first.send(createMessage('ended-a'), 'a')
     await first.send(createMessage('other'))
     await first.acked(1)
@@ -37,7 +39,10 @@ describe('a mailbox on disk', () => {
     await appendFile(path, '0badc0de {"kind":"in","at"')
     const second = await openDiskMailbox(path, () => 8 * 86_400_000)
     expect(listIds(second.open())).toEqual(['open'])
-    expect([await second.store(createMessage('open')), await second.store(createMessage('old'))]).toEqual(['seen', 'new'])
+    expect([await second.store(createMessage('open')), await second.store(createMessage('old'))]).toEqual([
+      'seen',
+      'new',
+    ])
     await second.close()
   })
 
@@ -60,7 +65,10 @@ describe('a mailbox on disk', () => {
     const mailbox = await openDiskMailbox(path)
     const text = 'x'.repeat(100_000)
     for (let n = 1; n <= 100; n++) {
-      await Promise.all([mailbox.store(createMessage(`in-${n}`, text)), mailbox.send(createMessage(`out-${n}`), `in-${n - 1}`)])
+      await Promise.all([
+        mailbox.store(createMessage(`in-${n}`, text)),
+        mailbox.send(createMessage(`out-${n}`), `in-${n - 1}`),
+      ])
       await mailbox.acked(n - 1)
     }
     expect((await stat(path)).size).toBeLessThan(10 * 1024 * 1024)

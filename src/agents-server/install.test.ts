@@ -14,7 +14,11 @@ it('trusts the disk, not the exit code of the installer', async () => {
 
 it("reports why an install failed, with the machine's secrets redacted", async () => {
   const env = { ...process.env, NPM_TOKEN: 'npm_0123456789abcdefghij0123456789abcdef' }
-  const failing = installVersion('0.2.0', { ...here, env, command: 'echo "{version}: not with $NPM_TOKEN" >&2; exit 7' })
+  const failing = installVersion('0.2.0', {
+    ...here,
+    env,
+    command: 'echo "{version}: not with $NPM_TOKEN" >&2; exit 7',
+  })
   await expect(failing).rejects.toMatchObject({
     message: expect.stringMatching(/exit code 7.*0\.2\.0: not with (?!npm_0)/),
   })

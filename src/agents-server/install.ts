@@ -1,6 +1,6 @@
 import { RalphError } from '../contract/errors.ts'
 import { createRedactor, findEnvSecrets } from '../contract/redact.ts'
-import { runWithTimeout } from '../platform/processes/short-run.ts'
+import { runWithTimeout } from '../platform/processes/timed-run.ts'
 import type { AgentEnvironment } from './agent-ports.ts'
 
 export type InstallOptions = {

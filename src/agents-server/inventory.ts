@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Inventory, InventoryAgent } from '../contract/fleet/channel.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import { diskSpace } from '../platform/files/files.ts'
-import type { LocalAgent, LocalAgents } from './agents.ts'
+import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { IncomingMessage } from './disk-mailbox.ts'
 import type { Jobs } from './jobs.ts'
 

@@ -9,16 +9,16 @@ import { noUsage } from '../contract/outcome.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { systemClock } from '../platform/clock.ts'
 import { exists } from '../platform/files/files.ts'
-import { performOrder } from '../runtime/perform.ts'
+import { performOrder } from '../runtime/perform-order.ts'
 import { retryOnDiskFull } from '../runtime/disk-space.ts'
 import type { Ports } from '../runtime/ports.ts'
-import { limitConcurrency } from '../runtime/slots.ts'
+import { limitConcurrency } from '../runtime/limit-concurrency.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
-import type { LocalAgent, LocalAgents } from './agents.ts'
+import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import { createAgentPorts, agentSprintFolder, type AgentEnvironment } from './agent-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { writeTaskLock } from './notes.ts'
-import { pushWork } from './pushing.ts'
+import { pushWork } from './push-work.ts'
 import { runTextPrompt, textPromptAttempt } from './text-prompt.ts'
 
 export type JobParts = {
@@ -176,12 +176,20 @@ async function runUserPrompt(
 ): Promise<EndedPrompt> {
   const { promptId } = body
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), promptId, event })
-  const outcome = await retryOnDiskFull(() => runTextPrompt(agent, body, parts), createRoomCheck(agent, observe, parts), parts.signal)
+  const outcome = await retryOnDiskFull(
+    () => runTextPrompt(agent, body, parts),
+    createRoomCheck(agent, observe, parts),
+    parts.signal,
+  )
   return { end: 'aborted' in outcome ? { kind: 'cancelled' } : { kind: 'outcome', outcome } }
 }
 
 /** The space needed before the runtime itself checks for room. */
-const createRoomCheck = ({ home }: LocalAgent, observe: (event: SprintEvent) => void, { disk = createDiskPort }: JobParts) => ({
+const createRoomCheck = (
+  { home }: LocalAgent,
+  observe: (event: SprintEvent) => void,
+  { disk = createDiskPort }: JobParts,
+) => ({
   disk: disk(home),
   clock: systemClock,
   observe,
@@ -218,7 +226,8 @@ async function runSprintPrompt(
 const findAttemptFolder = (agent: LocalAgent, sprintId: string, name: string): string =>
   relative(agent.home, join(agentSprintFolder(agent, sprintId), 'attempts', name))
 
-const hasStartedAttempt = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean => exists(attemptFolder(agent, body))
+const hasStartedAttempt = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean =>
+  exists(attemptFolder(agent, body))
 
 /** Ended on request, and killed before reporting it: the attempt is over and must not start again. */
 function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
@@ -281,7 +290,11 @@ const isMachineFact = (fact: Fact): fact is Extract<Fact, { type: MachineFact['t
   MachineFact.options.some(({ shape }) => shape.type.value === fact.type)
 
 /** A full disk may have room later, so retry instead of losing the report. */
-async function sendUntilStored(message: Parameters<DiskMailbox['send']>[0], settles: string, { mailbox, log }: JobParts) {
+async function sendUntilStored(
+  message: Parameters<DiskMailbox['send']>[0],
+  settles: string,
+  { mailbox, log }: JobParts,
+) {
   while (!mailbox.isClosed()) {
     try {
       return await mailbox.send(message, settles)

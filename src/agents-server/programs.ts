@@ -7,7 +7,7 @@ import { getDriver, drivers } from '../agents/drivers/registry.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import { isFile } from '../platform/files/files.ts'
 import { findProgram } from '../platform/processes/programs.ts'
-import { runWithTimeout } from '../platform/processes/short-run.ts'
+import { runWithTimeout } from '../platform/processes/timed-run.ts'
 import type { AgentEnvironment } from './agent-ports.ts'
 
 const timeoutMs = 15_000

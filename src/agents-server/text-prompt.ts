@@ -4,10 +4,10 @@ import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { defaultTimeouts } from '../contract/settings.ts'
-import { redactAgent } from '../runtime/redacted.ts'
+import { redactAgent } from '../runtime/redact-ports.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
 import type { AgentEnvironment } from './agent-ports.ts'
-import type { LocalAgent } from './agents.ts'
+import type { LocalAgent } from './local-agents.ts'
 
 type TextPromptOptions = { readonly env: AgentEnvironment; readonly signal: AbortSignal }
 

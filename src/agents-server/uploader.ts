@@ -1,7 +1,7 @@
 import { decodeReportReply, encodeReport } from '../channel/message.ts'
 import type { Line } from '../channel/line.ts'
-import { coalesceRuns } from '../channel/turns.ts'
-import type { LocalAgent } from './agents.ts'
+import { coalesceRuns } from '../channel/task-queue.ts'
+import type { LocalAgent } from './local-agents.ts'
 
 const maxEvents = 500
 const maxCharacters = 256 * 1024

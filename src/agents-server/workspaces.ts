@@ -74,7 +74,11 @@ const remote = /^(?:https?:\/\/|ssh:\/\/|git:\/\/|[\w.-]+@[\w.-]+:)/
 
 type CloneWorkspace = Extract<AgentWorkspace, { kind: 'clone' }>
 
-async function cloneRepository(agentId: string, { repository, branch }: CloneWorkspace, places: WorkspacePlaces): Promise<string> {
+async function cloneRepository(
+  agentId: string,
+  { repository, branch }: CloneWorkspace,
+  places: WorkspacePlaces,
+): Promise<string> {
   const source = remote.test(repository) ? repository : allowedFolder(repository, places)
   const target = join(places.workspaces, agentId)
   const done = join(places.workspaces, `${agentId}.cloned`)
@@ -97,7 +101,10 @@ async function cloneRepository(agentId: string, { repository, branch }: CloneWor
     source,
     target,
   ).catch((cause: unknown) => {
-    throw new RalphError('WORKSPACE_NOT_FOUND', 'failed to clone the repository', { cause, hint: describeCloneError(cause) })
+    throw new RalphError('WORKSPACE_NOT_FOUND', 'failed to clone the repository', {
+      cause,
+      hint: describeCloneError(cause),
+    })
   })
   await createFolder(done)
   return realPath(target)

@@ -8,14 +8,14 @@ import { audit } from './database/audit.ts'
 import type { Database } from './database/database.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
-import { recordRowChanges } from './fleet/announce.ts'
-import { createOutbox, outboxTopic } from './fleet/machines.ts'
-import { openFleet, type OpenFleet } from './fleet/open-fleet.ts'
+import { recordRowChanges } from './feed/event-log.ts'
+import { createOutbox, outboxTopic } from './machines/machine-state.ts'
+import { openFleet, type OpenFleet } from './open-fleet.ts'
 import type { Fleet, ObservedSprints } from './fleet/ports.ts'
 import { createApp } from './http/app.ts'
-import type { ApiCaller } from './http/call.ts'
-import { createEventStreams, type EventTimes } from './http/events.ts'
-import { createFeed } from './http/feed.ts'
+import type { ApiCaller } from './http/calls/call.ts'
+import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
+import { createFeed } from './feed/feed.ts'
 import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
@@ -25,17 +25,17 @@ import { ensureLocalUser, createAuthentication, type UserAuthentication } from '
 import { listenHttp, type ListenOptions } from './http/listen.ts'
 import { formatMetrics } from './http/metrics.ts'
 import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
-import { createIdempotency } from './http/once.ts'
-import { createRateLimit } from './http/pace.ts'
+import { createIdempotency } from './http/calls/idempotency.ts'
+import { createRateLimit } from './http/calls/rate-limit.ts'
 import { createPageFiles } from './http/page-files.ts'
-import { readAccessLevel, readAccessLevels } from './http/reach.ts'
+import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
 import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
-import { createMachineCalls, type MachineCalls } from './machines/ask.ts'
+import { createMachineCalls, type MachineCalls } from './machines/machine-calls.ts'
 import type { BackendLog } from './machines/connection.ts'
 import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
-import { openMachineLines, type MachineLines } from './machines/machines.ts'
-import { createMessageHandlers as takeFromMachines } from './machines/take.ts'
+import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
+import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
 import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
@@ -161,8 +161,11 @@ type OpenLines = {
 }
 
 /** Opens the fleet and the lines to its machines, which need each other. */
-async function openLines(options: BackendOptions, base: BackendBase & { readonly authority: Authority }): Promise<OpenLines> {
-  const { database, sender, authority, logError: logError } = base
+async function openLines(
+  options: BackendOptions,
+  base: BackendBase & { readonly authority: Authority },
+): Promise<OpenLines> {
+  const { database, sender, authority, logError } = base
   const { log, version } = options
   const known: { fleet?: OpenFleet; asking?: MachineCalls } = {}
   const fleet = () => assertDefined(known.fleet)
@@ -178,7 +181,12 @@ async function openLines(options: BackendOptions, base: BackendBase & { readonly
     const [row] = await database.db.select().from(machineRows).where(eq(machineRows.id, machineId))
     return row?.epoch ?? 0
   }
-  const handlers = takeFromMachines({ fleet, calls: () => assertDefined(known.asking), readEpoch: readEpoch, log: logError })
+  const handlers = takeFromMachines({
+    fleet,
+    calls: () => assertDefined(known.asking),
+    readEpoch: readEpoch,
+    log: logError,
+  })
   const lines = openMachineLines({ store, handlers, authority, version, now, log })
   const asking = createMachineCalls({
     database,
@@ -191,7 +199,7 @@ async function openLines(options: BackendOptions, base: BackendBase & { readonly
   known.asking = asking
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
-  known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError: logError, onLost })
+  known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
   const admission = { store, authority, now, log }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
@@ -218,7 +226,11 @@ function assertDefined<T>(value: T | undefined): T {
 const machineAddress = ({ machines }: BackendOptions, port: number | undefined): string | undefined =>
   machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${port}` : undefined
 
-function createMachineAdmission(admission: AdmissionParts, lines: MachineLines, address: string | undefined): MachineAdmission {
+function createMachineAdmission(
+  admission: AdmissionParts,
+  lines: MachineLines,
+  address: string | undefined,
+): MachineAdmission {
   return {
     token: async (wanted) => {
       const made = await issueJoinToken(wanted, admission)
@@ -241,7 +253,7 @@ async function serveHttp(
   options: BackendOptions,
   parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
 ): Promise<HttpEndpoint> {
-  const { database, sender, persons, line, logError: logError } = parts
+  const { database, sender, persons, line, logError } = parts
   const { version, project, oidc, host, port, tls, publicOrigin } = options
   const { fleet, lines } = line
   const feed = createFeed(database, { now, log: logError })

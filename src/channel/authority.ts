@@ -56,7 +56,10 @@ export async function createAuthority(now: number): Promise<Credentials> {
 /** Loads the certificate library only when a certificate is signed. */
 export function openAuthority({ certificate, key }: Credentials): Authority {
   const issuer = new X509Certificate(certificate)
-  const sign = async (publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey, wanted: CertificateOptions) => {
+  const sign = async (
+    publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey,
+    wanted: CertificateOptions,
+  ) => {
     const x509 = await loadX509()
     const { usage, alternative } = wanted
     const made = await x509.X509CertificateGenerator.create({
@@ -82,14 +85,24 @@ export function openAuthority({ certificate, key }: Credentials): Authority {
     issueForBackend: async (now) => {
       const keys = await generateKeys()
       const alternative = { type: 'dns', value: backendName } as const
-      const wanted = { ...certificateDefaults('backend', now), name: backendName, usage: 'serverAuth', alternative } as const
+      const wanted = {
+        ...certificateDefaults('backend', now),
+        name: backendName,
+        usage: 'serverAuth',
+        alternative,
+      } as const
       const made = await sign(keys.publicKey, wanted)
       return { certificate: made.certificate, key: await exportKeyPem(keys) }
     },
     issueForMachine: async (csr, machineId, now) => {
       const request = await parseCertificateRequest(csr)
       const alternative = { type: 'url', value: machineUri(machineId) } as const
-      const wanted = { ...certificateDefaults('machine', now), name: machineId, usage: 'clientAuth', alternative } as const
+      const wanted = {
+        ...certificateDefaults('machine', now),
+        name: machineId,
+        usage: 'clientAuth',
+        alternative,
+      } as const
       return sign(request.publicKey, wanted)
     },
   }

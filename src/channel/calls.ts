@@ -44,7 +44,10 @@ export function createCallRegistry() {
 }
 
 /** Answers a request and returns the reply in wire format, including failures. */
-export async function createReply(request: ReceivedMessage, answer: (request: ReceivedMessage) => Promise<unknown>): Promise<Reply> {
+export async function createReply(
+  request: ReceivedMessage,
+  answer: (request: ReceivedMessage) => Promise<unknown>,
+): Promise<Reply> {
   const about = { to: request.id, type: request.type }
   try {
     return { success: true, ...about, result: await answer(request) }

@@ -57,7 +57,8 @@ export function assembleParts(before: Assembly | undefined, frame: Frame, longes
   if (begun.id !== id || begun.of !== part.of || begun.parts.length !== part.index)
     return refusedAssembly('a part is out of order')
   const parts = [...begun.parts, body]
-  if (part.of * partLength > longest * 2 || totalLength(parts) > longest) return refusedAssembly('the message is too long')
+  if (part.of * partLength > longest * 2 || totalLength(parts) > longest)
+    return refusedAssembly('the message is too long')
   if (parts.length < part.of) return { kind: 'more', assembly: { ...begun, parts } }
   try {
     return { kind: 'whole', body: JSON.parse(parts.join('')) }

@@ -35,7 +35,11 @@ const maxReplyBytes = 100_000
  * Asks the backend to admit this machine. The secret is sent only to a backend whose authority matches the pin in the
  * token.
  */
-export async function requestJoin(address: BackendAddress, token: JoinToken, about: Omit<JoinRequest, 'id' | 'secret'>) {
+export async function requestJoin(
+  address: BackendAddress,
+  token: JoinToken,
+  about: Omit<JoinRequest, 'id' | 'secret'>,
+) {
   const authority = await fetchAuthority(address)
   if (certificatePin(authority) !== token.pin) {
     throw new RalphError('JOIN_REFUSED', 'this backend did not create the token; nothing was sent to it', {

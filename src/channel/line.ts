@@ -2,9 +2,16 @@ import { createCallRegistry, createReply, unreachableError } from './calls.ts'
 import { lineTypes } from './frame.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { FrameSeal } from './seal.ts'
-import { createLineSession, sessionCapacity, advanceSession, type ReceivedMessage, type SessionInput, type SessionOutput } from './session.ts'
+import {
+  createLineSession,
+  sessionCapacity,
+  advanceSession,
+  type ReceivedMessage,
+  type SessionInput,
+  type SessionOutput,
+} from './session.ts'
 import type { Transport } from './transport.ts'
-import { serializeTasks, coalesceRuns } from './turns.ts'
+import { serializeTasks, coalesceRuns } from './task-queue.ts'
 
 export type LineOptions = {
   readonly transport: Transport
@@ -104,10 +111,13 @@ function createLifecycle(transport: Transport) {
 type Lifecycle = ReturnType<typeof createLifecycle>
 type CallRegistry = ReturnType<typeof createCallRegistry>
 
-function createLineIo({ transport, seal, mailbox, ...options }: LineOptions, calls: CallRegistry, lifecycle: Lifecycle) {
+function createLineIo(
+  { transport, seal, mailbox, ...options }: LineOptions,
+  calls: CallRegistry,
+  lifecycle: Lifecycle,
+) {
   const counts: LineCounts = { sent: 0, received: 0, refused: 0, answering: 0 }
-  const broken = (error: unknown) =>
-    lifecycle.close(`the mailbox failed: ${error instanceof Error ? error.message : String(error)}`)
+  const broken = (error: unknown) => lifecycle.close(`the mailbox failed: ${describeMailboxError(error)}`)
   const storing = serializeTasks(broken)
   const wake = coalesceRuns(readOutbox, broken)
   let heardAt = performance.now()
@@ -166,6 +176,8 @@ function createLineIo({ transport, seal, mailbox, ...options }: LineOptions, cal
   }
   return { feed: apply, say: sendFrame, wake, look: checkSilence, onText, counts, heardAt: () => heardAt }
 }
+
+const describeMailboxError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 type DeliveryOptions = Pick<LineOptions, 'answer'> & {
   readonly counts: LineCounts

@@ -47,7 +47,10 @@ export const decodeReportReply = <T extends ReportType>(type: T, wire: WireBody)
 function encodeBody(schema: z.ZodType, value: unknown, type: string): WireBody {
   const wire = z.encode(schema, value)
   if (JSON.stringify(wire).length > maxMessageBytes) {
-    throw new RalphError('MESSAGE_TOO_LONG', `the message "${type}" is longer than ${maxMessageBytes / 1024 / 1024} MiB`)
+    throw new RalphError(
+      'MESSAGE_TOO_LONG',
+      `the message "${type}" is longer than ${maxMessageBytes / 1024 / 1024} MiB`,
+    )
   }
   return wire
 }

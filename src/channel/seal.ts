@@ -29,7 +29,11 @@ export function createSeal(secret: Buffer, side: Side): FrameSeal {
       const json = text.slice(macLength + 1)
       const actualMac = Buffer.from(text.slice(0, macLength), 'base64url')
       const expectedMac = computeMac(theirs, json)
-      if (text[macLength] !== ' ' || actualMac.length !== expectedMac.length || !timingSafeEqual(actualMac, expectedMac)) {
+      if (
+        text[macLength] !== ' ' ||
+        actualMac.length !== expectedMac.length ||
+        !timingSafeEqual(actualMac, expectedMac)
+      ) {
         return { refused: 'invalid signature' }
       }
       return parseFrame(json)
@@ -49,4 +53,5 @@ function parseFrame(json: string): OpenedFrame {
 const deriveKey = (secret: Buffer, from: Side): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', `ralph line, frames of the ${from}`, 32))
 
-const computeMac = (key: Buffer, json: string): Buffer => createHmac('sha256', key).update(json).digest().subarray(0, 16)
+const computeMac = (key: Buffer, json: string): Buffer =>
+  createHmac('sha256', key).update(json).digest().subarray(0, 16)

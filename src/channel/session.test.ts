@@ -2,7 +2,14 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Frame } from './frame.ts'
 import { createSeal } from './seal.ts'
-import { createLineSession, sessionCapacity, advanceSession, type SessionInput, type DurableMessage, type LineSession } from './session.ts'
+import {
+  createLineSession,
+  sessionCapacity,
+  advanceSession,
+  type SessionInput,
+  type DurableMessage,
+  type LineSession,
+} from './session.ts'
 
 const secret = Buffer.alloc(32, 7)
 const seals = { backend: createSeal(secret, 'backend'), machine: createSeal(secret, 'machine') }
@@ -71,7 +78,10 @@ function mutate(text: string, fault: Fault, at: number): string {
 /** Connects both ends over a network with these faults, reconnecting from time to time, then heals the network. */
 function converse(faults: readonly (readonly [Fault, number])[], count: number) {
   const isLong = faults.length % 10 === 0
-  const ends = [createTestEnd('backend', createMessages('b', count, isLong)), createTestEnd('machine', createMessages('m', count, isLong))] as const
+  const ends = [
+    createTestEnd('backend', createMessages('b', count, isLong)),
+    createTestEnd('machine', createMessages('m', count, isLong)),
+  ] as const
   const queue = [...faults]
   const held: (readonly [number, string])[] = []
   let mutations = 0

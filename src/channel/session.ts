@@ -132,7 +132,10 @@ function handleDurable(session: LineSession, frame: Frame): SessionStep {
   if (assembled.kind === 'refused') return refuseFrame(session, assembled.reason)
   const received = { ...session, receivedSeq: expected, hasAskedAgain: false, assembly: undefined }
   if (assembled.kind === 'more') return { session: { ...received, assembly: assembled.assembly }, outputs: [] }
-  return { session: received, outputs: [{ type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }] }
+  return {
+    session: received,
+    outputs: [{ type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }],
+  }
 }
 
 function handleLive(session: LineSession, frame: Frame): SessionStep {
@@ -200,7 +203,10 @@ function controlFrame(session: LineSession, type: string): SessionOutput {
   return { type: 'send', frame: { v: 1, epoch, seq: 0, ack: storedSeq, id: type, type, body: null } }
 }
 
-function createLiveFrames({ epoch, storedSeq }: LineSession, { id, type, body, deadlineMs }: ReceivedMessage): SessionOutput[] {
+function createLiveFrames(
+  { epoch, storedSeq }: LineSession,
+  { id, type, body, deadlineMs }: ReceivedMessage,
+): SessionOutput[] {
   const shared = {
     v: 1 as const,
     epoch,
@@ -213,4 +219,7 @@ function createLiveFrames({ epoch, storedSeq }: LineSession, { id, type, body, d
   return splitBody(body).map((content) => ({ type: 'send', frame: { ...shared, ...content } }))
 }
 
-const refuseFrame = (session: LineSession, reason: string): SessionStep => ({ session, outputs: [{ type: 'refused', reason }] })
+const refuseFrame = (session: LineSession, reason: string): SessionStep => ({
+  session,
+  outputs: [{ type: 'refused', reason }],
+})

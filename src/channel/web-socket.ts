@@ -8,7 +8,8 @@ import { createInbound, type Transport } from './transport.ts'
 export const linePath = '/line'
 
 /** Keying material that only the two ends of this TLS connection can derive. */
-const exportConnectionSecret = (socket: TLSSocket): Buffer => socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
+const exportConnectionSecret = (socket: TLSSocket): Buffer =>
+  socket.exportKeyingMaterial(32, 'EXPORTER-ralph-line', Buffer.alloc(0))
 
 export const webSocketLimits = { maxPayload: maxFrameBytes, perMessageDeflate: false } as const
 
@@ -58,7 +59,13 @@ export type DialOptions = BackendAddress & {
 }
 
 /** Connects to a backend. Every failure rejects with MACHINE_UNREACHABLE. */
-export function dialBackend({ host, port, credentials, authorities, timeoutMs = 8000 }: DialOptions): Promise<Transport> {
+export function dialBackend({
+  host,
+  port,
+  credentials,
+  authorities,
+  timeoutMs = 8000,
+}: DialOptions): Promise<Transport> {
   const options: ClientOptions & { readonly servername: string } = {
     ...webSocketLimits,
     ca: authorities,

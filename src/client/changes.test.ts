@@ -10,7 +10,8 @@ const lostFrame: FleetChange = { type: 'agent-gone', agentId: sprintId }
 
 /** Records the opened connections in order, and the changes reported. */
 function createTestFollower() {
-  const sources: { url: string; open: boolean; say: (change: FleetChange, id?: string) => void; fail: () => void }[] = []
+  const sources: { url: string; open: boolean; say: (change: FleetChange, id?: string) => void; fail: () => void }[] =
+    []
   const told: string[] = []
   const open = (url: string): ChangeSource => {
     const target = new EventTarget()

@@ -5,8 +5,12 @@ import { buildPath, type PathIds, type Route } from '../contract/fleet/route.ts'
 import { routes, type RouteName, type Routes } from '../contract/fleet/routes.ts'
 
 type RouteIds<N extends RouteName> = { readonly [K in PathIds<Routes[N]['path']>]: string }
-type RouteQuery<N extends RouteName> = Routes[N] extends { query: infer Q extends z.ZodType } ? AllowUndefined<z.output<Q>> : {}
-type RouteBody<N extends RouteName> = Routes[N] extends { body: infer B extends z.ZodType } ? AllowUndefined<z.input<B>> : {}
+type RouteQuery<N extends RouteName> = Routes[N] extends { query: infer Q extends z.ZodType }
+  ? AllowUndefined<z.output<Q>>
+  : {}
+type RouteBody<N extends RouteName> = Routes[N] extends { body: infer B extends z.ZodType }
+  ? AllowUndefined<z.input<B>>
+  : {}
 /** Lets callers pass `undefined` for optional fields, which `exactOptionalPropertyTypes` would refuse. */
 type AllowUndefined<T> = T extends Record<string, never> ? {} : { readonly [K in keyof T]?: T[K] | undefined } & T
 
@@ -23,7 +27,10 @@ export type CallOptions = {
 }
 
 export type Client = {
-  readonly [N in Exclude<RouteName, 'events'>]: (given: CallArguments<N>, options?: CallOptions) => Promise<RouteResponse<N>>
+  readonly [N in Exclude<RouteName, 'events'>]: (
+    given: CallArguments<N>,
+    options?: CallOptions,
+  ) => Promise<RouteResponse<N>>
 }
 
 export type ClientOptions = {

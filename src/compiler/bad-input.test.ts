@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileTest, listErrors, type Files, listWarnings } from '../../test/support/compiling.ts'
+import { compileTest, listErrors, type Files, listWarnings } from '../../test/support/compile.ts'
 
 const eachStep = 'name: W\nphases: [{id: work, for-each: step}]\n'
 const items = (list: string) => `workflow: w\ncollections: {step: [${list}]}\n`

@@ -1,6 +1,6 @@
 import { type Settings, UserConfig } from '../contract/settings.ts'
 import { Sprint } from '../contract/sprint.ts'
-import { checkCompilation } from './check/check.ts'
+import { checkCompilation } from './check/check-compilation.ts'
 import type { Compilation, CompileInput, CompileResult, DecodedFile } from './resolve/compilation.ts'
 import { decodeFile } from './parse/decode.ts'
 import { createDiagnosticCollector, type AddDiagnostic } from './parse/diagnostics.ts'

@@ -3,7 +3,7 @@ import type { CompiledPhase, CompiledWorktree } from '../contract/phases.ts'
 import { type Progress, schemaVersion, type Step, unlimitedIterations } from '../contract/progress.ts'
 import type { Hook } from '../contract/settings.ts'
 import type { Compilation } from './resolve/compilation.ts'
-import { omitUndefined } from './resolve/defined.ts'
+import { omitUndefined } from './resolve/omit-undefined.ts'
 import type { Expansion } from './expand/expand.ts'
 
 export type EmitInput = {
@@ -41,7 +41,10 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     iterations: [],
     hookTasks: [],
     ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
-    stats: { ...createInitialStats(limits), ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }) },
+    stats: {
+      ...createInitialStats(limits),
+      ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }),
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bundledRalph, compileTest } from '../../test/support/compiling.ts'
+import { bundledRalph, compileTest } from '../../test/support/compile.ts'
 import { formatDiagnostic, isErrorDiagnostic } from './parse/diagnostics.ts'
 import { validateWorkflow } from './validate.ts'
 

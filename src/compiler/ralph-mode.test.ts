@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { bundledRalph, compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../test/support/compiling.ts'
+import {
+  bundledRalph,
+  compileProgress,
+  compileTest,
+  listErrors,
+  type Files,
+  listWarnings,
+} from '../../test/support/compile.ts'
 import { Progress } from '../contract/progress.ts'
 import { defaultLimits, defaultTimeouts } from '../contract/settings.ts'
 
@@ -168,7 +175,9 @@ describe('settings', () => {
     const sprint = 'workflow: ralph\ngoal: g\n'
 
     expect(compileProgress(sprint, {}, { userConfig: config })).toMatchObject({ model: 'haiku', agent: ['a', 'b'] })
-    expect(compileTest(sprint, {}, { userConfig: { file: 'config.yaml', text: '# nothing\n' } }).diagnostics).toEqual([])
+    expect(compileTest(sprint, {}, { userConfig: { file: 'config.yaml', text: '# nothing\n' } }).diagnostics).toEqual(
+      [],
+    )
   })
 
   it('of the old config move to their new fields', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../test/support/compile.ts'
 import { Progress } from '../contract/progress.ts'
 
 const compilePhases = (sprint: string, workflows: Files) => compileProgress(sprint, workflows).phases ?? []
@@ -143,7 +143,9 @@ describe('template variables', () => {
   it('are not expanded again inside a value', () => {
     const sprint = 'workflow: w\ncollections: {bug: [{prompt: "{{sprint.id}} $& {{item.id}}"}]}\n'
 
-    expect(compilePrompts(sprint, { w: each, fix: fixing('<{{item.prompt}}>') })).toEqual(['<{{sprint.id}} $& {{item.id}}>'])
+    expect(compilePrompts(sprint, { w: each, fix: fixing('<{{item.prompt}}>') })).toEqual([
+      '<{{sprint.id}} $& {{item.id}}>',
+    ])
   })
 
   it('may be fields with hyphens, lists, numbers and nested fields', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bundledRalph, listErrors, listWarnings } from '../../test/support/compiling.ts'
+import { bundledRalph, listErrors, listWarnings } from '../../test/support/compile.ts'
 import { type ValidateOptions, validateWorkflow } from './validate.ts'
 
 const validate = (text: string, options: ValidateOptions = {}) =>

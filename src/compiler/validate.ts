@@ -1,11 +1,16 @@
-import { checkCompilation } from './check/check.ts'
+import { checkCompilation } from './check/check-compilation.ts'
 import type { Compilation, CompileInput } from './resolve/compilation.ts'
 import { createDiagnosticCollector, type Diagnostic, type Source, type AddDiagnostic } from './parse/diagnostics.ts'
 import { expandPhases } from './expand/expand.ts'
 import { mergeHooks } from './expand/hooks.ts'
 import { mergeSettings } from './resolve/merge-settings.ts'
 import { parseYaml } from './parse/parse.ts'
-import { type WorkflowLibrary, type LoadedWorkflow, createWorkflowLibrary, readWorkflowFile } from './resolve/resolve.ts'
+import {
+  type WorkflowLibrary,
+  type LoadedWorkflow,
+  createWorkflowLibrary,
+  readWorkflowFile,
+} from './resolve/resolve.ts'
 import { resolveWorktree } from './expand/worktree.ts'
 import type { Workflow } from '../contract/workflow.ts'
 
@@ -28,7 +33,8 @@ const parseWorkflowName = ({ file }: Source): string => file.replace(/^.*[/\\]/,
 function checkWithPlaceholder(main: LoadedWorkflow, options: ValidateOptions, report: AddDiagnostic): void {
   const sprint = createPlaceholderSprint(main.value)
   if (!sprint) return
-  const tellAboutWorkflow: AddDiagnostic = (found) => (found.place?.file === placeholderSource.file ? undefined : report(found))
+  const tellAboutWorkflow: AddDiagnostic = (found) =>
+    found.place?.file === placeholderSource.file ? undefined : report(found)
   const compilation: Compilation = {
     input: { ...options, sprint: placeholderSource, readWorkflow: () => undefined, defaultSprintId: 'sprint', at: 0 },
     sprint,
@@ -57,7 +63,11 @@ function createPlaceholderSprint({ phases, name }: Workflow): Compilation['sprin
   return parsed && { value: { workflow: name, goal: 'x', ...collections }, parsed }
 }
 
-function extendLibrary(main: LoadedWorkflow, { readWorkflow }: ValidateOptions, report: AddDiagnostic): WorkflowLibrary {
+function extendLibrary(
+  main: LoadedWorkflow,
+  { readWorkflow }: ValidateOptions,
+  report: AddDiagnostic,
+): WorkflowLibrary {
   const others = readWorkflow && createWorkflowLibrary(readWorkflow, report)
   return { load: (name) => (name === main.name ? main : others ? others.load(name) : 'broken') }
 }

@@ -15,7 +15,9 @@ const Seconds = z.union([
 export const Gate = fileObject({
   script: nonEmptyText.describe('Shell command that Ralph runs after the phase; exit 0 lets the sprint continue'),
   onFail: fileObject({
-    prompt: nonEmptyText.describe('What to ask the agent when the script fails; Ralph appends the output of the script'),
+    prompt: nonEmptyText.describe(
+      'What to ask the agent when the script fails; Ralph appends the output of the script',
+    ),
     maxRetries: maxRetries.default(3).describe('Maximum runs of the script before the sprint blocks'),
   }),
   timeout: Seconds.default(60_000).describe('Seconds, or a duration such as 5m; default 60'),
@@ -24,7 +26,9 @@ export const Gate = fileObject({
 /** A phase as a workflow describes it. */
 export const Phase = fileObject({
   id: Id.describe('Unique within the workflow'),
-  prompt: nonEmptyText.optional().describe('Prompt for the agent; {{item.…}}, {{phase.…}} and {{sprint.…}} are replaced'),
+  prompt: nonEmptyText
+    .optional()
+    .describe('Prompt for the agent; {{item.…}}, {{phase.…}} and {{sprint.…}} are replaced'),
   forEach: nonEmptyText.optional().describe('Name of a collection in SPRINT.yaml; the phase runs once per item'),
   collection: nonEmptyText.optional().describe('Collection to use instead of the one that for-each names'),
   workflow: nonEmptyText.optional().describe('Workflow to insert here; with for-each: the workflow of each item'),

@@ -26,7 +26,8 @@ export function createRedactor(secrets: readonly Secret[] = []): Redact {
   }
 }
 
-const isOnSuspiciousLine = (value: string): boolean => findNextLongWord(value, 0) < value.length && !value.includes('\n')
+const isOnSuspiciousLine = (value: string): boolean =>
+  findNextLongWord(value, 0) < value.length && !value.includes('\n')
 
 /** Redacts every string in a value, at any depth; field names stay. Returns the same value if nothing changed. */
 export function redactDeep<T>(value: T, redact: Redact): T {

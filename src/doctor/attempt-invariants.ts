@@ -25,10 +25,15 @@ type AttemptEvidence = {
 const attemptFolderPattern = /^(\d+)-(.+?)(?:\.(\d+))?$/
 
 /** Checks the attempt folders against the state. */
-export function checkAttempts(progress: Progress, { attempts, isRunning, isRepaired = false }: AttemptEvidence): Finding[] {
+export function checkAttempts(
+  progress: Progress,
+  { attempts, isRunning, isRepaired = false }: AttemptEvidence,
+): Finding[] {
   const named = attempts.flatMap((folder): ParsedAttemptFolder[] => {
     const [, iteration, what = '', turn = '1'] = attemptFolderPattern.exec(folder.name) ?? []
-    return iteration === undefined ? [] : [{ ...folder, iteration: Number(iteration), subject: what, repetition: Number(turn) }]
+    return iteration === undefined
+      ? []
+      : [{ ...folder, iteration: Number(iteration), subject: what, repetition: Number(turn) }]
   })
   return named.flatMap((folder) => [
     ...(isRepaired ? [] : findUnknownAttempts(progress, folder)),
@@ -38,7 +43,10 @@ export function checkAttempts(progress: Progress, { attempts, isRunning, isRepai
 }
 
 /** State is saved before an attempt starts, so no folder may exist that the state does not know. */
-function findUnknownAttempts({ stats, live }: Progress, { name, iteration, subject: what }: ParsedAttemptFolder): Finding[] {
+function findUnknownAttempts(
+  { stats, live }: Progress,
+  { name, iteration, subject: what }: ParsedAttemptFolder,
+): Finding[] {
   if (iteration > stats.currentIteration) {
     return [broken('I2', `${name} is there, but iteration ${iteration} has never begun`)]
   }
@@ -48,7 +56,10 @@ function findUnknownAttempts({ stats, live }: Progress, { name, iteration, subje
 }
 
 /** An attempt with a result never runs again. A check that was killed may: it is read-only. */
-function findRepeatedAttempts(all: readonly ParsedAttemptFolder[], { name, iteration, subject: what, repetition: turn }: ParsedAttemptFolder): Finding[] {
+function findRepeatedAttempts(
+  all: readonly ParsedAttemptFolder[],
+  { name, iteration, subject: what, repetition: turn }: ParsedAttemptFolder,
+): Finding[] {
   if (turn === 1) return []
   const before = all.find((one) => one.iteration === iteration && one.subject === what && one.repetition === turn - 1)
   const mayRepeat = ['never-started', 'aborted', ...(/^(?:check-|gate$)/.test(what) ? ['lost'] : [])]
@@ -65,7 +76,10 @@ function findLeftoverProcesses(progress: Progress, folder: ParsedAttemptFolder, 
 }
 
 /** Whether the attempt is running according to the state. */
-function isAttemptOpen({ live, hookTasks, baseline }: Progress, { iteration, subject: what }: ParsedAttemptFolder): boolean {
+function isAttemptOpen(
+  { live, hookTasks, baseline }: Progress,
+  { iteration, subject: what }: ParsedAttemptFolder,
+): boolean {
   const hook = /^hook-(.+)$/.exec(what)?.[1]
   if (hook !== undefined) {
     return hookTasks.some((task) => task.iteration === iteration && task.hookId === hook && task.status === 'running')
@@ -73,7 +87,9 @@ function isAttemptOpen({ live, hookTasks, baseline }: Progress, { iteration, sub
   if (iteration === 0) return baseline === undefined
   const current = live.find(({ number }) => number === iteration)
   if (!current) return false
-  return isAttemptNumber(what) ? current.stage === 'agent' && Number(what) === current.attempt : current.stage !== 'agent'
+  return isAttemptNumber(what)
+    ? current.stage === 'agent' && Number(what) === current.attempt
+    : current.stage !== 'agent'
 }
 
 const isAttemptNumber = (text: string): boolean => /^\d+$/.test(text)

@@ -97,7 +97,10 @@ describe('the records of a journal', () => {
 })
 
 /** Findings if the rules themselves are wrong. */
-function findingsWithBrokenRules(change: (before: Progress, after: Progress) => Progress, ...more: readonly Play[]): string[] {
+function findingsWithBrokenRules(
+  change: (before: Progress, after: Progress) => Progress,
+  ...more: readonly Play[]
+): string[] {
   const { entries } = createJournal(...work, ...more)
   const { findings: found } = checkInvariants({ entries, attempts: [], isRunning: true }, (progress, fact) => {
     const next = advance(progress, fact)

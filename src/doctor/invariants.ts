@@ -227,7 +227,8 @@ function checkShownProgress(progress: Progress, shown: Progress | undefined, isR
 /** Deep equality that treats undefined fields as absent. */
 export function isDeepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, n) => isDeepEqual(item, b[n]))
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, n) => isDeepEqual(item, b[n]))
   if (!isRecord(a) || !isRecord(b)) return false
   for (const name in a) if (!isDeepEqual(a[name], b[name])) return false
   for (const name in b) if (b[name] !== undefined && a[name] === undefined) return false

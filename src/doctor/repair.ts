@@ -33,7 +33,10 @@ export async function repairSprint(options: RepairOptions): Promise<string[]> {
   }
 }
 
-async function repairJournal({ segments, entries, shown }: SprintExamination, options: RepairOptions): Promise<string[]> {
+async function repairJournal(
+  { segments, entries, shown }: SprintExamination,
+  options: RepairOptions,
+): Promise<string[]> {
   const done: string[] = []
   for (const segment of segments.filter(({ problem }) => problem === 'headless')) {
     done.push(`moved ${segment.file}, which holds no snapshot, to ${await quarantineSegment(segment.file)}`)

@@ -289,7 +289,10 @@ function assertOrders(before: World, after: World, { fact, orders }: AppliedFact
     'order no work at rest',
     ordered.every(({ type }) => type === 'run-hook'),
   )
-  assertHolds('order nothing new at rest', isWorking(before.progress) || fact.type === 'started' || ordered.length === 0)
+  assertHolds(
+    'order nothing new at rest',
+    isWorking(before.progress) || fact.type === 'started' || ordered.length === 0,
+  )
 }
 
 /** The order that must be open in this stage; otherwise the iteration would never continue. */

@@ -268,7 +268,14 @@ describe('an answer', () => {
   })
 
   it('to a failed login gives the same iteration another attempt', () => {
-    const { orders } = after(buildProgress(), started(), fails({ class: 'auth' }), answered('done'), started(), waitEnds())
+    const { orders } = after(
+      buildProgress(),
+      started(),
+      fails({ class: 'auth' }),
+      answered('done'),
+      started(),
+      waitEnds(),
+    )
 
     expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
   })

@@ -9,13 +9,13 @@ import { isHookRunning, onCheckpointMade, onHookEnded, runHooks } from './hooks.
 import { startAttempt } from './interrupted.ts'
 import { startIteration } from './iteration.ts'
 import { describeSpentLimit } from './limits.ts'
-import { createIllegalFact, getLiveIteration, replaceLive } from './live.ts'
+import { createIllegalFact, getLiveIteration, replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { recompile } from './recompile.ts'
 import { scheduleRest, isEnding, restOnRequest } from './rest.ts'
 import { onGateEnded } from './standard/gate.ts'
-import { isBaselineDue, proceed } from './standard/proceed.ts'
-import { reopenFailed, resumeInterrupted } from './standard/reopen.ts'
+import { isBaselineDue, proceed } from './standard/start-work.ts'
+import { reopenFailed, resumeInterrupted } from './standard/reopen-failed.ts'
 import { getWork } from './standard/work.ts'
 import { onWorktreeCleaned, cleanUpWorktree } from './worktree.ts'
 
@@ -115,7 +115,10 @@ function reassignWaiting(progress: Progress, at: number): Progress {
   const waiting = progress.live.filter(({ stage, agent: before }) => stage === 'waiting' && before !== undefined)
   if (progress.mode !== 'ralph' || agent === undefined || until !== undefined || waiting.length === 0) return progress
   const { parked: _parked, ...kept } = progress
-  return waiting.reduce<Progress>((result, live) => replaceLive(result, { ...live, agent }), { ...kept, status: 'in-progress' })
+  return waiting.reduce<Progress>((result, live) => replaceLive(result, { ...live, agent }), {
+    ...kept,
+    status: 'in-progress',
+  })
 }
 
 /** Explains why the sprint stays silent, possibly for hours. */
@@ -133,7 +136,10 @@ function continueRun(progress: Progress, at: number): Transition {
   if (lives.length === 0 && mode === 'ralph') return startIteration(progress, at)
   return progress.live
     .filter(({ stage, number }) => stage === 'hooks' && !isHookRunning(progress, number))
-    .reduce<Transition>((transition, live) => andThen(transition.orders, runHooks(transition.progress, live, at)), { progress, orders: [] })
+    .reduce<Transition>((transition, live) => andThen(transition.orders, runHooks(transition.progress, live, at)), {
+      progress,
+      orders: [],
+    })
 }
 
 /** Reissues the orders that were open when the last run ended. The runtime joins what is still running. */
@@ -255,7 +261,8 @@ function onNotified(progress: Progress, { results }: Extract<Fact, { type: 'noti
 
 function onAnswered(progress: Progress, fact: Extract<Fact, { type: 'answered' }>): Transition {
   const { humanNeeded, reason: _reason, ...kept } = progress
-  if (!humanNeeded || progress.status !== 'needs-human') throw createIllegalFact(progress, fact, 'there is no open question')
+  if (!humanNeeded || progress.status !== 'needs-human')
+    throw createIllegalFact(progress, fact, 'there is no open question')
   const answer = { question: humanNeeded.reason, answer: fact.answer, at: fact.at }
   return { progress: { ...kept, status: 'paused', answer }, orders: [] }
 }

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { after, buildProgress, fails, noon, reports, started, emittedEvents, waitEnds, workOrders } from '../../test/support/builders.ts'
+import {
+  after,
+  buildProgress,
+  fails,
+  noon,
+  reports,
+  started,
+  emittedEvents,
+  waitEnds,
+  workOrders,
+} from '../../test/support/builders.ts'
 import { chooseAgent, addAgentLimit } from './agents.ts'
 
 const hour = 3_600_000

@@ -5,7 +5,7 @@ import { warnUnpriced, addCost } from './cost.ts'
 import type { AttemptEnd, Fact } from './fact.ts'
 import { startAttempt, createInterrupted } from './interrupted.ts'
 import { nextAttempt, onFailed, onMalformed } from './failure.ts'
-import { createIllegalFact, getLiveIteration, replaceLive } from './live.ts'
+import { createIllegalFact, getLiveIteration, replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { restSprint, restOnRequest } from './rest.ts'
 import { onPhaseReport } from './standard/phase-report.ts'
@@ -16,7 +16,8 @@ type AbortedEnd = Extract<AttemptEnd, { kind: 'aborted' }>
 
 export function onAttemptEnded(progress: Progress, fact: EndedAttemptFact): Transition {
   const before = getLiveIteration(progress, fact.iteration, fact)
-  if (before.attempt !== fact.attempt) throw createIllegalFact(progress, fact, `attempt ${before.attempt} is the current one`)
+  if (before.attempt !== fact.attempt)
+    throw createIllegalFact(progress, fact, `attempt ${before.attempt} is the current one`)
   if (before.stage !== 'agent') throw createIllegalFact(progress, fact, 'no attempt is running')
   if (fact.end.kind === (progress.mode === 'ralph' ? 'phase-report' : 'report'))
     throw createIllegalFact(progress, fact, 'it is the report of another mode')
@@ -44,11 +45,17 @@ const mergeChanged = (live: LiveIteration, { changed }: EndedAttemptFact): LiveI
   changed === undefined ? live : { ...live, changed: live.changed === true || changed }
 
 /** Ended on request: by a stop, after which the next run continues here, or to deliver a message, which the next attempt gets at once. */
-function onAborted(progress: Progress, live: LiveIteration, { session }: AbortedEnd, fact: EndedAttemptFact): Transition {
+function onAborted(
+  progress: Progress,
+  live: LiveIteration,
+  { session }: AbortedEnd,
+  fact: EndedAttemptFact,
+): Transition {
   const interrupted = session === undefined ? undefined : createInterrupted(session, live, fact.usage)
   const again: LiveIteration = { ...nextAttempt(live), ...(interrupted && { interrupted }) }
   if (progress.status === 'blocked') return restSprint(replaceLive(progress, again), 'blocked', progress.reason)
-  if (!live.retelling || progress.status !== 'in-progress') return { progress: replaceLive(progress, again), orders: [] }
+  if (!live.retelling || progress.status !== 'in-progress')
+    return { progress: replaceLive(progress, again), orders: [] }
   const { retelling: _retelling, ...told } = again
   return {
     progress: replaceLive(progress, startAttempt(progress, told, fact.at)),
@@ -110,7 +117,13 @@ function afterTurn(progress: Progress, live: LiveIteration, at: number): Transit
 function clearPromptInputs(progress: Progress, { startedAt, promptedAt = startedAt }: LiveIteration): Progress {
   const { failure: _failure, refusedBy: _refusedBy, feedback = [], answer: _answer, messages = [], ...kept } = progress
   const since = ({ completedAt }: HookTask) => completedAt !== undefined && completedAt > promptedAt
-  const newFeedback = feedback.filter(({ hookId }) => kept.hookTasks.some((task) => task.hookId === hookId && since(task)))
+  const newFeedback = feedback.filter(({ hookId }) =>
+    kept.hookTasks.some((task) => task.hookId === hookId && since(task)),
+  )
   const unread = messages.filter(({ at }) => at > promptedAt)
-  return { ...kept, ...(newFeedback.length > 0 && { feedback: newFeedback }), ...(unread.length > 0 && { messages: unread }) }
+  return {
+    ...kept,
+    ...(newFeedback.length > 0 && { feedback: newFeedback }),
+    ...(unread.length > 0 && { messages: unread }),
+  }
 }

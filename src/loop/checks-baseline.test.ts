@@ -78,7 +78,9 @@ describe('the baseline', () => {
     expect(() => after(known, measured(green(), green('tsc')))).toThrow(
       expect.objectContaining({ code: 'FACT_ILLEGAL' }),
     )
-    expect(workOrders(after(known, reports(), interrupted, started()).orders)).not.toMatchObject([{ type: 'run-checks' }])
+    expect(workOrders(after(known, reports(), interrupted, started()).orders)).not.toMatchObject([
+      { type: 'run-checks' },
+    ])
   })
 
   it('cannot be taken once an iteration has started', () => {
@@ -88,7 +90,9 @@ describe('the baseline', () => {
   })
 
   it('is taken again after a crash or an interrupt', () => {
-    expect(workOrders(after(measuring.progress, started()).orders)).toMatchObject([{ type: 'run-checks', iteration: 0 }])
+    expect(workOrders(after(measuring.progress, started()).orders)).toMatchObject([
+      { type: 'run-checks', iteration: 0 },
+    ])
     expect(workOrders(after(measuring.progress, interrupted, started()).orders)).toMatchObject([
       { type: 'run-checks', iteration: 0 },
     ])
@@ -144,7 +148,9 @@ describe('a review', () => {
   })
 
   it('does not run if a check is red, or without a claim', () => {
-    expect(workOrders(after(sprint, started(), claim, checksEnd(red())).orders)).toMatchObject([{ type: 'run-attempt' }])
+    expect(workOrders(after(sprint, started(), claim, checksEnd(red())).orders)).toMatchObject([
+      { type: 'run-attempt' },
+    ])
     expect(workOrders(after(sprint, started(), reports()).orders)).toMatchObject([{ type: 'run-attempt' }])
   })
 

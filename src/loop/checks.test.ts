@@ -50,7 +50,11 @@ describe('a claim', () => {
         ],
       },
     ])
-    expect(emittedEvents(orders).map(({ type }) => type)).toEqual(['claim-accepted', 'iteration-ended', 'sprint-rested'])
+    expect(emittedEvents(orders).map(({ type }) => type)).toEqual([
+      'claim-accepted',
+      'iteration-ended',
+      'sprint-rested',
+    ])
     expect(emittedEvents(orders)[0]).toMatchObject({ by: ['unit tests', 'tsc'], summary: 'all green' })
     expect(workOrders(orders)).toEqual([])
   })

@@ -5,7 +5,7 @@ import { warnUnpriced, addCost } from './cost.ts'
 import type { Fact } from './fact.ts'
 import { runHooks } from './hooks.ts'
 import { startIteration } from './iteration.ts'
-import { createIllegalFact, getLiveIteration, replaceLive } from './live.ts'
+import { createIllegalFact, getLiveIteration, replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { isStopped, restOnRequest } from './rest.ts'
 import { findFirstPending } from './steps.ts'
@@ -47,7 +47,8 @@ export function onChecksEnded(progress: Progress, fact: ChecksEnded): Transition
   }
   const known = replaceLive(red.length > 0 ? { ...progress, refusedBy: red } : progress, live)
   const notes = tampered.length > 0 ? [emitEvent(tamperedNote(tampered))] : []
-  if (live.goalCompleteSummary === undefined || red.length === 0) return andThen(notes, startReview(known, live, fact.at))
+  if (live.goalCompleteSummary === undefined || red.length === 0)
+    return andThen(notes, startReview(known, live, fact.at))
   const reason = red.map(({ name, reason: why, exitCode }) => `${name}: ${why ?? `exit code ${exitCode}`}`).join('; ')
   return andThen(notes, refuseClaim(known, live, fact.at, { by: red.map(({ name }) => name), reason }))
 }

@@ -1,6 +1,6 @@
 import type { Usage } from '../contract/outcome.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
-import { replaceLive } from './live.ts'
+import { replaceLive } from './live-iteration.ts'
 import { emitEvent, type Order } from './order.ts'
 
 export type Expense = {

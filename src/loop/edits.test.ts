@@ -34,7 +34,9 @@ it('completes a pending step, once', () => {
 })
 
 it('rewords a pending step and leaves a completed one unchanged', () => {
-  const before = buildProgress({ dynamicSteps: [buildStep({ status: 'completed', prompt: 'old' }), buildStep({ id: 'step-1' })] })
+  const before = buildProgress({
+    dynamicSteps: [buildStep({ status: 'completed', prompt: 'old' }), buildStep({ id: 'step-1' })],
+  })
   const after = apply(
     before,
     { kind: 'step-reworded', id: 'step-0', prompt: 'new' },

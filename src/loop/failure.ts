@@ -3,12 +3,12 @@ import { chooseAgent, addAgentLimit } from './agents.ts'
 import type { AttemptEnd, Fact } from './fact.ts'
 import { endWithoutHooks } from './hooks.ts'
 import { getRemainingBudget, describeSpentLimit } from './limits.ts'
-import { replaceLive } from './live.ts'
+import { replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { malformed, parking, getRetryDelay, getPolicy, getEarliestStart } from './policy.ts'
 import { openQuestion } from './question.ts'
 import { scheduleRest, isEnding, restSprint, restOnRequest } from './rest.ts'
-import { listPhaseAgents } from './standard/choice.ts'
+import { listPhaseAgents } from './standard/agent-choice.ts'
 import { getErrorCategory, planAttempt } from './standard/retry.ts'
 
 type FailedAttemptFact = Extract<Fact, { type: 'attempt-ended' }>
@@ -16,7 +16,12 @@ type FailedEnd = Extract<AttemptEnd, { kind: 'failed' }>
 type MalformedEnd = Extract<AttemptEnd, { kind: 'malformed' }>
 
 /** Handles an invalid report: asks once more if the session can be resumed, otherwise the iteration counts without one. */
-export function onMalformed(progress: Progress, live: LiveIteration, end: MalformedEnd, fact: FailedAttemptFact): Transition {
+export function onMalformed(
+  progress: Progress,
+  live: LiveIteration,
+  end: MalformedEnd,
+  fact: FailedAttemptFact,
+): Transition {
   const { reason, session } = end
   const noted = recordFailedStart(progress, fact.at)
   if (session !== undefined && !live.repaired && canStartNow(noted, fact.at)) {
@@ -63,7 +68,10 @@ function requestReportAgain(progress: Progress, live: LiveIteration, at: number)
 export function onFailed(progress: Progress, live: LiveIteration, end: FailedEnd, fact: FailedAttemptFact): Transition {
   const again = nextAttempt(live)
   if (progress.status === 'blocked') {
-    return andThen([createAttemptFailed(live, end, fact.at)], restSprint(replaceLive(progress, again), 'blocked', progress.reason))
+    return andThen(
+      [createAttemptFailed(live, end, fact.at)],
+      restSprint(replaceLive(progress, again), 'blocked', progress.reason),
+    )
   }
   if (!isRunning(progress)) {
     return { progress: replaceLive(progress, again), orders: [createAttemptFailed(live, end, fact.at)] }
@@ -105,7 +113,9 @@ function nextStart(progress: Progress, live: LiveIteration, end: FailedEnd, { co
   if (planned !== 'by-policy') return planned
   const policy = getPolicy(end.class)
   const mayTry = policy.action === 'retry' && (end.retryable || end.class === 'context') && count < policy.tries
-  return mayTry ? { progress, until: getEarliestStart(progress, at + getRetryDelay(policy.firstMs, count, random)) } : undefined
+  return mayTry
+    ? { progress, until: getEarliestStart(progress, at + getRetryDelay(policy.firstMs, count, random)) }
+    : undefined
 }
 
 /** A usage limit is not a failure: a fallback agent takes over if there is one, otherwise the sprint parks until the reset. */
@@ -114,7 +124,10 @@ function onLimit(progress: Progress, live: LiveIteration, end: FailedEnd, { at }
   const spent = describeSpentLimit(progress)
   if (spent) {
     const waiting = replaceLive(progress, again)
-    return andThen([createAttemptFailed(live, end, at)], scheduleRest(waiting, { status: 'limit-reached', reason: spent }))
+    return andThen(
+      [createAttemptFailed(live, end, at)],
+      scheduleRest(waiting, { status: 'limit-reached', reason: spent }),
+    )
   }
   const { resetsAt = at + parking.probeMs } = end
   const reset = resetsAt > at ? resetsAt : at + parking.soonestMs
@@ -138,7 +151,8 @@ function onLimit(progress: Progress, live: LiveIteration, end: FailedEnd, { at }
 }
 
 /** Whether a limit of ours applies; agent programs can have their own. */
-const hasBudget = (progress: Progress, live: LiveIteration): boolean => Object.keys(getRemainingBudget(progress, live)).length > 0
+const hasBudget = (progress: Progress, live: LiveIteration): boolean =>
+  Object.keys(getRemainingBudget(progress, live)).length > 0
 
 /** The attempt exceeded a limit in USD or tokens: of the sprint, or only of this iteration. */
 function onBudget(progress: Progress, live: LiveIteration, end: FailedEnd, { at }: FailedAttemptFact): Transition {
@@ -155,7 +169,12 @@ function onBudget(progress: Progress, live: LiveIteration, end: FailedEnd, { at 
 
 type RetryWait = { readonly until: number; readonly reason: string }
 
-function waitForRetry(progress: Progress, live: LiveIteration, { until, reason }: RetryWait, failedEvent: Order): Transition {
+function waitForRetry(
+  progress: Progress,
+  live: LiveIteration,
+  { until, reason }: RetryWait,
+  failedEvent: Order,
+): Transition {
   const waiting = replaceLive(progress, live)
   if (progress.mode === 'standard' && isEnding(progress)) return { progress: waiting, orders: [failedEvent] }
   if (progress.stopRequested) return andThen([failedEvent], restOnRequest(waiting, progress.stopRequested.as))

@@ -97,7 +97,9 @@ describe('hooks after an iteration', () => {
   })
 
   it('stay bounded in number, but a running one is never dropped', () => {
-    const old = Array.from({ length: historyLimits.hookTasks }, (_, n) => buildHookTask({ iteration: n + 1, hookId: 'first' }))
+    const old = Array.from({ length: historyLimits.hookTasks }, (_, n) =>
+      buildHookTask({ iteration: n + 1, hookId: 'first' }),
+    )
     const stuck = buildHookTask({ hookId: 'background', status: 'running' })
     const { progress } = after(
       buildProgress({

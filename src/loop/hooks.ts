@@ -3,7 +3,7 @@ import type { Hook } from '../contract/settings.ts'
 import { warnUnpriced, addSprintCost } from './cost.ts'
 import type { Fact } from './fact.ts'
 import { endIteration } from './iteration.ts'
-import { createIllegalFact, getLiveIteration, replaceLive } from './live.ts'
+import { createIllegalFact, getLiveIteration, replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { scheduleRest, isStopped, restSprint } from './rest.ts'
 

@@ -38,7 +38,9 @@ describe('iterations without progress', () => {
 
     expect(stuck.iterations.map(({ mode }) => mode)).toEqual(['executing', 'executing', 'executing'])
     expect(stuck.live).toMatchObject([{ number: 4, mode: 'reflecting' }])
-    expect(buildPrompt(stuck, stuck.live[0] ?? buildLive())).toContain('In the last 3 iterations no file, step or check')
+    expect(buildPrompt(stuck, stuck.live[0] ?? buildLive())).toContain(
+      'In the last 3 iterations no file, step or check',
+    )
     expect(progress).toMatchObject({
       status: 'needs-human',
       reason: 'No progress in 4 iterations: no file, step or check has changed',
@@ -212,7 +214,9 @@ describe('notifications', () => {
 
     expect(progress.notifications).toHaveLength(historyLimits.notifications)
     expect(progress.notifications?.at(-1)).toEqual(lost)
-    expect(emittedEvents(orders)).toEqual([{ type: 'note', level: 'warning', text: 'could not notify webhook: ECONNREFUSED' }])
+    expect(emittedEvents(orders)).toEqual([
+      { type: 'note', level: 'warning', text: 'could not notify webhook: ECONNREFUSED' },
+    ])
   })
 
   it('are not sent for stops that the user requested', () => {

@@ -2,7 +2,7 @@ import { noUsage } from '../contract/outcome.ts'
 import { historyLimits, type IterationRecord, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { chooseAgent } from './agents.ts'
 import { describeReachedLimit } from './limits.ts'
-import { chooseMode } from './mode.ts'
+import { chooseMode } from './iteration-mode.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { restSprint, restOnRequest } from './rest.ts'
 import { closeWork } from './standard/work-ended.ts'
@@ -43,7 +43,11 @@ type IterationOpening = Pick<LiveIteration, 'mode' | 'step' | 'work' | 'agent'> 
 }
 
 /** Opens the iteration with the next number and its first attempt. */
-export function openIteration(progress: Progress, { stepPrompt, wait, ...opening }: IterationOpening, at: number): Transition {
+export function openIteration(
+  progress: Progress,
+  { stepPrompt, wait, ...opening }: IterationOpening,
+  at: number,
+): Transition {
   const added = addIteration(
     progress,
     { ...opening, stage: wait ? 'waiting' : 'agent', attempt: 1, ...(!wait && { promptedAt: at }) },
@@ -89,7 +93,10 @@ export function endIteration(progress: Progress, live: LiveIteration, at: number
   return andThen([endedEvent], afterIteration(ended, record, at, pause))
 }
 
-const createReceipt = ({ number, mode, step, verdict = 'failed', ...live }: LiveIteration, at: number): IterationRecord => ({
+const createReceipt = (
+  { number, mode, step, verdict = 'failed', ...live }: LiveIteration,
+  at: number,
+): IterationRecord => ({
   number,
   mode,
   ...(step !== undefined && { step }),

@@ -51,7 +51,9 @@ describe('an iteration without a valid report', () => {
 
     expect(workOrders(keeping.orders)).toEqual([{ type: 'make-checkpoint', iteration: 1 }])
     expect(progress.iterations).toMatchObject([{ verdict: 'malformed', checkpoint: 'c0ffee', hooks: 'skipped' }])
-    expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 2, until: noon + 8900 + 250, reason: 'no valid report' }])
+    expect(workOrders(orders)).toEqual([
+      { type: 'wait', iteration: 2, until: noon + 8900 + 250, reason: 'no valid report' },
+    ])
   })
 
   it('does not wait twice if the checkpoint took longer than the pause', () => {

@@ -132,5 +132,7 @@ it('an iteration over its own budget counts as a failed start', () => {
   const { progress, orders } = after(sprint, started(), over(noon), over(noon + minute))
 
   expect(progress.iterations).toMatchObject([{ verdict: 'failed' }, { verdict: 'failed' }])
-  expect(workOrders(orders)).toEqual([{ type: 'wait', iteration: 3, until: noon + hour, reason: 'too many failed starts' }])
+  expect(workOrders(orders)).toEqual([
+    { type: 'wait', iteration: 3, until: noon + hour, reason: 'too many failed starts' },
+  ])
 })

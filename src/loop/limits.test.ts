@@ -178,7 +178,11 @@ describe('the limit of time', () => {
   })
 
   it('given as a flag applies to that run only and wins', () => {
-    const rested = after(buildProgress(), started({ runLimits: { durationMs: 1000 } }), reports({}, noon + 1000)).progress
+    const rested = after(
+      buildProgress(),
+      started({ runLimits: { durationMs: 1000 } }),
+      reports({}, noon + 1000),
+    ).progress
 
     expect(rested).toMatchObject({ status: 'limit-reached', reason: '1s of work (limits.duration)' })
     expect(after(rested, started()).progress.status).toBe('in-progress')
@@ -214,7 +218,9 @@ describe('what an attempt may still use', () => {
   })
 
   it('follows the flag of this run', () => {
-    expect(getRemainingBudget(buildProgress({ limits: { usd: 5 }, runLimits: { usd: 1 } }), buildLive())).toEqual({ usd: 1 })
+    expect(getRemainingBudget(buildProgress({ limits: { usd: 5 }, runLimits: { usd: 1 } }), buildLive())).toEqual({
+      usd: 1,
+    })
   })
 })
 

@@ -51,7 +51,8 @@ export function getRemainingBudget({ limits, runLimits = {}, stats }: Progress, 
   }
 }
 
-const subtractUsed = (limit: number | 'off', used: number): number | undefined => (limit === 'off' ? undefined : limit - used)
+const subtractUsed = (limit: number | 'off', used: number): number | undefined =>
+  limit === 'off' ? undefined : limit - used
 
 const findLeast = (amounts: readonly (number | undefined)[]): number | undefined =>
   amounts.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a))

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { buildLive, buildProgress, red } from '../../test/support/builders.ts'
 import { buildIterationPrompt } from './protocol.ts'
 
-const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) => buildProgress({ protocol: 'notes', ...given })
+const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) =>
+  buildProgress({ protocol: 'notes', ...given })
 const buildPrompt = (given: Parameters<typeof buildProgress>[0] = {}) =>
   buildIterationPrompt(createRalphMode(given), { ...buildLive(), notesFolder: '~/notes/' })
 

@@ -1,6 +1,13 @@
 import type { Progress } from '../contract/progress.ts'
 import { isStuck } from './limits.ts'
-import { formatAnswer, formatFeedback, formatMessages, promptLimits, formatRefusals, defuseOldReportForm } from './prompt-sections.ts'
+import {
+  formatAnswer,
+  formatFeedback,
+  formatMessages,
+  promptLimits,
+  formatRefusals,
+  defuseOldReportForm,
+} from './prompt-sections.ts'
 
 /** File that the agent deletes when it is done or stuck. */
 export const lockName = '.task-lock'

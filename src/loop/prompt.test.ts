@@ -18,10 +18,13 @@ describe('every prompt', () => {
     ['executing', /Do this one step/],
     ['reflecting', /decide:/],
   ])('contains the goal, the task (%s) and how to report', (mode, task) => {
-    const text = prompt(buildProgress({ goal: '\n  Build login.\nAll tests pass.\n', dynamicSteps: buildSteps('alpha') }), {
-      mode,
-      step: 'step-0',
-    })
+    const text = prompt(
+      buildProgress({ goal: '\n  Build login.\nAll tests pass.\n', dynamicSteps: buildSteps('alpha') }),
+      {
+        mode,
+        step: 'step-0',
+      },
+    )
 
     expect(text).toMatch(new RegExp(`^# Ralph: ${mode}\n\nSprint 2026-01-18_sprint, iteration 1\\.`))
     expect(section(text, 'Goal')).toBe('Build login.\nAll tests pass.')
@@ -73,7 +76,9 @@ describe('the executing prompt', () => {
   it('keeps hostile text of a step byte for byte', () => {
     const text = `a $(id) \`b\` \\ ' {{x}} $& $1 "quoted"`
 
-    expect(prompt(buildProgress({ dynamicSteps: buildSteps(text) }), { mode: 'executing', step: 'step-0' })).toContain(text)
+    expect(prompt(buildProgress({ dynamicSteps: buildSteps(text) }), { mode: 'executing', step: 'step-0' })).toContain(
+      text,
+    )
   })
 
   it('stays small with 700 pending steps of 200 characters (C2)', () => {
@@ -82,7 +87,9 @@ describe('the executing prompt', () => {
 
     expect(text.length).toBeLessThan(20_000)
     expect(text).toContain('- (and 649 more)')
-    expect(prompt(buildProgress({ dynamicSteps }), { mode: 'executing', step: 'step-600' })).toContain('- (and 649 more)')
+    expect(prompt(buildProgress({ dynamicSteps }), { mode: 'executing', step: 'step-600' })).toContain(
+      '- (and 649 more)',
+    )
     expect(prompt(buildProgress({ dynamicSteps }), { mode: 'reflecting' })).toContain('- (and 650 more)')
   })
 
@@ -104,7 +111,10 @@ describe('the executing prompt', () => {
   it('is built quickly, whatever the steps are', () => {
     const blanks = `a${' '.repeat(200_000)}b`
     const began = performance.now()
-    prompt(buildProgress({ dynamicSteps: buildSteps('alpha', blanks, blanks, blanks) }), { mode: 'executing', step: 'step-0' })
+    prompt(buildProgress({ dynamicSteps: buildSteps('alpha', blanks, blanks, blanks) }), {
+      mode: 'executing',
+      step: 'step-0',
+    })
 
     expect(performance.now() - began).toBeLessThan(3000)
   })

@@ -39,7 +39,11 @@ export function buildPrompt(progress: Progress, iteration: PromptFor): string {
 }
 
 const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string | undefined)[]> = {
-  planning: (progress) => [getTask('planning'), trimOptional(progress.ralph.goalPrompt), formatCompletedSteps(progress)],
+  planning: (progress) => [
+    getTask('planning'),
+    trimOptional(progress.ralph.goalPrompt),
+    formatCompletedSteps(progress),
+  ],
   executing: (progress, { step, smallPrompt }) => [
     formatCurrentStep(progress, step),
     getTask('executing'),
@@ -114,7 +118,8 @@ function formatCompletedSteps(progress: Progress): string | undefined {
 }
 
 /** Clips before joining lines: a step can be a megabyte of blanks, and joining is quadratic in them. */
-const formatStepLine = ({ id, prompt }: Step): string => `- ${id}: ${clipText(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
+const formatStepLine = ({ id, prompt }: Step): string =>
+  `- ${id}: ${clipText(prompt.trim(), 300).replaceAll(/\s*\n\s*/g, ' ')}`
 
 function joinBounded(lines: readonly string[], count: number, all = lines.length): string {
   let size = 0

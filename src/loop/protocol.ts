@@ -6,8 +6,8 @@ import { listMessagesSince } from './interrupted.ts'
 import { buildNotesPrompt, notesReporting } from './notes-prompt.ts'
 import { buildPrompt, buildRepairPrompt, buildMessagePrompt, type PromptFor } from './prompt.ts'
 import { findReport, goalForm, type FinalMessage } from './read-report.ts'
-import { type JsonSchema, phaseReportSchema, reportSchema } from './report-form.ts'
-import { buildPhasePrompt, formatPhaseReporting } from './standard/prompt.ts'
+import { type JsonSchema, phaseReportSchema, reportSchema } from './report-schema.ts'
+import { buildPhasePrompt, formatPhaseReporting } from './standard/phase-prompt.ts'
 
 type IterationPromptInput = PromptFor &
   Pick<LiveIteration, 'work'> & {
@@ -28,7 +28,12 @@ export type AttemptPrompt = {
 }
 
 /** Builds the request of the current attempt: the full prompt in a fresh context, or a short one in an earlier session. */
-export function buildAttemptPrompt(progress: Progress, live: LiveIteration, notes?: string, notesFolder?: string): AttemptPrompt {
+export function buildAttemptPrompt(
+  progress: Progress,
+  live: LiveIteration,
+  notes?: string,
+  notesFolder?: string,
+): AttemptPrompt {
   const { repair, interrupted } = live
   if (repair) {
     const form = progress.mode === 'standard' ? phaseReportSchema : reportSchema
@@ -56,10 +61,16 @@ const buildReportPrompt = (progress: Progress, iteration: IterationPromptInput):
 export const buildRepairPromptFor = ({ mode }: Progress, reason: string): string =>
   mode === 'standard' ? buildRepairPrompt(reason, formatPhaseReporting()) : buildRepairPrompt(reason)
 
-function buildMessagePromptFor(progress: Progress, live: LiveIteration & Pick<IterationPromptInput, 'notesFolder'>): string {
+function buildMessagePromptFor(
+  progress: Progress,
+  live: LiveIteration & Pick<IterationPromptInput, 'notesFolder'>,
+): string {
   const withMessages = { ...progress, messages: listMessagesSince(progress, live) }
-  if (progress.protocol === 'notes') return buildMessagePrompt(withMessages, notesReporting(live.notesFolder ?? unknownFolder))
-  return progress.mode === 'standard' ? buildMessagePrompt(withMessages, formatPhaseReporting()) : buildMessagePrompt(withMessages)
+  if (progress.protocol === 'notes')
+    return buildMessagePrompt(withMessages, notesReporting(live.notesFolder ?? unknownFolder))
+  return progress.mode === 'standard'
+    ? buildMessagePrompt(withMessages, formatPhaseReporting())
+    : buildMessagePrompt(withMessages)
 }
 
 /** Reads the report, by mode of the sprint. */

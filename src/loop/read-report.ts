@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { Report } from '../contract/report.ts'
-import { dropNullFields } from './report-form.ts'
+import { dropNullFields } from './report-schema.ts'
 
 type MalformedReport = { readonly kind: 'malformed'; readonly reason: string }
 

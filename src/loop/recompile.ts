@@ -1,6 +1,6 @@
 import { stepId } from '../contract/ids.ts'
 import type { Progress } from '../contract/progress.ts'
-import { isSameData } from './same.ts'
+import { isSameData } from './same-data.ts'
 import { mergePhases } from './standard/merge-phases.ts'
 
 /** Fields that SPRINT.yaml and its workflows decide. All others are the sprint's own history. */
@@ -38,7 +38,8 @@ export type RecompileResult = {
 export function recompile(progress: Progress, compiled: Progress, at: number): RecompileResult {
   const changes = configuredFields
     .filter(
-      (field) => !isSameData(progress[field], compiled[field]) && !(field === 'doneWhen' && compiled.doneWhen === undefined),
+      (field) =>
+        !isSameData(progress[field], compiled[field]) && !(field === 'doneWhen' && compiled.doneWhen === undefined),
     )
     .map((field) => describeFieldChange(field, progress, compiled))
   const { idleCount, goalCompleteAttemptedAt } = progress.ralph

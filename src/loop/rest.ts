@@ -8,7 +8,10 @@ import { emitEvent, type Order, type Transition } from './order.ts'
 export function restSprint(progress: Progress, status: SprintStatus, reason?: string): Transition {
   const { reason: _before, stopRequested: _stop, ...kept } = progress
   const rested: Progress = { ...kept, status, ...(reason !== undefined && { reason }) }
-  return { progress: rested, orders: [...createNotifyOrders(rested), emitEvent({ type: 'sprint-rested', status, reason })] }
+  return {
+    progress: rested,
+    orders: [...createNotifyOrders(rested), emitEvent({ type: 'sprint-rested', status, reason })],
+  }
 }
 
 /** Rests on request of the user. */

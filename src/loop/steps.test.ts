@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { buildProgress, buildReport, buildStep, frozen, newSteps, noon, buildSteps } from '../../test/support/builders.ts'
+import {
+  buildProgress,
+  buildReport,
+  buildStep,
+  frozen,
+  newSteps,
+  noon,
+  buildSteps,
+} from '../../test/support/builders.ts'
 import { historyLimits, type Progress, type Step } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import { applySteps, findFirstPending } from './steps.ts'
@@ -125,7 +133,9 @@ describe('completed steps', () => {
   })
 
   it('are dropped from the list, oldest first, but still counted', () => {
-    const done = Array.from({ length: historyLimits.completedSteps }, (_, n) => buildStep({ id: `step-${n}`, status: 'completed' }))
+    const done = Array.from({ length: historyLimits.completedSteps }, (_, n) =>
+      buildStep({ id: `step-${n}`, status: 'completed' }),
+    )
     const last = buildStep({ id: `step-${historyLimits.completedSteps}` })
     const { progress } = apply(buildProgress({ dynamicSteps: [...done, last] }), { completedStepIds: [last.id] })
 
@@ -183,14 +193,17 @@ describe('known steps', () => {
 
 describe('unknown ids', () => {
   it('are dropped and recorded while the rest applies', () => {
-    const { progress, added, completed, rejected } = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), {
-      completedStepIds: ['step-99', 'step-0'],
-      pendingSteps: [
-        { id: 'constructor', prompt: 'what?' },
-        { id: '', prompt: 'nameless' },
-        { id: null, prompt: 'gamma' },
-      ],
-    })
+    const { progress, added, completed, rejected } = apply(
+      buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }),
+      {
+        completedStepIds: ['step-99', 'step-0'],
+        pendingSteps: [
+          { id: 'constructor', prompt: 'what?' },
+          { id: '', prompt: 'nameless' },
+          { id: null, prompt: 'gamma' },
+        ],
+      },
+    )
 
     expect(completed).toEqual(['step-0'])
     expect(added).toEqual(['step-2'])

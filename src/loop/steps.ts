@@ -112,7 +112,12 @@ function explainRejection(id: string, completed: readonly Step[], mentioned: rea
   return mentioned.some((step) => step.id === id) ? ' twice' : ', which is not pending'
 }
 
-function completeSteps(pending: Map<string, Step>, report: Report, { at, iteration }: StepMoment, rejected: string[]): Step[] {
+function completeSteps(
+  pending: Map<string, Step>,
+  report: Report,
+  { at, iteration }: StepMoment,
+  rejected: string[],
+): Step[] {
   const completed: Step[] = []
   for (const id of new Set(report.completedStepIds)) {
     const step = pending.get(id)

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { after, buildHook, buildProgress, hookEnds, noon, reports, started, emittedEvents, workOrders } from '../../test/support/builders.ts'
+import {
+  after,
+  buildHook,
+  buildProgress,
+  hookEnds,
+  noon,
+  reports,
+  started,
+  emittedEvents,
+  workOrders,
+} from '../../test/support/builders.ts'
 import type { Progress } from '../contract/progress.ts'
 
 const worktree: Progress['worktree'] = { enabled: true, branch: 'sprint/S', path: '../S', cleanup: 'on-complete' }
@@ -38,6 +48,8 @@ describe('the worktree of a completed sprint', () => {
   })
 
   it('stays with cleanup: never', () => {
-    expect(workOrders(after(inWorktree({ worktree: { ...worktree, cleanup: 'never' } }), begins, claims).orders)).toEqual([])
+    expect(
+      workOrders(after(inWorktree({ worktree: { ...worktree, cleanup: 'never' } }), begins, claims).orders),
+    ).toEqual([])
   })
 })

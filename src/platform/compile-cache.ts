@@ -33,7 +33,8 @@ export function requireCached(entry: string, folder: string): void {
       columnOffset: -wrapperStart.length,
       ...(cachedData && { cachedData }),
     })
-    if (script.cachedDataRejected !== false) fresh.set(cacheFile, () => withChecksums(source, script.createCachedData()))
+    if (script.cachedDataRejected !== false)
+      fresh.set(cacheFile, () => withChecksums(source, script.createCachedData()))
     const require = (id: string): unknown => (id.startsWith('.') ? load(join(dirname(file), id)) : requirePackage(id))
     const body: ModuleBody = script.runInThisContext()
     body(module.exports, require, module, file, dirname(file))

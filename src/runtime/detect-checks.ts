@@ -15,7 +15,8 @@ const detectors: readonly Detector[] = [
   { run: 'go test ./...', matches: (read) => hasAnyFile(read, 'go.mod') },
   {
     run: 'pytest',
-    matches: (read) => hasAnyFile(read, 'pytest.ini', 'conftest.py') || /\[tool\.pytest/.test(read('pyproject.toml') ?? ''),
+    matches: (read) =>
+      hasAnyFile(read, 'pytest.ini', 'conftest.py') || /\[tool\.pytest/.test(read('pyproject.toml') ?? ''),
   },
   { run: 'make test', matches: (read) => /^test[ \t]*:(?!:?=)/m.test(read('Makefile') ?? '') },
 ]

@@ -22,7 +22,11 @@ type DiskSpacePorts = Pick<Ports, 'disk' | 'clock' | 'observe'>
  * Runs work that needs disk space. Waits while there is too little, and runs the work again if the disk fills up in the middle.
  * Stops waiting once `signal` aborts.
  */
-export async function retryOnDiskFull<T>(work: () => Promise<T>, ports: DiskSpacePorts, signal: AbortSignal): Promise<T | AbortedWork> {
+export async function retryOnDiskFull<T>(
+  work: () => Promise<T>,
+  ports: DiskSpacePorts,
+  signal: AbortSignal,
+): Promise<T | AbortedWork> {
   const reporter = createPauseReporter(ports)
   for (;;) {
     const shortageReason = await readShortage(ports)

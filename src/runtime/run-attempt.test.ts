@@ -17,7 +17,8 @@ function createTestLock(deletedIn: readonly number[], said: Partial<Extract<Lock
   }
 }
 
-const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) => buildProgress({ protocol: 'notes', ...given })
+const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) =>
+  buildProgress({ protocol: 'notes', ...given })
 
 describe('an attempt of Ralph Mode', () => {
   it('ends with the state of its lock, which is restored before each attempt', async () => {

@@ -5,14 +5,17 @@ import type { AttemptEnd, Fact } from '../loop/fact.ts'
 import { getRemainingBudget } from '../loop/limits.ts'
 import { type AttemptPrompt, buildAttemptPrompt, buildIterationPrompt, readAttemptReport } from '../loop/protocol.ts'
 import { readLock } from '../loop/read-lock.ts'
-import { choosePhaseModel } from '../loop/standard/choice.ts'
+import { choosePhaseModel } from '../loop/standard/agent-choice.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
 import { errorMessage, createFailedStart } from './outcomes.ts'
 import type { AgentRequest, AgentRunner } from './ports.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
 /** Runs one process of the agent for an iteration: prompt in, report out. */
-export async function runAttempt({ iteration, attempt }: OrderByType<'run-attempt'>, context: OrderContext): Promise<Fact> {
+export async function runAttempt(
+  { iteration, attempt }: OrderByType<'run-attempt'>,
+  context: OrderContext,
+): Promise<Fact> {
   const { progress, ports, signal } = context
   const live = requireLiveIteration(progress, iteration)
   const agent = ports.agents(live.agent, choosePhaseModel(progress, live))
@@ -65,7 +68,8 @@ async function fingerprintWorkTree({ progress, ports }: OrderContext): Promise<s
 
 /** Saves other sprints a start. Best effort: they would hit the limit themselves. */
 async function recordUsageLimit(agent: AgentRunner, { class: failure, resetsAt }: Outcome, { ports }: OrderContext) {
-  if (failure === 'usage_limit' && resetsAt !== undefined) await ports.limits.record(agent.name, resetsAt).catch(() => {})
+  if (failure === 'usage_limit' && resetsAt !== undefined)
+    await ports.limits.record(agent.name, resetsAt).catch(() => {})
 }
 
 /** Another sprint on this account may already have hit the limit; then wait without a start. */
@@ -79,7 +83,12 @@ async function checkAccountLimit(agent: AgentRunner, { ports }: OrderContext) {
   return { type: 'attempt-ended' as const, at, end, usage: noUsage, costUsd: 0 }
 }
 
-async function toAttemptEnd(outcome: Outcome, attemptPrompt: AttemptPrompt, live: LiveIteration, context: OrderContext): Promise<AttemptEnd> {
+async function toAttemptEnd(
+  outcome: Outcome,
+  attemptPrompt: AttemptPrompt,
+  live: LiveIteration,
+  context: OrderContext,
+): Promise<AttemptEnd> {
   const session = outcome.resumable ? { session: outcome.sessionId } : {}
   if (outcome.status === 'aborted') return { kind: 'aborted', ...session }
   if (outcome.status !== 'ok') {
@@ -87,7 +96,15 @@ async function toAttemptEnd(outcome: Outcome, attemptPrompt: AttemptPrompt, live
     // The agent was held to a schema and could not produce a report; repeating the work would not help.
     if (attemptPrompt.form && failure === 'protocol') return { kind: 'malformed', reason }
     const { question } = outcome
-    return { kind: 'failed', class: failure, reason, retryable, resetsAt, question, exitCode: getChosenExitCode(outcome) }
+    return {
+      kind: 'failed',
+      class: failure,
+      reason,
+      retryable,
+      resetsAt,
+      question,
+      exitCode: getChosenExitCode(outcome),
+    }
   }
   const { progress } = context
   if (progress.protocol === 'notes') return readLockEnd(outcome, context)

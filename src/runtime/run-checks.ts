@@ -6,7 +6,7 @@ import { listDefiningFiles } from './defining-files.ts'
 import type { OrderContext, OrderByType } from './context.ts'
 import { errorMessage } from './outcomes.ts'
 import type { Ports } from './ports.ts'
-import { ranNoTests } from './vacuous.ts'
+import { ranNoTests } from './empty-test-run.ts'
 
 /** Runs the checks one after the other, outside the agent's process and reach. */
 export async function runChecks(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
@@ -79,7 +79,10 @@ type ChangedCheckFiles = {
 const nothingChanged: ChangedCheckFiles = { changed: [], lost: [] }
 
 /** Finds files that changed since the start, and restores those that a check protects. */
-async function findChangedFiles(checks: readonly Check[], { progress, ports }: OrderContext): Promise<ChangedCheckFiles> {
+async function findChangedFiles(
+  checks: readonly Check[],
+  { progress, ports }: OrderContext,
+): Promise<ChangedCheckFiles> {
   const { checkFiles = [] } = progress
   const changed: string[] = []
   const lost: ChangedCheckFiles['lost'] = []
@@ -99,4 +102,5 @@ function findNewFiles(checks: readonly Check[], { checkFiles = [], baseline = []
   return [...names].filter((name) => !checkFiles.some(({ file }) => file === name)).map((name) => `${name} (new)`)
 }
 
-const isDefinedBy = (check: Check, file: string): boolean => listDefiningFiles(check.run, (name) => name === file).length > 0
+const isDefinedBy = (check: Check, file: string): boolean =>
+  listDefiningFiles(check.run, (name) => name === file).length > 0

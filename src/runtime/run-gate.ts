@@ -6,7 +6,10 @@ import type { ShellEnd } from './ports.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
 /** Runs the gate script of a phase. Its timeout ends every process that it started. */
-export async function runGate({ iteration }: OrderByType<'run-gate'>, context: OrderContext): Promise<Fact | undefined> {
+export async function runGate(
+  { iteration }: OrderByType<'run-gate'>,
+  context: OrderContext,
+): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const { work: ref } = requireLiveIteration(progress, iteration)
   const { gate, gateTracking } = ref ? getWork(progress, ref) : {}

@@ -9,7 +9,9 @@ const usage = { inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteT
 /** One iteration that reaches the goal, and its hooks. */
 async function run(hooks: readonly Partial<Hook>[], played: Played = {}, limits = {}) {
   const { agent = () => buildOutcome() } = played
-  const claim = buildOutcome({ text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\`` })
+  const claim = buildOutcome({
+    text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\``,
+  })
   const world = createWorld({
     ...played,
     agent: (start, request, name) => (start === 1 ? claim : agent(start, request, name)),

@@ -12,7 +12,9 @@ type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' 
 export async function runHook({ iteration, hookId }: OrderByType<'run-hook'>, context: OrderContext): Promise<Fact> {
   const hook = context.progress.perIterationHooks.find(({ id }) => id === hookId)
   const end = hook
-    ? await context.ports.hookSlots(() => runConfiguredHook(hook, iteration, context)).catch(rethrowDiskFull(createFailedHook))
+    ? await context.ports
+        .hookSlots(() => runConfiguredHook(hook, iteration, context))
+        .catch(rethrowDiskFull(createFailedHook))
     : { exitCode: null, error: 'the hook is no longer configured' }
   return { type: 'hook-ended', at: context.ports.clock.now(), iteration, hookId, ...end }
 }

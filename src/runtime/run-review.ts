@@ -7,7 +7,10 @@ import { createFailedStart, pickExpense } from './outcomes.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
 /** Asks a second agent whether the goal's criteria are met. An unclear answer counts as no. */
-export async function runReview({ iteration }: OrderByType<'run-review'>, context: OrderContext): Promise<Fact | undefined> {
+export async function runReview(
+  { iteration }: OrderByType<'run-review'>,
+  context: OrderContext,
+): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const prompt = buildReviewPrompt(progress, requireLiveIteration(progress, iteration).goalCompleteSummary ?? '')
   const outcome = await askReviewer(prompt, iteration, context).catch(rethrowDiskFull(createFailedStart))
@@ -18,7 +21,11 @@ export async function runReview({ iteration }: OrderByType<'run-review'>, contex
   return { ...ended, passed: false, summary, unable: true }
 }
 
-async function askReviewer(prompt: string, iteration: number, { progress, ports, signal }: OrderContext): Promise<Outcome> {
+async function askReviewer(
+  prompt: string,
+  iteration: number,
+  { progress, ports, signal }: OrderContext,
+): Promise<Outcome> {
   const { review, timeouts } = progress
   const agent = ports.agents(review?.agent, review?.model)
   ports.observe({ type: 'check-started', iteration, name: `review by ${agent.name}` })

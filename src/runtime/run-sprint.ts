@@ -3,7 +3,7 @@ import { advance } from '../loop/advance.ts'
 import type { Fact } from '../loop/fact.ts'
 import type { Order } from '../loop/order.ts'
 import type { RunnableOrder } from './context.ts'
-import { performOrder } from './perform.ts'
+import { performOrder } from './perform-order.ts'
 import type { Ports } from './ports.ts'
 import { createDiskFullSafeStore } from './disk-space.ts'
 

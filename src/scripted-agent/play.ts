@@ -61,7 +61,11 @@ function createStage(pace: number, write: (line: string) => Promise<void>) {
   }
 }
 
-async function performAction(action: Exclude<ScenarioAction, { type: 'exit' | 'limit' }>, stage: Stage, cwd: string): Promise<void> {
+async function performAction(
+  action: Exclude<ScenarioAction, { type: 'exit' | 'limit' }>,
+  stage: Stage,
+  cwd: string,
+): Promise<void> {
   switch (action.type) {
     case 'say':
       return stage.say(action.text)

@@ -17,7 +17,8 @@ export const initLine = (cwd: string): StreamLine => ({
   apiKeySource: 'none',
 })
 
-export const textLine = (messageId: string, text: string): StreamLine => assistantLine(messageId, { type: 'text', text })
+export const textLine = (messageId: string, text: string): StreamLine =>
+  assistantLine(messageId, { type: 'text', text })
 
 export const toolUseLine = (messageId: string, tool: { id: string; name: string; input: StreamLine }): StreamLine =>
   assistantLine(messageId, { type: 'tool_use', ...tool })

@@ -47,7 +47,9 @@ async function readTool(path: string): Promise<ToolResult> {
 async function writeTool(path: string, content: string): Promise<ToolResult> {
   const before = await readTextIfExists(path)
   await writeText(path, content)
-  return toolSuccess(before === undefined ? `File created successfully at: ${path}` : `The file ${path} has been updated.`)
+  return toolSuccess(
+    before === undefined ? `File created successfully at: ${path}` : `The file ${path} has been updated.`,
+  )
 }
 
 async function editTool(path: string, { from, to }: Extract<ToolAction, { type: 'edit' }>): Promise<ToolResult> {
@@ -55,7 +57,8 @@ async function editTool(path: string, { from, to }: Extract<ToolAction, { type: 
   if (text === undefined) return scriptedToolError('File does not exist.')
   const parts = text.split(from)
   if (parts.length === 1) return scriptedToolError(`String to replace not found in file.\nString: ${from}`)
-  if (parts.length > 2) return scriptedToolError(`Found ${parts.length - 1} matches of the string to replace.\nString: ${from}`)
+  if (parts.length > 2)
+    return scriptedToolError(`Found ${parts.length - 1} matches of the string to replace.\nString: ${from}`)
   await writeText(path, parts.join(to))
   return toolSuccess(`The file ${path} has been updated.`)
 }

@@ -4,7 +4,7 @@ import { queryClient } from './data/api.ts'
 import { agentsQuery, iterationsQuery, sprintQuery, transcriptQuery, usageQuery } from './data/queries.ts'
 import { NotFoundPage } from './shell/not-found.tsx'
 import { loadChunk } from './shell/load-chunk.ts'
-import { ErrorPage } from './shell/crashed.tsx'
+import { ErrorPage } from './shell/error-page.tsx'
 import { AppShell } from './shell/shell.tsx'
 
 /** Invalid parts of a URL are dropped, so that an old link still opens. */

@@ -13,7 +13,11 @@ import type { RealAgent } from './real-agents.ts'
 export type RealSprint = Awaited<ReturnType<typeof createRealSprint>>
 
 /** A sprint with a real agent program and a scripted model. */
-export async function createRealSprint(agent: RealAgent, turns: readonly Turn[], setup: Pick<Setup, 'sprint' | 'env'> = {}) {
+export async function createRealSprint(
+  agent: RealAgent,
+  turns: readonly Turn[],
+  setup: Pick<Setup, 'sprint' | 'env'> = {},
+) {
   const folder = await installed(agent.installs)
   const model = await startStubModel(turns)
   onTestFinished(model.close)

@@ -48,7 +48,8 @@ function runMisbehavingAgent(mode: string, timeouts: Partial<AgentRequest['timeo
       return { outcome, ms: performance.now() - before }
     },
     /** A killed agent could not record its output. */
-    saidAsPrinted: async () => mode === 'kills itself' || (await hashOutput(transcript)) === readFileSync(hashFile, 'utf8'),
+    saidAsPrinted: async () =>
+      mode === 'kills itself' || (await hashOutput(transcript)) === readFileSync(hashFile, 'utf8'),
   }
 }
 

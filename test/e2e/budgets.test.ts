@@ -57,7 +57,10 @@ describe('during an attempt', () => {
   }
 
   it('ends the sprint at its token limit', async () => {
-    const sprint = await createTestSprint({ sprint: { limits: { tokens: 5000 } }, answers: { '*': spendTokens('fake', 9000) } })
+    const sprint = await createTestSprint({
+      sprint: { limits: { tokens: 5000 } },
+      answers: { '*': spendTokens('fake', 9000) },
+    })
 
     expect(await endsSoon(sprint)).toMatchObject({
       exitCode: 3,

@@ -203,7 +203,10 @@ describe('keep the best', () => {
   })
 
   it('offers nothing if the last state is the best', async () => {
-    const sprint = await createDirtyRepository({ 1: runAndReport('touch a'), 2: runAndReport('touch b') }, { 'done-when': checks })
+    const sprint = await createDirtyRepository(
+      { 1: runAndReport('touch a'), 2: runAndReport('touch b') },
+      { 'done-when': checks },
+    )
 
     expect((await sprint.run('--max-iterations', '2')).stdout).toContain(
       'iteration 2: 2 of 3 checks passed, as the files are now',

@@ -27,7 +27,10 @@ describe('detected checks', () => {
   })
 
   it('stay the same in the next run, even if the project changes', async () => {
-    const sprint = await createTestSprint({ files: { 'package.json': packageJson('false') }, answers: { '*': goalComplete } })
+    const sprint = await createTestSprint({
+      files: { 'package.json': packageJson('false') },
+      answers: { '*': goalComplete },
+    })
     await sprint.run('--max-iterations', '1')
     await sprint.write('package.json', '{}')
     await sprint.write('Makefile', 'test:\n\ttrue\n')

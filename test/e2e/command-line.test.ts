@@ -217,7 +217,8 @@ it('prints the demo as JSON, one event per line', async () => {
   const { exitCode, stdout, stderr } = await run.ended
 
   expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '' })
-  for (const event of parseJsonLines(stdout)) expect(event).toMatchObject({ at: expect.any(String), type: expect.any(String) })
+  for (const event of parseJsonLines(stdout))
+    expect(event).toMatchObject({ at: expect.any(String), type: expect.any(String) })
 })
 
 it.each([

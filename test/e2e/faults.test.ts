@@ -197,7 +197,10 @@ it.each([
 })
 
 const parked = (sprint: TestSprint) =>
-  waitUntil('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
+  waitUntil(
+    'it to be parked',
+    async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
+  )
 
 /** The peak memory of a process in MB, sampled until it exits. */
 async function peakMemory(pid: number): Promise<number> {

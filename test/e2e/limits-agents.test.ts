@@ -21,7 +21,10 @@ const limited = (resetsAt: number) => ({
 })
 const inSeconds = (seconds: number) => Math.ceil(Date.now() / 1000) + seconds
 const isParked = (sprint: TestSprint) =>
-  waitUntil('it to be parked', async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked')
+  waitUntil(
+    'it to be parked',
+    async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
+  )
 
 describe('agent: [claude, codex]', () => {
   it('switches when the first choice is at its limit, and returns to it, with a line each time', async () => {
@@ -40,9 +43,7 @@ describe('agent: [claude, codex]', () => {
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(
-      /! claude has reached its usage limit; codex takes over[\s\S]*claude takes over from codex/,
-    )
+    expect(stdout).toMatch(/! claude has reached its usage limit; codex takes over[\s\S]*claude takes over from codex/)
     expect((await sprint.iterations()).map(({ agent, verdict, attempts }) => [agent, verdict, attempts])).toEqual([
       ['codex', 'continue', 2],
       ['claude', 'accepted', 1],

@@ -31,7 +31,10 @@ it('shows a run on a terminal and handles its keys: help, message, pause; restor
 })
 
 it('stops immediately on s and n, and leaves no process behind', async () => {
-  const sprint = await createTestSprint({ sprint: { 'done-when': [] }, answers: { '1': { waits: 'never', report: goes } } })
+  const sprint = await createTestSprint({
+    sprint: { 'done-when': [] },
+    answers: { '1': { waits: 'never', report: goes } },
+  })
   const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'])
   await sprint.called(1)
   await terminal.sees('planning')

@@ -34,7 +34,10 @@ it("passes the result to a command each time, and the shell never interprets the
 })
 
 it('notifies the desktop if it has a program for that', async () => {
-  const sprint = await createTestSprint({ sprint: { 'sprint-id': 'db', notify: ['desktop'] }, answers: { 1: question } })
+  const sprint = await createTestSprint({
+    sprint: { 'sprint-id': 'db', notify: ['desktop'] },
+    answers: { 1: question },
+  })
   await putProgram(sprint, 'notify-send', 'printf "%s|" "$@" > sent')
 
   expect(await sprint.run()).toMatchObject({ exitCode: 2 })

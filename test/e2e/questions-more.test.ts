@@ -72,7 +72,9 @@ describe('a question', () => {
 
 describe('ralph tell', () => {
   it('is in the next prompt, once, while the agent keeps working', async () => {
-    const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: proceed, 3: goalComplete } })
+    const sprint = await createTestSprint({
+      answers: { 1: { waits: 'go', report: proceed }, 2: proceed, 3: goalComplete },
+    })
     const run = sprint.startRun()
     await sprint.called(1)
 

@@ -9,7 +9,9 @@ const question = {
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
 it('resumes with the answer in the next prompt, once there is one', async () => {
-  const sprint = await createTestSprint({ answers: { 1: question, 2: { status: 'continue', summary: 'on' }, 3: goalComplete } })
+  const sprint = await createTestSprint({
+    answers: { 1: question, 2: { status: 'continue', summary: 'on' }, 3: goalComplete },
+  })
   expect(await sprint.run()).toMatchObject({
     exitCode: 2,
     stdout: expect.stringMatching(/Which database\?[\s\S]*ralph answer s /),

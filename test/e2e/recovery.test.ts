@@ -16,7 +16,9 @@ it.each([
     },
   ],
 ])('C8: a pause by %s happens after the iteration, and the next run continues the count', async (_, pauseIt) => {
-  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({
+    answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete },
+  })
   const run = sprint.startRun()
   await sprint.called(2)
   await pauseIt(sprint, run)
@@ -29,11 +31,16 @@ it.each([
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect(listIterationNumbers(await sprint.progress())).toEqual([1, 2, 3])
-  expect(await readTranscripts(sprint)).toEqual({ ...transcripts, 'iteration-3.jsonl': expect.stringContaining('done') })
+  expect(await readTranscripts(sprint)).toEqual({
+    ...transcripts,
+    'iteration-3.jsonl': expect.stringContaining('done'),
+  })
 })
 
 it('C9: after kill -9 the next run joins the agent that is still working', async () => {
-  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({
+    answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete },
+  })
   const first = sprint.startRun()
   await sprint.called(2)
   first.signal('SIGKILL')
@@ -56,7 +63,9 @@ it('C9: after kill -9 the next run joins the agent that is still working', async
 })
 
 it('C9: after kill -9 the next run uses the result that the agent has left since', async () => {
-  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({
+    answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete },
+  })
   const first = sprint.startRun()
   await sprint.called(2)
   first.signal('SIGKILL')
@@ -92,7 +101,9 @@ it('C9: after kill -9 of Ralph and the agent the iteration gets another attempt'
 })
 
 it('C9: a shim serves several attempts, outlives Ralph while its agent works, and ends with either', async () => {
-  const sprint = await createTestSprint({ answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete } })
+  const sprint = await createTestSprint({
+    answers: { 1: proceed, 2: { waits: 'go', report: proceed }, 3: goalComplete },
+  })
   const first = sprint.startRun()
   await sprint.called(2)
   const shim = await findShim(sprint, '2-1')
@@ -128,7 +139,8 @@ it('C10: a second run of the same sprint is refused while the first one is runni
 const findShim = async (sprint: TestSprint, attempt: string): Promise<number> =>
   Number((await sprint.read(`s/attempts/${attempt}/pid`)).split(' ')[0])
 
-const listAddedSteps = (progress: RawProgress) => new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))
+const listAddedSteps = (progress: RawProgress) =>
+  new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))
 
 const listIterationNumbers = ({ iterations = [] }: RawProgress) => iterations.map(({ number }) => number)
 

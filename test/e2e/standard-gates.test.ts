@@ -40,7 +40,9 @@ it('D3: the agent fixes a red gate until it is green', async () => {
 })
 
 it('D3: a gate that stays red blocks the sprint after its runs, and runs first once a user has fixed it', async () => {
-  const sprint = await createPhasesSprint([createGatedPhase('echo once >> runs; test -f mended'), b], { answers: { '*': completedReport } })
+  const sprint = await createPhasesSprint([createGatedPhase('echo once >> runs; test -f mended'), b], {
+    answers: { '*': completedReport },
+  })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 1 })
 
@@ -94,7 +96,10 @@ it('runs the gate of a phase with items after the last of them, also if there ar
       { id: 'some', 'for-each': 'bug', gate },
       { id: 'none', 'for-each': 'wish', gate },
     ],
-    { sprint: { collections: { bug: [{ prompt: 'One.' }, { prompt: 'Two.' }], wish: [] } }, answers: { '*': completedReport } },
+    {
+      sprint: { collections: { bug: [{ prompt: 'One.' }, { prompt: 'Two.' }], wish: [] } },
+      answers: { '*': completedReport },
+    },
   )
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })

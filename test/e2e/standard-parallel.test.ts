@@ -11,8 +11,14 @@ it('works on two items at the same time, and keeps both in one checkpoint', asyn
     sprint: { collections: { job: [{ prompt: 'Job one.' }, { prompt: 'Job two.' }] } },
     files: { 'keep.txt': '' },
     answers: {
-      '/Job one\\./': { run: 'echo 1 > one.txt; date +%s%N > one.start; sleep 1; date +%s%N > one.end', report: completedReport },
-      '/Job two\\./': { run: 'echo 2 > two.txt; date +%s%N > two.start; sleep 1; date +%s%N > two.end', report: completedReport },
+      '/Job one\\./': {
+        run: 'echo 1 > one.txt; date +%s%N > one.start; sleep 1; date +%s%N > one.end',
+        report: completedReport,
+      },
+      '/Job two\\./': {
+        run: 'echo 2 > two.txt; date +%s%N > two.start; sleep 1; date +%s%N > two.end',
+        report: completedReport,
+      },
     },
   })
   git(sprint, 'init', '--quiet')
@@ -126,7 +132,10 @@ it('blocks only what depends on a parallel phase', async () => {
   )
   const run = sprint.startRun()
   await sprint.called(3)
-  await waitUntil('the third phase to be over', async () => readStatuses(await sprint.progress())['next'] === 'completed')
+  await waitUntil(
+    'the third phase to be over',
+    async () => readStatuses(await sprint.progress())['next'] === 'completed',
+  )
   expect(readStatuses(await sprint.progress())).toMatchObject({ slow: 'in-progress', last: 'pending' })
   await sprint.release('go')
 
@@ -160,7 +169,11 @@ it('kill -9 with two running agents: both are joined, nothing is done twice', as
 it('SIGINT lets everything running finish, then pauses', async () => {
   const sprint = await createPhasesSprint([items, { id: 'after', prompt: 'After.' }], {
     sprint: { collections: { job: [{ prompt: 'Job one.' }, { prompt: 'Job two.' }] } },
-    answers: { '*': completedReport, '/Job one/': { waits: 'one', report: completedReport }, '/Job two/': { waits: 'two', report: completedReport } },
+    answers: {
+      '*': completedReport,
+      '/Job one/': { waits: 'one', report: completedReport },
+      '/Job two/': { waits: 'two', report: completedReport },
+    },
   })
   const run = sprint.startRun()
   await sprint.called(2)

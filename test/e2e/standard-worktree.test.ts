@@ -60,7 +60,10 @@ describe('a sprint in a worktree', () => {
   })
 
   it('is removed after the merge with on-merge', async () => {
-    const sprint = await createSprintInRepository({ worktree: { enabled: true, cleanup: 'on-merge' }, 'sprint-id': 'S' })
+    const sprint = await createSprintInRepository({
+      worktree: { enabled: true, cleanup: 'on-merge' },
+      'sprint-id': 'S',
+    })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/kept: .*not merged/) })
     expect(existsSync(siblingPath(sprint, 'S-worktree'))).toBe(true)

@@ -87,7 +87,9 @@ describe('D2: completes only what the agent reports as completed', () => {
   })
 
   it('the agent exits with 1', async () => {
-    const sprint = await createPhasesSprint(abc, { answers: { '*': completedReport, 2: { stderr: 'out of cheese\n', exit: 1 } } })
+    const sprint = await createPhasesSprint(abc, {
+      answers: { '*': completedReport, 2: { stderr: 'out of cheese\n', exit: 1 } },
+    })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 1 })
 
@@ -148,7 +150,9 @@ it('stops at a question, and passes its answer to the phase that asked', async (
 describe('D4: a breakpoint', () => {
   it('stops after its phase, and the next run continues with the next one', async () => {
     const [a, b, c] = abc
-    const sprint = await createPhasesSprint([{ ...a, break: true }, b ?? {}, c ?? {}], { answers: { '*': completedReport } })
+    const sprint = await createPhasesSprint([{ ...a, break: true }, b ?? {}, c ?? {}], {
+      answers: { '*': completedReport },
+    })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('breakpoint') })
     expect(await sprint.progress()).toMatchObject({
@@ -165,7 +169,9 @@ describe('D4: a breakpoint', () => {
 
   it('on the last phase stops before the sprint completes', async () => {
     const [a, b, c] = abc
-    const sprint = await createPhasesSprint([a ?? {}, b ?? {}, { ...c, break: true }], { answers: { '*': completedReport } })
+    const sprint = await createPhasesSprint([a ?? {}, b ?? {}, { ...c, break: true }], {
+      answers: { '*': completedReport },
+    })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await sprint.progress()).toMatchObject({ status: 'paused-at-breakpoint', 'breakpoint-phase-id': 'c' })
@@ -189,7 +195,9 @@ it('D5: a limit of iterations is resumable', async () => {
 
 describe('D6: SIGTERM', () => {
   it('during a call ends the agent, and the next run gives its phase another attempt', async () => {
-    const sprint = await createPhasesSprint(abc, { answers: { '*': completedReport, 2: { run: 'sleep 600 & setsid sleep 600 & wait' } } })
+    const sprint = await createPhasesSprint(abc, {
+      answers: { '*': completedReport, 2: { run: 'sleep 600 & setsid sleep 600 & wait' } },
+    })
     const run = sprint.startRun()
     await waitUntil('the programs that the agent starts', () => sprint.processes().length >= 4)
     const signalled = performance.now()
@@ -245,7 +253,9 @@ describe('D6: SIGTERM', () => {
 })
 
 it('joins the agent that is still working after kill -9, and does no phase twice', async () => {
-  const sprint = await createPhasesSprint(abc, { answers: { '*': completedReport, 2: { waits: 'go', report: completedReport } } })
+  const sprint = await createPhasesSprint(abc, {
+    answers: { '*': completedReport, 2: { waits: 'go', report: completedReport } },
+  })
   const first = sprint.startRun()
   await sprint.called(2)
   first.signal('SIGKILL')
@@ -299,7 +309,10 @@ describe('checks of done-when', () => {
   const checks = { 'done-when': [{ run: 'test -f ok', name: 'file' }] }
 
   it('run after the last phase, and a red one blocks until it is green', async () => {
-    const sprint = await createPhasesSprint(abc, { sprint: { ...checks, limits: { iterations: 3 } }, answers: { '*': completedReport } })
+    const sprint = await createPhasesSprint(abc, {
+      sprint: { ...checks, limits: { iterations: 3 } },
+      answers: { '*': completedReport },
+    })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('file') })
     const progress = await sprint.progress()

@@ -3,8 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { listPathIds, buildPath, type RouteAccess, type Route } from '../../src/contract/fleet/route.ts'
 import { routes, type RouteName } from '../../src/contract/fleet/routes.ts'
-import { createTestBackend, createTestSession, createApiCaller, createTestUser, grantAccess, createTestRows, type TestRows } from './a-backend.ts'
-import { kinds, waitUntil } from './a-fleet.ts'
+import {
+  createTestBackend,
+  createTestSession,
+  createApiCaller,
+  createTestUser,
+  grantAccess,
+  createTestRows,
+  type TestRows,
+} from './test-backend.ts'
+import { kinds, waitUntil } from './test-fleet.ts'
 
 type RawRequest = Record<string, string | undefined>
 
@@ -60,7 +68,10 @@ describe('every route', () => {
 
   it.each(guards)('refuses %s', async (_, status, spoil) => {
     const got = await Promise.all(
-      table.map(async ([name, route]) => [name, await raw(backend.origin, route.method, createPathIds(route), spoil(ours()))]),
+      table.map(async ([name, route]) => [
+        name,
+        await raw(backend.origin, route.method, createPathIds(route), spoil(ours())),
+      ]),
     )
     expect(got).toEqual(table.map(([name]) => [name, status]))
   })
@@ -207,7 +218,10 @@ describe.each(kinds)('the roles on %s', (kind) => {
       return JSON.stringify(body).includes(ids.agentId)
     }
     expect([await seen('stranger'), await seen('read'), await seen('admin')]).toEqual([false, true, true])
-    const questions = await createApiCaller(backend.origin, { cookie: cookies.stranger })('GET', '/api/questions?limit=200')
+    const questions = await createApiCaller(backend.origin, { cookie: cookies.stranger })(
+      'GET',
+      '/api/questions?limit=200',
+    )
     expect(JSON.stringify(questions.body)).not.toContain(ids.questionId)
   })
 

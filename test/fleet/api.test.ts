@@ -10,8 +10,8 @@ import { machines } from '../../src/backend/database/machine.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { FleetChange } from '../../src/contract/fleet/event.ts'
-import { createTestBackend, createApiCaller, type Json } from './a-backend.ts'
-import { kinds } from './a-fleet.ts'
+import { createTestBackend, createApiCaller, type Json } from './test-backend.ts'
+import { kinds } from './test-fleet.ts'
 
 /**
  * The agent of these tests: a program that does what the file `play` in its workspace says, once per start, and repeats

@@ -10,7 +10,7 @@ import { createClient } from '../../src/client/client.ts'
 import { z } from 'zod'
 import { afterFile } from '../support/after-file.ts'
 import { root } from '../support/paths.ts'
-import { createDataFolder, waitUntil } from './a-fleet.ts'
+import { createDataFolder, waitUntil } from './test-fleet.ts'
 
 const canary = 'sk-ant-canary-0123456789abcdef0123456789abcdef'
 /** The compile cache that the first start writes and the next ones use. */

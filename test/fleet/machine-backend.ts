@@ -3,7 +3,7 @@ import { createAuthority, openAuthority } from '../../src/channel/authority.ts'
 import { decodeReply, decodeReport, encodeRequest } from '../../src/channel/message.ts'
 import { createTransportPair, type Transport } from '../../src/channel/transport.ts'
 import type { Timing } from '../../src/channel/line.ts'
-import { openMachineLines } from '../../src/backend/machines/machines.ts'
+import { openMachineLines } from '../../src/backend/machines/machine-lines.ts'
 import {
   Reply,
   type AgentJournalEvent,

@@ -36,6 +36,8 @@ it('drives the real claude through the fleet: REST, mutual TLS, its own agents-s
     const { items } = await api.listEvents({ sprintId, limit: 200 })
     return items.map(({ event }) => (event.type === 'agent' ? event.event.kind : event.type))
   }
-  await expect.poll(kinds, timeoutOptions).toEqual(expect.arrayContaining(['attempt-started', 'session', 'text', 'terminal']))
+  await expect
+    .poll(kinds, timeoutOptions)
+    .toEqual(expect.arrayContaining(['attempt-started', 'session', 'text', 'terminal']))
   expect(model.requests.length).toBeGreaterThan(0)
 }, 300_000)

@@ -8,7 +8,7 @@ import type {
   MachineStore,
   NewJoinTokenRow,
   TokenRedemption,
-} from '../../src/backend/machines/store.ts'
+} from '../../src/backend/machines/machine-store.ts'
 import type { MachineStatus } from '../../src/contract/fleet/machine.ts'
 
 type Row = KnownMachine & { readonly epoch: number; readonly alarm?: string; readonly connected: boolean }

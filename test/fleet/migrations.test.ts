@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { migrations } from './a-fleet.ts'
+import { migrations } from './test-fleet.ts'
 
 /** Changes that would break an older version running beside the new one. */
 const breakingPatterns = [
@@ -34,7 +34,10 @@ function findBreakingStatements(sql: string): string[] {
 
 it('only adds in every step, so that two versions can share a database', () => {
   const files = readdirSync(migrations).toSorted().slice(1)
-  const found = files.map((name) => ({ name, breaks: findBreakingStatements(readFileSync(join(migrations, name), 'utf8')) }))
+  const found = files.map((name) => ({
+    name,
+    breaks: findBreakingStatements(readFileSync(join(migrations, name), 'utf8')),
+  }))
   expect(found).toEqual(files.map((name) => ({ name, breaks: [] })))
 })
 

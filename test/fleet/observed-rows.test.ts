@@ -7,16 +7,23 @@ import { events } from '../../src/backend/database/event.ts'
 import { questions } from '../../src/backend/database/question.ts'
 import { agents } from '../../src/backend/database/agent.ts'
 import { iterations, sprints } from '../../src/backend/database/sprint.ts'
-import { saveObservation } from '../../src/backend/fleet/observed.ts'
-import { ensureProjectAgent } from '../../src/backend/fleet/project-agent.ts'
+import { saveObservation } from '../../src/backend/sprints/observed-sprints.ts'
+import { ensureProjectAgent } from '../../src/backend/agents/project-agent.ts'
 import { observedRowId } from '../../src/cli/serve/observe-events.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
 import { applyFactToProgress } from '../../src/cli/sprint/sprint-state.ts'
 import { openSprintStore } from '../../src/storage/sprint/sprint-store.ts'
-import { createTestIo } from '../support/an-io.ts'
+import { createTestIo } from '../support/test-io.ts'
 import { after, answered, buildProgress, noon, type Play, reports, started } from '../support/builders.ts'
 import { createTestFolder } from '../support/folder.ts'
-import { createTestDatabase, createTestFleet, createTestAgent, createAnotherTestAgent, waitUntil, type TestFleet } from './a-fleet.ts'
+import {
+  createTestDatabase,
+  createTestFleet,
+  createTestAgent,
+  createAnotherTestAgent,
+  waitUntil,
+  type TestFleet,
+} from './test-fleet.ts'
 
 let database: Database
 let world: TestFleet
@@ -74,7 +81,10 @@ async function createTestProject() {
 /** Runs the sprint in this folder for a while, resuming from its last state. */
 async function runSprintIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
   mkdirSync(sprintDir, { recursive: true })
-  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? buildProgress())
+  const opened = await openSprintStore(
+    { sprintDir, fold: applyFactToProgress, now: () => noon },
+    async (known) => known ?? buildProgress(),
+  )
   if (!opened) throw new Error('not opened')
   let { progress } = opened
   for (const play of plays) {
@@ -85,7 +95,8 @@ async function runSprintIn(sprintDir: string, ...plays: readonly Play[]): Promis
   return opened.store.close
 }
 
-const createRunSprint = async (...given: Parameters<typeof runSprintIn>): Promise<void> => (await runSprintIn(...given))()
+const createRunSprint = async (...given: Parameters<typeof runSprintIn>): Promise<void> =>
+  (await runSprintIn(...given))()
 
 /** Text that the agent says in the first attempt of an iteration. */
 function writeAgentText(sprintDir: string, iteration: number, text: string): void {
@@ -208,7 +219,11 @@ it('gives a folder one agent, with a program as soon as one exists, and leaves a
   expect(await agentFor('/srv/app', 'claude')).toMatchObject({ id, program: 'codex', state: 'idle' })
 
   const workspace = { kind: 'folder' as const, path: '/srv/other' }
-  const own = await createAnotherTestAgent(world.fleet, machineId, { workspace, program: 'command:mine', state: 'creating' })
+  const own = await createAnotherTestAgent(world.fleet, machineId, {
+    workspace,
+    program: 'command:mine',
+    state: 'creating',
+  })
   const before = await own.row()
   expect(await agentFor('/srv/other', 'claude', 'install one')).toEqual(before)
   expect(await own.row()).toEqual(before)
@@ -229,7 +244,11 @@ it.each([
     .set({ sprintId: ownId, ...fields })
     .where(eq(agents.id, agentId))
 
-  await saveObservation(world.fleet, agentId, { sprintId, progress: buildProgress({ status: 'in-progress' }), events: [] })
+  await saveObservation(world.fleet, agentId, {
+    sprintId,
+    progress: buildProgress({ status: 'in-progress' }),
+    events: [],
+  })
 
   expect((await row())?.sprintId).toBe(isShown ? sprintId : ownId)
 })

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { createClient, type Client } from '../../src/client/client.ts'
-import { RunningBackend } from '../../src/cli/serve/served.ts'
+import { RunningBackend } from '../../src/cli/serve/running-backend.ts'
 import { ralphProgram } from '../support/paths.ts'
 import { commitAll } from '../support/programs.ts'
 import { createTestSprint, type TestSprint } from '../support/sprint.ts'
-import { createDataFolder, waitUntil } from './a-fleet.ts'
+import { createDataFolder, waitUntil } from './test-fleet.ts'
 
 const folder = '.claude/sprints/auth'
 const proceed = { status: 'continue', summary: 'still at it' }

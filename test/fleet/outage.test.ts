@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startAgentsServer } from '../../src/agents-server/agents-server.ts'
 import { createClient } from '../../src/client/client.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { createTestBackend, createApiCaller } from './a-backend.ts'
-import { waitUntil } from './a-fleet.ts'
+import { createTestBackend, createApiCaller } from './test-backend.ts'
+import { waitUntil } from './test-fleet.ts'
 
 /** How long the database is down. The agent works during all of it. */
 const outageMs = Number(process.env['OUTAGE_MS'] ?? 3000)

@@ -16,7 +16,10 @@ type RalphProcessOptions = {
 }
 
 /** Runs `ralph` with its own environment: to its end, or until it is killed. */
-export function createRalphProcess(env: Environment, { log, prefix = [], program = ralphProgram }: RalphProcessOptions = {}) {
+export function createRalphProcess(
+  env: Environment,
+  { log, prefix = [], program = ralphProgram }: RalphProcessOptions = {},
+) {
   const [file, ...words] = [...prefix, process.execPath, program]
   let running: ChildProcess | undefined
   const kill = async () => {

@@ -4,8 +4,8 @@ import { expect, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { BackendOptions } from '../../src/backend/open-backend.ts'
 import { createTestFolder } from '../support/folder.ts'
-import { createTestBackend } from './a-backend.ts'
-import type { Kind } from './a-fleet.ts'
+import { createTestBackend } from './test-backend.ts'
+import type { Kind } from './test-fleet.ts'
 import { createRalphProcess, type Environment } from './ralph-process.ts'
 
 export const timeoutOptions = { timeout: 90_000, interval: 100 }

@@ -9,12 +9,12 @@ import { z } from 'zod'
 import { agents } from '../../src/backend/database/agent.ts'
 import { machines } from '../../src/backend/database/machine.ts'
 import { openDatabase } from '../../src/backend/database/open-database.ts'
-import { createNotesProgress } from '../../src/backend/fleet/new-progress.ts'
-import { createOutbox } from '../../src/backend/fleet/machines.ts'
-import { openFleet } from '../../src/backend/fleet/open-fleet.ts'
-import { createFleetSprint } from '../../src/backend/fleet/sprints.ts'
+import { createNotesProgress } from '../../src/backend/sprints/new-progress.ts'
+import { createOutbox } from '../../src/backend/machines/machine-state.ts'
+import { openFleet } from '../../src/backend/open-fleet.ts'
+import { createFleetSprint } from '../../src/backend/sprints/sprints.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { migrations, waitUntil } from './a-fleet.ts'
+import { migrations, waitUntil } from './test-fleet.ts'
 
 /**
  * How many times a replica is killed, and how much work runs during it. `npm run test:more -- replicas` kills a hundred times.
@@ -120,7 +120,10 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     taken: (key: string) => {
       for (const machine of room.values()) machine.reports.delete(key)
     },
-    hear: (replica: number, { machineId, row, message }: Extract<z.output<typeof ReplicaMessage>, { type: 'message' }>) => {
+    hear: (
+      replica: number,
+      { machineId, row, message }: Extract<z.output<typeof ReplicaMessage>, { type: 'message' }>,
+    ) => {
       const machine = room.get(machineId)
       if (!machine || machine.replica !== replica) return
       const { promptId, orderId } = Ids.parse(message.body)

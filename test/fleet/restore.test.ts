@@ -7,11 +7,11 @@ import { sql } from 'drizzle-orm'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Database } from '../../src/backend/database/database.ts'
 import { openDatabase } from '../../src/backend/database/open-database.ts'
-import { enqueuePrompt } from '../../src/backend/fleet/prompts.ts'
-import { startRalphMode } from '../../src/backend/fleet/ralph-mode.ts'
+import { enqueuePrompt } from '../../src/backend/prompts/prompts.ts'
+import { startRalphMode } from '../../src/backend/sprints/ralph-mode.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { locked, simulatedMachine } from '../support/simulated-machine.ts'
-import { createTestFleet, createTestAgent, migrations, waitUntil } from './a-fleet.ts'
+import { createTestFleet, createTestAgent, migrations, waitUntil } from './test-fleet.ts'
 
 const run = promisify(execFile)
 const requester = { name: 'somebody' }
@@ -32,7 +32,9 @@ async function createBusyAgent(url: string) {
   const database = await opened(url)
   const { fleet } = await createTestFleet(database)
   const never = new Promise<never>(() => {})
-  const agent = await createTestAgent(fleet, { attempt: (_, number) => (number === 2 ? never : locked({ exists: true })) })
+  const agent = await createTestAgent(fleet, {
+    attempt: (_, number) => (number === 2 ? never : locked({ exists: true })),
+  })
   await startRalphMode(fleet, agent.id, { taskDescription: 'Ship it', ifBusy: 'interrupt' }, requester)
   await waitUntil(
     agent.prompts,

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { RunningBackend } from '../../src/cli/serve/served.ts'
+import { RunningBackend } from '../../src/cli/serve/running-backend.ts'
 import { createClient } from '../../src/client/client.ts'
 import { testPostgres } from '../support/postgres.ts'
-import { createDataFolder, type Kind } from './a-fleet.ts'
+import { createDataFolder, type Kind } from './test-fleet.ts'
 import { createRalphProcess, findFreePort } from './ralph-process.ts'
 import { timeoutOptions } from './real-machines.ts'
 

@@ -3,7 +3,7 @@ import { createServer, get, type Server } from 'node:http'
 import { createServer as aPort, type Server as NetServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/backend/open-backend.ts'
-import { createTestBackend, createApiCaller } from './a-backend.ts'
+import { createTestBackend, createApiCaller } from './test-backend.ts'
 
 function listeningPort(server: NetServer): number {
   const address = server.address()

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { events } from '../../src/backend/database/event.ts'
 import { access, users } from '../../src/backend/database/user.ts'
-import { eventsTopic } from '../../src/backend/fleet/announce.ts'
+import { eventsTopic } from '../../src/backend/feed/event-log.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { FleetChange } from '../../src/contract/fleet/event.ts'
-import { createTestBackend, createTestSession, createTestUser, grantAccess, createTestRows } from './a-backend.ts'
-import { waitUntil } from './a-fleet.ts'
+import { createTestBackend, createTestSession, createTestUser, grantAccess, createTestRows } from './test-backend.ts'
+import { waitUntil } from './test-fleet.ts'
 
 /** Number of clients that do not read. The issue asks for `SSE_CLIENTS=1000`. */
 const count = Number(process.env['SSE_CLIENTS'] ?? 100)
@@ -113,7 +113,9 @@ it(`${count} clients that never read cost little, block no others, and are disco
   )
   const sockets: Socket[] = []
   // Several users, because the rate limit is per user.
-  const cookies = await Promise.all([1, 2, 3].map(async () => createTestSession(backend, await createTestUser(backend, 'admin'))))
+  const cookies = await Promise.all(
+    [1, 2, 3].map(async () => createTestSession(backend, await createTestUser(backend, 'admin'))),
+  )
   for (let made = 0; made < count; made += 50) {
     const some = Array.from({ length: Math.min(50, count - made) }, (_, at) => cookies[(made + at) % 3] ?? cookie)
     sockets.push(...(await Promise.all(some.map((own) => openDeafClient(own, agentId)))))

@@ -6,8 +6,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { createTestFolder } from '../support/folder.ts'
 import { markedProcesses } from '../support/processes.ts'
-import { kinds } from './a-fleet.ts'
-import { createTestWorker, type TestWorker } from './a-worker.ts'
+import { kinds } from './test-fleet.ts'
+import { createTestWorker, type TestWorker } from './test-worker.ts'
 import { createToxicProxy, type Toxic } from './machine-toxic-proxy.ts'
 import { timeoutOptions } from './real-machines.ts'
 import { createServedFleet, type ServedFleet, type ServedMachine } from './served-fleet.ts'
@@ -63,7 +63,8 @@ async function createFireWorld(kind: (typeof kinds)[number]): Promise<FireWorld>
     const proxy = await createToxicProxy(fleet.machinePort)
     onTestFinished(proxy.close)
     const joined = await fleet.machine(name, { through: proxy.port })
-    const worker = (n: number) => createTestWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
+    const worker = (n: number) =>
+      createTestWorker(fleet, { machineId: joined.id, project: join(folder, `${name}-${n}`) })
     return { ...joined, proxy, workers: [await worker(1), await worker(2)] }
   }
   const machines: FireWorld['machines'] = [await machine('m1'), await machine('m2')]

@@ -4,7 +4,7 @@ import { sprintDetailLines } from '../../src/cli/commands/status.ts'
 import { eventLines } from '../../src/cli/view/event-lines.ts'
 import { stripControlSequences, createPaint } from '../../src/cli/io/paint.ts'
 import type { AgentEvent, SprintEvent } from '../../src/contract/events.ts'
-import { createTestIo } from '../support/an-io.ts'
+import { createTestIo } from '../support/test-io.ts'
 import { buildHookTask, buildProgress, buildStep } from '../support/builders.ts'
 
 const [esc, bell, csi] = ['\u001b', '\u0007', '\u009b']

@@ -42,7 +42,7 @@ export const defects = [
     file: 'assets/migrations/0001-fleet.sql',
     find: "create unique index agent_prompt_running on agent_prompt (agent_id) where status = 'running';",
     put: "create index agent_prompt_running on agent_prompt (agent_id) where status = 'running';",
-    tests: 'src/backend/fleet/prompts.test.ts src/backend/database',
+    tests: 'src/backend/prompts/prompts.test.ts src/backend/database',
   },
   {
     name: 'a message is acknowledged before it is stored',
@@ -67,10 +67,10 @@ export const defects = [
   },
   {
     name: 'a user without access to an agent may read it',
-    file: 'src/backend/http/access.ts',
+    file: 'src/backend/http/calls/access.ts',
     find: 'reaches(levelOf(who, level), needs) && ',
     put: '',
-    tests: 'src/backend/http/access.test.ts',
+    tests: 'src/backend/http/calls/access.test.ts',
   },
   {
     name: 'things that look like keys are not redacted',
@@ -154,7 +154,7 @@ export const defects = [
     file: 'src/compiler/parse/yaml-value.ts',
     find: 'if (conversion.aliases === fileLimits.aliases + 1)',
     put: 'if (conversion.aliases < 0)',
-    tests: 'src/compiler/hostile.test.ts',
+    tests: 'src/compiler/hostile-input.test.ts',
   },
   {
     name: 'the name of a sprint may be a path',

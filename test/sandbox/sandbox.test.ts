@@ -113,9 +113,12 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
   })
 
   it('sees the allowed variables and no others, and no process but its own', async () => {
-    const sprint = await createSandboxedSprint('env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt', {
-      env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
-    })
+    const sprint = await createSandboxedSprint(
+      'env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt',
+      {
+        env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
+      },
+    )
 
     await sprint.run()
 
@@ -211,7 +214,11 @@ describe('where bubblewrap does not work', () => {
   })
 
   it('any other sprint runs without, and says why', async () => {
-    const sprint = await createTestSprint({ sprint: { 'done-when': [] }, answers: { 1: claim }, env: { IS_SANDBOX: '' } })
+    const sprint = await createTestSprint({
+      sprint: { 'done-when': [] },
+      answers: { 1: claim },
+      env: { IS_SANDBOX: '' },
+    })
     await putProgram(sprint, 'bwrap', refuses)
 
     expect(await sprint.run()).toMatchObject({

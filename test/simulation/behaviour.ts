@@ -22,7 +22,11 @@ export function playAgent(world: World, name: string, agent: string): PlayedAtte
     }
   const dice = random.next()
   if (dice < 0.6)
-    return { result: playReport(isPhase ? phaseReport(random) : playGoalReport(world, random)), ms, changes: random.chance(0.7) }
+    return {
+      result: playReport(isPhase ? phaseReport(random) : playGoalReport(world, random)),
+      ms,
+      changes: random.chance(0.7),
+    }
   if (dice < 0.68)
     return { result: { ...playReport('I have nothing to say.'), resumable: random.chance(0.5) }, ms, changes: false }
   if (dice < 0.76) return { result: limited(world, random), ms, changes: false }

@@ -3,7 +3,7 @@ import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import type { Fact } from '../../src/loop/fact.ts'
 import type { Ports, ShellEnd } from '../../src/runtime/ports.ts'
-import { limitConcurrency } from '../../src/runtime/slots.ts'
+import { limitConcurrency } from '../../src/runtime/limit-concurrency.ts'
 import { playAgent, playShell, type PlayedAttempt } from './behaviour.ts'
 import { crashSoon, never, type Attempt, type Life, type World } from './world.ts'
 
@@ -105,7 +105,11 @@ function waitUntil({ timeline }: World, life: Life, at: number, signal: AbortSig
 }
 
 /** States of an earlier attempt after which a new one starts; in all other states it is joined. */
-const restartStates = { join: ['never-started', 'aborted'], repeat: ['never-started', 'aborted', 'lost'], none: undefined }
+const restartStates = {
+  join: ['never-started', 'aborted'],
+  repeat: ['never-started', 'aborted', 'lost'],
+  none: undefined,
+}
 
 function claimAttempt(world: World, base: string, kind: keyof typeof restartStates): Attempt {
   const states = restartStates[kind]

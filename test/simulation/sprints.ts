@@ -74,4 +74,5 @@ function createHook(random: Random, n: number): Hook {
   return { ...kind, id: `hook-${n}`, parallel: random.chance(0.5), enabled: random.chance(0.9), onFail }
 }
 
-const createCheck = (random: Random, n: number): Check => buildCheck({ run: `check ${n}`, eachIteration: random.chance(0.5) })
+const createCheck = (random: Random, n: number): Check =>
+  buildCheck({ run: `check ${n}`, eachIteration: random.chance(0.5) })

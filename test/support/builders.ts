@@ -149,7 +149,11 @@ export type Play = Fact | ((progress: Progress) => Fact)
 
 type FactByType<T extends Fact['type']> = Extract<Fact, { type: T }>
 
-export const started = (overrides: Partial<FactByType<'started'>> = {}): Fact => ({ type: 'started', at: noon, ...overrides })
+export const started = (overrides: Partial<FactByType<'started'>> = {}): Fact => ({
+  type: 'started',
+  at: noon,
+  ...overrides,
+})
 
 /** The live attempt ends. */
 export const attemptEnded =
@@ -202,7 +206,8 @@ export const answered = (answer: string): Fact => ({ type: 'answered', at: noon,
 /** The state of a sprint after these facts, and the orders of the last one. Asserts that the input stays unchanged. */
 export function after(progress: Progress, ...plays: readonly Play[]): Transition {
   return plays.reduce<Transition>(
-    (transition, play) => advance(frozen(transition.progress), frozen(typeof play === 'function' ? play(transition.progress) : play)),
+    (transition, play) =>
+      advance(frozen(transition.progress), frozen(typeof play === 'function' ? play(transition.progress) : play)),
     { progress, orders: [] },
   )
 }

@@ -10,6 +10,8 @@ export const closingLine = (print: (line: string) => void = console.log): Report
 })
 
 /** A file that fails without a failed test (it cannot be loaded, or a hook fails) counts as one. */
-const countFailures = (module: TestModule): number => countTests(module, 'failed') || (module.state() === 'failed' ? 1 : 0)
+const countFailures = (module: TestModule): number =>
+  countTests(module, 'failed') || (module.state() === 'failed' ? 1 : 0)
 
-const countTests = (module: TestModule, state: 'passed' | 'failed'): number => [...module.children.allTests(state)].length
+const countTests = (module: TestModule, state: 'passed' | 'failed'): number =>
+  [...module.children.allTests(state)].length

@@ -4,7 +4,17 @@ import type { FleetChange } from '../../src/contract/fleet/event.ts'
 import type { RouteName } from '../../src/contract/fleet/routes.ts'
 import type { FleetSprint } from '../../src/contract/fleet/sprint.ts'
 import type { SprintStatus } from '../../src/contract/progress.ts'
-import { buildGlance, buildMachine, buildAgentRow, buildPrompt, buildSprint, type Fleet, createFakeId, listed } from './fake-fleet.ts'
+import {
+  buildGlance,
+  buildMachine,
+  buildAgentRow,
+  buildPrompt,
+  buildSprint,
+  type Fleet,
+  createFakeId,
+  listed,
+} from './fake-fleet.ts'
+import { diff, usageRows } from './fake-data.ts'
 
 export type FakeState = {
   readonly fleet: Fleet
@@ -228,7 +238,11 @@ const changeStatus =
   ({ sprintId }, state) =>
     changed(state, findSprint(state, sprintId), { status: statusAfter[name] ?? 'paused' })
 
-function changed({ fleet, push }: FakeState, sprint: FleetSprint, progress: Partial<FleetSprint['progress']>): FleetSprint {
+function changed(
+  { fleet, push }: FakeState,
+  sprint: FleetSprint,
+  progress: Partial<FleetSprint['progress']>,
+): FleetSprint {
   const rev = sprint.rev + 1
   const next: FleetSprint = { ...sprint, rev, progress: { ...sprint.progress, ...progress, rev } }
   fleet.sprints = fleet.sprints.map((other) => (other.id === next.id ? next : other))
@@ -270,13 +284,19 @@ const writes: Partial<Record<RouteName, Answer>> = {
   interruptAgent: () => ({ success: true }),
   resetAgent: () => ({ success: true }),
   queuePrompt: ({ agentId, prompt }, { fleet, push }) => {
-    const made = buildPrompt(String(agentId), String(prompt), { position: fleet.prompts.length + 1, createdAt: Date.now() })
+    const made = buildPrompt(String(agentId), String(prompt), {
+      position: fleet.prompts.length + 1,
+      createdAt: Date.now(),
+    })
     fleet.prompts.push(made)
     push({ type: 'prompt', prompt: made })
     return made
   },
   cancelPrompt: ({ promptId }, { fleet, push }) => {
-    const prompt = { ...(fleet.prompts.find(({ id }) => id === promptId) ?? notFoundError()), status: 'cancelled' as const }
+    const prompt = {
+      ...(fleet.prompts.find(({ id }) => id === promptId) ?? notFoundError()),
+      status: 'cancelled' as const,
+    }
     fleet.prompts = fleet.prompts.map((other) => (other.id === promptId ? prompt : other))
     push({ type: 'prompt', prompt })
     return prompt
@@ -305,7 +325,13 @@ const writes: Partial<Record<RouteName, Answer>> = {
   }),
   makeToken: ({ name, scope }) => ({
     token: 'rt_9d2e…',
-    details: { id: createFakeId('new token'), name, scope, createdAt: Date.now(), expiresAt: Date.now() + 90 * 86_400_000 },
+    details: {
+      id: createFakeId('new token'),
+      name,
+      scope,
+      createdAt: Date.now(),
+      expiresAt: Date.now() + 90 * 86_400_000,
+    },
   }),
   recordDelivery: ({ event, status }) => ({
     id: createFakeId('browser'),
@@ -353,50 +379,3 @@ function place({ fleet, push }: FakeState, row: FleetRow): void {
   fleet.agents = [row, ...fleet.agents.filter(({ agent }) => agent.id !== row.agent.id)]
   push({ type: 'agent', row })
 }
-
-const patch = `--- a/src/auth/refresh.ts
-+++ b/src/auth/refresh.ts
-@@ -8,9 +8,12 @@ export async function rotate(token) {
-   const row = await store.find(token.id)
--  if (!row) throw new Unauthorized()
-+  if (!row || row.usedAt) {
-+    await store.revokeFamily(token.family)
-+    throw new Unauthorized('token reuse')
-+  }
-   return issue(row.userId, token.family)
- }
-`
-
-const diff = {
-  from: 'refs/ralph/auth/7',
-  to: 'refs/ralph/auth/8',
-  files: [
-    { path: 'src/auth/refresh.ts', added: 4, removed: 1, patch },
-    { path: 'src/auth/store.ts', added: 31, removed: 2, patch: patch.replaceAll('refresh', 'store') },
-    {
-      path: 'test/refresh.test.ts',
-      added: 88,
-      removed: 0,
-      patch: '@@ -0,0 +1,2 @@\n+import { expect } from "vitest"\n+it("rotates", () => {})\n',
-    },
-    { path: 'assets/logo.png', added: 0, removed: 0 },
-  ],
-  truncated: false,
-}
-
-const usageRows = () =>
-  Array.from({ length: 14 }, (_, day) =>
-    ['api-server', 'web', 'billing'].map((agentName, n) => ({
-      day: new Date(Date.now() - (13 - day) * 86_400_000).toISOString().slice(0, 10),
-      agentId: createFakeId(`agent ${agentName}`),
-      agentName,
-      model: 'opus',
-      costUsd: ((day * 7 + n * 5) % 9) + 1.4,
-      unpriced: 0,
-      inputTokens: 200_000 + day * 9000,
-      outputTokens: 31_000,
-      cacheReadTokens: 900_000,
-      cacheWriteTokens: 40_000,
-      iterations: 6 + n,
-    })),
-  ).flat()

@@ -145,7 +145,13 @@ const at = (number: number, parked = 0): { startedAt: number; endedAt: number } 
 const limit = 38 * minute
 
 const iterations = [
-  buildIteration(1, { mode: 'planning', ...at(1), checks: checks(false), costUsd: 0.22, summary: 'Planned eight steps' }),
+  buildIteration(1, {
+    mode: 'planning',
+    ...at(1),
+    checks: checks(false),
+    costUsd: 0.22,
+    summary: 'Planned eight steps',
+  }),
   buildIteration(2, { ...at(2), checks: checks(false), costUsd: 0.44, summary: 'Auth module and the user table' }),
   buildIteration(3, { ...at(3), checks: checks(true), costUsd: 0.36, summary: 'Registration with validation' }),
   buildIteration(4, {
@@ -163,7 +169,12 @@ const iterations = [
     costUsd: 0.12,
     summary: 'Looked again at what refresh must do',
   }),
-  buildIteration(7, { ...at(7, limit), checks: checks(true), costUsd: 0.53, summary: 'Passwords are hashed with argon2' }),
+  buildIteration(7, {
+    ...at(7, limit),
+    checks: checks(true),
+    costUsd: 0.53,
+    summary: 'Passwords are hashed with argon2',
+  }),
   buildIteration(8, {
     ...at(8, limit),
     verdict: 'refused',

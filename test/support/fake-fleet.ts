@@ -115,7 +115,9 @@ export const buildIteration = (number: number, given: Partial<IterationRecord> =
   ...given,
 })
 
-type SprintOverrides = Omit<Partial<FleetSprint>, 'progress'> & { readonly progress?: Parameters<typeof buildProgress>[0] }
+type SprintOverrides = Omit<Partial<FleetSprint>, 'progress'> & {
+  readonly progress?: Parameters<typeof buildProgress>[0]
+}
 
 export function buildSprint(name: string, agentId: string, { progress, ...given }: SprintOverrides = {}): FleetSprint {
   const whole: Progress = buildProgress({ goal: name, status: 'in-progress', ...progress })
@@ -132,7 +134,11 @@ export function buildSprint(name: string, agentId: string, { progress, ...given 
   }
 }
 
-export const buildQuestion = (sprint: FleetSprint, agentName: string, given: Partial<SprintQuestion> = {}): SprintQuestion => ({
+export const buildQuestion = (
+  sprint: FleetSprint,
+  agentName: string,
+  given: Partial<SprintQuestion> = {},
+): SprintQuestion => ({
   id: createFakeId(`question of ${sprint.id}`),
   sprintId: sprint.id,
   agentId: sprint.agentId,

@@ -6,7 +6,10 @@ import type { AttemptEnd, Fact } from '../../src/loop/fact.ts'
 import { buildProgress, noon, type Play } from './builders.ts'
 
 /** A sprint with phases that was compiled and never run. */
-export function buildStandard(phases: readonly CompiledPhase[], given: Parameters<typeof buildProgress>[0] = {}): Progress {
+export function buildStandard(
+  phases: readonly CompiledPhase[],
+  given: Parameters<typeof buildProgress>[0] = {},
+): Progress {
   const steps = phases.flatMap((phase) => phase.steps ?? [])
   const total = phases.length + steps.flatMap((step) => step.phases).length
   return buildProgress({
@@ -76,7 +79,8 @@ const attemptEndedOn =
   }
 
 /** The agent that works on it reports this. */
-const reportsOn = (name: string, report: PhaseReport, at = noon): Play => attemptEndedOn(name, { kind: 'phase-report', report }, at)
+const reportsOn = (name: string, report: PhaseReport, at = noon): Play =>
+  attemptEndedOn(name, { kind: 'phase-report', report }, at)
 
 export const completes = (name: string, at = noon): Play =>
   reportsOn(name, { status: 'completed', summary: `${name} ok` }, at)
@@ -94,7 +98,11 @@ type Failure = Extract<AttemptEnd, { kind: 'failed' }>
 
 /** The attempt ends without a report. */
 export const breaks = (name: string, given: Partial<Failure> = {}, at = noon): Play =>
-  attemptEndedOn(name, { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given }, at)
+  attemptEndedOn(
+    name,
+    { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given },
+    at,
+  )
 
 export const gateEnds =
   (name: string, exitCode: number, given: Partial<Extract<Fact, { type: 'gate-ended' }>> = {}): Play =>

@@ -7,9 +7,9 @@ import {
   createOutbox,
   outboxTopic,
   applyInventory,
-} from '../../src/backend/fleet/machines.ts'
+} from '../../src/backend/machines/machine-state.ts'
 import type { Fleet, MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/ports.ts'
-import { handleOrderEnded, handlePromptEnded } from '../../src/backend/fleet/take-report.ts'
+import { handleOrderEnded, handlePromptEnded } from '../../src/backend/prompts/reports.ts'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } from '../../src/contract/fleet/channel.ts'
 import type { MachineOrder, MachineFact } from '../../src/contract/fleet/channel-work.ts'

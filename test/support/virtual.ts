@@ -71,7 +71,12 @@ export type Played = {
 }
 
 /** A world without processes and files, and a record of what happened in it. */
-export function createWorld({ agent = () => buildOutcome(), shell = () => ({}), ports = {}, clock = createVirtualClock() }: Played) {
+export function createWorld({
+  agent = () => buildOutcome(),
+  shell = () => ({}),
+  ports = {},
+  clock = createVirtualClock(),
+}: Played) {
   const starts: { readonly at: number; readonly agent: string; readonly request: AgentRequest }[] = []
   const events: SprintEvent[] = []
   const saved: Progress[] = []
@@ -94,7 +99,10 @@ export function createWorld({ agent = () => buildOutcome(), shell = () => ({}), 
     },
     projectFiles: { isFile: () => false, hash: async () => '', store: async () => '', restore: async () => {} },
     cleanWorktree: async () => undefined,
-    limits: { limitedUntil: async (name) => limits.get(name), record: async (name, until) => void limits.set(name, until) },
+    limits: {
+      limitedUntil: async (name) => limits.get(name),
+      record: async (name, until) => void limits.set(name, until),
+    },
     notes: async () => undefined,
     hookSlots: (run) => run(),
     notify: async () => {},

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../src/contract/errors.ts'
-import { createTestPage } from './a-page.ts'
+import { createTestPage } from './test-page.ts'
 
 const { page, fake, complaints, open, go, see } = createTestPage()
 

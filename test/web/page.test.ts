@@ -5,7 +5,7 @@ import { busyFleet } from '../support/fake-busy.ts'
 import { buildMachine, type Fleet, listed } from '../support/fake-fleet.ts'
 import { longTranscript } from '../support/fake-transcript.ts'
 import { seriousIssues } from '../support/page.ts'
-import { createTestPage } from './a-page.ts'
+import { createTestPage } from './test-page.ts'
 import { payloads } from './payloads.ts'
 
 const { page, fake, complaints, open, go, see } = createTestPage()

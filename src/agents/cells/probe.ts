@@ -1,5 +1,5 @@
 import { findProgram } from '../../platform/processes/programs.ts'
-import { runWithTimeout } from '../../platform/processes/short-run.ts'
+import { runWithTimeout } from '../../platform/processes/timed-run.ts'
 
 /** Whether agents can be kept in a sandbox on this machine, and if not, why, in half a sentence. */
 export type Capability =

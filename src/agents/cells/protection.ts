@@ -1,7 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { SandboxRequest } from './places.ts'
-import { isDeclaredSandbox } from '../drivers/sandbox-message.ts'
+import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
 import { probeSandbox, type Capability } from './probe.ts'
 import { bubblewrapSandbox, type Sandbox } from './sandbox.ts'
 

@@ -5,7 +5,7 @@ import type { Reader } from './driver.ts'
 import { parseStatus } from './error-messages.ts'
 import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState, type Terminal } from './seen.ts'
+import { createReaderState, type ReaderState, type Terminal } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /**
@@ -50,7 +50,8 @@ function translateAcp(stream: AcpStream, entry: JsonObject): AgentEvent[] {
   if (typeof entry['bridge'] === 'string') return onBridge(stream, entry)
   if (entry['dir'] === '->') return onAcpRequest(stream, message)
   if (entry['dir'] !== '<-') return []
-  if (message['method'] === 'session/update') return onUpdate(stream, toJsonObject(toJsonObject(message['params'])['update']))
+  if (message['method'] === 'session/update')
+    return onUpdate(stream, toJsonObject(toJsonObject(message['params'])['update']))
   if (message['method'] === 'session/request_permission') return onPermission(stream, toJsonObject(message['params']))
   return 'method' in message ? [] : onAcpAnswer(stream, message)
 }
@@ -75,7 +76,8 @@ function onAcpAnswer(stream: AcpStream, message: JsonObject): AgentEvent[] {
   const method = stream.pendingRequests.get(message['id'])
   stream.pendingRequests.delete(message['id'])
   const error = message['error']
-  if (isJsonObject(error)) return method === undefined || isOptionalMethod(method) ? [] : endAcpTurn(stream, toAcpFailure(stream, error))
+  if (isJsonObject(error))
+    return method === undefined || isOptionalMethod(method) ? [] : endAcpTurn(stream, toAcpFailure(stream, error))
   const result = toJsonObject(message['result'])
   if (method === 'initialize') stream.canResume = supportsResume(toJsonObject(result['agentCapabilities']))
   if (method === 'session/new') return onAcpSession(stream, asText(result['sessionId']))
@@ -92,7 +94,8 @@ const supportsResume = (capabilities: JsonObject): boolean =>
   capabilities['loadSession'] === true || isJsonObject(toJsonObject(capabilities['sessionCapabilities'])['resume'])
 
 /** The bridge continues without them, or reports the failure itself. */
-const isOptionalMethod = (method: string): boolean => method === 'session/close' || method === 'session/set_config_option'
+const isOptionalMethod = (method: string): boolean =>
+  method === 'session/close' || method === 'session/set_config_option'
 
 function toAcpFailure(stream: AcpStream, error: JsonObject): Terminal {
   if (stream.sessionId !== undefined && !stream.prompted && stream.resumed) stream.sessionId = undefined
@@ -175,7 +178,9 @@ function startAcpTool(stream: AcpStream, id: string, call: JsonObject): AgentEve
 
 function readAcpOutput(update: JsonObject): string | undefined {
   const raw = update['rawOutput']
-  const texts = toJsonList(update['content']).flatMap((part) => asText(toJsonObject(toJsonObject(part)['content'])['text']) ?? [])
+  const texts = toJsonList(update['content']).flatMap(
+    (part) => asText(toJsonObject(toJsonObject(part)['content'])['text']) ?? [],
+  )
   const terminal = asText(toJsonObject(toJsonObject(update['_meta'])['terminal_output_delta'])['data'])
   return asText(raw) ?? asText(toJsonObject(raw)['output']) ?? (texts.length > 0 ? texts.join('\n') : terminal)
 }

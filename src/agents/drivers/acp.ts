@@ -6,7 +6,7 @@ import { codex } from './codex.ts'
 import type { ProgramInfo, Driver } from './driver.ts'
 import { gemini, geminiSettings } from './gemini.ts'
 import { opencode, opencodeSettings } from './opencode.ts'
-import { resolveProgram, splitCommandLine } from './words.ts'
+import { resolveProgram, splitCommandLine } from './command-line.ts'
 
 const bridge = bundledProgram('acp-bridge/main.js')
 

@@ -2,7 +2,7 @@ import type { FailureClass } from '../../contract/outcome.ts'
 import { classifyStatus } from './outcome.ts'
 import { classifyMessage } from './error-messages.ts'
 import { asNumber, asText, type JsonObject, toJsonList, toJsonObject } from './json.ts'
-import type { Terminal, AgentProblem } from './seen.ts'
+import type { Terminal, AgentProblem } from './reader-state.ts'
 
 /** Earlier lines of the stream that help to classify the result. */
 export type ResultContext = {
@@ -46,7 +46,8 @@ function findDeniedTools(result: JsonObject, { toolsDone }: ResultContext): Term
 }
 
 function classifyFailure(result: JsonObject, { messageError, limitReached }: ResultContext): FailureClass {
-  const ended = findClass(classOfTerminalReason, result['terminal_reason']) ?? findClass(classOfSubtype, result['subtype'])
+  const ended =
+    findClass(classOfTerminalReason, result['terminal_reason']) ?? findClass(classOfSubtype, result['subtype'])
   if (ended) return ended
   const start = findClass(classOfStart, result['startup_failure_reason'])
   if (start) return start

@@ -9,7 +9,8 @@ const line = (entry: unknown) => JSON.stringify(entry)
 const buildResult = (fields: object = {}) =>
   line({ type: 'result', subtype: 'success', is_error: false, terminal_reason: 'completed', result: 'done', ...fields })
 const readOutcome = (lines: readonly string[], exit = buildExit()) => replay(claude, { lines, exit }).outcome
-const ended = (why: NonNullable<Exit['ended']>) => readOutcome([], buildExit({ code: null, signal: 'SIGKILL', ended: why }))
+const ended = (why: NonNullable<Exit['ended']>) =>
+  readOutcome([], buildExit({ code: null, signal: 'SIGKILL', ended: why }))
 const spent = (costUSD: number) => ({ m: { inputTokens: 10, outputTokens: 1, costUSD } })
 const say = (text: string, parent: string | null) =>
   line({ type: 'assistant', parent_tool_use_id: parent, message: { id: text, content: [{ type: 'text', text }] } })
@@ -105,9 +106,9 @@ describe('how an attempt ended', () => {
 
   it('is not_found, if a shell says so and nothing was printed', () => {
     expect(readOutcome([], buildExit({ code: 127 })).class).toBe('not_found')
-    expect(readOutcome([line({ type: 'system', subtype: 'init', session_id: 's' })], buildExit({ code: 127 })).class).toBe(
-      'crash',
-    )
+    expect(
+      readOutcome([line({ type: 'system', subtype: 'init', session_id: 's' })], buildExit({ code: 127 })).class,
+    ).toBe('crash')
   })
 
   it('is contradicted by an exit code that the program chose, but not by the signal that ends a lingering process', () => {
@@ -166,7 +167,10 @@ describe('results that are not what they seem', () => {
     ['a result of the wrong type', { result: { text: 'done' } }, 'protocol'],
     ['an error flag of the wrong type', { is_error: 'false' }, 'protocol'],
   ])('%s wins over subtype success', (_, fields, failure) => {
-    expect(readOutcome([buildResult(fields)], buildExit({ code: 1 }))).toMatchObject({ status: 'failed', class: failure })
+    expect(readOutcome([buildResult(fields)], buildExit({ code: 1 }))).toMatchObject({
+      status: 'failed',
+      class: failure,
+    })
   })
 
   it('takes the last of two results, and adds up the cost of both', () => {

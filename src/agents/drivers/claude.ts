@@ -2,10 +2,19 @@ import type { AgentEvent } from '../../contract/events.ts'
 import { noUsage, type Usage } from '../../contract/outcome.ts'
 import { parseLegacyReset, classifyResult, classifyRetry } from './claude-failures.ts'
 import type { Driver, Reader } from './driver.ts'
-import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject, parseObject } from './json.ts'
+import {
+  asNumber,
+  asText,
+  asCount,
+  isJsonObject,
+  type JsonObject,
+  toJsonList,
+  toJsonObject,
+  parseObject,
+} from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { isDeclaredSandbox } from './sandbox-message.ts'
-import { createReaderState, type ReaderState } from './seen.ts'
+import { isDeclaredSandbox } from './sandbox-flag.ts'
+import { createReaderState, type ReaderState } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 import { addTokenUsage, sumUsage } from './usage.ts'
 
@@ -260,7 +269,11 @@ function onRateLimit(stream: ClaudeStream, info: JsonObject): AgentEvent[] {
 function onClaudeResult(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   settleUsage(stream, entry)
   const { messageError, toolsDone } = stream
-  const terminal = classifyResult(entry, { messageError, toolsDone, limitReached: stream.trouble?.class === 'usage_limit' })
+  const terminal = classifyResult(entry, {
+    messageError,
+    toolsDone,
+    limitReached: stream.trouble?.class === 'usage_limit',
+  })
   stream.terminal = terminal
   // Claude Code also names sessions that it could not start or resume.
   if (terminal.ok) stream.sessionId ??= asText(entry['session_id'])
@@ -283,7 +296,9 @@ function settleUsage(stream: ClaudeStream, entry: JsonObject): void {
   const since = entry['model_usage_since_last_result']
   const models = isJsonObject(since) ? Object.values(since).map(toJsonObject) : undefined
   const usage = models ? sumUsage(models.map(readModelUsage)) : readMessageUsage(toJsonObject(entry['usage']))
-  const cost = models ? sumNumbers(models.map((model) => asCount(model['costUSD']))) : (total ?? 0) - settled.totalCostUsd
+  const cost = models
+    ? sumNumbers(models.map((model) => asCount(model['costUSD'])))
+    : (total ?? 0) - settled.totalCostUsd
   settled.usage = addTokenUsage(settled.usage, usage)
   settled.totalCostUsd = total ?? settled.totalCostUsd
   stream.usage = settled.usage

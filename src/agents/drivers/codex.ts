@@ -5,7 +5,7 @@ import type { Driver, Exit, IsFile, Reader } from './driver.ts'
 import { classifyMessage, parseResetTime, parseStatus } from './error-messages.ts'
 import { asText, asCount, type JsonObject, toJsonList, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState } from './seen.ts'
+import { createReaderState, type ReaderState } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 import { subtractUsage } from './usage.ts'
 
@@ -68,7 +68,12 @@ const targets: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-type CodexStream = ReaderState & { readonly tools: ToolTracker; readonly earlier: Usage; toolsDone: number; toolsDeclined: number }
+type CodexStream = ReaderState & {
+  readonly tools: ToolTracker
+  readonly earlier: Usage
+  toolsDone: number
+  toolsDeclined: number
+}
 
 function readCodex(earlier: Usage = noUsage): Reader {
   const stream = { ...createReaderState(), tools: createToolTracker(), earlier, toolsDone: 0, toolsDeclined: 0 }

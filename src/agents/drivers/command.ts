@@ -10,8 +10,8 @@ import { readGoose } from './goose-reader.ts'
 import { parseObject } from './json.ts'
 import { opencode } from './opencode.ts'
 import { readPi } from './pi-reader.ts'
-import { createReaderState, type ReaderState } from './seen.ts'
-import { resolveProgram, splitCommandLine } from './words.ts'
+import { createReaderState, type ReaderState } from './reader-state.ts'
+import { resolveProgram, splitCommandLine } from './command-line.ts'
 
 /**
  * Any program: `command:./my-agent --flag`. It reads the prompt from stdin; for programs that do not, `{prompt}` stands for the
@@ -115,7 +115,9 @@ function applyOwnEvent(state: ReaderState, event: AgentEvent): void {
       return
     case 'terminal': {
       const failure = state.trouble ?? { class: 'unknown' as const, reason: 'the turn failed' }
-      state.terminal = event.ok ? { ok: true } : { ok: false, ...failure, ...(event.reason && { reason: event.reason }) }
+      state.terminal = event.ok
+        ? { ok: true }
+        : { ok: false, ...failure, ...(event.reason && { reason: event.reason }) }
       return
     }
     case 'tool':

@@ -4,12 +4,15 @@ import type { Reader } from './driver.ts'
 import { classifyMessage } from './error-messages.ts'
 import { asNumber, asText, type JsonObject, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState, type Terminal } from './seen.ts'
+import { createReaderState, type ReaderState, type Terminal } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /** `copilot --output-format json`. */
 export const readCopilot = (): Reader =>
-  createJsonReader<CopilotStream>({ ...createReaderState(), tools: createToolTracker(), aborted: false }, { translate: translateCopilot })
+  createJsonReader<CopilotStream>(
+    { ...createReaderState(), tools: createToolTracker(), aborted: false },
+    { translate: translateCopilot },
+  )
 
 type CopilotStream = ReaderState & { readonly tools: ToolTracker; aborted: boolean }
 
@@ -19,7 +22,9 @@ function translateCopilot(stream: CopilotStream, entry: JsonObject): AgentEvent[
     case 'assistant.message':
       return onCopilotMessage(stream, asText(data['content']) ?? '')
     case 'tool.execution_start':
-      return [stream.tools.start({ id: readCopilotToolId(data), name: asText(data['toolName']), input: data['arguments'] })]
+      return [
+        stream.tools.start({ id: readCopilotToolId(data), name: asText(data['toolName']), input: data['arguments'] }),
+      ]
     case 'tool.execution_complete': {
       const output = asText(toJsonObject(data['result'])['content'])
       return [stream.tools.end({ id: readCopilotToolId(data), ok: data['success'] === true, output })]

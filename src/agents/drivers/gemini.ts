@@ -5,7 +5,7 @@ import type { Driver, Exit, Reader } from './driver.ts'
 import { classifyMessage } from './error-messages.ts'
 import { asText, asCount, type JsonObject, toJsonObject, parseObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState } from './seen.ts'
+import { createReaderState, type ReaderState } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /** Without it, a wrapper process swallows SIGINT and SIGTERM. */

@@ -2,12 +2,15 @@ import type { AgentEvent } from '../../contract/events.ts'
 import type { Reader } from './driver.ts'
 import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState } from './seen.ts'
+import { createReaderState, type ReaderState } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 
 /** `goose run --output-format stream-json`. */
 export const readGoose = (): Reader =>
-  createJsonReader<GooseStream>({ ...createReaderState(), tools: createToolTracker(), messageId: undefined }, { translate: translateGoose })
+  createJsonReader<GooseStream>(
+    { ...createReaderState(), tools: createToolTracker(), messageId: undefined },
+    { translate: translateGoose },
+  )
 
 type GooseStream = ReaderState & { readonly tools: ToolTracker; messageId: string | undefined }
 
@@ -24,7 +27,9 @@ function onPart(stream: GooseStream, part: JsonObject, message: JsonObject): Age
   const id = asText(part['id']) ?? ''
   switch (part['type']) {
     case 'text':
-      return message['role'] === 'assistant' ? onGooseText(stream, asText(part['text']) ?? '', asText(message['id'])) : []
+      return message['role'] === 'assistant'
+        ? onGooseText(stream, asText(part['text']) ?? '', asText(message['id']))
+        : []
     case 'toolRequest': {
       const call = toJsonObject(toJsonObject(part['toolCall'])['value'])
       return [stream.tools.start({ id, name: asText(call['name']), input: call['arguments'] })]

@@ -4,7 +4,7 @@ import type { Driver } from './driver.ts'
 import { classifyMessage } from './error-messages.ts'
 import { asNumber, asText, asCount, type JsonObject, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState, type AgentProblem } from './seen.ts'
+import { createReaderState, type ReaderState, type AgentProblem } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 import { addTokenUsage } from './usage.ts'
 
@@ -50,7 +50,11 @@ export const opencode: Driver = {
       files: ['.local/share/opencode/auth.json'],
     },
   },
-  read: () => createJsonReader<OpencodeStream>({ ...createReaderState(), tools: createToolTracker() }, { translate: translateOpencode }),
+  read: () =>
+    createJsonReader<OpencodeStream>(
+      { ...createReaderState(), tools: createToolTracker() },
+      { translate: translateOpencode },
+    ),
 }
 
 type OpencodeStream = ReaderState & { readonly tools: ToolTracker }
@@ -109,7 +113,10 @@ function onOpencodeTool(stream: OpencodeStream, part: JsonObject): AgentEvent[] 
 }
 
 /** When OpenCode needs a permission in headless mode, it ends without an answer and with exit code 0. */
-const permissionRejected: AgentProblem = { class: 'tool_denied', reason: 'the agent asked for a permission and was denied' }
+const permissionRejected: AgentProblem = {
+  class: 'tool_denied',
+  reason: 'the agent asked for a permission and was denied',
+}
 
 /**
  * OpenCode prints no event for the end of a turn: the turn ends with the last step whose reason is "stop". Remember it until
@@ -138,7 +145,8 @@ function onOpencodeError(stream: OpencodeStream, error: JsonObject): AgentEvent[
   const reason = asText(data['message']) ?? asText(error['name']) ?? 'the turn failed'
   const status = asNumber(data['statusCode'])
   const failure =
-    classByErrorName[asText(error['name']) ?? ''] ?? (status === undefined ? classifyMessage(reason) : classifyStatus(status))
+    classByErrorName[asText(error['name']) ?? ''] ??
+    (status === undefined ? classifyMessage(reason) : classifyStatus(status))
   stream.terminal = { ok: false, class: failure, reason }
   return [{ kind: 'terminal', ok: false, reason }]
 }

@@ -1,14 +1,16 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { FailureClass, Outcome } from '../../contract/outcome.ts'
 import type { Exit } from './driver.ts'
-import type { ReaderState, AgentProblem } from './seen.ts'
+import type { ReaderState, AgentProblem } from './reader-state.ts'
 
 /** The rules for all programs: combines the output with how the process ended. */
 export function toOutcome(state: ReaderState, exit: Exit): Outcome {
   const { ended } = exit
   if (ended === 'aborted') return buildOutcome(state, { status: 'aborted', reason: 'the attempt was ended on request' })
-  if (ended === 'budget') return toFailedOutcome(state, { class: 'budget', reason: 'it used more than its budget allows' })
-  if (ended === 'output-cap') return toFailedOutcome(state, { class: 'output_cap', reason: 'it printed more than allowed' })
+  if (ended === 'budget')
+    return toFailedOutcome(state, { class: 'budget', reason: 'it used more than its budget allows' })
+  if (ended === 'output-cap')
+    return toFailedOutcome(state, { class: 'output_cap', reason: 'it printed more than allowed' })
   if (ended === 'idle' || ended === 'attempt') return toTimeoutOutcome(state, ended)
   const { terminal } = state
   if (!terminal) return toFailedOutcome(state, describeMissingResult(state, exit))
@@ -17,7 +19,10 @@ export function toOutcome(state: ReaderState, exit: Exit): Outcome {
     return toFailedOutcome(state, terminal)
   }
   if (ended === undefined && contradictsSuccess(exit)) {
-    return toFailedOutcome(state, { class: 'crash', reason: `it reported success, but ended with ${describeExit(exit)}` })
+    return toFailedOutcome(state, {
+      class: 'crash',
+      reason: `it reported success, but ended with ${describeExit(exit)}`,
+    })
   }
   return buildOutcome(state, { status: 'ok' })
 }
@@ -40,7 +45,8 @@ const isLimit = (failure: FailureClass | undefined): boolean => failure === 'rat
 
 function describeMissingResult(state: ReaderState, exit: Exit): AgentProblem {
   if (state.trouble) return { ...state.trouble, reason: `${state.trouble.reason}; it ended with ${describeExit(exit)}` }
-  if (!state.understoodAny && exit.code === 127) return { class: 'not_found', reason: `the program was not found${describeStderr(exit)}` }
+  if (!state.understoodAny && exit.code === 127)
+    return { class: 'not_found', reason: `the program was not found${describeStderr(exit)}` }
   return { class: 'crash', reason: `it ended with ${describeExit(exit)} and without a result${describeStderr(exit)}` }
 }
 

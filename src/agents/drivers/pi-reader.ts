@@ -3,12 +3,13 @@ import type { Reader } from './driver.ts'
 import { classifyMessage } from './error-messages.ts'
 import { asNumber, asText, asCount, isJsonObject, type JsonObject, toJsonList, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState } from './seen.ts'
+import { createReaderState, type ReaderState } from './reader-state.ts'
 import { type ToolTracker, createToolTracker } from './tools.ts'
 import { addTokenUsage } from './usage.ts'
 
 /** `pi --mode json`. */
-export const readPi = (): Reader => createJsonReader<PiStream>({ ...createReaderState(), tools: createToolTracker() }, { translate: translatePi })
+export const readPi = (): Reader =>
+  createJsonReader<PiStream>({ ...createReaderState(), tools: createToolTracker() }, { translate: translatePi })
 
 type PiStream = ReaderState & { readonly tools: ToolTracker }
 
@@ -21,7 +22,13 @@ function translatePi(stream: PiStream, entry: JsonObject): AgentEvent[] {
     case 'tool_execution_start':
       return [stream.tools.start({ id: readPiToolId(entry), name: asText(entry['toolName']), input: entry['args'] })]
     case 'tool_execution_end':
-      return [stream.tools.end({ id: readPiToolId(entry), ok: entry['isError'] !== true, output: readPiText(entry['result']) })]
+      return [
+        stream.tools.end({
+          id: readPiToolId(entry),
+          ok: entry['isError'] !== true,
+          output: readPiText(entry['result']),
+        }),
+      ]
     case 'auto_retry_start':
       return onPiRetry(stream, entry)
     case 'agent_end':

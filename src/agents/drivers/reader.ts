@@ -3,7 +3,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import { toOutcome } from './outcome.ts'
 import type { Exit, Reader } from './driver.ts'
 import { type JsonObject, parseObject } from './json.ts'
-import type { ReaderState } from './seen.ts'
+import type { ReaderState } from './reader-state.ts'
 
 export type StreamLanguage<S> = {
   /** Translates one line of output, parsed, into events. The caller keeps a line without events as raw. */

@@ -11,7 +11,11 @@ export type ToolTracker = {
     readonly name?: string | undefined
     readonly input?: unknown
   }) => DriverToolEvent
-  readonly end: (tool: { readonly id: string; readonly ok: boolean; readonly output?: string | undefined }) => DriverToolEvent
+  readonly end: (tool: {
+    readonly id: string
+    readonly ok: boolean
+    readonly output?: string | undefined
+  }) => DriverToolEvent
 }
 
 export function createToolTracker(): ToolTracker {

@@ -13,7 +13,10 @@ const hashFile = 'mcp-token'
 const prefix = 'ralph_mcp_'
 
 /** Creates a token for an attempt: its folder, and a secret whose hash stays in that folder. */
-export function createAttemptToken(folder: string): { readonly token: string; readonly files: Readonly<Record<string, string>> } {
+export function createAttemptToken(folder: string): {
+  readonly token: string
+  readonly files: Readonly<Record<string, string>>
+} {
   const secret = randomBytes(32).toString('base64url')
   return {
     token: `${prefix}${Buffer.from(folder).toString('base64url')}.${secret}`,

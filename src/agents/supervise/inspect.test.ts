@@ -40,10 +40,13 @@ describe('the inspection of an agent program', () => {
   it('detects a login by variable, by file or by running the program', async () => {
     expect((await inspectAgent(claude, createInspector({ env: { ANTHROPIC_API_KEY: 'k' } }))).login).toBe('yes')
     expect(
-      (await inspectAgent(gemini, createInspector({ isHomeFile: (path) => path === '.gemini/oauth_creds.json' }))).login,
+      (await inspectAgent(gemini, createInspector({ isHomeFile: (path) => path === '.gemini/oauth_creds.json' })))
+        .login,
     ).toBe('yes')
     expect((await inspectAgent(gemini, createInspector())).login).toBe('unknown')
-    expect((await inspectAgent(codex, createInspector({ run: async () => ({ code: 0, stdout: '' }) }))).login).toBe('yes')
+    expect((await inspectAgent(codex, createInspector({ run: async () => ({ code: 0, stdout: '' }) }))).login).toBe(
+      'yes',
+    )
     expect((await inspectAgent(codex, createInspector({ run: async () => ({ code: null, stdout: '' }) }))).login).toBe(
       'unknown',
     )
@@ -76,7 +79,10 @@ describe('the inspection of an agent program', () => {
   })
 
   it('also works for agents behind the protocol', async () => {
-    expect(await inspectAgent(getDriver('acp:gemini'), createInspector())).toMatchObject({ way: 'acp', program: 'gemini' })
+    expect(await inspectAgent(getDriver('acp:gemini'), createInspector())).toMatchObject({
+      way: 'acp',
+      program: 'gemini',
+    })
   })
 })
 

@@ -13,7 +13,11 @@ export type ShellOptions = AttemptLocation & { readonly env: Readonly<Record<str
 /** Runs checks and `run:` hooks in the user's environment, under the same supervisor as agents. */
 export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
   async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
-    const { folder, mark, showAgain } = await claimAttemptFolder(sprintDir, request, restartStates[request.ifBegun ?? 'restart'])
+    const { folder, mark, showAgain } = await claimAttemptFolder(
+      sprintDir,
+      request,
+      restartStates[request.ifBegun ?? 'restart'],
+    )
     const tail = createOutputTail()
     const now = createActivityClock()
     let started = now()

@@ -15,10 +15,10 @@ import { claimAttemptFolder, type AttemptLocation } from './attempt.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { buildAgentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
-import { isDeclaredSandbox } from '../drivers/sandbox-message.ts'
+import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
 import type { Sandbox } from '../cells/sandbox.ts'
 import { withMcpReport } from './mcp-report.ts'
-import { createTextJoiner } from '../transcript/whole-texts.ts'
+import { createTextJoiner } from '../transcript/text-joiner.ts'
 
 /** Output limit of one attempt (DESIGN §6). */
 const defaultOutputCapBytes = 1024 ** 3
@@ -91,9 +91,13 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
 }
 
 export const programNotFound = ({ name, program }: Driver): RalphError =>
-  new RalphError('AGENT_NOT_FOUND', `agent "${name}": the program "${program}" is not ${describeSearchPlace(program)}`, {
-    hint: `install it, or choose another one with --agent or "agent:" in SPRINT.yaml`,
-  })
+  new RalphError(
+    'AGENT_NOT_FOUND',
+    `agent "${name}": the program "${program}" is not ${describeSearchPlace(program)}`,
+    {
+      hint: `install it, or choose another one with --agent or "agent:" in SPRINT.yaml`,
+    },
+  )
 
 /** A path is resolved in the project and must be executable. */
 const describeSearchPlace = (program: string): string =>
@@ -170,7 +174,8 @@ function isOverBudget(
 }
 
 /** Keep-alive lines do not count as activity: a program that prints nothing else is hanging. */
-const isKeepAlive = (line: string): boolean => /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
+const isKeepAlive = (line: string): boolean =>
+  /"type"\s*:\s*"(?:ping|keep[-_]?alive|heartbeat)"/.test(line.slice(0, 200))
 
 function trackTool(openTools: Set<string>, event: AgentEvent): void {
   if (event.kind !== 'tool') return

@@ -70,11 +70,7 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
   it('keeps lines that are not JSON, and counts other lines without an event', () => {
     const lines = ['Welcome!', '{"type":"system","subtype":"hook_started"}']
 
-    expect(shown(getDriver('claude'), lines).slice(0, 3)).toEqual([
-      '? Welcome!',
-      '',
-      '(1 line of the stream left out)',
-    ])
+    expect(shown(getDriver('claude'), lines).slice(0, 3)).toEqual(['? Welcome!', '', '(1 line of the stream left out)'])
   })
 
   it('shows plain text as it was printed', () => {
@@ -96,7 +92,9 @@ tokens:  3900 in, 128 out, 2800 read from and 0 written to the cache, $0.0187`)
   })
 
   it('contains nothing that would control a terminal', () => {
-    const text = shown(commandDriver('x'), ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J']).join('\n')
+    const text = shown(commandDriver('x'), ['red \u001B[31mtext\u001B[0m \u001B]0;title\u0007 \u0007\u009B2J']).join(
+      '\n',
+    )
 
     expect(text).not.toMatch(/(?!\n)\p{Cc}/u)
     expect(text).toContain('red text')

@@ -3,10 +3,10 @@ import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { redactDeep, type Redact } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { createEventRedactor } from '../../runtime/redacted.ts'
+import { createEventRedactor } from '../../runtime/redact-ports.ts'
 import type { Driver, Exit } from '../drivers/driver.ts'
 import { isJsonObject } from '../drivers/json.ts'
-import { createTextJoiner } from './whole-texts.ts'
+import { createTextJoiner } from './text-joiner.ts'
 
 /** Reads a recorded stream line by line, as if it were live, and redacts secrets; keeps at most one message in memory. */
 export function readTranscript(driver: Driver, redact: Redact, onEvent: (event: AgentEvent) => void) {
@@ -61,7 +61,10 @@ function renderEvent(event: AgentEvent, mostLines: number): string[] {
         `! limit${event.reason ? `: ${stripControls(event.reason)}` : ''}${event.resetsAt ? `, until ${formatTimestamp(event.resetsAt)}` : ''}`,
       ]
     case 'terminal':
-      return ['', event.ok ? '= the turn ended' : `= the turn failed: ${stripControls(event.reason ?? 'no reason given')}`]
+      return [
+        '',
+        event.ok ? '= the turn ended' : `= the turn failed: ${stripControls(event.reason ?? 'no reason given')}`,
+      ]
     case 'raw':
       return isJsonLine(event.line) ? [] : formatBlock(event.line, '? ', 1)
     case 'usage':
@@ -73,7 +76,9 @@ type TranscriptTool = Extract<AgentEvent, { kind: 'tool' }>
 type TranscriptRetry = Extract<AgentEvent, { kind: 'retry' }>
 
 function formatToolStart({ name, argument, input }: TranscriptTool, mostLines: number): string[] {
-  const title = ['>', stripControls(name ?? 'tool'), ...(argument === undefined ? [] : [stripControls(argument)])].join(' ')
+  const title = ['>', stripControls(name ?? 'tool'), ...(argument === undefined ? [] : [stripControls(argument)])].join(
+    ' ',
+  )
   return ['', title, ...renderInput(input, argument, mostLines)]
 }
 

@@ -35,7 +35,10 @@ export interface Database {
 type DatabaseHandle = Omit<Database, 'transaction' | 'aside'>
 
 /** `mustHaveRoom` rejects when the disk is too full to write. */
-export function createDatabase(opened: DatabaseHandle, assertDiskSpace: () => Promise<void> = async () => {}): Database {
+export function createDatabase(
+  opened: DatabaseHandle,
+  assertDiskSpace: () => Promise<void> = async () => {},
+): Database {
   const transaction: Database['transaction'] = async (run) => {
     await assertDiskSpace()
     return retryConflicts(() => runTransaction(opened, run))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDataFolder } from '../../../test/fleet/a-fleet.ts'
+import { createDataFolder } from '../../../test/fleet/test-fleet.ts'
 import { createEmbeddedSession } from './embedded-session.ts'
 
 let lite: PGlite

@@ -7,11 +7,11 @@ import { createPrivateFolder } from '../../platform/files/files.ts'
 import { createDatabase, withPreparedStatements, type Database } from './database.ts'
 import { createEmbeddedSession } from './embedded-session.ts'
 import { migrate } from './migrate.ts'
-import { openPglite } from './open-lite.ts'
-import { unpackTemplateDatabase } from './place-ready.ts'
-import { createDiskSpaceGuard } from './room.ts'
+import { openPglite } from './open-pglite.ts'
+import { unpackTemplateDatabase } from './template-database.ts'
+import { createDiskSpaceGuard } from './disk-space.ts'
 import { createLocalSignals, openSignals } from './signals.ts'
-import { startVacuum } from './tidy.ts'
+import { startVacuum } from './vacuum.ts'
 
 /** A local folder (one process, no setup), or a Postgres server shared by any number of replicas. */
 export type DatabasePlace = EmbeddedPlace | { readonly url: string }
@@ -48,7 +48,10 @@ export async function openDatabase(place: DatabasePlace, options: DatabaseOption
 
 const minServerVersion = 150_000
 
-async function openServer(url: string, { connections = 12, onError: onTrouble = ignoreError }: DatabaseOptions): Promise<Database> {
+async function openServer(
+  url: string,
+  { connections = 12, onError: onTrouble = ignoreError }: DatabaseOptions,
+): Promise<Database> {
   // Releases the row locks of a frozen replica before the other replicas declare it dead.
   const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
   pool.on('error', onTrouble)
@@ -79,7 +82,10 @@ const databaseUnavailable = (cause: unknown): RalphError =>
  * Postgres inside this process. It has no lock of its own, and two processes would corrupt the data, so we lock the
  * folder. It has one connection: a holder must not wait for another client, or both deadlock.
  */
-async function openEmbedded(place: EmbeddedPlace, { onError: onTrouble = ignoreError }: DatabaseOptions): Promise<Database> {
+async function openEmbedded(
+  place: EmbeddedPlace,
+  { onError: onTrouble = ignoreError }: DatabaseOptions,
+): Promise<Database> {
   const dataFolder = resolve(place.dataFolder)
   const folder = join(dataFolder, 'database')
   await createPrivateFolder(dataFolder)
@@ -90,7 +96,12 @@ async function openEmbedded(place: EmbeddedPlace, { onError: onTrouble = ignoreE
     if (place.template !== undefined) await unpackTemplateDatabase(place.template, folder)
     await createPrivateFolder(folder)
     const lite = await openPglite(folder)
-    const pool = new Pool({ user: 'postgres', database: 'postgres', stream: createEmbeddedSession(lite), ...oneConnection })
+    const pool = new Pool({
+      user: 'postgres',
+      database: 'postgres',
+      stream: createEmbeddedSession(lite),
+      ...oneConnection,
+    })
     pool.on('error', onTrouble)
     pool.on('connect', (client) => {
       client.on('error', onTrouble)
@@ -104,7 +115,13 @@ async function openEmbedded(place: EmbeddedPlace, { onError: onTrouble = ignoreE
       await lite.close()
       lock.release()
     }
-    const parts = { pool, db: drizzle(withPreparedStatements(pool)), url: placeholderUrl, signals: createLocalSignals(), close }
+    const parts = {
+      pool,
+      db: drizzle(withPreparedStatements(pool)),
+      url: placeholderUrl,
+      signals: createLocalSignals(),
+      close,
+    }
     return createDatabase({ kind: 'embedded', ...parts }, assertDiskSpace)
   } catch (error) {
     lock.release()
@@ -128,4 +145,5 @@ function lockDataFolder(path: string): FileLock {
 
 const ignoreError = () => {}
 
-const databaseErrorMessage = (cause: unknown): string => (cause instanceof Error ? cause.message || cause.name : String(cause))
+const databaseErrorMessage = (cause: unknown): string =>
+  cause instanceof Error ? cause.message || cause.name : String(cause)

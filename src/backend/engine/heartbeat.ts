@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
-import { isDatabaseUnavailable } from '../database/database-gone.ts'
-import { holdLivenessLock, holdsLivenessLock } from './life.ts'
+import { isDatabaseUnavailable } from '../database/database-unavailable.ts'
+import { holdLivenessLock, holdsLivenessLock } from './liveness-lock.ts'
 
 const heartbeatMs = 1000
 /**
@@ -31,7 +31,9 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   /** While the database is down, no replica can take over anything. */
   let isAway = false
   let beating = Promise.resolve()
-  const life = await holdLivenessLock(database.url, executorId, (error) => log('warning', `heartbeat: ${error.message}`))
+  const life = await holdLivenessLock(database.url, executorId, (error) =>
+    log('warning', `heartbeat: ${error.message}`),
+  )
   const beat = async () => {
     await database.db.execute(sql`
       insert into executor (id, last_seen) values (${executorId}, clock_timestamp())

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestDatabase, kinds, waitUntil } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase, kinds, waitUntil } from '../../../test/fleet/test-fleet.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine } from './engine.ts'
 import { listDeadExecutors } from './heartbeat.ts'
-import { holdLivenessLock } from './life.ts'
+import { holdLivenessLock } from './liveness-lock.ts'
 import { openEngine } from './open-engine.ts'
 
 describe.each(kinds)('the engine on %s', (kind) => {

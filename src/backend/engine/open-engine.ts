@@ -51,7 +51,10 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
   }
   const heart =
     database.kind === 'embedded' ? undefined : await startHeartbeat(database, { executorId, recover, onLost, log })
-  const cleaning = setInterval(() => void deleteFinishedTasks().catch((error: unknown) => log('warning', String(error))), cleanupIntervalMs)
+  const cleaning = setInterval(
+    () => void deleteFinishedTasks().catch((error: unknown) => log('warning', String(error))),
+    cleanupIntervalMs,
+  )
   cleaning.unref()
   return {
     executorId,

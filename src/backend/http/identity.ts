@@ -4,7 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { apiTokens, sessions, tickets, users } from '../database/user.ts'
 import type { Authenticator } from './app.ts'
-import type { ApiCaller } from './call.ts'
+import type { ApiCaller } from './calls/call.ts'
 
 const ticketLifetimeMs = 60_000
 /** An unused session expires earlier than a used one. */

@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import * as client from 'openid-client'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
-import { createCookie } from './credentials.ts'
+import { createCookie } from './calls/credentials.ts'
 import { hashCredential, findOrCreateUser, type UserAuthentication } from './identity.ts'
 
 export type OidcSettings = {
@@ -87,7 +87,11 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
 
 const cookieSecurity = (origin: string): string => (origin.startsWith('https:') ? '; Secure' : '')
 
-async function createOidcSession(claims: client.IDToken | undefined, settings: OidcSettings, deps: OidcDeps): Promise<string> {
+async function createOidcSession(
+  claims: client.IDToken | undefined,
+  settings: OidcSettings,
+  deps: OidcDeps,
+): Promise<string> {
   const email =
     typeof claims?.['email'] === 'string' && claims['email_verified'] !== false ? claims['email'] : undefined
   if (!claims || !isAllowedEmail(email, settings.allow)) {

@@ -41,7 +41,9 @@ function describeOperation(name: string, route: Route) {
     responses: {
       '200': {
         description: 'Done',
-        content: { [stream ? 'text/event-stream' : 'application/json']: { schema: toJsonSchema(route.response, 'input') } },
+        content: {
+          [stream ? 'text/event-stream' : 'application/json']: { schema: toJsonSchema(route.response, 'input') },
+        },
       },
       default: {
         description: 'Refused',

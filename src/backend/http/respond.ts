@@ -1,12 +1,14 @@
 import type { z } from 'zod'
 import { errorCodes, RalphError } from '../../contract/errors.ts'
 import type { ProblemDetails } from '../../contract/fleet/problem.ts'
-import { isDatabaseUnavailable } from '../database/database-gone.ts'
+import { isDatabaseUnavailable } from '../database/database-unavailable.ts'
 
 /** The only place that turns an error into a response. Unexpected errors are logged, not shown to the caller. */
 export function toProblem(error: unknown, log: (error: unknown) => void): ProblemDetails {
-  if (error instanceof BadRequest) return { ...createProblem('INVALID_REQUEST', error.message), errors: [...error.errors] }
-  if (error instanceof RalphError && error.code !== 'INTERNAL') return createProblem(error.code, error.message, error.hint)
+  if (error instanceof BadRequest)
+    return { ...createProblem('INVALID_REQUEST', error.message), errors: [...error.errors] }
+  if (error instanceof RalphError && error.code !== 'INTERNAL')
+    return createProblem(error.code, error.message, error.hint)
   log(error)
   if (isDatabaseUnavailable(error))
     return createProblem('DATABASE_UNAVAILABLE', 'the database is currently unreachable', 'retry soon')

@@ -2,7 +2,7 @@ import { certificateRequestPin, type Authority } from '../../channel/authority.t
 import { formatJoinToken, joinTokenLifeMs, generateJoinToken, hashJoinSecret } from '../../channel/join-token.ts'
 import type { JoinResponse, JoinRequest } from '../../channel/join.ts'
 import type { BackendLog } from './connection.ts'
-import type { MachineStore } from './store.ts'
+import type { MachineStore } from './machine-store.ts'
 
 export type AdmissionParts = {
   readonly store: MachineStore
@@ -21,7 +21,10 @@ type JoinTokenRequest = {
 export type IssuedJoinToken = { readonly id: string; readonly token: string; readonly expiresAt: number }
 
 /** Creates a token for one machine. Only its hash is stored. */
-export async function issueJoinToken(request: JoinTokenRequest, { store, authority, now }: AdmissionParts): Promise<IssuedJoinToken> {
+export async function issueJoinToken(
+  request: JoinTokenRequest,
+  { store, authority, now }: AdmissionParts,
+): Promise<IssuedJoinToken> {
   const token = generateJoinToken(authority.pin)
   const expiresAt = now() + joinTokenLifeMs
   await store.addToken({
@@ -40,7 +43,10 @@ export async function issueJoinToken(request: JoinTokenRequest, { store, authori
 const tokenRefusedMessage = 'the token is unknown, used or older than 15 minutes'
 
 /** Admits a machine with a valid token, once. */
-export async function admitWithToken(request: JoinRequest, { store, authority, now, log }: AdmissionParts): Promise<JoinResponse> {
+export async function admitWithToken(
+  request: JoinRequest,
+  { store, authority, now, log }: AdmissionParts,
+): Promise<JoinResponse> {
   const { id, secret, csr, name, labels, version } = request
   const keyPin = await certificateRequestPin(csr)
   const admission = await store.redeemToken({ id, hash: hashJoinSecret(secret), keyPin, name, labels, version })

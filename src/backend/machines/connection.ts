@@ -7,7 +7,7 @@ import type { ReceivedMessage } from '../../channel/session.ts'
 import type { Transport } from '../../channel/transport.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { ReportBody } from '../../contract/fleet/channel.ts'
-import type { MachineHandlers, MachineStore } from './store.ts'
+import type { MachineHandlers, MachineStore } from './machine-store.ts'
 
 export type ConnectionParts = {
   readonly store: MachineStore
@@ -95,7 +95,10 @@ export async function admitConnection(
 /**
  * A reconnecting process has the same boot ID; a newer one has a higher boot epoch. Anything else is a copy of the key.
  */
-const isStaleBoot = (hello: Hello, known: { readonly bootEpoch: number; readonly bootId: string | undefined }): boolean =>
+const isStaleBoot = (
+  hello: Hello,
+  known: { readonly bootEpoch: number; readonly bootId: string | undefined },
+): boolean =>
   hello.bootEpoch < known.bootEpoch || (hello.bootEpoch === known.bootEpoch && hello.bootId !== known.bootId)
 
 /** The backend's end of an admitted connection. */
@@ -137,7 +140,11 @@ export function openConnection(
 
 type ReportContext = ConnectionParts & Pick<AdmittedMachine, 'clockSkewMs'> & { readonly isReconciled: boolean }
 
-async function answerReport(machineId: string, { type, body }: ReceivedMessage, parts: ReportContext): Promise<unknown> {
+async function answerReport(
+  machineId: string,
+  { type, body }: ReceivedMessage,
+  parts: ReportContext,
+): Promise<unknown> {
   if (!isReportType(type))
     throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   switch (type) {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase } from '../../../test/fleet/test-fleet.ts'
 import type { Database } from '../database/database.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
 import { createDatabaseStore } from './database-store.ts'
-import type { MachineStore } from './store.ts'
+import type { MachineStore } from './machine-store.ts'
 
 describe('the database store of a line', () => {
   let database: Database
@@ -13,7 +13,12 @@ describe('the database store of a line', () => {
   let now = 1000
   beforeAll(async () => {
     database = await createTestDatabase('postgres')
-    store = createDatabaseStore(database, { now: () => now, newId: randomUUID, replicaId: () => 'us', onChange: async () => {} })
+    store = createDatabaseStore(database, {
+      now: () => now,
+      newId: randomUUID,
+      replicaId: () => 'us',
+      onChange: async () => {},
+    })
   }, 120_000)
 
   const aMachine = async (): Promise<string> => {

@@ -4,7 +4,7 @@ import type { RequestBody, RequestType } from '../../contract/fleet/channel.ts'
 import { equalsAny } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { joinTokens, machineOutbox, machines } from '../database/machine.ts'
-import type { Admission, MachineStore, TokenRedemption } from './store.ts'
+import type { Admission, MachineStore, TokenRedemption } from './machine-store.ts'
 
 export type MachineStoreOptions = {
   readonly now: () => number

@@ -22,7 +22,7 @@ import { dialBackend } from '../../channel/web-socket.ts'
 import { issueJoinToken } from './admission.ts'
 import type { BackendLog } from './connection.ts'
 import { listenForMachines, type MachineListener } from './listener.ts'
-import { openMachineLines, type MachineLines } from './machines.ts'
+import { openMachineLines, type MachineLines } from './machine-lines.ts'
 
 const host = '127.0.0.1'
 const hour = 3_600_000
@@ -37,12 +37,12 @@ let listener: MachineListener
 beforeAll(async () => {
   authority = await createAuthorities()
   const handlers = {
-    takeMessage: memory.take,
-    takeInventory: async () => ({ success: true as const, stored: {} }),
-    noteInventory: async () => ({ success: true as const, stored: {} }),
-    takeEvents: async () => ({ success: true as const, stored: 0 }),
-    reachable: () => {},
-    seen: () => {},
+    handleMessage: memory.take,
+    reconcileInventory: async () => ({ success: true as const, stored: {} }),
+    saveInventory: async () => ({ success: true as const, stored: {} }),
+    saveEvents: async () => ({ success: true as const, stored: 0 }),
+    onReachable: () => {},
+    onSeen: () => {},
   }
   const parts = { store: memory.store, authority, now: Date.now, log }
   machines = openMachineLines({ ...parts, handlers, version: '0.1.0', lookEveryMs: 50 })
@@ -185,9 +185,13 @@ describe('the port for machines', () => {
 
   it('speaks its own version with a newer machine that still supports it, and ignores unknown messages', async () => {
     const id = memory.add('newer')
-    const { line, received } = await connectMachine(id, { speaks: { oldest: 1, newest: 2 }, version: '0.2.0' }, async () => {
-      throw new RalphError('VERSION_UNKNOWN', 'no longer')
-    })
+    const { line, received } = await connectMachine(
+      id,
+      { speaks: { oldest: 1, newest: 2 }, version: '0.2.0' },
+      async () => {
+        throw new RalphError('VERSION_UNKNOWN', 'no longer')
+      },
+    )
     const wire: { inventory: object } = JSON.parse(
       JSON.stringify(encodeReport('inventory', { inventory: createInventory })),
     )
@@ -203,7 +207,12 @@ describe('the port for machines', () => {
   it('is refused by a machine that trusts another authority', async () => {
     const id = memory.add('c')
     const { certificate } = await createAuthorities()
-    const tried = dialBackend({ host, port: listener.port, credentials: await credentialsFor(id), authorities: certificate })
+    const tried = dialBackend({
+      host,
+      port: listener.port,
+      credentials: await credentialsFor(id),
+      authorities: certificate,
+    })
     await expect(tried).rejects.toThrow(/certificate/)
   })
 })

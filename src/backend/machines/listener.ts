@@ -10,7 +10,7 @@ import { JoinRequest, joinPath, type JoinResponse } from '../../channel/join.ts'
 import { linePath, webSocketLimits, createWebSocketTransport } from '../../channel/web-socket.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { admitWithToken, type AdmissionParts } from './admission.ts'
-import type { MachineLines } from './machines.ts'
+import type { MachineLines } from './machine-lines.ts'
 
 export type ListenerOptions = AdmissionParts & {
   readonly machines: MachineLines
@@ -48,7 +48,10 @@ export async function listenForMachines(options: ListenerOptions): Promise<Machi
   server.requestTimeout = 20_000
   server.on('upgrade', createUpgradeHandler(options))
   server.on('tlsClientError', () => {})
-  const reissuing = setInterval(() => void secure().then((context) => server.setSecureContext(context)), reissueIntervalMs)
+  const reissuing = setInterval(
+    () => void secure().then((context) => server.setSecureContext(context)),
+    reissueIntervalMs,
+  )
   reissuing.unref()
   const port = await startListening(server, options)
   return {

@@ -1,6 +1,6 @@
 import { desc } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, waitUntil } from '../../../test/fleet/a-fleet.ts'
+import { createTestDatabase, waitUntil } from '../../../test/fleet/test-fleet.ts'
 import { newUuid } from '../../platform/uuid.ts'
 import type { Database } from '../database/database.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'

@@ -93,7 +93,10 @@ export async function listAgents(
     .limit(limit + 1)
   const levels = await readLevels(db, viewer, found)
   return toPage(found, limit, {
-    show: (row) => ({ ...toSharedRow(row, now), access: viewer.admin ? 'owner' : (levels.get(row.agent.id) ?? 'read') }),
+    show: (row) => ({
+      ...toSharedRow(row, now),
+      access: viewer.admin ? 'owner' : (levels.get(row.agent.id) ?? 'read'),
+    }),
     cursor: ({ agent }) => ({ at: agent.createdAt, id: agent.id }),
   })
 }
@@ -112,7 +115,11 @@ async function readLevels(db: Queries, { userId, admin }: Viewer, found: readonl
 }
 
 /** Several rows at once, for the feed. */
-export async function listSharedRows(db: Queries, ids: readonly string[], now: number): Promise<Map<string, SharedRow>> {
+export async function listSharedRows(
+  db: Queries,
+  ids: readonly string[],
+  now: number,
+): Promise<Map<string, SharedRow>> {
   if (ids.length === 0) return new Map()
   const found = await selectFleetRows(db).where(equalsAny(agents.id, ids))
   return new Map(found.map((row) => [row.agent.id, toSharedRow(row, now)]))

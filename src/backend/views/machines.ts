@@ -9,7 +9,10 @@ export const runningPrompts = sql<number>`(select count(*)::int from agent_promp
   where a.machine_id = machine.id and p.status = 'running')`
 
 export async function listMachines(db: Queries, now: number): Promise<Machine[]> {
-  const rows = await db.select({ row: machines, running: runningPrompts }).from(machines).orderBy(machines.name, machines.id)
+  const rows = await db
+    .select({ row: machines, running: runningPrompts })
+    .from(machines)
+    .orderBy(machines.name, machines.id)
   return rows.map((found) => showMachine(found.row, { running: found.running, now }))
 }
 

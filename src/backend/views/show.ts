@@ -25,7 +25,17 @@ export const showAgent = (row: AgentRow): Agent => ({
 
 export const showPrompt = (row: PromptRow): AgentPrompt => ({
   ...pick(row, ['id', 'agentId', 'prompt', 'status', 'by', 'attempt', 'position', 'createdAt']),
-  ...pickNonNull(row, ['model', 'sprintId', 'iteration', 'leaseUntil', 'error', 'answer', 'costUsd', 'startedAt', 'endedAt']),
+  ...pickNonNull(row, [
+    'model',
+    'sprintId',
+    'iteration',
+    'leaseUntil',
+    'error',
+    'answer',
+    'costUsd',
+    'startedAt',
+    'endedAt',
+  ]),
 })
 
 export const showQuestion = (row: QuestionRow, about: { agentName: string; goal: string }): SprintQuestion => ({
@@ -128,7 +138,10 @@ function pick<T extends object, const K extends keyof T>(row: T, names: readonly
 type NonNullFields<T> = { [P in keyof T]?: NonNullable<T[P]> }
 
 /** The fields that are not null. */
-function pickNonNull<T extends object, const K extends keyof T>(row: T, names: readonly K[]): NonNullFields<Pick<T, K>> {
+function pickNonNull<T extends object, const K extends keyof T>(
+  row: T,
+  names: readonly K[],
+): NonNullFields<Pick<T, K>> {
   const there = names.filter((name) => row[name] !== null && row[name] !== undefined).map((name) => [name, row[name]])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly these names, without nulls
   return Object.fromEntries(there) as NonNullFields<Pick<T, K>>

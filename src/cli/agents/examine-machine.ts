@@ -1,7 +1,7 @@
 import { inspectAgent, type Inspection } from '../../agents/supervise/inspect.ts'
 import { diskSpace } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
-import { runWithTimeout } from '../../platform/processes/short-run.ts'
+import { runWithTimeout } from '../../platform/processes/timed-run.ts'
 import { createDiskPort } from '../../storage/sprint/disk.ts'
 import { realDrivers } from './choose-agent.ts'
 import { createInspector } from './inspector.ts'
@@ -16,7 +16,12 @@ export type MachineObservation = { readonly name: string; readonly ok: boolean; 
 const oldestSupported = 22
 
 export async function examineMachine(folder: string, io: Io): Promise<MachineObservation[]> {
-  const [git, agents, sandbox, disk] = await Promise.all([examineGit(io), examineAgents(io), examineSandbox(io), examineDisk(folder)])
+  const [git, agents, sandbox, disk] = await Promise.all([
+    examineGit(io),
+    examineAgents(io),
+    examineSandbox(io),
+    examineDisk(folder),
+  ])
   return [examineNode(process.versions.node), git, ...agents, sandbox, disk]
 }
 
@@ -37,7 +42,9 @@ async function examineGit(io: Io): Promise<MachineObservation> {
 }
 
 async function examineAgents(io: Io): Promise<MachineObservation[]> {
-  const inspections = await Promise.all(realDrivers().map((driver) => inspectAgent(driver, createInspector(driver, io))))
+  const inspections = await Promise.all(
+    realDrivers().map((driver) => inspectAgent(driver, createInspector(driver, io))),
+  )
   const found = inspections.filter(({ path }) => path !== undefined)
   if (found.length > 0) return found.map(describeInspection)
   const names = inspections.map(({ name }) => name).join(', ')

@@ -4,7 +4,7 @@ import { buildAgentEnv } from '../../agents/supervise/environment.ts'
 import type { InspectionPorts } from '../../agents/supervise/inspect.ts'
 import { isFile } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
-import { runWithTimeout } from '../../platform/processes/short-run.ts'
+import { runWithTimeout } from '../../platform/processes/timed-run.ts'
 import type { Io } from '../io/io.ts'
 
 const timeoutMs = 15_000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compileTest } from '../../../test/support/compiling.ts'
+import { compileTest } from '../../../test/support/compile.ts'
 import { knownAgents } from './known-agents.ts'
 
 const isKnown = (agent: string) =>

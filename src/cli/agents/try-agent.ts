@@ -3,7 +3,7 @@ import type { Driver } from '../../agents/drivers/driver.ts'
 import { superviseAgent } from '../../agents/supervise/supervisor.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { createFolder, createTemporaryFolder, realPath, removeFolder } from '../../platform/files/files.ts'
-import { redactAgent } from '../../runtime/redacted.ts'
+import { redactAgent } from '../../runtime/redact-ports.ts'
 import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 import type { Io } from '../io/io.ts'
 import { resolveProtection } from './protection.ts'
@@ -36,7 +36,14 @@ export async function tryAgent(driver: Driver, model: string | undefined, io: Io
   const stop = abortOnSignal()
   const started = performance.now()
   try {
-    const request = { attempt: '1-1', transcript: 'try.jsonl', prompt: trialPrompt, timeouts: trialTimeouts, budget: {}, onEvent: () => {} }
+    const request = {
+      attempt: '1-1',
+      transcript: 'try.jsonl',
+      prompt: trialPrompt,
+      timeouts: trialTimeouts,
+      budget: {},
+      onEvent: () => {},
+    }
     const outcome = await agent.run(request, stop.signal)
     const answered = outcome.status === 'ok' && outcome.text.trim() !== ''
     if (answered) await removeFolder(folder)

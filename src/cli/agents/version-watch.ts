@@ -24,7 +24,9 @@ export function watchVersions(
     if (text !== undefined && !stopped.signal.aborted) show({ type: 'note', level: 'warning', text })
   }
   if (first.about && !first.about.reportsVersion) {
-    void readAgentVersion(first, createInspector(first, io, stopped.signal)).then((version) => version && judge(first, version))
+    void readAgentVersion(first, createInspector(first, io, stopped.signal)).then(
+      (version) => version && judge(first, version),
+    )
   }
   return {
     observe: (event) => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { RalphError } from '../../contract/errors.ts'
 import type { SprintEvent } from '../../contract/events.ts'
-import { formatAnnotation, annotateEvent, annotateDiagnostic, annotateError, escapeWorkflowCommand } from './annotation.ts'
+import {
+  formatAnnotation,
+  annotateEvent,
+  annotateDiagnostic,
+  annotateError,
+  escapeWorkflowCommand,
+} from './annotation.ts'
 
 describe('an annotation', () => {
   it('escapes characters that would end it or start another command', () => {

@@ -30,7 +30,9 @@ export function annotateEvent(event: SprintEvent): string | undefined {
   if (event.type === 'question-asked')
     return formatAnnotation('error', formatQuestion(event), { title: `A human is needed: ${toOneLine(event.reason)}` })
   const trouble = describeTrouble(event)
-  return trouble && formatAnnotation('warning', trouble.text, { title: `Iteration ${trouble.iteration}: ${trouble.what}` })
+  return (
+    trouble && formatAnnotation('warning', trouble.text, { title: `Iteration ${trouble.iteration}: ${trouble.what}` })
+  )
 }
 
 /** A failure along the way; the sprint continues. */
@@ -92,9 +94,14 @@ export const annotateDiagnostic = ({ severity, code, message, hint, place }: Dia
   })
 
 export const annotateError = ({ code, message, hint, place }: RalphError): string =>
-  formatAnnotation('error', `${place ? `${formatPlace(place)}: ` : ''}${message}${hint === undefined ? '' : ` (${hint})`}`, {
-    title: code,
-  })
+  formatAnnotation(
+    'error',
+    `${place ? `${formatPlace(place)}: ` : ''}${message}${hint === undefined ? '' : ` (${hint})`}`,
+    {
+      title: code,
+    },
+  )
 
 /** Neutralizes a line of foreign text so that GitHub Actions does not read it as a workflow command. */
-export const escapeWorkflowCommand = (text: string): string => text.replaceAll(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '# #[')
+export const escapeWorkflowCommand = (text: string): string =>
+  text.replaceAll(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '# #[')

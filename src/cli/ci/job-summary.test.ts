@@ -24,7 +24,12 @@ it('shows the final status, the totals, and every iteration', () => {
     stats: { currentIteration: 2, completedSteps: 1, totalSteps: 3, costUsd: 1, activeMs: 180_000 },
     iterations: [
       createIteration({ verdict: 'refused', summary: 'tried', checks: [{ name: 'npm test', passed: false }] }),
-      createIteration({ number: 2, verdict: 'accepted', agent: 'claude', checks: [{ name: 'npm test', passed: true }] }),
+      createIteration({
+        number: 2,
+        verdict: 'accepted',
+        agent: 'claude',
+        checks: [{ name: 'npm test', passed: true }],
+      }),
     ],
   })
 

@@ -68,7 +68,7 @@ agents-server, and its next start reattaches to them.`,
 })
 
 async function joinBackendFromCli(token: string, values: AgentsServerFlags, io: Io): Promise<number> {
-  const { joinBackend } = await import('../../agents-server/remote.ts')
+  const { joinBackend } = await import('../../agents-server/remote-agents-server.ts')
   const settings = readMachineSettings(values, io)
   const { machineId, backend } = await joinBackend({
     home: ralphHome(io),
@@ -86,7 +86,7 @@ async function joinBackendFromCli(token: string, values: AgentsServerFlags, io: 
 }
 
 async function runAgentsServer(values: AgentsServerFlags, io: Io): Promise<number> {
-  const { startRemoteAgentsServer } = await import('../../agents-server/remote.ts')
+  const { startRemoteAgentsServer } = await import('../../agents-server/remote-agents-server.ts')
   const log = createAgentsServerLog(values.json === true, io)
   const program = { version: packageVersion(), installedVersion }
   const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...program, log })

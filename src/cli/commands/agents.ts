@@ -50,11 +50,15 @@ export const agents = defineCommand({
 
 async function printAgents(json: boolean, io: Io): Promise<number> {
   const found = await Promise.all(
-    realDrivers().map(async (driver) => ({ driver, inspection: await inspectAgent(driver, createInspector(driver, io)) })),
+    realDrivers().map(async (driver) => ({
+      driver,
+      inspection: await inspectAgent(driver, createInspector(driver, io)),
+    })),
   )
   if (json) io.print(JSON.stringify(found.map(inspectionJson)))
   else
-    for (const line of [...agentTableLines(found, io), `sandbox: ${capabilityText(await detectSandbox(io))}`]) io.print(line)
+    for (const line of [...agentTableLines(found, io), `sandbox: ${capabilityText(await detectSandbox(io))}`])
+      io.print(line)
   return 0
 }
 

@@ -22,7 +22,11 @@ export const diff = defineCommand({
     const progress = await requireProgress(sprintDir, io)
     const number = parsePositiveNumber(iteration, 'diff: [iteration]')
     const range = { from: number === undefined ? 0 : number - 1, to: number ?? progress.stats.currentIteration }
-    const text = await diffIterations(resolveSprintWorkspace(sprintDir, progress, io), range, values.stat === true ? ['--stat'] : [])
+    const text = await diffIterations(
+      resolveSprintWorkspace(sprintDir, progress, io),
+      range,
+      values.stat === true ? ['--stat'] : [],
+    )
     if (values.json === true) io.print(JSON.stringify({ ...range, diff: text }))
     else io.print(text === '' ? 'no changes' : text)
     return 0

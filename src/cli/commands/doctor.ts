@@ -50,7 +50,10 @@ async function examineSprintFolder(sprintDir: string): Promise<SprintDiagnosis> 
   return { sprintDir, examined: found, progress, findings: [...found.fileFindings, ...findings] }
 }
 
-const sprintJson = ({ sprintDir, examined: { owner, entries, segments }, progress, findings }: SprintDiagnosis, io: Io) => ({
+const sprintJson = (
+  { sprintDir, examined: { owner, entries, segments }, progress, findings }: SprintDiagnosis,
+  io: Io,
+) => ({
   folder: displayPath(sprintDir, io),
   running: owner ?? null,
   records: entries.length,
@@ -75,7 +78,10 @@ function doctorLines(
   ]
 }
 
-function sprintLines({ sprintDir, examined: { owner, entries }, progress, findings }: SprintDiagnosis, io: Io): string[] {
+function sprintLines(
+  { sprintDir, examined: { owner, entries }, progress, findings }: SprintDiagnosis,
+  io: Io,
+): string[] {
   const { bold, green, red, yellow, dim } = createPaint(io.color)
   const runs = entries.filter(({ kind }) => kind === 'run').length
   const isBroken = findings.some(({ level }) => level === 'broken')

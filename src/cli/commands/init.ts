@@ -1,7 +1,13 @@
 import { basename, extname, join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
-import { exists, createFolder, readTextIfExists, readTextSyncIfExists, writeNewFile } from '../../platform/files/files.ts'
+import {
+  exists,
+  createFolder,
+  readTextIfExists,
+  readTextSyncIfExists,
+  writeNewFile,
+} from '../../platform/files/files.ts'
 import { detectChecks } from '../../runtime/detect-checks.ts'
 import { sprintPath } from '../../storage/state/sprint-folder.ts'
 import { assetPath } from '../assets.ts'

@@ -111,7 +111,12 @@ const isIterationOver = async (sprintDir: string, iteration: number, io: Io): Pr
 type AttemptReading = LogsFlags & { readonly isOver: () => Promise<boolean> }
 
 /** Reads to the end of the file; when following, until the attempt ends. */
-async function showAttempt(attempt: RecordedAttempt, progress: Progress, options: AttemptReading, io: Io): Promise<void> {
+async function showAttempt(
+  attempt: RecordedAttempt,
+  progress: Progress,
+  options: AttemptReading,
+  io: Io,
+): Promise<void> {
   const agent = findIterationAgent(progress, attempt.iteration)
   const printer = options.json === true ? jsonPrinter(attempt, io) : textPrinter(attempt, agent, io)
   const isAll = options.tool === undefined && options.errors !== true

@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
 import { defineCommand } from '../io/command.ts'
-import { createBackendClient } from '../serve/served.ts'
+import { createBackendClient } from '../serve/running-backend.ts'
 
 const verbs = ['token', 'list', 'approve', 'cordon', 'drain', 'free', 'update', 'revoke'] as const
 type MachineVerb = (typeof verbs)[number]
@@ -56,13 +56,18 @@ type MachineRequest = {
 
 type MachineResult = { readonly json: unknown; readonly text: string }
 
-async function runMachineVerb(verb: MachineVerb, which: string | undefined, { client, wanted, version }: MachineRequest): Promise<MachineResult> {
+async function runMachineVerb(
+  verb: MachineVerb,
+  which: string | undefined,
+  { client, wanted, version }: MachineRequest,
+): Promise<MachineResult> {
   if (verb === 'token') {
     const token = await client.makeJoinToken(wanted)
     return { json: token, text: `Run this on the machine within 15 minutes:\n\n  ${token.command}\n` }
   }
   const { items } = await client.listMachines({})
-  if (verb === 'list') return { json: items, text: items.map(formatMachineRow).join('\n') || 'no machine has joined yet' }
+  if (verb === 'list')
+    return { json: items, text: items.map(formatMachineRow).join('\n') || 'no machine has joined yet' }
   const { id: machineId, name } = findMachineByName(items, which)
   if (verb === 'revoke') return { json: await client.revokeMachine({ machineId }), text: `${name} is revoked` }
   if (verb === 'update') {
@@ -83,7 +88,18 @@ function findMachineByName(machines: readonly Machine[], which: string | undefin
   throw new RalphError('NO_MACHINE', why, { hint: 'ralph machine list' })
 }
 
-function formatMachineRow({ id, name, status, local, reachable, lastSeenAt, running, slots, alarm, version }: Machine): string {
+function formatMachineRow({
+  id,
+  name,
+  status,
+  local,
+  reachable,
+  lastSeenAt,
+  running,
+  slots,
+  alarm,
+  version,
+}: Machine): string {
   const place = local ? 'this computer' : id
   const seen = reachable
     ? 'connected'

@@ -2,7 +2,7 @@ import { resolveAttemptToken, tokenVariable } from '../../agents/supervise/attem
 import { packageVersion } from '../assets.ts'
 import { defineCommand } from '../io/command.ts'
 import { createAgentTools } from '../mcp/agent-tools.ts'
-import { createUserTools } from '../mcp/person-tools.ts'
+import { createUserTools } from '../mcp/user-tools.ts'
 
 export const mcp = defineCommand({
   name: 'mcp',

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestIo } from '../../../test/support/test-io.ts'
 import { after, buildProgress, noon, type Play, reports, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
@@ -28,7 +28,10 @@ async function createFinishedSprint() {
   writeFileSync(join(project, 'new.txt'), 'a < b\n')
   const commit = await workspace.checkpoint(1, 'one')
   const first = progress
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore(
+    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
+    async (known) => known ?? first,
+  )
   const made: Play = { type: 'checkpoint-made', at: noon, iteration: 1, commit }
   for (const play of [started(), reports({ status: 'goal-complete' }), made]) {
     const fact = typeof play === 'function' ? play(progress) : play
@@ -92,6 +95,8 @@ describe('ralph report', () => {
   })
 
   it('refuses a sprint that has not been compiled', async () => {
-    await expect(report.run([createTestFolder()], createTestIo().io)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
+    await expect(report.run([createTestFolder()], createTestIo().io)).rejects.toMatchObject({
+      code: 'PROGRESS_NOT_FOUND',
+    })
   })
 })

@@ -112,7 +112,11 @@ async function gatherReportData(
 }
 
 /** Without git, or without checkpoints, there are no diffs; the report shows everything else. */
-async function readIterationDiffs(sprintDir: string, { progress, iterations }: SprintHistory, io: Io): Promise<Map<number, string>> {
+async function readIterationDiffs(
+  sprintDir: string,
+  { progress, iterations }: SprintHistory,
+  io: Io,
+): Promise<Map<number, string>> {
   const diffs = new Map<number, string>()
   const redact = createSprintRedactor(sprintDir, io)
   const changed = iterations.filter(({ checkpoint }) => checkpoint !== undefined).slice(-bounds.iterations)

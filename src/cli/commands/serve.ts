@@ -1,5 +1,5 @@
 import { defineCommand } from '../io/command.ts'
-import { createBackendClient } from '../serve/served.ts'
+import { createBackendClient } from '../serve/running-backend.ts'
 import { parseServeSettings } from '../serve/settings.ts'
 
 export const serve = defineCommand({

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestIo } from '../../../test/support/test-io.ts'
 import {
   after,
   buildProgress,
@@ -23,7 +23,10 @@ import { status } from './status.ts'
 /** Creates a sprint in this folder, applies these facts, and closes it. Returns its final progress. */
 async function createSprintWithFacts(dir: string, first: Progress, ...plays: readonly Play[]): Promise<Progress> {
   mkdirSync(dir, { recursive: true })
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore(
+    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
+    async (known) => known ?? first,
+  )
   let progress = first
   for (const play of plays) {
     const fact = typeof play === 'function' ? play(progress) : play
@@ -45,7 +48,12 @@ describe('ralph status', () => {
   it('shows all sprints as a table that fits the terminal', async () => {
     const cwd = createTestFolder()
     const dir = (name: string) => join(cwd, '.claude', 'sprints', name)
-    await createSprintWithFacts(dir('a'), buildProgress({ goal: 'Build login '.repeat(20) }), started(), proceedCosting(0.5))
+    await createSprintWithFacts(
+      dir('a'),
+      buildProgress({ goal: 'Build login '.repeat(20) }),
+      started(),
+      proceedCosting(0.5),
+    )
     await createSprintWithFacts(dir('b'), buildProgress({ goal: '認証システムを構築する', limits: { iterations: 40 } }))
     mkdirSync(dir('c'))
     mkdirSync(dir('d'))
@@ -66,7 +74,13 @@ describe('ralph status', () => {
   it.each([30, 40, 60, 80, 200])('prints no line wider than %i columns', async (columns) => {
     const cwd = createTestFolder()
     const dir = join(cwd, '.claude', 'sprints', '2026-11-15_a')
-    await createSprintWithFacts(dir, buildProgress({ goal: '認証 👩‍💻'.repeat(50) }), started(), proceedCosting(0.5), proceedCosting(1))
+    await createSprintWithFacts(
+      dir,
+      buildProgress({ goal: '認証 👩‍💻'.repeat(50) }),
+      started(),
+      proceedCosting(0.5),
+      proceedCosting(1),
+    )
     const { io, printed } = createTestIo({ cwd, columns: () => columns })
 
     await status.run([], io)
@@ -83,7 +97,13 @@ describe('ralph status', () => {
 
   it('shows a receipt for each of the last iterations', async () => {
     const dir = createTestFolder()
-    await createSprintWithFacts(dir, buildProgress(), started({ agents: ['claude'] }), proceedCosting(0.25), proceedCosting())
+    await createSprintWithFacts(
+      dir,
+      buildProgress(),
+      started({ agents: ['claude'] }),
+      proceedCosting(0.25),
+      proceedCosting(),
+    )
     const { io, printed } = createTestIo({ columns: () => 140 })
 
     await status.run([dir], io)
@@ -104,7 +124,12 @@ describe('ralph status', () => {
   it('shows history with --all that PROGRESS.yaml has dropped', async () => {
     const dir = createTestFolder()
     const count = historyLimits.iterations + 20
-    const progress = await createSprintWithFacts(dir, buildProgress(), started(), ...Array.from({ length: count }, () => proceedCosting(0.01)))
+    const progress = await createSprintWithFacts(
+      dir,
+      buildProgress(),
+      started(),
+      ...Array.from({ length: count }, () => proceedCosting(0.01)),
+    )
     const { io, printed } = createTestIo()
 
     await status.run([dir, '--all', '--json'], io)

@@ -49,7 +49,8 @@ async function showAll(json: boolean, io: Io): Promise<void> {
   if (json) return io.print(JSON.stringify(sprints.map((sprint) => encodeSprint(sprint, io))))
   if (sprints.length === 0) return io.print('no sprints yet; create one with: ralph init, or ralph run --goal "…"')
   const rows = sprints.map((sprint) => sprintOverviewRow(sprint, io.now()))
-  for (const line of tableLines(overviewColumns, rows, { width: io.columns(), paint: createPaint(io.color) })) io.print(line)
+  for (const line of tableLines(overviewColumns, rows, { width: io.columns(), paint: createPaint(io.color) }))
+    io.print(line)
 }
 
 async function sprintFolders(io: Io): Promise<string[]> {

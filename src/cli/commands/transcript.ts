@@ -7,7 +7,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { findNearestWord } from '../../contract/nearest.ts'
 import { attemptFiles, readEndReason, readExitCode } from '../../platform/processes/attempt-folder.ts'
 import { exists, isFolder, readTextSyncIfExists, realPath } from '../../platform/files/files.ts'
-import { readFileLines, readModifiedAt } from '../../platform/files/recorded-file.ts'
+import { readFileLines, readModifiedAt } from '../../platform/files/line-reader.ts'
 import { defineCommand } from '../io/command.ts'
 import { encodeOutcome } from '../io/outcome-json.ts'
 import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
@@ -40,7 +40,11 @@ export const transcript = defineCommand({
     const said = values.exit === undefined ? undefined : parseExit(values.exit)
     const file = assertReadableFile(resolve(io.cwd, given), given)
     const printer = transcriptPrinter(io.print)
-    const reading = readTranscript(driver, createProjectRedactor(io.cwd, io.env)(), values.json === true ? ignoreEvent : printer.event)
+    const reading = readTranscript(
+      driver,
+      createProjectRedactor(io.cwd, io.env)(),
+      values.json === true ? ignoreEvent : printer.event,
+    )
     await readFileLines(file, reading.line)
     const outcome = reading.end({ ...readNotedExit(file), ...said })
     if (values.json === true) io.print(JSON.stringify(encodeOutcome(outcome)))

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestIo } from '../../../test/support/test-io.ts'
 import { after, buildProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
@@ -10,7 +10,10 @@ async function createOwnedSprint() {
   const dir = createTestFolder()
   let progress = buildProgress({ goal: 'Build login' })
   const first = progress
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore(
+    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
+    async (known) => known ?? first,
+  )
   onTestFinished(() => opened?.store.close().catch(() => {}))
   const play = async (...plays: readonly Play[]) => {
     for (const one of plays) {

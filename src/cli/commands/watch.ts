@@ -77,7 +77,9 @@ async function watchRunningSprint({ sprintDir, json, plain, ...loaded }: WatchCo
     progress = watched.progress
     stopKeys?.()
     view.close()
-    return watched.owner === 'gone' ? reportWatchEnd(progress, sprintDir, json === true, io) : reportWatchExit(sprintDir, json === true, io)
+    return watched.owner === 'gone'
+      ? reportWatchEnd(progress, sprintDir, json === true, io)
+      : reportWatchExit(sprintDir, json === true, io)
   } finally {
     stopKeys?.()
     view.close()

@@ -27,7 +27,10 @@ export type InterviewAnswers = Pick<KnownAnswers, 'goal' | 'checks' | 'agent' | 
 /**
  * Asks for missing values, one question at a time; Enter accepts the default. Returns undefined if the user cancelled.
  */
-export async function runInterview(known: KnownAnswers, { ask, say }: Interview): Promise<InterviewAnswers | undefined> {
+export async function runInterview(
+  known: KnownAnswers,
+  { ask, say }: Interview,
+): Promise<InterviewAnswers | undefined> {
   try {
     const to = { ask: orCancel(ask), say }
     const goal = known.goal ?? (await askGoal(to))
@@ -94,7 +97,10 @@ const limitQuestions = [
   },
 ] as const
 
-async function askLimits({ limits, defaultLimits: usualLimits }: KnownAnswers, { ask, say }: InterviewIo): Promise<LimitInputs> {
+async function askLimits(
+  { limits, defaultLimits: usualLimits }: KnownAnswers,
+  { ask, say }: InterviewIo,
+): Promise<LimitInputs> {
   const answers: Record<string, string | undefined> = { ...limits }
   let isFirst = true
   for (const { name, question, isValid } of limitQuestions) {

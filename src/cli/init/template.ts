@@ -40,13 +40,17 @@ type TemplateValues = Omit<SprintInputs, 'goal'> & {
 }
 
 /** Fills a template with the given values. Works on lines, so that every comment stays in place. */
-export function fillSprintTemplate(text: string, { goal, steps = [], agent, checks, limits = {} }: TemplateValues): string {
+export function fillSprintTemplate(
+  text: string,
+  { goal, steps = [], agent, checks, limits = {} }: TemplateValues,
+): string {
   const filled = [
     (yaml: string) => yaml.replace(/^.*\n/, () => `${schemaLine()}\n`),
     (yaml: string) => (goal === undefined ? yaml : yaml.replace(/^ {2}<.*>$/m, () => indented(goal))),
     (yaml: string) => (steps.length === 0 ? yaml : withSteps(yaml, steps)),
     (yaml: string) => withChecks(yaml, checks),
-    (yaml: string) => (agent === undefined ? yaml : yaml.replace(/^# agent: .*$/m, () => `agent: ${yamlScalar(agent)}`)),
+    (yaml: string) =>
+      agent === undefined ? yaml : yaml.replace(/^# agent: .*$/m, () => `agent: ${yamlScalar(agent)}`),
     (yaml: string) =>
       Object.entries(limits).reduce(
         (lines, [name, value]) =>

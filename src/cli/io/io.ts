@@ -16,7 +16,8 @@ export interface Io {
 }
 
 /** Output for programs is printed unchanged. */
-const sanitizeForTerminal = (text: string, { isTTY }: { readonly isTTY?: boolean }): string => (isTTY ? stripControlSequences(text) : text)
+const sanitizeForTerminal = (text: string, { isTTY }: { readonly isTTY?: boolean }): string =>
+  isTTY ? stripControlSequences(text) : text
 
 export const processIo: Io = {
   print: (text) => void process.stdout.write(`${sanitizeForTerminal(text, process.stdout)}\n`),

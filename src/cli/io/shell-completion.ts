@@ -96,11 +96,17 @@ function zshScript({ commands, agents }: CompletionTable): string {
   }
   const optionSpec = ([name, option]: readonly [string, CommandOption]) =>
     listFlags(name, option).map((flag) => {
-      const takes = takesValue(option) ? `:${escapeZshSpec(option.value ?? 'VALUE')}:${actions[valueCompletionKind(name, option)]}` : ''
-      return shellQuoted(`${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${escapeZshSpec(option.description)}]${takes}`)
+      const takes = takesValue(option)
+        ? `:${escapeZshSpec(option.value ?? 'VALUE')}:${actions[valueCompletionKind(name, option)]}`
+        : ''
+      return shellQuoted(
+        `${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${escapeZshSpec(option.description)}]${takes}`,
+      )
     })
   const cases = commands.map((about) => {
-    const rest = shellQuoted(`*:${escapeZshSpec(about.arguments?.[0] ?? 'argument')}:${actions[argumentCompletionKind(about)]}`)
+    const rest = shellQuoted(
+      `*:${escapeZshSpec(about.arguments?.[0] ?? 'argument')}:${actions[argumentCompletionKind(about)]}`,
+    )
     const specs = [...Object.entries(about.options).flatMap(optionSpec), ...(about.arguments ? [rest] : [])]
     return `    ${about.name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`
   })

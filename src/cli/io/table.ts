@@ -15,7 +15,11 @@ const gap = '  '
 const minLastColumnWidth = 12
 
 /** Formats rows under their titles, none wider than the terminal. The last column takes the remaining width. */
-export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[], look: TableLook): string[] {
+export function tableLines(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  look: TableLook,
+): string[] {
   const cells = rows.map((row) => row.map((cell) => toOneLine(cell)))
   const kept = selectColumns(columns, cells, look.width)
   const widths = kept.map((index) => widthAt(columns, cells, index))
@@ -24,7 +28,8 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
       .map((index, place) => {
         const text = texts[index] ?? ''
         const width = widths[place] ?? 0
-        if (place === kept.length - 1) return fitText(text, look.width - sumWidths(widths.slice(0, -1)) - gap.length * place)
+        if (place === kept.length - 1)
+          return fitText(text, look.width - sumWidths(widths.slice(0, -1)) - gap.length * place)
         return columns[index]?.align === 'right' ? ' '.repeat(width - measureWidth(text)) + text : padTo(text, width)
       })
       .join(gap)
@@ -38,7 +43,11 @@ const widthAt = (columns: readonly TableColumn[], cells: readonly (readonly stri
 const sumWidths = (numbers: readonly number[]): number => numbers.reduce((so, number) => so + number, 0)
 
 /** Selects the columns that fit. */
-function selectColumns(columns: readonly TableColumn[], cells: readonly (readonly string[])[], width: number): number[] {
+function selectColumns(
+  columns: readonly TableColumn[],
+  cells: readonly (readonly string[])[],
+  width: number,
+): number[] {
   const order = columns
     .map(({ drop = 0 }, index) => ({ drop, index }))
     .filter(({ drop }) => drop > 0)

@@ -54,7 +54,11 @@ function counterLine({ progress, agent, waitingUntil = 0 }: LiveViewState, { pai
 }
 
 /** The duration of the current iteration, and the median of the earlier ones. */
-function describeDuration({ startedAt, mode }: LiveIteration, iterations: readonly IterationRecord[], now: number): string {
+function describeDuration(
+  { startedAt, mode }: LiveIteration,
+  iterations: readonly IterationRecord[],
+  now: number,
+): string {
   const before = iterations.filter((record) => record.mode === mode).map((record) => record.endedAt - record.startedAt)
   const median = before.toSorted((a, b) => a - b)[Math.floor(before.length / 2)]
   return `${formatClock(now - startedAt)}${before.length < 2 || median === undefined ? '' : ` (usually ${formatClock(median)})`}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestIo } from '../../../test/support/test-io.ts'
 import { buildProgress, noon } from '../../../test/support/builders.ts'
 import { createLiveView, repaintLines } from './live-view.ts'
 
@@ -19,7 +19,11 @@ describe('the live view on a terminal', () => {
   it('redraws on an empty screen when the size changes, and restores the cursor at the end', () => {
     let columns = 100
     const { io, printed } = createTestIo({ columns: () => columns })
-    const view = createLiveView(io, { progress: () => buildProgress({ status: 'in-progress' }), agent: 'claude', project: '/p' })
+    const view = createLiveView(io, {
+      progress: () => buildProgress({ status: 'in-progress' }),
+      agent: 'claude',
+      project: '/p',
+    })
     columns = 60
     view.footer('told')
     const resized = printed.at(-1) ?? ''

@@ -33,7 +33,12 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
   const draw = (which: 'next' | 'last' = 'next') => {
     const size = { columns: Math.max(20, io.columns()), rows: Math.max(6, io.rows()) }
     const current = { ...state, progress: progress() }
-    const lines = renderLiveScreen(which === 'last' ? withoutActivity(current) : current, { paint, size, now: io.now(), project })
+    const lines = renderLiveScreen(which === 'last' ? withoutActivity(current) : current, {
+      paint,
+      size,
+      now: io.now(),
+      project,
+    })
     const shown = below === '' ? lines : [...lines.slice(0, size.rows - 2), fitText(below, size.columns)]
     // A terminal that gets narrower rewraps the lines on it, so their positions are unknown.
     const isResized = drawn.length > 0 && (size.columns !== drawnIn.columns || size.rows !== drawnIn.rows)

@@ -5,7 +5,11 @@ import type { LiveViewState } from './live-state.ts'
 import { fitPainted } from '../io/width.ts'
 
 /** Recent events in the words of the plain view, newest at the bottom. */
-export function logLines({ log, progress }: LiveViewState, { paint, project }: DrawContext, { rows, width }: ScreenBox): string[] {
+export function logLines(
+  { log, progress }: LiveViewState,
+  { paint, project }: DrawContext,
+  { rows, width }: ScreenBox,
+): string[] {
   const steps = (id: string) => progress.dynamicSteps.find((step) => step.id === id)?.prompt
   const look = { paint, project, steps, width }
   const lines: string[] = []

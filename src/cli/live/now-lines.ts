@@ -20,11 +20,17 @@ export function nowLines(state: LiveViewState, { paint, now, project }: DrawCont
       ? [
           label(
             'now',
-            joinEnds(fitText(doing.text.replaceAll(`${project}/`, ''), room - 8), formatClock(now - doing.since), Math.min(room, 60)),
+            joinEnds(
+              fitText(doing.text.replaceAll(`${project}/`, ''), room - 8),
+              formatClock(now - doing.since),
+              Math.min(room, 60),
+            ),
           ),
         ]
       : []),
-    ...(isWaiting ? [label('waiting', fitText(`next attempt in ${formatAge(waitingUntil - now)}, at ${at}`, room))] : []),
+    ...(isWaiting
+      ? [label('waiting', fitText(`next attempt in ${formatAge(waitingUntil - now)}, at ${at}`, room))]
+      : []),
     ...(said === undefined ? [] : [label('', paint.dim(fitText(`“${said}”`, room)))]),
     ...checkLine(state, label, paint, room),
     ...hookLine(progress, label, paint, room),
@@ -43,7 +49,12 @@ function liveQuestionLines({ humanNeeded }: Progress, paint: TerminalPaint, widt
 
 type LabelLine = (name: string, text: string) => string
 
-function checkLine({ progress, checks }: LiveViewState, label: LabelLine, paint: TerminalPaint, room: number): string[] {
+function checkLine(
+  { progress, checks }: LiveViewState,
+  label: LabelLine,
+  paint: TerminalPaint,
+  room: number,
+): string[] {
   const names = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run)
   if (names.length === 0) return []
   const before = new Map((progress.baseline ?? []).map(({ name, passed }) => [name, passed]))

@@ -81,7 +81,10 @@ describe('the live view', () => {
       goal: '認証システムを構築する 👩‍💻'.repeat(20),
       sprintId: 'a-rather-long-name-for-a-sprint-that-goes-on-and-on',
     })
-    const lines = renderScreen({ ...wide, notice: '8 refused: npm test '.repeat(9), said: '日本語'.repeat(60) }, columns)
+    const lines = renderScreen(
+      { ...wide, notice: '8 refused: npm test '.repeat(9), said: '日本語'.repeat(60) },
+      columns,
+    )
 
     expect(lines.filter((line) => measureWidth(line) > columns)).toEqual([])
   })

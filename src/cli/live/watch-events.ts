@@ -13,7 +13,10 @@ export type ReplayedRecord = {
 }
 
 /** Applies one journal record to the progress; undefined if it changes nothing. */
-export function replayRecord(progress: Progress | undefined, { kind, data, at }: JournalRecord): ReplayedRecord | undefined {
+export function replayRecord(
+  progress: Progress | undefined,
+  { kind, data, at }: JournalRecord,
+): ReplayedRecord | undefined {
   if (kind === 'snapshot') return { progress: Progress.parse(data), events: [], at: Date.parse(at) }
   if (kind !== 'fact' || !progress) return undefined
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts

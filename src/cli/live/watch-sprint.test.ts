@@ -37,7 +37,10 @@ const lines = [
 async function createRunningSprint(given: Partial<Progress> = {}) {
   const dir = createTestFolder()
   const first = buildProgress({ doneWhen: [buildCheck()], ...given })
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore(
+    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
+    async (known) => known ?? first,
+  )
   if (!opened) throw new Error('not opened')
   onTestFinished(() => opened.store.close().catch(() => {}))
   let { progress } = opened
@@ -209,7 +212,14 @@ it('says in the key help that Ctrl-C only exits the watcher', () => {
   const said: string[] = []
   const nothing = () => {}
   const say = (text: string) => said.push(watcherHelp(text))
-  createKeyHandler({ pause: nothing, stop: nothing, message: nothing, transcript: nothing, diff: nothing, notify: say })('?')
+  createKeyHandler({
+    pause: nothing,
+    stop: nothing,
+    message: nothing,
+    transcript: nothing,
+    diff: nothing,
+    notify: say,
+  })('?')
 
   expect(said.join()).toMatch(/^Ctrl-C exits, the sprint continues · p pause(?!.*twice)/)
 })

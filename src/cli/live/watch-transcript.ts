@@ -6,14 +6,22 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import { exists, realPath } from '../../platform/files/files.ts'
 import { createLineSplitter } from '../../platform/files/line-splitter.ts'
-import { readModifiedAt } from '../../platform/files/recorded-file.ts'
+import { readModifiedAt } from '../../platform/files/line-reader.ts'
 import { openTail } from '../../platform/files/tail.ts'
 import { findIterationAgent } from './watch-events.ts'
 
-type FollowedTranscript = { readonly file: string; readonly read: () => Promise<void>; readonly close: () => Promise<void> }
+type FollowedTranscript = {
+  readonly file: string
+  readonly read: () => Promise<void>
+  readonly close: () => Promise<void>
+}
 
 /** Follows the output of a sprint's agents while they work. Reads only; another process owns the files. */
-export function createTranscriptWatch(sprintDir: string, redact: Redact, show: (event: SprintEvent, at: number) => void) {
+export function createTranscriptWatch(
+  sprintDir: string,
+  redact: Redact,
+  show: (event: SprintEvent, at: number) => void,
+) {
   const open = new Map<number, FollowedTranscript>()
   const close = async (iteration: number) => {
     const following = open.get(iteration)
@@ -32,7 +40,10 @@ export function createTranscriptWatch(sprintDir: string, redact: Redact, show: (
         if (file !== undefined && open.get(iteration)?.file !== file) {
           await close(iteration)
           const how = { agent: findIterationAgent(progress, iteration), redact }
-          open.set(iteration, await followTranscript(file, how, (event, at) => show({ ...event, iteration, attempt }, at)))
+          open.set(
+            iteration,
+            await followTranscript(file, how, (event, at) => show({ ...event, iteration, attempt }, at)),
+          )
         }
         await open.get(iteration)?.read()
       }

@@ -9,7 +9,11 @@ export const workLines = (progress: Progress, draw: DrawContext, box: ScreenBox)
   progress.mode === 'standard' ? livePhaseLines(progress, draw, box) : liveStepLines(progress, draw, box)
 
 /** The last completed steps, the current one in full, and the next ones; the rest is counted. */
-function liveStepLines({ dynamicSteps, live, stats }: Progress, { paint }: DrawContext, { rows, width }: ScreenBox): string[] {
+function liveStepLines(
+  { dynamicSteps, live, stats }: Progress,
+  { paint }: DrawContext,
+  { rows, width }: ScreenBox,
+): string[] {
   if (dynamicSteps.length === 0) return [paint.dim('no steps yet')]
   const current = live[0]?.step
   const pending = dynamicSteps.filter(({ status }) => status === 'pending')
@@ -50,7 +54,12 @@ function livePhaseLines({ phases = [] }: Progress, draw: DrawContext, { rows, wi
   return lines.slice(first, first + rows).map(({ line }) => line)
 }
 
-function workUnitLine(unit: CompiledPhase | CompiledStep, items: string, { paint }: DrawContext, width: number): string {
+function workUnitLine(
+  unit: CompiledPhase | CompiledStep,
+  items: string,
+  { paint }: DrawContext,
+  width: number,
+): string {
   const { id, status, error, summary, prompt = '' } = unit
   const marks: Readonly<Record<typeof status, string>> = {
     pending: '○',

@@ -40,7 +40,10 @@ export const createAgentTools = (token: string | undefined, env: Io['env']): Mcp
     }),
     run: ({ completedStepIds, pendingSteps, ...humanNeeded }) => {
       const asked = { status: 'needs-human', summary: humanNeeded.reason, humanNeeded }
-      return saveToolReport({ token, env }, { goal: { ...asked, ...dropUndefined({ completedStepIds, pendingSteps }) }, phase: asked })
+      return saveToolReport(
+        { token, env },
+        { goal: { ...asked, ...dropUndefined({ completedStepIds, pendingSteps }) }, phase: asked },
+      )
     },
   }),
   defineTool({

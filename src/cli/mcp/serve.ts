@@ -33,7 +33,9 @@ export async function serveMcpTools(
   await server.close()
 }
 
-const toolResult = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value, undefined, 2) }] })
+const toolResult = (value: unknown) => ({
+  content: [{ type: 'text' as const, text: JSON.stringify(value, undefined, 2) }],
+})
 
 /** An error result for the model, not a protocol error. */
 function toolError(error: unknown) {

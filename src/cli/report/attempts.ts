@@ -8,7 +8,7 @@ import type { Redact } from '../../contract/redact.ts'
 import { attemptFiles, readEndReason, readExitCode } from '../../platform/processes/attempt-folder.ts'
 import { exists, listFolder, readTail } from '../../platform/files/files.ts'
 import { createLineSplitter } from '../../platform/files/line-splitter.ts'
-import { readModifiedAt } from '../../platform/files/recorded-file.ts'
+import { readModifiedAt } from '../../platform/files/line-reader.ts'
 import { openTail } from '../../platform/files/tail.ts'
 
 /** One process of an agent, as recorded on the disk. `again`: how often this attempt was started. */

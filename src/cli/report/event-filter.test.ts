@@ -32,7 +32,12 @@ it('passes everything without a filter', () => {
 })
 
 it('shows the calls of one tool, ignoring case, each with its result', () => {
-  expect(filterEvents({ tool: 'bash' })).toEqual([start('1', 'Bash'), end('1', false), start('3', 'Bash'), end('3', true)])
+  expect(filterEvents({ tool: 'bash' })).toEqual([
+    start('1', 'Bash'),
+    end('1', false),
+    start('3', 'Bash'),
+    end('3', true),
+  ])
 })
 
 it('shows failed calls with their input, retries and failed turns', () => {

@@ -56,6 +56,7 @@ function createWaitLog() {
       done.push({ from: open.from, until: at, reason: open.reason })
       open = undefined
     },
-    all: (): UsageLimitWait[] => (open ? [...done, { from: open.from, until: open.planned, reason: open.reason }] : done),
+    all: (): UsageLimitWait[] =>
+      open ? [...done, { from: open.from, until: open.planned, reason: open.reason }] : done,
   }
 }

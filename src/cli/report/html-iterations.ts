@@ -1,7 +1,7 @@
 import { formatHumanDuration } from '../io/paint.ts'
 import { formatCost } from '../view/receipt.ts'
 import { html, joinMarkupLines, type HtmlMarkup } from './html.ts'
-import { checkPills, iterationDuration, verdictMarks, reportSection } from './look.ts'
+import { checkPills, iterationDuration, verdictMarks, reportSection } from './report-format.ts'
 import { agentText, checksText, shortCount } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 
@@ -82,7 +82,8 @@ export function renderIterations({ history: { iterations, steps }, diffs, transc
       <p class="dim">${facts.join(' · ')}</p>
       ${step === undefined ? html`` : html`<p class="step">${texts.get(step) ?? step}</p>`}
       <p>${summary}</p>
-      ${notes.map((note) => html`<p class="so-so">! ${note}</p>`)} ${renderFolded('Diff', renderDiffSize(diff), renderDiffLines(diff))}
+      ${notes.map((note) => html`<p class="so-so">! ${note}</p>`)}
+      ${renderFolded('Diff', renderDiffSize(diff), renderDiffLines(diff))}
       ${renderTranscript(transcripts.get(number) ?? [])}
     </article>`
   })

@@ -4,7 +4,7 @@ import { formatCost, formatTokens } from '../view/receipt.ts'
 import { renderBarChart } from './charts.ts'
 import { renderIterations, renderReceipts, renderStepList } from './html-iterations.ts'
 import { html, type HtmlMarkup } from './html.ts'
-import { iterationDuration, verdictMarks, formatMinute, reportSection } from './look.ts'
+import { iterationDuration, verdictMarks, formatMinute, reportSection } from './report-format.ts'
 import { iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 import { style } from './style.ts'
@@ -28,8 +28,8 @@ export function renderHtmlReport(data: ReportData): string {
       </head>
       <body>
         <main>
-          ${renderHead(data)} ${renderTimeline(data)} ${renderCharts(data)} ${renderChecksGrid(data)} ${renderStepList(data)} ${renderReceipts(data)}
-          ${renderIterations(data)}
+          ${renderHead(data)} ${renderTimeline(data)} ${renderCharts(data)} ${renderChecksGrid(data)}
+          ${renderStepList(data)} ${renderReceipts(data)} ${renderIterations(data)}
           <footer>Made by ralph report, ${formatMinute(data.madeAt)}</footer>
         </main>
       </body>

@@ -12,7 +12,9 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
 }
 
 /** Joins lines for `<pre>`. Not a template, because formatters turn line ends in markup into blanks. */
-export const joinMarkupLines = (parts: readonly HtmlMarkup[]): HtmlMarkup => ({ html: parts.map((part) => `${part.html}\n`).join('') })
+export const joinMarkupLines = (parts: readonly HtmlMarkup[]): HtmlMarkup => ({
+  html: parts.map((part) => `${part.html}\n`).join(''),
+})
 
 function toMarkup(part: HtmlPart): string {
   if (typeof part === 'number') return String(part)

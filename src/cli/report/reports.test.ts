@@ -117,7 +117,10 @@ describe('the page', () => {
   })
 
   it('keeps the lines of diffs and transcripts', () => {
-    const data = { ...createReportData({ iterations: [createIteration()] }), transcripts: new Map([[1, ['one', '  two']]]) }
+    const data = {
+      ...createReportData({ iterations: [createIteration()] }),
+      transcripts: new Map([[1, ['one', '  two']]]),
+    }
 
     expect(renderHtmlReport(data)).toContain('<pre>one\n  two\n</pre>')
   })
@@ -126,9 +129,9 @@ describe('the page', () => {
     const many = Array.from({ length: 3000 }, (_, index) => createIteration({ number: index + 1 }))
 
     expect(listTags(renderHtmlReport(createReportData()))).toContain('main')
-    expect(listTags(renderHtmlReport(createReportData({ iterations: many }))).filter((name) => name === 'article')).toHaveLength(
-      3000,
-    )
+    expect(
+      listTags(renderHtmlReport(createReportData({ iterations: many }))).filter((name) => name === 'article'),
+    ).toHaveLength(3000)
   })
 })
 
@@ -142,7 +145,9 @@ describe('Markdown', () => {
     })
     const data = createReportData({
       progress,
-      iterations: [createIteration({ agent: 'claude', summary: 'did | it', checks: [{ name: 'npm test', passed: true }] })],
+      iterations: [
+        createIteration({ agent: 'claude', summary: 'did | it', checks: [{ name: 'npm test', passed: true }] }),
+      ],
       steps: [buildStep({ prompt: 'write it', status: 'completed' })],
     })
 

@@ -13,7 +13,7 @@ import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
 import { acceptRequests } from './run-control.ts'
-import { resolveRunLocation } from './place.ts'
+import { resolveRunLocation } from './run-location.ts'
 import type { Protection } from '../../agents/cells/protection.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import { prepareSprint, type PreparedSprint } from '../sprint/prepare-sprint.ts'
@@ -23,7 +23,7 @@ import { displayPath } from '../io/display-path.ts'
 import { applyFactToProgress } from '../sprint/sprint-state.ts'
 import { createJsonView, createPlainView } from '../view/view.ts'
 import { watchVersions } from '../agents/version-watch.ts'
-import { createRunPorts } from './wiring.ts'
+import { createRunPorts } from './run-ports.ts'
 
 export type RunOptions = {
   readonly sprintDir: string
@@ -127,7 +127,10 @@ async function runOpenedSprint(options: RunOptions, opened: OpenedRun, io: Io): 
   const versions = watchVersions(drivers, view.show, io)
   const observe = versions.observe
   const { sandbox } = protection
-  const ports = await createRunPorts({ sprintDir, project, folder, progress, drivers, model, sandbox, store: keep, observe }, io)
+  const ports = await createRunPorts(
+    { sprintDir, project, folder, progress, drivers, model, sandbox, store: keep, observe },
+    io,
+  )
   if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = toRunLimits(options.limits)

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { buildLive, buildProgress, noon } from '../../../test/support/builders.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import { Uuid } from '../../contract/fleet/page.ts'
-import { firstUnknownIteration, insertAgentEvents, isDifferentSprint, newestAttempts, observedRowId, progressToShow, progressWithoutFolder } from './observe-events.ts'
+import {
+  firstUnknownIteration,
+  insertAgentEvents,
+  isDifferentSprint,
+  newestAttempts,
+  observedRowId,
+  progressToShow,
+  progressWithoutFolder,
+} from './observe-events.ts'
 
 const observedEvent = (event: SprintEvent) => ({ event, at: noon })
 const attemptStarted = (iteration: number) =>
@@ -29,7 +37,9 @@ describe('the shown progress', () => {
   it('has no open question once its folder is gone', () => {
     const asking = buildProgress({ status: 'needs-human', humanNeeded: { reason: 'r', details: 'd', askedAt: noon } })
 
-    expect(progressWithoutFolder(asking)).toEqual(buildProgress({ status: 'interrupted', reason: 'its folder no longer exists' }))
+    expect(progressWithoutFolder(asking)).toEqual(
+      buildProgress({ status: 'interrupted', reason: 'its folder no longer exists' }),
+    )
   })
 })
 
@@ -50,7 +60,11 @@ describe('a sprint in the same folder', () => {
 it.each([
   ['the last twenty of one that is new', undefined, 81],
   ['what follows the last one that is known', buildProgress({ stats: { currentIteration: 90 } }), 91],
-  ['the one that was not over', buildProgress({ live: [buildLive({ number: 88 })], stats: { currentIteration: 90 } }), 88],
+  [
+    'the one that was not over',
+    buildProgress({ live: [buildLive({ number: 88 })], stats: { currentIteration: 90 } }),
+    88,
+  ],
   ['no more than twenty', buildProgress({ stats: { currentIteration: 3 } }), 81],
 ])('reads %s', (_, known, expected) => {
   expect(firstUnknownIteration(known, buildProgress({ stats: { currentIteration: 100 } }), 20)).toBe(expected)
@@ -91,6 +105,8 @@ it('keeps whole attempts, the newest ones, and at least one', () => {
 
 it('derives a stable id from the agent and the folder, and a different one for any other folder', () => {
   expect(observedRowId('agent', 'auth')).toBe(observedRowId('agent', 'auth'))
-  expect(new Set([observedRowId('agent', 'auth'), observedRowId('agent', 'auth2'), observedRowId('other', 'auth')]).size).toBe(3)
+  expect(
+    new Set([observedRowId('agent', 'auth'), observedRowId('agent', 'auth2'), observedRowId('other', 'auth')]).size,
+  ).toBe(3)
   expect(Uuid.safeParse(observedRowId('agent', 'auth')).success).toBe(true)
 })

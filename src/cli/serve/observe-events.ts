@@ -6,7 +6,11 @@ import type { Progress } from '../../contract/progress.ts'
 export type ObservedEvent = { readonly event: SprintEvent; readonly at: number }
 
 /** A process of an agent and its events. */
-export type ObservedAttempt = { readonly iteration: number; readonly attempt: number; readonly said: readonly ObservedEvent[] }
+export type ObservedAttempt = {
+  readonly iteration: number
+  readonly attempt: number
+  readonly said: readonly ObservedEvent[]
+}
 
 /** The id of a sprint's row: stable for the same folder of the same agent, on every replica. */
 export function observedRowId(agentId: string, folderName: string): string {
@@ -47,7 +51,10 @@ export function firstUnknownIteration(known: Progress | undefined, { stats }: Pr
 }
 
 /** Inserts agent events after the start of their attempt, or before everything if that start is unknown. */
-export function insertAgentEvents(events: readonly ObservedEvent[], attempts: readonly ObservedAttempt[]): ObservedEvent[] {
+export function insertAgentEvents(
+  events: readonly ObservedEvent[],
+  attempts: readonly ObservedAttempt[],
+): ObservedEvent[] {
   const left = new Map<string, ObservedEvent[]>()
   for (const { iteration, attempt, said } of attempts) {
     const key = `${iteration}-${attempt}`

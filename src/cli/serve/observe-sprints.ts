@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { truncateEvent } from '../../agents-server/event-journal.ts'
-import { listOpenObservations, readObservation, saveObservation } from '../../backend/fleet/observed.ts'
+import { listOpenObservations, readObservation, saveObservation } from '../../backend/sprints/observed-sprints.ts'
 import type { Fleet } from '../../backend/fleet/ports.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -13,8 +13,8 @@ import type { Io } from '../io/io.ts'
 import { watchSprint } from '../live/watch-sprint.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { observedRowId, progressToShow, progressWithoutFolder, type ObservedEvent } from './observe-events.ts'
-import { readObservedSprint, type SprintReading } from './observe-reading.ts'
-import { debounce } from './observe-pace.ts'
+import { readObservedSprint, type SprintReading } from './read-observed-sprint.ts'
+import { debounce } from './debounce.ts'
 
 export type ObserverOptions = {
   readonly fleet: Fleet
@@ -61,7 +61,9 @@ export function observeSprints(observing: ObserverOptions): SprintObserver {
   }
   const going = (async () => {
     while (!leaving.signal.aborted) {
-      await round().catch((error: unknown) => observing.log(describeObserveError(error), { doing: 'observing sprints' }))
+      await round().catch((error: unknown) =>
+        observing.log(describeObserveError(error), { doing: 'observing sprints' }),
+      )
       await sleep(pollIntervalMs, undefined, { signal: leaving.signal }).catch(() => {})
     }
   })()
@@ -108,7 +110,11 @@ async function stopFollowing(sprint: KnownSprint): Promise<void> {
 }
 
 /** Folders that are gone, now or since the last start: their rows stay but do not claim to be running. */
-async function forgetMissingSprints(known: Map<string, KnownSprint>, names: ReadonlySet<string>, { fleet, agentId }: ObserverOptions) {
+async function forgetMissingSprints(
+  known: Map<string, KnownSprint>,
+  names: ReadonlySet<string>,
+  { fleet, agentId }: ObserverOptions,
+) {
   for (const sprint of [...known.values()].filter(({ folder }) => !names.has(basename(folder)))) {
     await stopFollowing(sprint)
     known.delete(sprint.id)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createTestIo } from '../../../test/support/an-io.ts'
+import { createTestIo } from '../../../test/support/test-io.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { isProject, describeProject } from './project-agent.ts'
 

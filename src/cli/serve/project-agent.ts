@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import type { ObservedSprints, Fleet } from '../../backend/fleet/ports.ts'
-import { ensureProjectAgent } from '../../backend/fleet/project-agent.ts'
+import { ensureProjectAgent } from '../../backend/agents/project-agent.ts'
 import { exists, isFolder, realPath } from '../../platform/files/files.ts'
 import { installedAgents, realDrivers } from '../agents/choose-agent.ts'
 import type { Io } from '../io/io.ts'

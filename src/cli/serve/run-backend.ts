@@ -12,7 +12,7 @@ import { compileInputs } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
 import { createProjectView } from './project-agent.ts'
 import { ralphHome } from '../io/ralph-home.ts'
-import { runningBackendFile } from './served.ts'
+import { runningBackendFile } from './running-backend.ts'
 import type { ServeSettings } from './settings.ts'
 
 export type ServeOptions = { readonly withMachine: boolean; readonly json: boolean }

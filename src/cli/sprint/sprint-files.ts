@@ -49,7 +49,9 @@ ${limitLines(limits) ?? '# limits: { iterations: 40, usd: 10, duration: 2h }'}
 export const yamlScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd()
 
 const doneWhenLines = (checks: readonly string[]): string =>
-  checks.length === 0 ? 'done-when: []' : ['done-when:', ...checks.map((run) => `  - run: ${yamlScalar(run)}`)].join('\n')
+  checks.length === 0
+    ? 'done-when: []'
+    : ['done-when:', ...checks.map((run) => `  - run: ${yamlScalar(run)}`)].join('\n')
 
 function limitLines(limits: LimitInputs = {}): string | undefined {
   const given = Object.entries(limits).filter(([, value]) => value !== undefined)

@@ -10,7 +10,8 @@ import { displayPath } from '../io/display-path.ts'
 export const applyFactToProgress = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
 
 /** The progress of the sprint; undefined if it was never compiled. */
-export const loadProgress = (sprintDir: string): Promise<Progress | undefined> => readProgress({ sprintDir, fold: applyFactToProgress })
+export const loadProgress = (sprintDir: string): Promise<Progress | undefined> =>
+  readProgress({ sprintDir, fold: applyFactToProgress })
 
 /** The progress of the sprint, or an error that says how to create it. */
 export async function requireProgress(sprintDir: string, io: Io): Promise<Progress> {

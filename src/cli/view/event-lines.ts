@@ -11,7 +11,9 @@ export type EventLineLook = {
   readonly project: string
 }
 
-type LinesByEvent = { readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent, { type: K }>, look: EventLineLook) => string[] }
+type LinesByEvent = {
+  readonly [K in SprintEvent['type']]: (event: Extract<SprintEvent, { type: K }>, look: EventLineLook) => string[]
+}
 
 /** The permanent lines that describe an event. */
 const linesByEvent: LinesByEvent = {
@@ -83,7 +85,10 @@ const linesByEvent: LinesByEvent = {
   'sprint-rested': () => [],
 }
 
-export function eventLines<T extends SprintEvent['type']>(event: Extract<SprintEvent, { type: T }>, look: EventLineLook): string[] {
+export function eventLines<T extends SprintEvent['type']>(
+  event: Extract<SprintEvent, { type: T }>,
+  look: EventLineLook,
+): string[] {
   const show: (event: Extract<SprintEvent, { type: T }>, look: EventLineLook) => string[] = linesByEvent[event.type]
   return show(event, look).map((line) => stripControlSequences(line))
 }
@@ -91,7 +96,8 @@ export function eventLines<T extends SprintEvent['type']>(event: Extract<SprintE
 const workName = ({ phase, step, subPhase }: WorkRef): string =>
   [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
 
-const stepLine = (id: string, { steps, width }: EventLineLook): string => `${id}  ${clipLine(toOneLine(steps(id) ?? ''), width - 16)}`
+const stepLine = (id: string, { steps, width }: EventLineLook): string =>
+  `${id}  ${clipLine(toOneLine(steps(id) ?? ''), width - 16)}`
 
 function agentLines(event: AgentEvent, { paint, width, project }: EventLineLook): string[] {
   switch (event.kind) {
@@ -101,7 +107,9 @@ function agentLines(event: AgentEvent, { paint, width, project }: EventLineLook)
     }
     case 'tool': {
       if (event.phase === 'start') return [`${paint.blue('→')} ${toolText(event, project, width)}`]
-      return event.ok === false ? [paint.yellow(`  failed: ${clipLine(toOneLine(event.output ?? ''), width - 16)}`)] : []
+      return event.ok === false
+        ? [paint.yellow(`  failed: ${clipLine(toOneLine(event.output ?? ''), width - 16)}`)]
+        : []
     }
     case 'retry':
       return [paint.yellow(`the agent retries${event.reason === undefined ? '' : `: ${toOneLine(event.reason)}`}`)]

@@ -40,5 +40,7 @@ function phaseLine(
   }
   const text = toOneLine(error ?? summary ?? prompt)
   const head = `${marks[status]} ${id}${items}`
-  return text === '' ? head : `${head}  ${paint.dim(clipLine(text, Math.max(20, width - id.length - items.length - 10)))}`
+  return text === ''
+    ? head
+    : `${head}  ${paint.dim(clipLine(text, Math.max(20, width - id.length - items.length - 10)))}`
 }

@@ -63,7 +63,8 @@ function createStatusLine(io: Io) {
   const draw = () => {
     if (doing === '') return
     const passed = performance.now() - since
-    const time = takesMs === undefined ? formatHumanDuration(passed) : `in ${formatHumanDuration(Math.max(0, takesMs - passed))}`
+    const time =
+      takesMs === undefined ? formatHumanDuration(passed) : `in ${formatHumanDuration(Math.max(0, takesMs - passed))}`
     const text = `${spinner[frame++ % spinner.length]} ${doing}  ${time}`
     io.write(`\r\u001b[2K  ${dim(clipLine(text, io.columns() - 4))}`)
     shown = true

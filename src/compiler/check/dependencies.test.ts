@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileProgress, compileTest, listWarnings } from '../../../test/support/compiling.ts'
+import { compileProgress, compileTest, listWarnings } from '../../../test/support/compile.ts'
 
 const eachStep = 'name: Mini\nphases:\n  - {id: work, for-each: step}\n'
 const items = (list: string) => `workflow: w\ncollections: {step: [${list}]}\n`

@@ -11,10 +11,16 @@ type ExpansionSize = { readonly [K in keyof typeof sizeLimits]: number }
 
 export type ExpansionBudget = { spent: ExpansionSize; exceeded: boolean }
 
-export const createBudget = (): ExpansionBudget => ({ spent: { phases: 0, subPhases: 0, characters: 0 }, exceeded: false })
+export const createBudget = (): ExpansionBudget => ({
+  spent: { phases: 0, subPhases: 0, characters: 0 },
+  exceeded: false,
+})
 
 /** Returns false once the budget is exceeded; callers then stop expanding. */
-export function spendBudget(budget: ExpansionBudget, { phases = 0, subPhases = 0, characters = 0 }: Partial<ExpansionSize>): boolean {
+export function spendBudget(
+  budget: ExpansionBudget,
+  { phases = 0, subPhases = 0, characters = 0 }: Partial<ExpansionSize>,
+): boolean {
   const { spent } = budget
   budget.spent = {
     phases: spent.phases + phases,

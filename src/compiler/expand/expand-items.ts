@@ -1,6 +1,6 @@
 import type { CollectionItem, CompiledStep, CompiledSubPhase } from '../../contract/phases.ts'
 import { spendBudget } from './budget.ts'
-import { checkAgents, checkModel, readAgentChoice, mergeChoices } from '../check/choice.ts'
+import { checkAgents, checkModel, readAgentChoice, mergeChoices } from '../check/agent-choice.ts'
 import { type Collection, assignItemIds } from './collections.ts'
 import { unknownText } from '../parse/decode.ts'
 import { checkDependencies, buildDependencyGraph } from '../check/dependencies.ts'
@@ -50,7 +50,11 @@ const locateItem = ({ path }: Collection, index: number, { compilation }: Expand
   path: [...path, index],
 })
 
-function reportMissingCollection({ at }: FlatPhase, { type, collection }: ForEach, { compilation, collections }: Expander): void {
+function reportMissingCollection(
+  { at }: FlatPhase,
+  { type, collection }: ForEach,
+  { compilation, collections }: Expander,
+): void {
   if (collections.size === 0 || collection === unknownText) return
   const place = { ...at, path: [...at.path, collection === type ? 'for-each' : 'collection'] }
   const message = `SPRINT.yaml has no collection "${collection}"`
@@ -103,7 +107,10 @@ function expandSubPhase({ inner, position, item, phase, objects }: SubPhaseInput
   const scope = createScope({ id: inner.id, index: position }, compilation, objects)
   const prompt = fillPrompt(inner.prompt ?? [], scope, locatePrompt(inner), expander)
   if (!spendBudget(inlining.budget, { subPhases: 1 })) return undefined
-  const choice = mergeChoices(readAgentChoice(item), mergeChoices(inner.own, mergeChoices(phase.own, mergeChoices(inner.fallback, phase.fallback))))
+  const choice = mergeChoices(
+    readAgentChoice(item),
+    mergeChoices(inner.own, mergeChoices(phase.own, mergeChoices(inner.fallback, phase.fallback))),
+  )
   const compiled: CompiledSubPhase = {
     id: inner.id,
     prompt,
@@ -118,7 +125,10 @@ function checkItemChoice({ item, at, phase }: PlacedItem, { compilation }: Expan
   if (item.model === undefined && item.agent === undefined) return
   const { input, settings, report } = compilation
   checkAgents(item, at, input.agents, report)
-  const whole = mergeChoices(readAgentChoice(item), mergeChoices(phase.own, mergeChoices(phase.fallback, readAgentChoice(settings))))
+  const whole = mergeChoices(
+    readAgentChoice(item),
+    mergeChoices(phase.own, mergeChoices(phase.fallback, readAgentChoice(settings))),
+  )
   checkModel(whole, { ...at, path: [...at.path, item.model === undefined ? 'agent' : 'model'] }, input.agents, report)
 }
 
@@ -144,7 +154,10 @@ type ItemWorkflowRequest = {
   readonly phase: FlatPhase
 }
 
-function loadItemPhases({ name, key, fromItem, at, phase }: ItemWorkflowRequest, expander: Expander): readonly FlatPhase[] {
+function loadItemPhases(
+  { name, key, fromItem, at, phase }: ItemWorkflowRequest,
+  expander: Expander,
+): readonly FlatPhase[] {
   const { itemPhases, inlining, compilation } = expander
   const owner = fromItem ? at : phase.at
   const reference = {

@@ -1,6 +1,6 @@
 import type { CompiledPhase, DependencyGraph } from '../../contract/phases.ts'
 import { createBudget, sizeLimits } from './budget.ts'
-import { readAgentChoice, mergeChoices } from '../check/choice.ts'
+import { readAgentChoice, mergeChoices } from '../check/agent-choice.ts'
 import { readCollections } from './collections.ts'
 import type { Compilation } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
@@ -84,7 +84,9 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
   for (const [name, { path }] of collections) {
     if (wanted.has(name) || wanted.has(unknownText)) continue
     const message = `No phase uses the collection "${name}"`
-    report(warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }))
+    report(
+      warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }),
+    )
   }
 }
 

@@ -1,14 +1,20 @@
 import type { DependencyGraph } from '../../contract/phases.ts'
 import { spendBudget } from './budget.ts'
-import { checkAgents, checkModel, type AgentChoice, readAgentChoice, mergeChoices } from '../check/choice.ts'
+import { checkAgents, checkModel, type AgentChoice, readAgentChoice, mergeChoices } from '../check/agent-choice.ts'
 import type { Collection } from './collections.ts'
 import { type Compilation, getSprintName } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
-import { omitUndefined } from '../resolve/defined.ts'
+import { omitUndefined } from '../resolve/omit-undefined.ts'
 import type { FlatPhase, Inlining } from './inline.ts'
 import { type DiagnosticTarget, errorAt, warningAt } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
-import { fillPromptTemplate, parseTemplate, type TemplateScope, type PromptTemplate, type TemplateVariable } from './template.ts'
+import {
+  fillPromptTemplate,
+  parseTemplate,
+  type TemplateScope,
+  type PromptTemplate,
+  type TemplateVariable,
+} from './template.ts'
 
 /** Shared state of the expansion. */
 export type Expander = {
@@ -76,7 +82,11 @@ export function checkUnique(flat: readonly FlatPhase[], { report }: Compilation)
 export type ScopeObjects = readonly (readonly [string, Readonly<Record<string, unknown>>])[]
 
 /** Objects that a prompt can refer to. Built-in objects win over a collection of the same name. */
-export function createScope(phase: { id: string; index: number }, compilation: Compilation, more: ScopeObjects = []): TemplateScope {
+export function createScope(
+  phase: { id: string; index: number },
+  compilation: Compilation,
+  more: ScopeObjects = [],
+): TemplateScope {
   const { sprintId, sprint } = compilation
   const name = sprint.value.name ?? getSprintName(sprintId)
   return new Map([...more, ['phase', phase], ['sprint', { id: sprintId, name }]])
@@ -85,7 +95,12 @@ export function createScope(phase: { id: string; index: number }, compilation: C
 export type PromptFilling = Pick<Expander, 'unknown' | 'compilation'> & { readonly inlining: Pick<Inlining, 'budget'> }
 
 /** Fills the prompt at `at`; empty once the budget is exceeded. Reports each unknown variable once. */
-export function fillPrompt(template: PromptTemplate, scope: TemplateScope, at: DiagnosticTarget, filling: PromptFilling): string {
+export function fillPrompt(
+  template: PromptTemplate,
+  scope: TemplateScope,
+  at: DiagnosticTarget,
+  filling: PromptFilling,
+): string {
   const { compilation, unknown, inlining } = filling
   if (inlining.budget.exceeded) return ''
   const text = fillPromptTemplate(template, scope, (variable) => {
@@ -96,7 +111,12 @@ export function fillPrompt(template: PromptTemplate, scope: TemplateScope, at: D
   return spendBudget(inlining.budget, { characters: text.length }) ? text : ''
 }
 
-function reportUnknownVariable(variable: TemplateVariable, scope: TemplateScope, at: DiagnosticTarget, { report, input, anyItemField }: Compilation): void {
+function reportUnknownVariable(
+  variable: TemplateVariable,
+  scope: TemplateScope,
+  at: DiagnosticTarget,
+  { report, input, anyItemField }: Compilation,
+): void {
   const { raw, object, path } = variable
   const known = scope.get(object)
   if (anyItemField === true && known !== undefined && known === scope.get('item')) return

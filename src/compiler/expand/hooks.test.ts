@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors, type Files, listWarnings } from '../../../test/support/compile.ts'
 
 const workflow = `
 name: R
@@ -11,7 +11,8 @@ per-iteration-hooks:
   - {id: docs, prompt: write, parallel: false, enabled: false, timeout: 1m}
 `
 const sprint = (hooks: string) => `workflow: w\ngoal: g\nper-iteration-hooks:\n${hooks}`
-const compileHooks = (hooks: string, more: Files = {}) => compileProgress(sprint(hooks), { w: workflow, ...more }).perIterationHooks
+const compileHooks = (hooks: string, more: Files = {}) =>
+  compileProgress(sprint(hooks), { w: workflow, ...more }).perIterationHooks
 const errors = (hooks: string, more: Files = {}) =>
   listErrors(compileTest(sprint(hooks), { w: workflow, ...more }).diagnostics)
 
@@ -44,7 +45,9 @@ describe('hooks of SPRINT.yaml', () => {
   })
 
   it('replace the action of a hook', () => {
-    const [changed] = compileHooks('  - {id: learning, prompt: "/signs:extract $ITERATION_TRANSCRIPT", enabled: true}\n')
+    const [changed] = compileHooks(
+      '  - {id: learning, prompt: "/signs:extract $ITERATION_TRANSCRIPT", enabled: true}\n',
+    )
 
     expect(changed).toEqual({
       id: 'learning',
@@ -104,7 +107,9 @@ describe('hooks of a workflow', () => {
   })
 
   it('keep the message of the seed', () => {
-    const { diagnostics } = compileTest('workflow: w\n', { w: 'name: R\nmode: ralph\nper-iteration-hooks: [{id: a}]\n' })
+    const { diagnostics } = compileTest('workflow: w\n', {
+      w: 'name: R\nmode: ralph\nper-iteration-hooks: [{id: a}]\n',
+    })
     const messages = diagnostics.map(({ message }) => message)
 
     expect(messages).toContain('Ralph mode requires goal field in SPRINT.yaml')

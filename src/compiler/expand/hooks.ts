@@ -4,7 +4,7 @@ import type { Sprint } from '../../contract/sprint.ts'
 import { checkId } from '../resolve/check-id.ts'
 import type { Compilation } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
-import { omitUndefined } from '../resolve/defined.ts'
+import { omitUndefined } from '../resolve/omit-undefined.ts'
 import type { Diagnostic, AddDiagnostic } from '../parse/diagnostics.ts'
 import { readHookPrompt } from './hook-workflow.ts'
 import { type DiagnosticTarget, errorAt, type Path } from '../parse/parse.ts'
@@ -21,7 +21,8 @@ export function mergeHooks(compilation: Compilation): Hook[] {
   for (const entry of listOverrides(sprint.value)) {
     const { id, path } = entry
     const at = { parsed: sprint.parsed, path }
-    if (id === undefined) report(errorAt(at, { code: 'MISSING_HOOK_ID', message: 'Per-iteration hook must have an id' }))
+    if (id === undefined)
+      report(errorAt(at, { code: 'MISSING_HOOK_ID', message: 'Per-iteration hook must have an id' }))
     else if (seenIds.has(id)) report(createDuplicateHook(at, id))
     else if (entry.fields.id !== undefined && entry.fields.id !== id)
       report(errorAt(at, { code: 'INVALID_HOOK', message: `The override of "${id}" cannot give it another id` }))
@@ -65,7 +66,10 @@ type IdentifiedOverride = HookOverrideEntry & { readonly id: string; readonly at
 const newHook = { parallel: true, enabled: true, onFail: 'record' } as const
 
 /** Returns undefined if there is no hook to override and no complete hook to add. A new action replaces the old one. */
-function applyOverride(known: PlacedHook | undefined, { id, form, fields, at }: IdentifiedOverride): PlacedHook | undefined {
+function applyOverride(
+  known: PlacedHook | undefined,
+  { id, form, fields, at }: IdentifiedOverride,
+): PlacedHook | undefined {
   const acts = listActions(fields).length > 0
   if (!known && (form === 'map' || !acts)) return undefined
   const base = known?.hook ?? { ...newHook, id }

@@ -18,7 +18,9 @@ export function readInitialSteps(compilation: Compilation): Step[] {
     checkId(id, at, report)
     if (seen.has(id)) report(errorAt(at, { code: 'DUPLICATE_ITEM_ID', message: `Two steps have the id "${id}"` }))
     else if (/^step-\d+$/.test(id) && id !== stepId(index))
-      report(errorAt(at, { code: 'INVALID_ID', message: `Ids such as "${id}" are reserved for Ralph; use another one` }))
+      report(
+        errorAt(at, { code: 'INVALID_ID', message: `Ids such as "${id}" are reserved for Ralph; use another one` }),
+      )
     seen.add(id)
     return { id, prompt: item.prompt, status: 'pending', addedAt: input.at, addedInIteration: 0 }
   })
@@ -32,7 +34,9 @@ function checkStepFields({ fields }: CollectionItem, path: Path, { sprint, repor
     if (value === undefined) continue
     const at = { parsed: sprint.parsed, path: [...path, name], part: 'key' as const }
     if (refusedFields.includes(name))
-      report(errorAt(at, { code: 'NOT_SUPPORTED', message: `${name} has no meaning for a step of a goal-driven sprint` }))
+      report(
+        errorAt(at, { code: 'NOT_SUPPORTED', message: `${name} has no meaning for a step of a goal-driven sprint` }),
+      )
     else if (!knownFields.has(name))
       report(warningAt(at, { code: 'UNKNOWN_FIELD', message: `${name} is not a known field here` }))
   }

@@ -1,7 +1,7 @@
 import type { Phase } from '../../contract/phases.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import { type ExpansionBudget, spendBudget } from './budget.ts'
-import { type AgentChoice, readAgentChoice, mergeChoices } from '../check/choice.ts'
+import { type AgentChoice, readAgentChoice, mergeChoices } from '../check/agent-choice.ts'
 import { unknownText } from '../parse/decode.ts'
 import type { AddDiagnostic } from '../parse/diagnostics.ts'
 import { type DiagnosticTarget, errorAt, warningAt } from '../parse/parse.ts'

@@ -25,7 +25,11 @@ export function parseTemplate(text: string): PromptTemplate {
  * One pass: values are never expanded again. A missing property of a known object becomes empty, a variable of an unknown
  * object stays unchanged; both are reported through `onUnknown`.
  */
-export function fillPromptTemplate(template: PromptTemplate, scope: TemplateScope, onUnknown: (variable: TemplateVariable) => void): string {
+export function fillPromptTemplate(
+  template: PromptTemplate,
+  scope: TemplateScope,
+  onUnknown: (variable: TemplateVariable) => void,
+): string {
   return template
     .map((part) => {
       if (typeof part === 'string') return part

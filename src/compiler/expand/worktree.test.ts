@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileProgress, compileTest, listErrors } from '../../../test/support/compiling.ts'
+import { compileProgress, compileTest, listErrors } from '../../../test/support/compile.ts'
 
 const worktree = (sprint: string, workflow = '') =>
   compileProgress(`workflow: w\n${sprint}`, { w: `name: W\nphases: [{id: a, prompt: A}]\n${workflow}` }).worktree

@@ -25,7 +25,9 @@ export function resolveWorktree(compilation: Compilation): CompiledWorktree | un
       own?.path === undefined
         ? ([main, 'path-prefix', 'WORKFLOW_WORKTREE_INVALID_PATH_PREFIX'] as const)
         : ([sprint, 'path', 'WORKTREE_INVALID_PATH'] as const)
-    report(errorAt({ parsed: file.parsed, path: ['worktree', field] }, { code, message: `"${path}" cannot be a folder` }))
+    report(
+      errorAt({ parsed: file.parsed, path: ['worktree', field] }, { code, message: `"${path}" cannot be a folder` }),
+    )
   }
   return { enabled: true, branch, path, cleanup: own?.cleanup ?? shared?.cleanup ?? 'on-complete' }
 }

@@ -60,7 +60,10 @@ type DecodeContext = { readonly parsed: Parsed; readonly file: FileKind; readonl
 /** Fields of the seeds that we refuse instead of ignoring. */
 const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])
 
-function dropUnknown({ path, issue }: UnknownField, place: DecodeContext & { readonly schema: z.ZodType }): Diagnostic[] {
+function dropUnknown(
+  { path, issue }: UnknownField,
+  place: DecodeContext & { readonly schema: z.ZodType },
+): Diagnostic[] {
   const known = listFields(place.schema, path).filter((name) => !issue.keys.includes(name))
   for (const key of issue.keys) setAtPath(place.data, [...path, key], undefined)
   return issue.keys.slice(0, maxFindings + 1).map((key) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileTest } from '../../../test/support/compiling.ts'
+import { compileTest } from '../../../test/support/compile.ts'
 import { createDiagnosticCollector, type Diagnostic, formatDiagnostic } from './diagnostics.ts'
 
 const found: Diagnostic = {

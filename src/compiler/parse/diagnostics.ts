@@ -106,6 +106,11 @@ const replaceUnprintable = (text: string): string => text.replace(/[\t\n]/g, ' '
 type DiagnosticPaint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>
 
 const createAnsiColor = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
-const ansi: DiagnosticPaint = { bold: createAnsiColor(1), dim: createAnsiColor(2), red: createAnsiColor(31), yellow: createAnsiColor(33) }
+const ansi: DiagnosticPaint = {
+  bold: createAnsiColor(1),
+  dim: createAnsiColor(2),
+  red: createAnsiColor(31),
+  yellow: createAnsiColor(33),
+}
 const keepText = (text: string): string => text
 const plain: DiagnosticPaint = { bold: keepText, dim: keepText, red: keepText, yellow: keepText }

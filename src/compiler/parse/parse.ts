@@ -27,7 +27,11 @@ export function getRawValue({ value }: Parsed, path: Path): unknown {
 }
 
 /** The place in a file that a diagnostic is about. */
-export type DiagnosticTarget = { readonly parsed: Parsed; readonly path: Path; readonly part?: 'key' | 'value' | TextWithin }
+export type DiagnosticTarget = {
+  readonly parsed: Parsed
+  readonly path: Path
+  readonly part?: 'key' | 'value' | TextWithin
+}
 
 type DiagnosticText = { readonly code: ErrorCode; readonly message: string; readonly hint?: string }
 

@@ -7,7 +7,10 @@ import { type FileKind, type ProblemKind, findRuling } from './problem-codes.ts'
 export type SchemaFinding = { readonly issue: z.core.$ZodIssue; readonly path: Path; readonly actual: unknown }
 
 /** Returns the code of a finding, and a message without schema vocabulary. */
-export function describeFinding(file: FileKind, finding: SchemaFinding): { readonly code: ErrorCode; readonly message: string } {
+export function describeFinding(
+  file: FileKind,
+  finding: SchemaFinding,
+): { readonly code: ErrorCode; readonly message: string } {
   const problem = classifyFinding(finding)
   const { code, message } = findRuling(file, finding.path, problem)
   return { code, message: message ?? formatProblem(finding, problem) }

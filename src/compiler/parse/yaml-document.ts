@@ -95,4 +95,7 @@ function createSizeGuard(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {
   }
 }
 
-const refuseDocument = (offset: number, message: string): ComposedDocument => ({ document: null, troubles: [{ offset, message }] })
+const refuseDocument = (offset: number, message: string): ComposedDocument => ({
+  document: null,
+  troubles: [{ offset, message }],
+})

@@ -1,6 +1,6 @@
 import { defaultLimits, defaultTimeouts, type Settings } from '../../contract/settings.ts'
 import type { Sprint } from '../../contract/sprint.ts'
-import { omitUndefined, type OmitUndefined } from './defined.ts'
+import { omitUndefined, type OmitUndefined } from './omit-undefined.ts'
 
 /** Highest precedence first: SPRINT.yaml, the workflow, the user's configuration. */
 export type SettingsLayers = readonly (Settings | undefined)[]

@@ -16,7 +16,10 @@ export type WorkflowLoadResult = LoadedWorkflow | 'broken' | undefined
 /** Every workflow that the sprint refers to. Each file is read and checked once. */
 export type WorkflowLibrary = { readonly load: (name: string) => WorkflowLoadResult }
 
-export function createWorkflowLibrary(readWorkflow: (name: string) => Source | undefined, report: AddDiagnostic): WorkflowLibrary {
+export function createWorkflowLibrary(
+  readWorkflow: (name: string) => Source | undefined,
+  report: AddDiagnostic,
+): WorkflowLibrary {
   const known = new Map<string, WorkflowLoadResult>()
   return {
     load(name) {
@@ -55,7 +58,11 @@ type WorkflowReference = {
 }
 
 /** Resolves a workflow name; undefined if the workflow is unusable, which has been reported. */
-export function resolveWorkflow({ name, at, missing }: WorkflowReference, library: WorkflowLibrary, report: AddDiagnostic): LoadedWorkflow | undefined {
+export function resolveWorkflow(
+  { name, at, missing }: WorkflowReference,
+  library: WorkflowLibrary,
+  report: AddDiagnostic,
+): LoadedWorkflow | undefined {
   if (name === unknownText) return undefined
   if (!isWorkflowName(name)) {
     const message = `"${name}" is not the name of a workflow`

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { Agent, FleetRow, Conversation, Estimate, AgentNote, AgentWorkspace } from './agent.ts'
 import { StoredEvent } from './event.ts'
-import { DoneResponse, PageQuery, pageSchema, Uuid, resourceName, emptyBody, programName, requiredText } from './page.ts'
+import {
+  DoneResponse,
+  PageQuery,
+  pageSchema,
+  Uuid,
+  resourceName,
+  emptyBody,
+  programName,
+  requiredText,
+} from './page.ts'
 import { AgentPrompt } from './prompt.ts'
 import { StartRalphMode, StopWhen } from './sprint.ts'
 import { Access, AccessLevel } from './user.ts'
@@ -44,7 +53,11 @@ export const agentRoutes = {
     path: '/api/agents/{agentId}',
     needs: 'owner',
     summary: 'Renames an agent, or changes its program or model',
-    body: z.strictObject({ name: resourceName.optional(), program: programName.optional(), model: resourceName.nullable().optional() }),
+    body: z.strictObject({
+      name: resourceName.optional(),
+      program: programName.optional(),
+      model: resourceName.nullable().optional(),
+    }),
     response: Agent,
   },
   archiveAgent: {

@@ -198,7 +198,10 @@ export const requests = {
     },
     { size: z.int(), base64: z.string() },
   ),
-  diff: live({ ...agentField, sprintId: Uuid, from: z.int(), to: z.int() }, { patch: z.string(), truncated: z.boolean() }),
+  diff: live(
+    { ...agentField, sprintId: Uuid, from: z.int(), to: z.int() },
+    { patch: z.string(), truncated: z.boolean() },
+  ),
   notes: live(
     { ...agentField },
     {
@@ -213,7 +216,10 @@ export const requests = {
 
 /** Reports and requests of a machine to the backend. */
 export const reports = {
-  'prompt-ended': durable({ promptId: Uuid, ...agentField, ...endFields, end: PromptEnd, lock: TaskLockState.optional() }, {}),
+  'prompt-ended': durable(
+    { promptId: Uuid, ...agentField, ...endFields, end: PromptEnd, lock: TaskLockState.optional() },
+    {},
+  ),
   'order-ended': durable(
     {
       orderId: z.string(),

@@ -11,7 +11,8 @@ export const PageQuery = z.strictObject({
 export type PageQuery = z.output<typeof PageQuery>
 
 /** One page of a list; `next` is absent on the last page. */
-export const pageSchema = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().optional() })
+export const pageSchema = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), next: z.string().optional() })
 
 export type Page<T> = { items: T[]; next?: string | undefined }
 

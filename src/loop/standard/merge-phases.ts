@@ -1,6 +1,6 @@
 import type { CompiledPhase, CompiledStep, CompiledSubPhase, DependencyGraph } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { isSameData } from '../same.ts'
+import { isSameData } from '../same-data.ts'
 import { isFinished, type WorkUnit as Listed } from './units.ts'
 
 type PhaseMergeResult = { readonly progress: Progress; readonly changes: readonly string[] }
@@ -29,7 +29,11 @@ export function mergePhases(progress: Progress, compiled: Progress): PhaseMergeR
 type MergeRules<U> = { readonly merge: (old: U, fresh: U) => U; readonly isNeeded: (gone: U) => boolean }
 
 /** Uses the new order; removed entries that are still needed come first. */
-function mergeById<U extends { readonly id: string }>(before: readonly U[], now: readonly U[], rules: MergeRules<U>): U[] {
+function mergeById<U extends { readonly id: string }>(
+  before: readonly U[],
+  now: readonly U[],
+  rules: MergeRules<U>,
+): U[] {
   const known = new Map(before.map((unit) => [unit.id, unit]))
   const written = new Set(now.map(({ id }) => id))
   const gone = before.filter((unit) => !written.has(unit.id) && rules.isNeeded(unit))

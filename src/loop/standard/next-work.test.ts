@@ -77,7 +77,9 @@ describe('items', () => {
   })
 
   it('run in the order of their dependencies', () => {
-    const progress = buildStandard([forEach('work', [buildItem('x', { dependsOn: ['z'] }), buildItem('y'), buildItem('z')])])
+    const progress = buildStandard([
+      forEach('work', [buildItem('x', { dependsOn: ['z'] }), buildItem('y'), buildItem('z')]),
+    ])
 
     expect(course(progress, 'work/y', 'work/z')).toEqual([['work/y/execute'], ['work/z/execute'], ['work/x/execute']])
   })
@@ -116,7 +118,12 @@ describe('items', () => {
 })
 
 describe('after a failure', () => {
-  const steps = [buildItem('x'), buildItem('y', { dependsOn: ['x'] }), buildItem('w', { dependsOn: ['y'] }), buildItem('z')]
+  const steps = [
+    buildItem('x'),
+    buildItem('y', { dependsOn: ['x'] }),
+    buildItem('w', { dependsOn: ['y'] }),
+    buildItem('z'),
+  ]
   const failing = (onDependencyFailure: 'skip-dependents' | 'fail-phase' | 'continue') =>
     after(
       buildStandard([forEach('work', steps, { parallel: true })], {

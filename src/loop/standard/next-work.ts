@@ -9,7 +9,8 @@ export type DueWork = { readonly ref: WorkRef; readonly what: 'agent' | 'gate' |
 const defaultConcurrency = 4
 
 /** Maximum number of agents that work at the same time. */
-export const getMaxConcurrency = ({ parallelExecution }: Progress): number => parallelExecution?.maxConcurrency ?? defaultConcurrency
+export const getMaxConcurrency = ({ parallelExecution }: Progress): number =>
+  parallelExecution?.maxConcurrency ?? defaultConcurrency
 
 /** Returns the first work that may start now. */
 export function findDueWork(progress: Progress): DueWork | undefined {
@@ -86,6 +87,7 @@ export const getFailureMode = ({ parallelExecution }: Progress): 'skip-dependent
 /** Whether the dependencies of an item are done; with `continue`, failed ones count as done. */
 function createReadinessTest(progress: Progress, steps: readonly CompiledStep[]): (step: CompiledStep) => boolean {
   const continuesAfterFailure = getFailureMode(progress) === 'continue'
-  const isDone = (step: CompiledStep | undefined) => step && (isFinished(step) || (continuesAfterFailure && hasFailed(step)))
+  const isDone = (step: CompiledStep | undefined) =>
+    step && (isFinished(step) || (continuesAfterFailure && hasFailed(step)))
   return ({ dependsOn = [] }) => dependsOn.every((id) => isDone(findUnit(steps, id)))
 }

@@ -169,7 +169,10 @@ function applyFact(world: World, fact: Fact): void {
   assertHolds(new Set(names).size === names.length, `each is worked on by one: ${names.join()}`)
   const { completedPhases, completedSteps } = progress.stats
   const counted = countUnits(progress)
-  assertHolds(completedPhases === counted.phases && completedSteps === counted.steps, 'the statistics count what is completed')
+  assertHolds(
+    completedPhases === counted.phases && completedSteps === counted.steps,
+    'the statistics count what is completed',
+  )
 }
 
 function note(world: World, order: Order): void {
@@ -205,7 +208,10 @@ function assertMayStart(ref: WorkRef | undefined, { phases = [], parallelExecuti
   const step = steps.find(({ id }) => id === ref.step)
   const goesOn = parallelExecution?.onDependencyFailure === 'continue'
   const isMet = ({ status }: CompiledStep) => status === 'completed' || (goesOn && status === 'failed')
-  assertHolds(steps.filter(({ id }) => step?.dependsOn?.includes(id)).every(isMet), `${formatWorkRef(ref)} has what it depends on`)
+  assertHolds(
+    steps.filter(({ id }) => step?.dependsOn?.includes(id)).every(isMet),
+    `${formatWorkRef(ref)} has what it depends on`,
+  )
   const parts = step?.phases ?? []
   const position = parts.findIndex(({ id }) => id === ref.subPhase)
   assertHolds(
@@ -240,7 +246,10 @@ function run(world: World, throws: Dice[]): void {
     const fact = order && answer(order, dice, ++world.at)
     if (fact) applyFact(world, fact)
   }
-  assertHolds(!['in-progress', 'parked'].includes(world.progress.status), `it rests, and says so: ${world.progress.status}`)
+  assertHolds(
+    !['in-progress', 'parked'].includes(world.progress.status),
+    `it rests, and says so: ${world.progress.status}`,
+  )
 }
 
 it('every graph of phases comes to rest, does all work once, in order, in parallel up to the limit, with correct counts', () => {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { after, interrupted, noon, started, workOrders } from '../../../test/support/builders.ts'
-import { buildPhase, buildStandard, breaks, completes, fails, saysNothing, waitEndsOn } from '../../../test/support/phases.ts'
+import {
+  buildPhase,
+  buildStandard,
+  breaks,
+  completes,
+  fails,
+  saysNothing,
+  waitEndsOn,
+} from '../../../test/support/phases.ts'
 import type { FailureClass } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { ErrorCategory } from '../../contract/settings.ts'

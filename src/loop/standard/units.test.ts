@@ -1,6 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { areAllFinished, findFirstOpen, hasFailed, isFinished, replaceUnit, hasAnyFailed, findUnit, type WorkUnit } from './units.ts'
+import {
+  areAllFinished,
+  findFirstOpen,
+  hasFailed,
+  isFinished,
+  replaceUnit,
+  hasAnyFailed,
+  findUnit,
+  type WorkUnit,
+} from './units.ts'
 
 const status = fc.constantFrom(
   'pending',

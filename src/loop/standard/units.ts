@@ -4,7 +4,8 @@ import type { CompiledPhase } from '../../contract/phases.ts'
 export type WorkUnit = { readonly id: string; readonly status: CompiledPhase['status'] }
 
 /** Needs no more work. */
-export const isFinished = ({ status }: Pick<WorkUnit, 'status'>): boolean => status === 'completed' || status === 'skipped'
+export const isFinished = ({ status }: Pick<WorkUnit, 'status'>): boolean =>
+  status === 'completed' || status === 'skipped'
 
 export const hasFailed = ({ status }: Pick<WorkUnit, 'status'>): boolean => status === 'failed' || status === 'blocked'
 
@@ -55,7 +56,11 @@ export function findFirstOpen(units: readonly WorkUnit[]): number | undefined {
 }
 
 /** Returns a copy of the list with the unit of that id changed. */
-export function replaceUnit<U extends WorkUnit>(units: readonly U[], id: string | undefined, change: (unit: U) => U): U[] {
+export function replaceUnit<U extends WorkUnit>(
+  units: readonly U[],
+  id: string | undefined,
+  change: (unit: U) => U,
+): U[] {
   const tally = getTally(units)
   const index = tally.positions.get(id ?? '') ?? -1
   const before = units[index]

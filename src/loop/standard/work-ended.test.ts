@@ -29,12 +29,20 @@ import {
 import type { Edit } from '../../contract/edit.ts'
 import type { Fact } from '../fact.ts'
 
-const two = [buildPhase('a', { parallel: true }), buildPhase('b', { parallel: true }), buildPhase('c', { waitForParallel: true })]
+const two = [
+  buildPhase('a', { parallel: true }),
+  buildPhase('b', { parallel: true }),
+  buildPhase('c', { waitForParallel: true }),
+]
 const afterTurn: Fact = { type: 'stop-requested', at: noon, as: 'paused', when: 'turn' }
 
 describe('completed work', () => {
   it('is recorded with its times and summary, and counted', () => {
-    const { progress, orders } = after(buildStandard([buildPhase('a'), buildPhase('b')]), started(), completes('a', noon + 5))
+    const { progress, orders } = after(
+      buildStandard([buildPhase('a'), buildPhase('b')]),
+      started(),
+      completes('a', noon + 5),
+    )
 
     expect(progress.phases?.[0]).toEqual({
       id: 'a',
@@ -47,7 +55,12 @@ describe('completed work', () => {
     expect(progress.stats).toMatchObject({ completedPhases: 1, currentIteration: 2 })
     expect(progress.current).toEqual({ phase: 1, step: null, subPhase: null })
     expect(progress.iterations).toMatchObject([{ number: 1, step: 'a', work: { phase: 'a' }, verdict: 'completed' }])
-    expect(emittedEvents(orders)).toContainEqual({ type: 'work-ended', work: { phase: 'a' }, status: 'completed', text: 'a ok' })
+    expect(emittedEvents(orders)).toContainEqual({
+      type: 'work-ended',
+      work: { phase: 'a' },
+      status: 'completed',
+      text: 'a ok',
+    })
   })
 
   it('completes the item and the phase if it is their last part', () => {
@@ -72,7 +85,11 @@ describe('completed work', () => {
 
 describe('failed work', () => {
   it('blocks the sprint, with all details', () => {
-    const { progress } = after(buildStandard([buildPhase('a'), buildPhase('b')]), started(), fails('a', 'boom', noon + 5))
+    const { progress } = after(
+      buildStandard([buildPhase('a'), buildPhase('b')]),
+      started(),
+      fails('a', 'boom', noon + 5),
+    )
 
     expect(progress).toMatchObject({
       status: 'blocked',
@@ -181,7 +198,9 @@ describe('a breakpoint', () => {
 
   it('can be after a phase with items, or within an item', () => {
     const whole = buildStandard([forEach('work', [buildItem('x')], { break: true })])
-    const within = buildStandard([forEach('work', [buildItem('x', { phases: [buildPart('p', { break: true }), buildPart('q')] })])])
+    const within = buildStandard([
+      forEach('work', [buildItem('x', { phases: [buildPart('p', { break: true }), buildPart('q')] })]),
+    ])
 
     for (const progress of [whole, within])
       expect(after(progress, started(), completes('work/x')).progress).toMatchObject({
@@ -228,7 +247,13 @@ describe('an edit of PROGRESS.yaml', () => {
   const edited = (edit: Edit): Fact => ({ type: 'edited', at: noon, edits: [edit], refused: [] })
 
   it('can request a pause or a person', () => {
-    const paused = after(buildStandard(two), started(), edited({ kind: 'pause' }), completes('a'), completes('b')).progress
+    const paused = after(
+      buildStandard(two),
+      started(),
+      edited({ kind: 'pause' }),
+      completes('a'),
+      completes('b'),
+    ).progress
     const asking = edited({ kind: 'needs-human', reason: 'look at this', details: '' })
 
     expect(paused.status).toBe('paused')

@@ -5,7 +5,17 @@ import { scheduleRest } from '../rest.ts'
 import { findDueItem, getFailureMode } from './next-work.ts'
 import { planRetry, type WorkError } from './retry.ts'
 import { areAllFinished, hasFailed, hasAnyFailed } from './units.ts'
-import { isWorkLive, formatWorkRef, getPhase, getStep, updateCurrent, updatePhase, updateStep, updateWork, getWork } from './work.ts'
+import {
+  isWorkLive,
+  formatWorkRef,
+  getPhase,
+  getStep,
+  updateCurrent,
+  updatePhase,
+  updateStep,
+  updateWork,
+  getWork,
+} from './work.ts'
 
 /** Applies the end of an iteration to its work, its item, its phase and the sprint. */
 export function closeWork(progress: Progress, live: LiveIteration, at: number): Transition {
@@ -128,7 +138,8 @@ function settleStep(progress: Progress, ref: WorkRef, at: number): Transition {
   if (isWorkLive(progress, item)) return { progress, orders: [] }
   const error = { category: bad.errorCategory ?? 'logic', text: bad.error ?? 'it failed' } as const
   const failed = updateStep(progress, item, (step) => ({ ...step, status: 'failed', ...errorFields(error) }))
-  const next = getFailureMode(failed) === 'skip-dependents' ? skipDependents(failed, item) : { progress: failed, orders: [] }
+  const next =
+    getFailureMode(failed) === 'skip-dependents' ? skipDependents(failed, item) : { progress: failed, orders: [] }
   return andThen([createWorkEnded(item, 'failed', error.text), ...next.orders], settlePhase(next.progress, item, at))
 }
 
@@ -144,7 +155,10 @@ function skipDependents(progress: Progress, ref: WorkRef): Transition {
     ...phase,
     steps: steps.map((step) => (isSkipped.has(step) ? { ...step, status: 'skipped' as const, error: why } : step)),
   }))
-  return { progress: marked, orders: skipped.map(({ id }) => createWorkEnded({ phase: ref.phase, step: id }, 'skipped', why)) }
+  return {
+    progress: marked,
+    orders: skipped.map(({ id }) => createWorkEnded({ phase: ref.phase, step: id }, 'skipped', why)),
+  }
 }
 
 function findDependents(steps: readonly CompiledStep[], first: string): ReadonlySet<string> {

@@ -60,7 +60,8 @@ const isPartOfWork = (part: WorkRef | undefined, whole: WorkRef): boolean =>
   (whole.subPhase === undefined || part.subPhase === whole.subPhase)
 
 /** Whether an iteration works on it or on a part of it. */
-export const isWorkLive = ({ live }: Progress, ref: WorkRef): boolean => live.some(({ work }) => isPartOfWork(work, ref))
+export const isWorkLive = ({ live }: Progress, ref: WorkRef): boolean =>
+  live.some(({ work }) => isPartOfWork(work, ref))
 
 /** Points `current` at the first unfinished work; at the end it stays where it was. */
 export function updateCurrent(progress: Progress): Progress {

@@ -23,7 +23,11 @@ export type ReplaceResult = 'touched' | { readonly signature: string | undefined
  * The same, but only if the file still has this signature, or still does not exist. A version written by another process stays in
  * place, even if it arrives at the last moment: the new file and the old one are swapped, and swapped back if the old one differs.
  */
-export async function replaceIfUnchanged(path: string, text: string, known: string | undefined): Promise<ReplaceResult> {
+export async function replaceIfUnchanged(
+  path: string,
+  text: string,
+  known: string | undefined,
+): Promise<ReplaceResult> {
   const replaced = await withDraft(path, text, async (draft): Promise<ReplaceResult> => {
     const signature = fileSignature(draft)
     const done = known === undefined ? await linkIfAbsent(draft, path) : await swapIfUnchanged(draft, path, known)

@@ -22,7 +22,11 @@ export async function statFile(
 }
 
 /** Reads a part of a file of any size. */
-export async function readRange(path: string, offset: number, length: number): Promise<{ size: number; bytes: Buffer }> {
+export async function readRange(
+  path: string,
+  offset: number,
+  length: number,
+): Promise<{ size: number; bytes: Buffer }> {
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()

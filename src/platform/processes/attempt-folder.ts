@@ -80,7 +80,8 @@ export async function settledState(folder: string): Promise<AttemptState> {
   } catch (error) {
     if (!isErrno(error, 'EEXIST')) return state
     // A shim was faster, and is about to write its identity, or was killed while doing so.
-    for (let tries = 0; tries < 100 && readCompleteLine(folder, attemptFiles.pid) === undefined; tries++) await sleep(10)
+    for (let tries = 0; tries < 100 && readCompleteLine(folder, attemptFiles.pid) === undefined; tries++)
+      await sleep(10)
     if (readCompleteLine(folder, attemptFiles.pid) === undefined) writeFileSync(path, noProcess)
   }
   return attemptState(folder)

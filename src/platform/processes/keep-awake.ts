@@ -16,7 +16,8 @@ export function keepAwake({ platform, path, pid }: KeepAwakeOptions): () => void
   child.once('error', () => {})
   child.unref()
   return () => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) sendSignal(-child.pid, 'SIGTERM')
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      sendSignal(-child.pid, 'SIGTERM')
   }
 }
 

@@ -65,7 +65,8 @@ const maxProbedPids = 200
 /** Pids count up and wrap around, so the pids since `first` may be a range that wraps. */
 function listPidsSince(first: number): number[] {
   const last = readLastPid()
-  if (last >= first && last - first < maxProbedPids) return Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  if (last >= first && last - first < maxProbedPids)
+    return Array.from({ length: last - first + 1 }, (_, n) => first + n)
   return listPids().filter((pid) => (last >= first ? pid >= first && pid <= last : pid >= first || pid <= last))
 }
 
@@ -79,7 +80,11 @@ function listPids(): number[] {
   }
 }
 
-export const identifyProcess = (pid: number): ProcessId => ({ pid, startTime: readStartTime(pid) ?? '0', bootId: currentBootId })
+export const identifyProcess = (pid: number): ProcessId => ({
+  pid,
+  startTime: readStartTime(pid) ?? '0',
+  bootId: currentBootId,
+})
 
 function readStartTime(pid: number): string | undefined {
   const stat = readOrDefault(`/proc/${pid}/stat`, '')

@@ -136,7 +136,10 @@ describe('a shim', () => {
 
   it('ends with a program that the supervisor had to end', async () => {
     const base = createTestFolder()
-    const run = startRun(base, 'a', { script: 'echo up; sleep 60', overdue: (bytes) => (bytes > 0 ? 'idle' : undefined) })
+    const run = startRun(base, 'a', {
+      script: 'echo up; sleep 60',
+      overdue: (bytes) => (bytes > 0 ? 'idle' : undefined),
+    })
 
     expect(await run.ended).toMatchObject({ ended: 'idle' })
     await waitUntil(() => !isRunning(run.shim()))

@@ -73,7 +73,10 @@ describe('a program that exits by itself', () => {
 
   it('leaves none of the processes that it started, even with setsid, within two seconds', async () => {
     const base = createTestFolder()
-    const { job } = startTestJob(base, 'sleep 60 & setsid sleep 61 & setsid sh -c "setsid sleep 62 & sleep 63" & echo done')
+    const { job } = startTestJob(
+      base,
+      'sleep 60 & setsid sleep 61 & setsid sh -c "setsid sleep 62 & sleep 63" & echo done',
+    )
     const before = performance.now()
 
     expect(await superviseProcess(job)).toEqual({ code: 0, lost: false })
@@ -90,10 +93,14 @@ describe('a program that exits by itself', () => {
 describe('a program that does not exit by itself', () => {
   it('ends on request, after a TERM that it obeys', async () => {
     const abort = new AbortController()
-    const { job, output } = startTestJob(createTestFolder(), 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.02; done', {
-      signal: abort.signal,
-      graceMs: 10_000,
-    })
+    const { job, output } = startTestJob(
+      createTestFolder(),
+      'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.02; done',
+      {
+        signal: abort.signal,
+        graceMs: 10_000,
+      },
+    )
     const ended = superviseProcess({
       ...job,
       onOutput: (chunk) => {

@@ -1,7 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attemptFiles, readRunningTime, writeEndReason, readEndReason, readExitCode, readProcessId, type EndReason } from './attempt-folder.ts'
+import {
+  attemptFiles,
+  readRunningTime,
+  writeEndReason,
+  readEndReason,
+  readExitCode,
+  readProcessId,
+  type EndReason,
+} from './attempt-folder.ts'
 import { exists, fileSize, isErrno, createFolder, removeLink, unwritableFile, writeNewFile } from '../files/files.ts'
 import { isProcessAlive, sendSignal, killMarked, type ProcessId } from './process-table.ts'
 import { markVariable, startUnderShim, type Shim } from './shim.ts'
@@ -64,7 +72,8 @@ async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: FolderOr
     if (folder === 'new' && !shim) return {}
     const ended = (await followProcess(job, shim, tail)) ?? detectFlood(job, tail)
     killMarked(job.mark, performance.now() - started < pidWrapMs ? shim?.before : undefined)
-    if (!shim || ended || tries === maxAttempts || hasJobStarted(job.folder, shim)) return { ...(shim && { shim }), ended }
+    if (!shim || ended || tries === maxAttempts || hasJobStarted(job.folder, shim))
+      return { ...(shim && { shim }), ended }
   }
 }
 
@@ -141,7 +150,11 @@ async function startJob({ mark, env, ...job }: SupervisedProcess): Promise<Shim 
 }
 
 /** Waits until the program is over, or overdue and ended. */
-async function followProcess(job: SupervisedProcess, shim: Shim | undefined, tail: Tail): Promise<EndReason | undefined> {
+async function followProcess(
+  job: SupervisedProcess,
+  shim: Shim | undefined,
+  tail: Tail,
+): Promise<EndReason | undefined> {
   const id = shim ? shim.id : readProcessId(job.folder)
   const pause = createPause(job.signal, shim)
   const errors = join(job.folder, attemptFiles.stderr)
@@ -162,7 +175,8 @@ async function followProcess(job: SupervisedProcess, shim: Shim | undefined, tai
   }
 }
 
-const hasProcessEnded = (folder: string, id: ProcessId | undefined): boolean => readExitCode(folder) !== null || !id || !isProcessAlive(id)
+const hasProcessEnded = (folder: string, id: ProcessId | undefined): boolean =>
+  readExitCode(folder) !== null || !id || !isProcessAlive(id)
 
 /** TERM to the group, a grace period, KILL, then everything that carries the mark. */
 async function killTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {

@@ -24,11 +24,11 @@ it('shares the limit that one sprint hit with every sprint of the account', asyn
   await openAccountLimits(home).record('claude', 6000)
   const other = openAccountLimits(home)
 
-  expect([await other.limitedUntil('claude'), await other.limitedUntil('codex'), await other.limitedUntil('gemini')]).toEqual([
-    6000,
-    7000,
-    undefined,
-  ])
+  expect([
+    await other.limitedUntil('claude'),
+    await other.limitedUntil('codex'),
+    await other.limitedUntil('gemini'),
+  ]).toEqual([6000, 7000, undefined])
 })
 
 it('keeps limits that several sprints write at the same moment', async () => {
@@ -36,7 +36,9 @@ it('keeps limits that several sprints write at the same moment', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `agent-${n}`)
   await Promise.all(names.map((name, n) => openAccountLimits(home).record(name, n + 1)))
 
-  expect(await Promise.all(names.map((name) => openAccountLimits(home).limitedUntil(name)))).toEqual(names.map((_, n) => n + 1))
+  expect(await Promise.all(names.map((name) => openAccountLimits(home).limitedUntil(name)))).toEqual(
+    names.map((_, n) => n + 1),
+  )
 })
 
 it('distinguishes accounts without storing who they are', async () => {

@@ -4,7 +4,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { redactDeep, type Redact } from '../../contract/redact.ts'
 import { fileSignature, readTextIfExists, writeNewFile } from '../../platform/files/files.ts'
 import type { RecoveredJournal } from '../state/journal.ts'
-import { readExternalEdit, type ExternalEdit } from './outside-edit.ts'
+import { readExternalEdit, type ExternalEdit } from './external-edit.ts'
 import { formatProgress, parseRev } from '../state/progress-file.ts'
 
 /** How long a file may be half-written before the edit counts as unreadable. */

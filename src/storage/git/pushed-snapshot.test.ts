@@ -74,7 +74,9 @@ describe('a snapshot', () => {
     expect(
       ['notes/.task-lock', 'project/secret', 'sprint/other.md'].map((name) => existsSync(join(second.folder, name))),
     ).toEqual([true, false, false])
-    expect(await diffIterations(second.options, { from: 0, to: 1 })).toBe(await diffIterations(first.options, { from: 0, to: 1 }))
+    expect(await diffIterations(second.options, { from: 0, to: 1 })).toBe(
+      await diffIterations(first.options, { from: 0, to: 1 }),
+    )
     expect(await pushSnapshot(second.options)).toBe(commit)
   })
 

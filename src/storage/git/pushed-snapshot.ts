@@ -30,7 +30,12 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const { root } = repository
   const head = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => undefined)
   const parts = [`040000 tree ${await writeWorkTree(repository)}\twork`, ...(await writeExtraTrees(options, root))]
-  const state = await git({ cwd: root, input: await formatSnapshotState(options, head) }, 'hash-object', '-w', '--stdin')
+  const state = await git(
+    { cwd: root, input: await formatSnapshotState(options, head) },
+    'hash-object',
+    '-w',
+    '--stdin',
+  )
   const input = `${[...parts, `100644 blob ${state}\tstate`].join('\n')}\n`
   const tree = await git({ cwd: root, input }, 'mktree')
   const last = await readLastCheckpoint(options)
@@ -52,13 +57,15 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
 export async function restorePushedSnapshot(options: SnapshotOptions, commit: string): Promise<void> {
   const { project: root, remote } = options
   const ref = snapshotRef(options, commit)
-  await gitOverNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch((cause: unknown) => {
-    const hint = cause instanceof Error ? cause.message : String(cause)
-    throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', {
-      cause,
-      hint,
-    })
-  })
+  await gitOverNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch(
+    (cause: unknown) => {
+      const hint = cause instanceof Error ? cause.message : String(cause)
+      throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', {
+        cause,
+        hint,
+      })
+    },
+  )
   const { head, branch, checkpoints } = parseSnapshotState(await git({ cwd: root }, 'show', `${commit}:state`))
   if (branch !== undefined) await git({ cwd: root }, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`)
   if (head !== undefined) await git({ cwd: root }, 'reset', '--quiet', '--hard', head)
@@ -103,13 +110,20 @@ const gitOverNetwork = (root: string, ...args: readonly string[]): Promise<strin
   git({ cwd: root, timeoutMs: networkMs }, '-c', 'core.askPass=true', '-c', 'protocol.ext.allow=never', ...args)
 
 const readLastCheckpoint = (options: SnapshotOptions): Promise<string | undefined> =>
-  git({ cwd: options.project }, 'rev-parse', '--verify', '--quiet', `${snapshotRefs(options)}/last`).catch(() => undefined)
+  git({ cwd: options.project }, 'rev-parse', '--verify', '--quiet', `${snapshotRefs(options)}/last`).catch(
+    () => undefined,
+  )
 
 /** HEAD, its branch and the checkpoints, one per line. Part of the tree, so that a new commit alone changes the tree. */
 async function formatSnapshotState(options: SnapshotOptions, head: string | undefined): Promise<string> {
   const { project: root } = options
   const branch = await git({ cwd: root }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
-  const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', snapshotRefs(options))
+  const listed = await git(
+    { cwd: root },
+    'for-each-ref',
+    '--format=%(refname:lstrip=3) %(objectname)',
+    snapshotRefs(options),
+  )
   const checkpoints = listed.split('\n').filter((line) => checkpointLine.test(line))
   const lines = [
     head === undefined ? [] : [`head ${head}`],
@@ -147,7 +161,11 @@ async function writeExtraTrees({ beside, sprintDir }: SnapshotOptions, root: str
   return lines
 }
 
-async function unpackExtraFolder(options: SnapshotOptions, commit: string, { name, folder }: ExtraFolder): Promise<void> {
+async function unpackExtraFolder(
+  options: SnapshotOptions,
+  commit: string,
+  { name, folder }: ExtraFolder,
+): Promise<void> {
   const { project: root, sprintDir } = options
   const index = await emptyIndex(sprintDir)
   await createFolder(folder)

@@ -28,7 +28,11 @@ export interface Projection {
   readonly close: () => Promise<'closed' | 'edited'>
 }
 
-export function openProjection(sprintDir: string, before: EditBaseline = {}, redact: Redact = createRedactor()): Projection {
+export function openProjection(
+  sprintDir: string,
+  before: EditBaseline = {},
+  redact: Redact = createRedactor(),
+): Projection {
   const mayWrite = createTokenBucket(maxBurst, writeIntervalMs)
   const enqueue = createSerialQueue()
   const page = createProgressPage(progressPath(sprintDir), before, redact)

@@ -24,7 +24,11 @@ const fold: Fold = (progress, fact) => {
   return { ...progress, rev: progress.rev + 1, messages }
 }
 const message = (text: string) => ({ type: 'told' as const, at: noon, text, now: false })
-const running = buildProgress({ status: 'in-progress', dynamicSteps: buildSteps('one'), stats: { currentIteration: 1 } })
+const running = buildProgress({
+  status: 'in-progress',
+  dynamicSteps: buildSteps('one'),
+  stats: { currentIteration: 1 },
+})
 
 async function open(sprintDir: string, first: Progress | undefined = running) {
   const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? first)
@@ -50,7 +54,10 @@ const readMessages = async (dir: string) =>
   (await readProgress({ sprintDir: dir, fold }))?.messages?.map(({ text }) => text)
 const findStep = (text: string) => `  - id: ${text.replaceAll(' ', '-')}\n    prompt: ${text}\n    status: pending\n`
 const pause = (dir: string) =>
-  writeFileSync(progressFile(dir), readFileSync(progressFile(dir), 'utf8').replace('status: in-progress', 'status: paused'))
+  writeFileSync(
+    progressFile(dir),
+    readFileSync(progressFile(dir), 'utf8').replace('status: in-progress', 'status: paused'),
+  )
 
 describe('the owner of a sprint', () => {
   it('is unique, and is named with pid, host and start', async () => {
@@ -305,7 +312,8 @@ describe('an edit of PROGRESS.yaml', () => {
     const first = await open(dir)
     await first.store.flush()
     const file = readFileSync(progressFile(dir), 'utf8')
-    const withStep = (text: string, step: string) => text.replace('dynamic-steps:\n', `dynamic-steps:\n${findStep(step)}`)
+    const withStep = (text: string, step: string) =>
+      text.replace('dynamic-steps:\n', `dynamic-steps:\n${findStep(step)}`)
     const take = async (text: string) => {
       writeFileSync(progressFile(dir), text)
       const opened = await open(dir)

@@ -16,7 +16,12 @@ import {
 } from '../state/journal.ts'
 import { readProgressFile, readShownRev } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
-import { confirmAuthorVersion, forgetAuthorVersions, storeAuthorVersion, readAuthorVersions } from '../edits/seen-edits.ts'
+import {
+  confirmAuthorVersion,
+  forgetAuthorVersions,
+  storeAuthorVersion,
+  readAuthorVersions,
+} from '../edits/author-versions.ts'
 import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
@@ -59,7 +64,11 @@ export async function openSprintStore(
     }
     if (!recovered && progress.stats.currentIteration === 0) await archiveAttempts(sprintDir, options.now())
     const resumed = recovered && progress === known ? recovered : undefined
-    const start: RecoveredJournal | JournalPosition = resumed ?? { progress, seq: recovered?.seq ?? 0, epoch: recovered?.epoch ?? 0 }
+    const start: RecoveredJournal | JournalPosition = resumed ?? {
+      progress,
+      seq: recovered?.seq ?? 0,
+      epoch: recovered?.epoch ?? 0,
+    }
     const journal = await openJournal(sprintDir, start, options.now)
     const projection = openProjection(sprintDir, await readEditBaseline(options, resumed), options.redact)
     const store = createSprintStore(options, { lock, journal, projection, progress })
@@ -72,16 +81,28 @@ export async function openSprintStore(
 }
 
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
-async function readEditBaseline({ sprintDir, fold }: SprintStoreOptions, resumed: RecoveredJournal | undefined): Promise<EditBaseline> {
+async function readEditBaseline(
+  { sprintDir, fold }: SprintStoreOptions,
+  resumed: RecoveredJournal | undefined,
+): Promise<EditBaseline> {
   const older: EditBaseline['older'] = (rev) => readProgressAt(sprintDir, fold, rev)
-  if (resumed) return { bases: resumed.bases, edit: resumed.edit, seen: await readAuthorVersions(sprintDir, resumed.edit), older }
+  if (resumed)
+    return { bases: resumed.bases, edit: resumed.edit, seen: await readAuthorVersions(sprintDir, resumed.edit), older }
   await forgetAuthorVersions(sprintDir)
   return { older }
 }
 
-type StoreParts = { readonly lock: FileLock; readonly journal: Journal; readonly projection: Projection; progress: Progress }
+type StoreParts = {
+  readonly lock: FileLock
+  readonly journal: Journal
+  readonly projection: Projection
+  progress: Progress
+}
 
-function createSprintStore(options: SprintStoreOptions, { lock, journal, projection, ...parts }: StoreParts): SprintStore {
+function createSprintStore(
+  options: SprintStoreOptions,
+  { lock, journal, projection, ...parts }: StoreParts,
+): SprintStore {
   const { sprintDir, fold, now } = options
   const ownership = createOwnership(options, lock, journal)
   const unsaved: DetectedEdit[] = []

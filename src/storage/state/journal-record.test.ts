@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { formatRecord, readSegment, type JournalRecord } from './journal-record.ts'
 
-const buildRecord = (seq: number, data: unknown = { type: 'told', text: `no. ${seq} – “ünïcödé” 😀` }): JournalRecord => ({
+const buildRecord = (
+  seq: number,
+  data: unknown = { type: 'told', text: `no. ${seq} – “ünïcödé” 😀` },
+): JournalRecord => ({
   v: 1,
   seq,
   epoch: 1,

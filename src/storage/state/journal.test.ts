@@ -5,7 +5,14 @@ import { buildProgress, noon } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { formatRecord, readSegment } from './journal-record.ts'
-import { openJournal, quarantineSegment, readJournal, type Fold, type Journal, type RecoveredJournal } from './journal.ts'
+import {
+  openJournal,
+  quarantineSegment,
+  readJournal,
+  type Fold,
+  type Journal,
+  type RecoveredJournal,
+} from './journal.ts'
 
 /** Keeps the messages, which is enough to see what is remembered. */
 const fold: Fold = (progress, fact) => {

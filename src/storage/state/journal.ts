@@ -49,7 +49,11 @@ const segmentName = (number: number): string => `${String(number).padStart(8, '0
 export const segmentPattern = /^(\d{8})\.log$/
 
 /** Reads the state at the end of the journal; undefined if there is none. Writes nothing. `shownRev`: the rev in PROGRESS.yaml. */
-export async function readJournal(sprintDir: string, fold: Fold, shownRev?: number): Promise<RecoveredJournal | undefined> {
+export async function readJournal(
+  sprintDir: string,
+  fold: Fold,
+  shownRev?: number,
+): Promise<RecoveredJournal | undefined> {
   const folder = journalFolder(sprintDir)
   const numbers = await listSegments(folder)
   for (const number of numbers.toReversed()) {
@@ -124,7 +128,11 @@ const measureSegment = (bytes: Buffer, { goodBytes, records }: Segment, snapshot
   records: records.length - 1,
 })
 
-function replayRecords(snapshot: JournalRecord, records: readonly JournalRecord[], { fold, file, shownRev }: JournalRead) {
+function replayRecords(
+  snapshot: JournalRecord,
+  records: readonly JournalRecord[],
+  { fold, file, shownRev }: JournalRead,
+) {
   // Parsed once: letting zod compile the schema would take three times as long as parsing.
   const decoded = Progress.safeParse(snapshot.data, { jitless: true })
   if (!decoded.success) throw journalUnreadable(file, decoded.error.issues[0]?.message ?? 'its snapshot cannot be read')
@@ -136,7 +144,10 @@ function replayRecords(snapshot: JournalRecord, records: readonly JournalRecord[
     try {
       progress = applyRecord(progress, record, fold)
     } catch (cause) {
-      throw journalUnreadable(file, `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`)
+      throw journalUnreadable(
+        file,
+        `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`,
+      )
     }
     edit = record.edit ?? edit
     if (progress.rev === shownRev) shown = progress
@@ -165,7 +176,11 @@ export interface Journal {
 }
 
 /** Opens the journal for a new run: cuts off a torn end, and uses an epoch above all earlier ones. */
-export async function openJournal(sprintDir: string, start: RecoveredJournal | JournalPosition, now: () => number): Promise<Journal> {
+export async function openJournal(
+  sprintDir: string,
+  start: RecoveredJournal | JournalPosition,
+  now: () => number,
+): Promise<Journal> {
   const folder = journalFolder(sprintDir)
   const epoch = start.epoch + 1
   const enqueue = createSerialQueue()
@@ -194,7 +209,9 @@ export async function openJournal(sprintDir: string, start: RecoveredJournal | J
       open = next
     } catch {
       // Rotation only bounds the next recovery, so it can wait; but a new segment would count, so remove it.
-      await removeDurably(join(folder, segmentName(number))).catch((error: unknown) => (broken = segmentStuck(folder, error)))
+      await removeDurably(join(folder, segmentName(number))).catch(
+        (error: unknown) => (broken = segmentStuck(folder, error)),
+      )
     }
   }
 

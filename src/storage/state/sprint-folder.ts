@@ -80,7 +80,17 @@ export async function archiveAttempts(sprintDir: string, now: number): Promise<v
 }
 
 /** Names in a sprint's folder that only Ralph writes. */
-const ralphFiles = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp', '.lock', '.gitignore']
+const ralphFiles = [
+  'journal',
+  'attempts',
+  'transcripts',
+  'requests',
+  'index',
+  'protected',
+  'tmp',
+  '.lock',
+  '.gitignore',
+]
 
 /** Ralph's files and folders that are links: the user may keep them on another disk. */
 const findLinks = (sprintDir: string): string[] =>

@@ -8,7 +8,13 @@ import { exists, unwritableFile } from '../../platform/files/files.ts'
 const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
 
 /** Locks the sprint, or throws with the name of the owner. */
-export function lockSprintFolder({ sprintDir, now }: { readonly sprintDir: string; readonly now: () => number }): FileLock {
+export function lockSprintFolder({
+  sprintDir,
+  now,
+}: {
+  readonly sprintDir: string
+  readonly now: () => number
+}): FileLock {
   const taken = tryLockSprint(sprintDir, `pid ${process.pid} on ${hostname()} since ${formatTimestamp(now())}`)
   if ('lock' in taken) return taken.lock
   throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {

@@ -1,6 +1,12 @@
 import { QueryClient } from '@tanstack/react-query'
 import { expect, it } from 'vitest'
-import { buildGlance, buildMachine, buildAgentRow, buildQuestion, buildSprint } from '../../../test/support/fake-fleet.ts'
+import {
+  buildGlance,
+  buildMachine,
+  buildAgentRow,
+  buildQuestion,
+  buildSprint,
+} from '../../../test/support/fake-fleet.ts'
 import { applyChanges } from './apply-change.ts'
 import { keys } from './queries.ts'
 

@@ -5,7 +5,7 @@ import type { Machine } from '../../contract/fleet/machine.ts'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import type { SprintQuestion } from '../../contract/fleet/question.ts'
 import type { FleetSprint } from '../../contract/fleet/sprint.ts'
-import { refetchShown } from './ask-again.ts'
+import { refetchShown } from './refetch-shown.ts'
 import { keys } from './queries.ts'
 import { appendToWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
 

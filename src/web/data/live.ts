@@ -3,7 +3,7 @@ import { followChanges, type ChangeFollower, type ChangeScope } from '../../clie
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import { queryClient } from './api.ts'
 import { applyChanges } from './apply-change.ts'
-import { refetchShown } from './ask-again.ts'
+import { refetchShown } from './refetch-shown.ts'
 import { keys } from './queries.ts'
 
 export type ConnectionState = {
@@ -53,7 +53,10 @@ function startLive(): () => void {
     flushing ??= window.setTimeout(flush, applyIntervalMs)
     if (connection.state === 'live') connection = { state: 'live', at: Date.now() }
   }
-  following = followChanges({ onChange, onState: (state) => (state === 'live' ? live() : lost()) }, { scope: watchedSprint })
+  following = followChanges(
+    { onChange, onState: (state) => (state === 'live' ? live() : lost()) },
+    { scope: watchedSprint },
+  )
   window.addEventListener('online', reconnectNow)
   document.addEventListener('visibilitychange', reconnectNow)
   return () => {

@@ -29,7 +29,9 @@ describe('the loaded part of a transcript', () => {
 
   it('accepts only events in its scope', () => {
     const scope = { iteration: 2, search: 'THOUGHT 5' }
-    expect(listSeqs(appendToWindow(start, [textEvent(4, 2), textEvent(5, 2), textEvent(5, 1)], scope))).toEqual([2, 3, 5])
+    expect(listSeqs(appendToWindow(start, [textEvent(4, 2), textEvent(5, 2), textEvent(5, 1)], scope))).toEqual([
+      2, 3, 5,
+    ])
   })
 
   it('drops the oldest events when it grows for days, and says so', () => {

@@ -42,7 +42,11 @@ export function prependPage(shown: TranscriptWindow, { items, next }: Transcript
 }
 
 /** Skips known events: a new connection repeats what may have been lost. */
-export function appendToWindow(shown: TranscriptWindow, events: readonly StoredEvent[], scope: TranscriptScope): TranscriptWindow {
+export function appendToWindow(
+  shown: TranscriptWindow,
+  events: readonly StoredEvent[],
+  scope: TranscriptScope,
+): TranscriptWindow {
   if (shown.detached) return shown
   const last = shown.events.at(-1)?.seq ?? -1
   const fresh = events.filter((event) => event.seq > last && matchesScope(event, scope))

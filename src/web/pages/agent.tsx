@@ -9,7 +9,7 @@ import { ConversationList } from '../features/agent/conversations.tsx'
 import { PromptQueue } from '../features/agent/prompt-queue.tsx'
 import { RalphIndicator } from '../features/agent/ralph-indicator.tsx'
 import { SprintList } from '../features/agent/sprint-list.tsx'
-import { ErrorPage } from '../shell/crashed.tsx'
+import { ErrorPage } from '../shell/error-page.tsx'
 import { useTitle } from '../shell/title.ts'
 import { Card } from '../ui/card.tsx'
 import { ProblemNotice, Skeleton, SkeletonRows } from '../ui/states.tsx'
@@ -75,8 +75,11 @@ function AgentView({ row }: { row: FleetRow }) {
 function AgentQueue({ row, mayWrite }: { row: FleetRow; mayWrite: boolean }) {
   const prompts = useQuery(promptsQuery(row.agent.id))
   if (prompts.isPending) return <SkeletonRows rows={3} height="h-14" />
-  if (prompts.isLoadingError) return <ProblemNotice {...describeError(prompts.error)} onRetry={() => void prompts.refetch()} />
-  return <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={waitingReason(row)} Transcript={PromptTranscript} />
+  if (prompts.isLoadingError)
+    return <ProblemNotice {...describeError(prompts.error)} onRetry={() => void prompts.refetch()} />
+  return (
+    <PromptQueue prompts={prompts.data} mayWrite={mayWrite} why={waitingReason(row)} Transcript={PromptTranscript} />
+  )
 }
 
 /** What a waiting prompt is waiting for. */

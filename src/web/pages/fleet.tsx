@@ -41,7 +41,9 @@ export function FleetPage() {
       </Card>
     )
   const rows = sortByNeed(agents.data, now)
-  const shown = rows.filter((row) => (show === undefined || describeSituation(row, now).group === show) && matchesName(row, wanted))
+  const shown = rows.filter(
+    (row) => (show === undefined || describeSituation(row, now).group === show) && matchesName(row, wanted),
+  )
   return (
     <>
       <h1 className="sr-only">Fleet</h1>

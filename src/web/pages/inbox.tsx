@@ -35,7 +35,9 @@ export function InboxPage() {
       </div>
       {open.length === 0 && (
         <Card className="mb-3.5">
-          <EmptyState title="You're all caught up">Questions from agents appear here as soon as they are asked.</EmptyState>
+          <EmptyState title="You're all caught up">
+            Questions from agents appear here as soon as they are asked.
+          </EmptyState>
         </Card>
       )}
       {open.map((question) => (

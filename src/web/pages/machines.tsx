@@ -36,7 +36,9 @@ export function MachinesPage() {
       </div>
       {machines.data.length === 0 && (
         <Card>
-          <EmptyState title="No machines yet">{admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}</EmptyState>
+          <EmptyState title="No machines yet">
+            {admin ? <ConnectMachine machines={0} /> : 'An admin can connect one.'}
+          </EmptyState>
         </Card>
       )}
       <div className="grid grid-cols-2 gap-3.5 max-md:grid-cols-1">

@@ -19,7 +19,10 @@ export function PromptTranscript({ prompt }: { prompt: AgentPrompt }) {
     refetchInterval: running ? 2000 : false,
   })
   const [selected, setSelected] = useState<string>()
-  const rows = useMemo(() => createRows((data?.items ?? []).toReversed(), () => prompt.startedAt), [data, prompt.startedAt])
+  const rows = useMemo(
+    () => createRows((data?.items ?? []).toReversed(), () => prompt.startedAt),
+    [data, prompt.startedAt],
+  )
   const call = selected === undefined ? undefined : findCall(rows, selected)
   if (isPending) return <SkeletonRows rows={2} height="h-9" />
   if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />

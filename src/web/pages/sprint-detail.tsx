@@ -126,7 +126,9 @@ function IterationHead({ number, record }: { number: number; record: IterationRe
       <h2 className="font-semibold">Iteration {number}</h2>
       {record ? (
         <>
-          <span className={classes('min-w-0 truncate', textClasses[verdictBadge(record).tone])}>{describeVerdict(record)}</span>
+          <span className={classes('min-w-0 truncate', textClasses[verdictBadge(record).tone])}>
+            {describeVerdict(record)}
+          </span>
           <span className="ml-auto text-faint">
             {formatDurationShort(record.endedAt - record.startedAt)} · {formatUsd(record.costUsd)}
           </span>
@@ -139,7 +141,10 @@ function IterationHead({ number, record }: { number: number; record: IterationRe
 }
 
 /** When each iteration started, including those whose first event is not loaded. */
-function useIterationStarts(sprint: FleetSprint, iterations: readonly IterationRecord[]): (iteration: number) => number | undefined {
+function useIterationStarts(
+  sprint: FleetSprint,
+  iterations: readonly IterationRecord[],
+): (iteration: number) => number | undefined {
   return useMemo(() => {
     const starts = new Map([...iterations, ...sprint.progress.live].map(({ number, startedAt }) => [number, startedAt]))
     return (iteration) => starts.get(iteration)

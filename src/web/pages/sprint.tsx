@@ -13,8 +13,8 @@ import { IterationStrip } from '../features/sprint/iteration-strip.tsx'
 import { SprintActions } from '../features/sprint/sprint-actions.tsx'
 import { SprintHeader } from '../features/sprint/sprint-header.tsx'
 import { Steps } from '../features/sprint/steps.tsx'
-import { createStripCells } from '../features/sprint/strip.ts'
-import { ErrorPage } from '../shell/crashed.tsx'
+import { createStripCells } from '../features/sprint/strip-cells.ts'
+import { ErrorPage } from '../shell/error-page.tsx'
 import { useKeys } from '../shell/shortcuts.ts'
 import { useTitle } from '../shell/title.ts'
 import { Skeleton } from '../ui/states.tsx'
@@ -32,7 +32,9 @@ export function SprintPage() {
   if (sprint.isPending) return <SprintSkeleton />
   if (sprint.isLoadingError || isUnknown(sprint.error))
     return <ErrorPage error={sprint.error} reset={() => void sprint.refetch()} />
-  return <SprintView key={sprintId} sprint={sprint.data} iterations={iterations.data ?? sprint.data.progress.iterations} />
+  return (
+    <SprintView key={sprintId} sprint={sprint.data} iterations={iterations.data ?? sprint.data.progress.iterations} />
+  )
 }
 
 function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: readonly IterationRecord[] }) {

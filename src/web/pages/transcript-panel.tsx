@@ -117,7 +117,13 @@ function Toolbar({
   )
 }
 
-function IterationLanesPanel({ sprint, transcript }: { sprint: FleetSprint; transcript: TranscriptPanelProps['transcript'] }) {
+function IterationLanesPanel({
+  sprint,
+  transcript,
+}: {
+  sprint: FleetSprint
+  transcript: TranscriptPanelProps['transcript']
+}) {
   const now = useNow()
   const running = sprint.progress.status === 'in-progress'
   const events = transcript.data?.events

@@ -17,7 +17,9 @@ const LazyPalette = lazy(async () => ({ default: (await loadChunk(() => import('
 const LazyStartDialog = lazy(async () => ({
   default: (await loadChunk(() => import('../features/start/start-dialog.tsx'))).StartDialog,
 }))
-const LazyShortcutsDialog = lazy(async () => ({ default: (await loadChunk(() => import('./help.tsx'))).ShortcutsDialog }))
+const LazyShortcutsDialog = lazy(async () => ({
+  default: (await loadChunk(() => import('./shortcuts-dialog.tsx'))).ShortcutsDialog,
+}))
 
 /** The frame around every page. */
 export function AppShell() {

@@ -26,7 +26,15 @@ type MenuProps = {
   readonly disabled?: boolean
 }
 
-export const Menu = ({ children, entries, label, kind = 'plain', size = 'medium', align = 'end', disabled }: MenuProps) => (
+export const Menu = ({
+  children,
+  entries,
+  label,
+  kind = 'plain',
+  size = 'medium',
+  align = 'end',
+  disabled,
+}: MenuProps) => (
   <Base.Root modal={false}>
     <Base.Trigger className={buttonLook(kind, size)} aria-label={label} title={label} disabled={disabled}>
       {children}

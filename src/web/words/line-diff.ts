@@ -22,7 +22,10 @@ function commonSubsequenceTable(old: readonly string[], fresh: readonly string[]
     for (let j = fresh.length - 1; j >= 0; j -= 1) {
       const row = table[i]
       if (row)
-        row[j] = old[i] === fresh[j] ? tableValue(table, i + 1, j + 1) + 1 : Math.max(tableValue(table, i + 1, j), tableValue(table, i, j + 1))
+        row[j] =
+          old[i] === fresh[j]
+            ? tableValue(table, i + 1, j + 1) + 1
+            : Math.max(tableValue(table, i + 1, j), tableValue(table, i, j + 1))
     }
   return table
 }
@@ -40,7 +43,10 @@ function walkTable(old: readonly string[], fresh: readonly string[], table: read
       lines.push({ kind: 'same', text: before })
       i += 1
       j += 1
-    } else if (before !== undefined && (after === undefined || tableValue(table, i + 1, j) >= tableValue(table, i, j + 1))) {
+    } else if (
+      before !== undefined &&
+      (after === undefined || tableValue(table, i + 1, j) >= tableValue(table, i, j + 1))
+    ) {
       lines.push({ kind: 'del', text: before })
       i += 1
     } else {

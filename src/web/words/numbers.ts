@@ -9,7 +9,8 @@ export function formatDurationShort(ms: number): string {
   return `${Math.floor(hours / 24)} d`
 }
 
-export const formatAgo = (at: number, now: number): string => (now - at < 1000 ? 'just now' : `${formatRoughly(now - at)} ago`)
+export const formatAgo = (at: number, now: number): string =>
+  now - at < 1000 ? 'just now' : `${formatRoughly(now - at)} ago`
 
 export const formatRoughly = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000))
@@ -47,7 +48,8 @@ export function formatCount(value: number): string {
   return `${shortNumber(value / 1_000_000)} M`
 }
 
-const shortNumber = (value: number): string => (value < 10 ? value.toFixed(1).replace(/\.0$/, '') : String(Math.round(value)))
+const shortNumber = (value: number): string =>
+  value < 10 ? value.toFixed(1).replace(/\.0$/, '') : String(Math.round(value))
 
 export function formatBytes(value: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
@@ -70,4 +72,5 @@ export const formatExactTime = (at: number): string => clockWithSeconds.format(a
 /** With its time zone. */
 export const formatFullTime = (at: number): string => full.format(at)
 
-export const pluralize = (value: number, one: string, many = `${one}s`): string => `${value} ${value === 1 ? one : many}`
+export const pluralize = (value: number, one: string, many = `${one}s`): string =>
+  `${value} ${value === 1 ? one : many}`

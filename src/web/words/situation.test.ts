@@ -20,16 +20,20 @@ describe('the situation of an agent', () => {
   it('is a question before anything else', () => {
     const question = { id: machine.id, reason: 'Postgres or Redis?', askedAt: now }
     const row = buildAgentRow('api', lost, { sprint: buildGlance('Build', { question }) })
-    expect(describeSituation(row, now)).toMatchObject({ group: 'needs-you', label: 'asks: Postgres or Redis?', asks: true })
+    expect(describeSituation(row, now)).toMatchObject({
+      group: 'needs-you',
+      label: 'asks: Postgres or Redis?',
+      asks: true,
+    })
   })
 
   it('stops being failed after a while', () => {
     const failed = (updatedAt: number) =>
       buildAgentRow('a', machine, { sprint: buildGlance('x', { status: 'failed', updatedAt }) })
-    expect([describeSituation(failed(now), now).label, describeSituation(failed(now - 2 * 86_400_000), now).label]).toEqual([
-      'Failed',
-      'Idle',
-    ])
+    expect([
+      describeSituation(failed(now), now).label,
+      describeSituation(failed(now - 2 * 86_400_000), now).label,
+    ]).toEqual(['Failed', 'Idle'])
   })
 
   it("distinguishes a user's own prompt from a sprint", () => {
@@ -48,7 +52,9 @@ it('sorts by urgency: questions, failures, unknown, parked, running, the rest', 
     buildAgentRow('unknown', lost, { sprint: buildGlance('u') }),
     buildAgentRow('failed', machine, { sprint: buildGlance('f', { status: 'failed' }) }),
     buildAgentRow('asks', machine, { sprint: buildGlance('q', { question }) }),
-    buildAgentRow('asks longer', machine, { sprint: buildGlance('q2', { question: { ...question, askedAt: now - 9000 } }) }),
+    buildAgentRow('asks longer', machine, {
+      sprint: buildGlance('q2', { question: { ...question, askedAt: now - 9000 } }),
+    }),
   ]
   expect(sortByNeed(rows, now).map(({ agent }) => agent.name)).toEqual([
     'asks longer',

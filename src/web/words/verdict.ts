@@ -6,7 +6,13 @@ export type VerdictSign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now
 export type VerdictBadge = { readonly sign: VerdictSign; readonly tone: Tone; readonly words: string }
 
 /** The glyph of an iteration and its words. */
-export function verdictBadge({ verdict, changed }: { verdict?: Verdict | undefined; changed?: boolean | undefined }): VerdictBadge {
+export function verdictBadge({
+  verdict,
+  changed,
+}: {
+  verdict?: Verdict | undefined
+  changed?: boolean | undefined
+}): VerdictBadge {
   switch (verdict) {
     case undefined:
       return { sign: 'now', tone: 'accent', words: 'running' }

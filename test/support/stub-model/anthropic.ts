@@ -15,7 +15,9 @@ export const anthropic: Dialect = {
     const { usage } = message
     const blocks = formatBlocks(message)
     return [
-      say('message_start', { message: { ...shell(message, body), usage: { ...formatUsage(usage), output_tokens: 1 } } }),
+      say('message_start', {
+        message: { ...shell(message, body), usage: { ...formatUsage(usage), output_tokens: 1 } },
+      }),
       ...blocks.flatMap(streamBlock),
       say('message_delta', {
         delta: { stop_reason: stopReason(message), stop_sequence: null },

@@ -4,7 +4,8 @@ import { type JsonBody, type Dialect, isBody, newId, listObjects, pieces } from 
 export const openaiChat: Dialect = {
   name: 'openai-chat',
   answers: (path) => path.endsWith('/chat/completions'),
-  tools: ({ tools }) => listObjects(tools).flatMap(({ function: tool }) => (isBody(tool) ? [String(tool['name'])] : [])),
+  tools: ({ tools }) =>
+    listObjects(tools).flatMap(({ function: tool }) => (isBody(tool) ? [String(tool['name'])] : [])),
   stream: ({ text = '', calls, usage }, { body }) => {
     const chunk = (rest: JsonBody) => ({ data: { ...base(body), ...rest } })
     const delta = (change: JsonBody) => chunk({ choices: [{ index: 0, delta: change, finish_reason: null }] })

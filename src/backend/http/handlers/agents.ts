@@ -2,18 +2,18 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { doneResponse } from '../../../contract/fleet/page.ts'
 import { agents } from '../../database/agent.ts'
-import { archiveAgent, createAgent, resetAgent } from '../../fleet/agents.ts'
-import { recordRowChanges } from '../../fleet/announce.ts'
-import { chooseMachine } from '../../fleet/place.ts'
+import { archiveAgent, createAgent, resetAgent } from '../../agents/agents.ts'
+import { recordRowChanges } from '../../feed/event-log.ts'
+import { chooseMachine } from '../../machines/placement.ts'
 import type { Fleet } from '../../fleet/ports.ts'
-import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../fleet/prompts.ts'
-import { startRalphMode, stopRalphMode } from '../../fleet/ralph-mode.ts'
-import { lockAgent } from '../../fleet/rows.ts'
+import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../prompts/prompts.ts'
+import { startRalphMode, stopRalphMode } from '../../sprints/ralph-mode.ts'
+import { lockAgent } from '../../database/locked-rows.ts'
 import { readEstimate, listAgents, listConversations, listPrompts, listSharedRows } from '../../views/agents.ts'
 import { listEvents } from '../../views/sprints.ts'
 import { showAgent, showPrompt } from '../../views/show.ts'
-import type { RouteHandlers } from '../call.ts'
-import { toRequester, toViewer } from './viewer.ts'
+import type { RouteHandlers } from '../calls/call.ts'
+import { toRequester, toViewer } from './caller-views.ts'
 
 type ManagementRoute = Pick<RouteHandlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
 type WorkRoute = Pick<
@@ -87,7 +87,8 @@ const workHandlers = (fleet: Fleet): WorkRoute => ({
   },
   listPrompts: ({ ids, query }) => listPrompts(fleet.database.db, ids.agentId, query),
   listPromptEvents: ({ ids, query }) => listEvents(fleet.database.db, ids, query),
-  queuePrompt: async ({ ids, body, who }) => showPrompt(await enqueuePrompt(fleet, ids.agentId, body, toRequester(who))),
+  queuePrompt: async ({ ids, body, who }) =>
+    showPrompt(await enqueuePrompt(fleet, ids.agentId, body, toRequester(who))),
   cancelPrompt: async ({ ids }) => showPrompt(await cancelPrompt(fleet, ids.agentId, ids.promptId)),
   movePrompt: async ({ ids, body }) => showPrompt(await movePrompt(fleet, ids.agentId, ids.promptId, body.before)),
 })

@@ -2,11 +2,11 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import type { Machine } from '../../../contract/fleet/machine.ts'
 import { machines } from '../../database/machine.ts'
-import { recordRowChanges } from '../../fleet/announce.ts'
-import { dispatchMachine } from '../../fleet/machines.ts'
+import { recordRowChanges } from '../../feed/event-log.ts'
+import { dispatchMachine } from '../../machines/machine-state.ts'
 import type { Fleet } from '../../fleet/ports.ts'
 import { listMachines, findMachine } from '../../views/machines.ts'
-import type { RouteHandlers } from '../call.ts'
+import type { RouteHandlers } from '../calls/call.ts'
 
 /** Operations of the machine listener. */
 export interface MachineAdmission {

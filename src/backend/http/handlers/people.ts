@@ -9,7 +9,7 @@ import { access, apiTokens, users } from '../../database/user.ts'
 import { deliveries, webhooks } from '../../database/webhook.ts'
 import { showDelivery, type NotificationSender } from '../../notifications/notifications.ts'
 import { decodeCursor, olderThan, toPage } from '../../views/cursor.ts'
-import type { RouteHandlers } from '../call.ts'
+import type { RouteHandlers } from '../calls/call.ts'
 import { hashCredential, generateSecret, toUser } from '../identity.ts'
 
 export type PeopleDeps = {

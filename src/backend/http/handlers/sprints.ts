@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { formatTimestamp } from '../../../contract/time.ts'
 import { events } from '../../database/event.ts'
-import { requireObserved } from '../../fleet/observed.ts'
+import { requireObserved } from '../../sprints/observed-sprints.ts'
 import type { Fleet } from '../../fleet/ports.ts'
 import {
   answerSprint,
@@ -13,7 +13,7 @@ import {
   startSprint,
   stopSprint,
   messageSprint,
-} from '../../fleet/sprints.ts'
+} from '../../sprints/sprints.ts'
 import { agents } from '../../database/agent.ts'
 import { sprints } from '../../database/sprint.ts'
 import { parsePatch } from '../../views/patch.ts'
@@ -27,8 +27,8 @@ import {
   findQuestion,
   readUsage,
 } from '../../views/sprints.ts'
-import type { RouteHandlers } from '../call.ts'
-import { toRequester, toViewer } from './viewer.ts'
+import type { RouteHandlers } from '../calls/call.ts'
+import { toRequester, toViewer } from './caller-views.ts'
 
 type SprintRoute = Pick<
   RouteHandlers,
@@ -112,7 +112,13 @@ const sprintReadHandlers = (
         .where(eq(events.id, Number(ids.eventId)))
       if (!row || row.sprintId !== ids.sprintId || row.clipped === null || row.agentId === null) throw sprintNotFound()
       const machineId = await findSprintMachine(fleet, ids.sprintId)
-      const wanted = { agentId: row.agentId, area: 'agent', path: row.clipped, offset, length: outputChunkBytes } as const
+      const wanted = {
+        agentId: row.agentId,
+        area: 'agent',
+        path: row.clipped,
+        offset,
+        length: outputChunkBytes,
+      } as const
       const { size, base64 } = await fleet.machines.ask(machineId, 'read-file', wanted)
       const bytes = Buffer.from(base64, 'base64')
       const next = offset + bytes.length

@@ -14,7 +14,9 @@ export function ConversationList({ agentId }: { agentId: string }) {
   if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
   if (data.length === 0)
     return (
-      <EmptyState title="No past conversations yet">Each reset, and each iteration of Ralph Mode, starts a new one.</EmptyState>
+      <EmptyState title="No past conversations yet">
+        Each reset, and each iteration of Ralph Mode, starts a new one.
+      </EmptyState>
     )
   return (
     <ul className="divide-y divide-line">

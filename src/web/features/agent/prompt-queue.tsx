@@ -75,7 +75,12 @@ function PromptItem({
         <div className="min-w-0 flex-1">
           <p className="line-clamp-3 break-words whitespace-pre-line">{prompt.prompt}</p>
           <p className="text-sm text-faint">
-            {[prompt.by, describePromptTime(prompt, now), note, prompt.costUsd === undefined ? undefined : formatUsd(prompt.costUsd)]
+            {[
+              prompt.by,
+              describePromptTime(prompt, now),
+              note,
+              prompt.costUsd === undefined ? undefined : formatUsd(prompt.costUsd),
+            ]
               .filter(Boolean)
               .join(' · ')}
           </p>

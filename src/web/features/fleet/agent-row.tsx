@@ -131,7 +131,11 @@ function SpendCell({ row: { sprint } }: { row: FleetRow }) {
       {capUsd === undefined ? (
         <span className="text-faint">no cap</span>
       ) : (
-        <UsageBar part={(spentUsd ?? 0) / capUsd} label={`${formatUsd(spentUsd)} of ${formatCap(capUsd)}`} className="w-14" />
+        <UsageBar
+          part={(spentUsd ?? 0) / capUsd}
+          label={`${formatUsd(spentUsd)} of ${formatCap(capUsd)}`}
+          className="w-14"
+        />
       )}
     </span>
   )

@@ -27,7 +27,8 @@ export function ConnectMachine({ machines }: { machines: number }) {
         <>
           <CommandLine label="2. Join (the token works once)" command={token.command} />
           <p role="status" className="flex items-center gap-2 text-dim">
-            <Dot tone="info" live /> Waiting for the machine… the token expires in {formatDurationShort(token.expiresAt - now)}.
+            <Dot tone="info" live /> Waiting for the machine… the token expires in{' '}
+            {formatDurationShort(token.expiresAt - now)}.
           </p>
         </>
       ) : (

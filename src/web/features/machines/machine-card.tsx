@@ -59,7 +59,9 @@ function MachineFacts({ machine }: { machine: Machine }) {
   const { certificate, diskFreeBytes, clockSkewMs } = machine
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-1 px-3.5 py-2.5">
-      <MachineFactItem name="last seen">{machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}</MachineFactItem>
+      <MachineFactItem name="last seen">
+        {machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}
+      </MachineFactItem>
       <MachineFactItem name="running">
         {machine.running} of {machine.slots}{' '}
         <UsageBar
@@ -68,7 +70,9 @@ function MachineFacts({ machine }: { machine: Machine }) {
           className="ml-1 w-10"
         />
       </MachineFactItem>
-      <MachineFactItem name="version">{[machine.version, machine.platform].filter(Boolean).join(' · ') || 'unknown'}</MachineFactItem>
+      <MachineFactItem name="version">
+        {[machine.version, machine.platform].filter(Boolean).join(' · ') || 'unknown'}
+      </MachineFactItem>
       <MachineFactItem name="disk free">
         <span className={diskFreeBytes !== undefined && diskFreeBytes < 5e9 ? 'text-bad' : undefined}>
           {diskFreeBytes === undefined ? 'unknown' : formatBytes(diskFreeBytes)}
@@ -109,17 +113,14 @@ const ProgramRow = ({ program }: { program: InstalledProgram }) => (
 function MachineActions({ machine }: { machine: Machine }) {
   const [asking, setAsking] = useState(false)
   const change = useAction(api.changeMachine)
-  const revoke = useAction(api.revokeMachine, { successToast: `${machine.name} is revoked`, onDone: () => setAsking(false) })
+  const revoke = useAction(api.revokeMachine, {
+    successToast: `${machine.name} is revoked`,
+    onDone: () => setAsking(false),
+  })
   const machineId = machine.id
   const entries = [
     ...(machine.status === 'pending'
-      ? [
-          {
-            label: 'Approve',
-            hint: 'Allows it to take work',
-            onChoose: () => change.run({ machineId, status: 'active' }),
-          },
-        ]
+      ? [{ label: 'Approve', hint: 'May take work', onChoose: () => change.run({ machineId, status: 'active' }) }]
       : []),
     ...(machine.status === 'active'
       ? [

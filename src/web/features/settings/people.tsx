@@ -20,7 +20,8 @@ export function PeopleSettings({ admin, myId }: { admin: boolean; myId: string }
     onDone: () => void cache.invalidateQueries({ queryKey: usersQuery.queryKey }),
   })
   if (users.isPending) return <SkeletonRows rows={3} height="h-12" />
-  if (users.isLoadingError) return <ProblemNotice {...describeError(users.error)} onRetry={() => void users.refetch()} />
+  if (users.isLoadingError)
+    return <ProblemNotice {...describeError(users.error)} onRetry={() => void users.refetch()} />
   return (
     <ul className="divide-y divide-line">
       {users.data.map(({ id: userId, name, email, role, disabledAt }) => (

@@ -19,7 +19,8 @@ export function Webhooks() {
   const change = useAction(api.changeWebhook, refresh)
   const remove = useAction(api.deleteWebhook, refresh)
   if (webhooks.isPending) return <SkeletonRows rows={2} height="h-14" />
-  if (webhooks.isLoadingError) return <ProblemNotice {...describeError(webhooks.error)} onRetry={() => void webhooks.refetch()} />
+  if (webhooks.isLoadingError)
+    return <ProblemNotice {...describeError(webhooks.error)} onRetry={() => void webhooks.refetch()} />
   return (
     <div className="divide-y divide-line">
       {webhooks.data.length === 0 && (

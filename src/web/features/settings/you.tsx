@@ -54,7 +54,9 @@ function Tokens() {
     <section>
       <h2 className="px-3.5 pt-3 text-sm font-semibold text-dim">API tokens</h2>
       {tokens.isPending && <SkeletonRows rows={1} height="h-12" />}
-      {tokens.isLoadingError && <ProblemNotice {...describeError(tokens.error)} onRetry={() => void tokens.refetch()} />}
+      {tokens.isLoadingError && (
+        <ProblemNotice {...describeError(tokens.error)} onRetry={() => void tokens.refetch()} />
+      )}
       <ul className="divide-y divide-line">
         {tokens.data?.map(({ id, name, scope, expiresAt, lastUsedAt }) => (
           <li key={id} className="flex items-center gap-3 px-3.5 py-2">

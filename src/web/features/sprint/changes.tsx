@@ -53,7 +53,12 @@ export function ChangesView({ sprintId, range, iterations, file, onRange, onFile
         {diff.isLoadingError && <ProblemNotice {...describeError(diff.error)} onRetry={() => void diff.refetch()} />}
         {diff.data?.files.length === 0 && <EmptyState title="No changes between these two" />}
         {diff.data?.files.map((each) => (
-          <ChangedFile key={each.path} file={each} open={(file ?? diff.data.files[0]?.path) === each.path} onOpen={onFile} />
+          <ChangedFile
+            key={each.path}
+            file={each}
+            open={(file ?? diff.data.files[0]?.path) === each.path}
+            onOpen={onFile}
+          />
         ))}
         {diff.data?.truncated === true && (
           <p className="px-3.5 py-2 text-sm text-faint">More files have changed than are listed here.</p>
@@ -72,7 +77,8 @@ const DiffSummary = ({ diff }: { diff: SprintDiff }) => (
   </span>
 )
 
-const sumDiff = (diff: SprintDiff, what: 'added' | 'removed'): number => diff.files.reduce((all, file) => all + file[what], 0)
+const sumDiff = (diff: SprintDiff, what: 'added' | 'removed'): number =>
+  diff.files.reduce((all, file) => all + file[what], 0)
 
 type ChangedFileProps = {
   readonly file: SprintDiff['files'][number]

@@ -36,7 +36,9 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
       <ColumnChart
         title="Time"
         total={formatDurationShort(total(iterationTime))}
-        columns={shown.map((record) => iterationTitle(record, iterationTime(record), formatDurationShort(iterationTime(record))))}
+        columns={shown.map((record) =>
+          iterationTitle(record, iterationTime(record), formatDurationShort(iterationTime(record))),
+        )}
       />
     </div>
   )
@@ -44,7 +46,8 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
 
 const iterationTime = (record: IterationRecord): number => record.endedAt - record.startedAt
 const iterationCostUsd = (record: IterationRecord): number => record.costUsd ?? 0
-const iterationTokens = (record: IterationRecord): number => tokenParts(record).reduce((sum, { value }) => sum + value, 0)
+const iterationTokens = (record: IterationRecord): number =>
+  tokenParts(record).reduce((sum, { value }) => sum + value, 0)
 
 const iterationTitle = ({ number }: IterationRecord, value: number, words: string): ChartColumn => ({
   key: number,

@@ -9,7 +9,10 @@ it('shows when each check turned green and which ones regressed', () => {
   const iterations = [
     buildIteration(1, { checks: [check('npm test', false), check('tsc', true)] }),
     buildIteration(2),
-    buildIteration(3, { checks: [check('npm test', true), check('tsc', false)], review: { passed: true, summary: '' } }),
+    buildIteration(3, {
+      checks: [check('npm test', true), check('tsc', false)],
+      review: { passed: true, summary: '' },
+    }),
   ]
   expect(createCheckGrid(iterations, buildProgress({ doneWhen: [buildCheck({ run: 'npm test' })] }))).toEqual({
     columns: [1, 3],
@@ -22,7 +25,9 @@ it('shows when each check turned green and which ones regressed', () => {
 })
 
 it('names checks that have not run yet', () => {
-  expect(createCheckGrid([], buildProgress({ doneWhen: [buildCheck({ run: 'npm test', name: 'unit tests' })] }))).toEqual({
+  expect(
+    createCheckGrid([], buildProgress({ doneWhen: [buildCheck({ run: 'npm test', name: 'unit tests' })] })),
+  ).toEqual({
     columns: [],
     rows: [{ name: 'unit tests', marks: [], firstGreen: undefined, regressed: false }],
   })

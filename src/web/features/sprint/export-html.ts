@@ -32,7 +32,8 @@ const exportIterationRow = (record: IterationRecord): string =>
 function exportEventEntry({ at, event }: StoredEvent): string {
   const when = `<time>${escapeExportText(formatFullTime(at))}</time>`
   if (event.type === 'iteration-started') return `<h3>Iteration ${event.iteration} <small>${event.mode}</small></h3>`
-  if (event.type !== 'agent') return `<p>${when}${escapeExportText(event.type)} ${escapeExportText(eventDetail(event))}</p>`
+  if (event.type !== 'agent')
+    return `<p>${when}${escapeExportText(event.type)} ${escapeExportText(eventDetail(event))}</p>`
   const { event: said } = event
   if (said.kind === 'text') return `<p>${when}</p><pre>${escapeExportText(said.text)}</pre>`
   if (said.kind === 'tool' && said.phase === 'start')
@@ -48,4 +49,5 @@ function eventDetail(event: Exclude<StoredEvent['event'], { type: 'agent' }>): s
   return 'text' in event && event.text !== undefined ? event.text : ''
 }
 
-const escapeExportText = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => `&#${letter.codePointAt(0)};`)
+const escapeExportText = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (letter) => `&#${letter.codePointAt(0)};`)

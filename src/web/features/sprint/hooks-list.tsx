@@ -14,7 +14,9 @@ export function HooksList({ progress, iteration }: HooksListProps) {
     .toReversed()
   if (progress.perIterationHooks.length === 0 && tasks.length === 0)
     return (
-      <EmptyState title="This sprint has no hooks">A hook is a command or prompt that runs after every iteration.</EmptyState>
+      <EmptyState title="This sprint has no hooks">
+        A hook is a command or prompt that runs after every iteration.
+      </EmptyState>
     )
   return (
     <div tabIndex={0} role="region" aria-label="Hooks" className="min-h-0 flex-1 overflow-y-auto">

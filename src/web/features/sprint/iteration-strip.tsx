@@ -6,7 +6,7 @@ import { classes } from '../../ui/classes.ts'
 import { Tooltip } from '../../ui/tooltip.tsx'
 import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
 import { describeVerdict, type VerdictSign } from '../../words/verdict.ts'
-import { type StripCell, stageWords } from './strip.ts'
+import { type StripCell, stageWords } from './strip-cells.ts'
 
 type IterationStripProps = {
   readonly cells: readonly StripCell[]

@@ -84,7 +84,9 @@ function IterationLine({
         {modes[record.mode]}
       </span>
       <span role="cell" className="min-w-0">
-        <span className={classes('block truncate', textClasses[verdictBadge(record).tone])}>{describeVerdict(record)}</span>
+        <span className={classes('block truncate', textClasses[verdictBadge(record).tone])}>
+          {describeVerdict(record)}
+        </span>
         <span className="block truncate text-sm text-dim">{record.summary}</span>
       </span>
       <span role="cell" className="max-md:hidden">

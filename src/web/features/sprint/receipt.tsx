@@ -13,7 +13,9 @@ export function Receipt({ record, hooks }: ReceiptProps) {
       <ReceiptLine name="tokens in / out / cached">
         {formatCount(usage.inputTokens)} / {formatCount(usage.outputTokens)} / {formatCount(usage.cacheReadTokens)}
       </ReceiptLine>
-      <ReceiptLine name={record.costEstimated === true ? "cost (Ralph's price list)" : 'cost (reported by the provider)'}>
+      <ReceiptLine
+        name={record.costEstimated === true ? "cost (Ralph's price list)" : 'cost (reported by the provider)'}
+      >
         {record.costEstimated === true && '≈ '}
         {formatUsd(record.costUsd)}
       </ReceiptLine>
@@ -24,7 +26,9 @@ export function Receipt({ record, hooks }: ReceiptProps) {
       )}
       {record.review && <ReceiptLine name="review">{record.review.passed ? 'passed' : 'refused'}</ReceiptLine>}
       {hooks.length > 0 && (
-        <ReceiptLine name="hooks">{hooks.map(({ hookId, status }) => `${hookId} ${marks[status]}`).join(' · ')}</ReceiptLine>
+        <ReceiptLine name="hooks">
+          {hooks.map(({ hookId, status }) => `${hookId} ${marks[status]}`).join(' · ')}
+        </ReceiptLine>
       )}
       {record.checkpoint !== undefined && (
         <ReceiptLine name="checkpoint">

@@ -8,12 +8,23 @@ import { DiffSize } from '../../ui/diff-size.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Ago } from '../../ui/moment.tsx'
 import { textClasses } from '../../words/tone.ts'
-import { formatCap, formatCount, formatDurationShort, formatUsd, formatRoughly, formatTimeOfDay } from '../../words/numbers.ts'
+import {
+  formatCap,
+  formatCount,
+  formatDurationShort,
+  formatUsd,
+  formatRoughly,
+  formatTimeOfDay,
+} from '../../words/numbers.ts'
 import { programName, statusTone, statusWord } from '../../words/situation.ts'
 import { resumable } from './sprint-actions.tsx'
-import { stageWords } from './strip.ts'
+import { stageWords } from './strip-cells.ts'
 
-type SprintHeaderProps = { readonly sprint: FleetSprint; readonly row: FleetRow | undefined; readonly actions: ReactNode }
+type SprintHeaderProps = {
+  readonly sprint: FleetSprint
+  readonly row: FleetRow | undefined
+  readonly actions: ReactNode
+}
 
 /** The summary: state with its age, goal, agent, machine, cost. */
 export const SprintHeader = ({ sprint, row, actions }: SprintHeaderProps) => (

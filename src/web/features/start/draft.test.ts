@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { draftChecks, Draft, emptyDraft, describeEstimate, draftLimits, newAgent, validateDraft, describeStart } from './draft.ts'
+import {
+  draftChecks,
+  Draft,
+  emptyDraft,
+  describeEstimate,
+  draftLimits,
+  newAgent,
+  validateDraft,
+  describeStart,
+} from './draft.ts'
 
 const createDraft = (given: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...given })
 const detected = [

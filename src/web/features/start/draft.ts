@@ -83,7 +83,8 @@ export function validateDraft(draft: Draft): DraftProblems {
     agentId: requiredText(draft.agentId, 'Choose an agent'),
     name: making ? requiredText(draft.name, 'Enter a name') : undefined,
     path: making && draft.workspace !== 'clone' ? requiredText(draft.path, 'Enter a folder') : undefined,
-    repository: making && draft.workspace === 'clone' ? requiredText(draft.repository, 'Enter a repository') : undefined,
+    repository:
+      making && draft.workspace === 'clone' ? requiredText(draft.repository, 'Enter a repository') : undefined,
     branch: making && draft.workspace === 'worktree' ? requiredText(draft.branch, 'Enter a branch') : undefined,
     iterations: wholeProblem(draft.iterations),
     usd: positiveProblem(draft.usd),

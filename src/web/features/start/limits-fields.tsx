@@ -1,7 +1,11 @@
 import { TextInput } from '../../ui/field.tsx'
 import type { Draft, DraftProblems } from './draft.ts'
 
-type LimitsFieldsProps = { readonly draft: Draft; readonly change: (part: Partial<Draft>) => void; readonly problems: DraftProblems }
+type LimitsFieldsProps = {
+  readonly draft: Draft
+  readonly change: (part: Partial<Draft>) => void
+  readonly problems: DraftProblems
+}
 
 const fields = [
   { name: 'iterations', label: 'Iterations', hint: 'at most' },

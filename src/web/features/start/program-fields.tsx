@@ -52,7 +52,9 @@ export function ProgramFields({ draft, change, row, making }: ProgramFieldsProps
         <PreflightLine bad>{machine.name} is not responding; the sprint starts when it is back.</PreflightLine>
       )}
       {preflight.isLoadingError && (
-        <PreflightLine bad>Cannot tell whether it would start there: {describeError(preflight.error).title.toLowerCase()}.</PreflightLine>
+        <PreflightLine bad>
+          Cannot tell whether it would start there: {describeError(preflight.error).title.toLowerCase()}.
+        </PreflightLine>
       )}
       {preflight.data && <PreflightLines preflight={preflight.data} machine={machine?.name ?? ''} />}
     </div>

@@ -28,7 +28,16 @@ async function submitStart(
   return (await api.startRalphMode({ ...common, taskDescription: draft.task }, options)).sprintId
 }
 
-async function createAgentForDraft({ name, machineId, workspace, path, repository, branch, program, model }: Draft): Promise<string> {
+async function createAgentForDraft({
+  name,
+  machineId,
+  workspace,
+  path,
+  repository,
+  branch,
+  program,
+  model,
+}: Draft): Promise<string> {
   const agent = await api.createAgent({
     name: name.trim(),
     ...(machineId !== '' && { machineId }),

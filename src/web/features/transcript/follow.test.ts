@@ -19,8 +19,15 @@ it('measures a slow movement from its start', () => {
 })
 
 it('ends when the wheel turns far enough, however late the browser scrolls', () => {
-  const turned = updateOnUserScroll(updateOnUserScroll(following, { now: 0, top: 1000, pushed: 100 }), { now: 50, top: 1000, pushed: 100 })
-  expect([updateOnUserScroll(following, { now: 0, top: 1000, pushed: 100 }).following, turned.following]).toEqual([true, false])
+  const turned = updateOnUserScroll(updateOnUserScroll(following, { now: 0, top: 1000, pushed: 100 }), {
+    now: 50,
+    top: 1000,
+    pushed: 100,
+  })
+  expect([updateOnUserScroll(following, { now: 0, top: 1000, pushed: 100 }).following, turned.following]).toEqual([
+    true,
+    false,
+  ])
 })
 
 it('resumes when the user scrolls back to the end', () => {

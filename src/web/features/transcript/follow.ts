@@ -10,7 +10,10 @@ const releasePx = 120
 const edgePx = 24
 
 /** `pushed`: how far the wheel turned towards older events; a busy browser may scroll much later. */
-export function updateOnUserScroll(latch: FollowLatch, { now, top, pushed = 0 }: { now: number; top: number; pushed?: number }): FollowLatch {
+export function updateOnUserScroll(
+  latch: FollowLatch,
+  { now, top, pushed = 0 }: { now: number; top: number; pushed?: number },
+): FollowLatch {
   const before = latch.userScroll && latch.userScroll.until >= now ? latch.userScroll : { from: top, pushed: 0 }
   const hand = { from: before.from, until: now + userScrollMs, pushed: Math.max(0, before.pushed + pushed) }
   return { following: latch.following && hand.pushed <= releasePx, userScroll: hand }

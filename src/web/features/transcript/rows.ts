@@ -21,7 +21,13 @@ export type TranscriptRowData =
       readonly name: string
       readonly calls: readonly ToolCall[]
     }
-  | { readonly kind: 'mark'; readonly key: string; readonly at: number; readonly since: number; readonly mark: TranscriptMark }
+  | {
+      readonly kind: 'mark'
+      readonly key: string
+      readonly at: number
+      readonly since: number
+      readonly mark: TranscriptMark
+    }
   | {
       readonly kind: 'iteration'
       readonly key: string
@@ -36,7 +42,10 @@ const minCallsToFold = 3
  * Turns events into rows: text stays open, a tool call is one line from start to end, and runs of the same tool are
  * folded. `startOf` returns the start of iterations whose first event is not loaded.
  */
-export function createRows(events: readonly StoredEvent[], startOf: (iteration: number) => number | undefined): TranscriptRowData[] {
+export function createRows(
+  events: readonly StoredEvent[],
+  startOf: (iteration: number) => number | undefined,
+): TranscriptRowData[] {
   const rows: TranscriptRowData[] = []
   const open = new Map<string, number>()
   let iterationStart = events[0]?.at ?? 0

@@ -11,7 +11,11 @@ import type { TranscriptMark } from './marks.ts'
 import type { TranscriptRowData } from './rows.ts'
 import { toolCallDiff, shellCommand, exitText, isShell, type ToolCall } from './tool-call.ts'
 
-type TranscriptRowProps = { readonly row: TranscriptRowData; readonly selected: string | undefined; readonly onSelect: (key: string) => void }
+type TranscriptRowProps = {
+  readonly row: TranscriptRowData
+  readonly selected: string | undefined
+  readonly onSelect: (key: string) => void
+}
 
 const frame = 'grid w-full grid-cols-[46px_minmax(0,1fr)_auto] gap-x-2.5 border-b border-line px-3.5 py-1.5 text-left'
 

@@ -1,0 +1,119 @@
+import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { AgentWorkspace } from '../../contract/fleet/agent.ts'
+import { agents, conversations, type AgentRow } from '../database/agent.ts'
+import { agentPrompts } from '../database/agent-prompt.ts'
+import { access } from '../database/user.ts'
+import { machines } from '../database/machine.ts'
+import { recordRowChanges } from '../feed/event-log.ts'
+import { interruptPrompt } from '../sprints/orders.ts'
+import { defaultAccount } from '../machines/placement.ts'
+import type { Requester, Fleet } from '../fleet/ports.ts'
+import { lockAgent, notFoundError, findRunningPrompt, readSprintRow } from '../database/locked-rows.ts'
+import { applyStop } from '../sprints/sprints.ts'
+
+export type NewAgentOptions = {
+  readonly name: string
+  readonly machineId: string
+  readonly workspace: AgentWorkspace
+  readonly program: string
+  readonly model?: string | undefined
+  /** Agents of the same account share a usage limit; by default one account per program and machine. */
+  readonly account?: string | undefined
+  /** Labels that a machine needs to run this agent. */
+  readonly labels?: readonly string[] | undefined
+}
+
+/**
+ * Inserts the agent as `creating` and has the machine create its workspace; then it is `idle`, or `failed` with the
+ * reason.
+ */
+export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Requester): Promise<AgentRow> {
+  const id = fleet.newId()
+  const { name, machineId, workspace, program, model = null, labels = [] } = options
+  const { account = defaultAccount(program, machineId) } = options
+  await fleet.database.transaction(async (tx) => {
+    const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
+    if (!machine) throw notFoundError('machine')
+    if (machine.status !== 'active') throw new RalphError('NO_MACHINE', `the machine is ${machine.status}`)
+    const row = { id, name, machineId, workspace, program, model, account, labels, createdAt: fleet.clock.now() }
+    await tx.db.insert(agents).values({ ...row, state: 'creating' })
+    if (by.userId !== undefined) await tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
+    await recordRowChanges(fleet, tx, { kind: 'agent', agentId: id })
+  })
+  return createWorkspace(fleet, { id, machineId, name, workspace })
+}
+
+type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
+
+/** Idempotent: a repeated call finds the existing workspace. */
+export async function createWorkspace(
+  fleet: Fleet,
+  { id, machineId, name, workspace }: PendingWorkspace,
+): Promise<AgentRow> {
+  const failed = await fleet.machines
+    .ask(machineId, 'create-workspace', { agentId: id, name, workspace })
+    .then(() => undefined, workspaceError)
+  return setAgentState(
+    fleet,
+    id,
+    failed === undefined ? { state: 'idle', reason: null } : { state: 'failed', reason: failed },
+  )
+}
+
+const workspaceError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+export const setAgentState = (
+  fleet: Fleet,
+  agentId: string,
+  fields: Pick<AgentRow, 'state' | 'reason'>,
+): Promise<AgentRow> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
+    await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
+    return { ...agent, ...fields }
+  })
+
+const creationTimeoutMs = 600_000
+
+/** Fails agents in `creating` whose creator has died. */
+export async function failStaleCreations(fleet: Fleet): Promise<void> {
+  const { database, clock } = fleet
+  const isLate = and(eq(agents.state, 'creating'), lt(agents.createdAt, clock.now() - creationTimeoutMs))
+  const late = await database.db.select({ id: agents.id }).from(agents).where(isLate).limit(100)
+  for (const { id } of late)
+    await setAgentState(fleet, id, { state: 'failed', reason: 'its workspace was never created' })
+}
+
+/** Stops the agent and hides it. The machine archives its workspace. */
+export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    if (agent.state === 'archived') return agent
+    if (agent.sprintId !== null) {
+      const sprint = await readSprintRow(tx, agent.sprintId)
+      if (!sprint.observed) await applyStop(fleet, tx, { agent, sprint }, { as: 'interrupted', when: 'now' })
+    }
+    const running = await findRunningPrompt(tx, agentId)
+    if (running && running.sprintId === null) await interruptPrompt(fleet, tx, agent, running.id)
+    const waiting = and(eq(agentPrompts.agentId, agentId), inArray(agentPrompts.status, ['queued', 'parked']))
+    await tx.db.update(agentPrompts).set({ status: 'cancelled', endedAt: fleet.clock.now() }).where(waiting)
+    const fields = { state: 'archived' as const, archivedAt: fleet.clock.now(), inRalphMode: false }
+    await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
+    const request = { id: `archive:${agentId}`, type: 'archive-workspace' as const, body: { agentId } }
+    await fleet.machines.send(tx, agent.machineId, request)
+    await recordRowChanges(fleet, tx, { kind: 'agent-gone', agentId })
+    return { ...agent, ...fields }
+  })
+
+/** Archives the conversation; the next prompt starts with a fresh context. */
+export const resetAgent = (fleet: Fleet, agentId: string): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    const open = and(eq(conversations.agentId, agentId), isNull(conversations.endedAt))
+    await tx.db.update(conversations).set({ endedAt: fleet.clock.now() }).where(open)
+    await tx.db.update(agents).set({ inConversation: false }).where(eq(agents.id, agentId))
+    await fleet.machines.send(tx, agent.machineId, { id: `reset:${fleet.newId()}`, type: 'reset', body: { agentId } })
+    await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
+  })

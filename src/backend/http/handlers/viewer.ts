@@ -1,7 +1,0 @@
-import type { Requester } from '../../fleet/ports.ts'
-import type { Viewer } from '../../views/agents.ts'
-import type { ApiCaller } from '../call.ts'
-
-export const toViewer = ({ user }: ApiCaller): Viewer => ({ userId: user.id, admin: user.role === 'admin' })
-
-export const toRequester = ({ user }: ApiCaller): Requester => ({ name: user.name, userId: user.id })

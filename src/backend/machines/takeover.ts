@@ -1,0 +1,188 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { formatTimestamp } from '../../contract/time.ts'
+import { agents, placements, type AgentRow } from '../database/agent.ts'
+import type { Tx } from '../database/database.ts'
+import { machineOutbox, machines, type MachineRow } from '../database/machine.ts'
+import { sprintOrders, type SprintRow } from '../database/sprint.ts'
+import { recordRowChanges } from '../feed/event-log.ts'
+import { appendSprintEvents } from '../feed/sprint-events.ts'
+import { defaultAccount, chooseMachine } from './placement.ts'
+import type { Fleet } from '../fleet/ports.ts'
+import { dispatchNext } from '../sprints/dispatch.ts'
+import { type LockedSprint, lockAgent, findRunningPrompt, readSprintRow } from '../database/locked-rows.ts'
+import { applyFact } from '../sprints/facts.ts'
+import {
+  endAttempt,
+  endOrder,
+  endUserPrompt,
+  toAttemptFact,
+  createFailedFact,
+  rescheduleAbortedAttempt,
+} from '../prompts/reports.ts'
+
+/** Only one replica at a time may move an agent. */
+const moveTimeoutMs = 60_000
+
+/**
+ * Moves sprints away from machines that have been silent for longer than their lease plus a margin, after which those
+ * machines start nothing. If the files were pushed, another machine continues from there; otherwise the sprint waits
+ * and says why. `since`: when this backend started; machines could not reach it before.
+ */
+export async function moveLostSprints(fleet: Fleet, since: number): Promise<void> {
+  for (const agentId of await listLostSprints(fleet, since)) {
+    const lost = await claimMove(fleet, agentId)
+    if (!lost) continue
+    const why = await moveToAnotherMachine(fleet, lost).catch((error: unknown) => moveErrorMessage(error))
+    if (why !== undefined) await recordWhyWaiting(fleet, lost, why)
+  }
+}
+
+const silentBefore = ({ clock, settings }: Fleet): number => clock.now() - settings.leaseMs - settings.silentMs
+
+async function listLostSprints(fleet: Fleet, since: number): Promise<string[]> {
+  if (since > silentBefore(fleet)) return []
+  const { rows } = await fleet.database.db.execute<{ id: string }>(sql`
+    select agent.id from machine join agent on agent.machine_id = machine.id join sprint on sprint.id = agent.sprint_id
+    where machine.connected_to is null and machine.last_seen_at < ${new Date(silentBefore(fleet)).toISOString()}::timestamptz
+      and agent.state in ('idle', 'running') and sprint.status in ('in-progress', 'parked') and not sprint.observed
+      and (agent.moving_until is null or agent.moving_until < ${new Date(fleet.clock.now()).toISOString()}::timestamptz)
+    limit 20`)
+  return rows.map(({ id }) => id)
+}
+
+type LostSprint = { readonly agent: AgentRow; readonly sprint: SprintRow; readonly machine: MachineRow }
+
+const claimMove = (fleet: Fleet, agentId: string): Promise<LostSprint | undefined> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    const now = fleet.clock.now()
+    if ((agent.movingUntil ?? 0) > now || agent.sprintId === null) return undefined
+    const machine = await findLostMachine(fleet, tx, agent.machineId)
+    if (!machine) return undefined
+    await tx.db
+      .update(agents)
+      .set({ movingUntil: now + moveTimeoutMs })
+      .where(eq(agents.id, agentId))
+    return { agent, machine, sprint: await readSprintRow(tx, agent.sprintId) }
+  })
+
+async function findLostMachine(fleet: Fleet, tx: Tx, machineId: string): Promise<MachineRow | undefined> {
+  const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
+  const isLost = machine?.connectedTo === null && (machine.lastSeenAt ?? 0) < silentBefore(fleet)
+  return isLost ? machine : undefined
+}
+
+/** Returns why the sprint stays; undefined if it was moved or its machine is back. */
+async function moveToAnotherMachine(fleet: Fleet, lost: LostSprint): Promise<string | undefined> {
+  const { agent, sprint } = lost
+  const { id: agentId, name, workspace, program, labels } = agent
+  if (workspace.kind !== 'clone') return 'its files exist only on that machine'
+  if (workspace.push === undefined) return 'its workspace has no push target'
+  if (sprint.pushed === null) return 'its last work was not pushed'
+  const before = await fleet.database.db.select().from(placements).where(eq(placements.agentId, agentId))
+  const not = [agent.machineId, ...before.map(({ machineId }) => machineId)]
+  const { id: machineId, name: machineName } = await chooseMachine(fleet, { program, labels, excluded: not })
+  const from = { sprintId: sprint.id, commit: sprint.pushed }
+  await fleet.machines.ask(machineId, 'create-workspace', { agentId, name, workspace, from })
+  const notesFolder = await setUpNotesOn(fleet, machineId, lost)
+  const to = { id: machineId, name: machineName, notesFolder }
+  const isMoved = await fleet.database.transaction((tx) => moveAgent(fleet, tx, lost, to))
+  // Its machine has come back since.
+  if (!isMoved) await fleet.machines.ask(machineId, 'archive-workspace', { agentId })
+  return undefined
+}
+
+async function setUpNotesOn(fleet: Fleet, machineId: string, { agent, sprint }: LostSprint): Promise<string | null> {
+  if (sprint.protocol !== 'notes') return agent.notesFolder
+  const setup = { agentId: agent.id, taskDescription: sprint.progress.goal }
+  return (await fleet.machines.ask(machineId, 'ralph-mode-setup', setup)).directory
+}
+
+type MoveTarget = { readonly id: string; readonly name: string; readonly notesFolder: string | null }
+
+/**
+ * Hands the agent to another machine. Running work is ended and retried, queued orders are sent to the new machine.
+ * Later reports of the old machine change nothing.
+ */
+async function moveAgent(fleet: Fleet, tx: Tx, lost: LostSprint, to: MoveTarget): Promise<boolean> {
+  const before = await lockAgent(tx, lost.agent.id)
+  const { id: agentId, machineId: from, program } = before
+  const machine = from === lost.machine.id ? await findLostMachine(fleet, tx, from) : undefined
+  const sprint = await readSprintRow(tx, lost.sprint.id)
+  if (!machine || before.sprintId !== sprint.id || sprint.pushed !== lost.sprint.pushed) return false
+  const account = before.account === defaultAccount(program, from) ? defaultAccount(program, to.id) : before.account
+  const kept = { reason: null, movingUntil: null, inConversation: false, eventsSeq: 0 }
+  const fields = { machineId: to.id, account, notesFolder: to.notesFolder, ...kept }
+  await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
+  await tx.db.insert(placements).values({ agentId, machineId: from, endedAt: fleet.clock.now() })
+  const unsent = sql`${machineOutbox.message} -> 'body' ->> 'agentId' = ${agentId}`
+  await tx.db.delete(machineOutbox).where(and(eq(machineOutbox.machineId, from), unsent))
+  const why = `its machine ${machine.name} was lost`
+  const after = await requeueOrders(fleet, tx, { agent: { ...before, ...fields }, sprint }, why)
+  const text = `${why}; ${to.name} has taken over from the last push`
+  await notifyMove(fleet, tx, { ...lost, agent: after.agent }, text)
+  await dispatchNext(fleet, tx, after.agent)
+  return true
+}
+
+async function requeueOrders(fleet: Fleet, tx: Tx, locked: LockedSprint, why: string): Promise<LockedSprint> {
+  const prompt = await findRunningPrompt(tx, locked.agent.id)
+  const started = prompt ? await endLostPrompt(fleet, tx, locked, { prompt, why }) : locked
+  const isOpen = and(eq(sprintOrders.agentId, locked.agent.id), inArray(sprintOrders.status, ['open']))
+  let now = started
+  for (const { id, type, order } of await tx.db.select().from(sprintOrders).where(isOpen)) {
+    if (type === 'wait' || type === 'run-attempt') continue
+    const fact = type === 'run-hook' ? createFailedFact(order, why) : undefined
+    if (!fact) await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
+    else {
+      await endOrder(fleet, tx, id)
+      now = await applyFact(fleet, tx, now, { id: `order:${id}`, fact: { ...fact, at: fleet.clock.now() } })
+    }
+  }
+  return now
+}
+
+type LostPrompt = { readonly prompt: NonNullable<Awaited<ReturnType<typeof findRunningPrompt>>>; readonly why: string }
+
+/** Retries a prompt of the loop, but not one of a user, because its effects are unknown. */
+async function endLostPrompt(
+  fleet: Fleet,
+  tx: Tx,
+  locked: LockedSprint,
+  { prompt, why }: LostPrompt,
+): Promise<LockedSprint> {
+  const { agent, sprint } = locked
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
+  const ending = { status: 'failed' as const, error: why }
+  const fact = toAttemptFact(fleet, prompt, { kind: 'cancelled' })
+  if (!fact || prompt.sprintId !== sprint.id)
+    return { sprint, agent: await endUserPrompt(fleet, tx, agent, { prompt, ending }) }
+  await endAttempt(fleet, tx, agent, { prompt, ending, fact })
+  const after = await applyFact(fleet, tx, locked, { id: `lost:${prompt.id}`, fact })
+  await rescheduleAbortedAttempt(fleet, tx, after, fact)
+  return after
+}
+
+/** The sprint waits for its machine; its agent shows why. */
+const recordWhyWaiting = (fleet: Fleet, lost: LostSprint, why: string): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, lost.agent.id)
+    const machine = agent.machineId === lost.machine.id ? await findLostMachine(fleet, tx, agent.machineId) : undefined
+    if (!machine) return
+    const { name, lastSeenAt } = machine
+    const reason = `waiting for its machine ${name}, last seen at ${formatTimestamp(lastSeenAt ?? 0)}: ${why}`
+    if (agent.reason === reason) return
+    await tx.db.update(agents).set({ reason }).where(eq(agents.id, agent.id))
+    await notifyMove(fleet, tx, { ...lost, agent }, reason)
+  })
+
+async function notifyMove(fleet: Fleet, tx: Tx, { agent, sprint, machine }: LostSprint, text: string): Promise<void> {
+  const { id: agentId, name } = agent
+  const event = { type: 'note' as const, level: 'warning' as const, text }
+  await appendSprintEvents(fleet, tx, agentId, { sprintId: sprint.id, newEvents: [{ at: fleet.clock.now(), event }] })
+  await recordRowChanges(fleet, tx, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: sprint.id })
+  const notice = { event: 'machine-lost' as const, text: `${name}: ${text}`, agentId, sprintId: sprint.id }
+  await fleet.notifications.notify(tx, { ...notice, machineId: machine.id })
+}
+
+const moveErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,257 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { ReportBody } from '../../contract/fleet/channel.ts'
+import type { MachineFact } from '../../contract/fleet/channel-work.ts'
+import { noUsage, type Outcome } from '../../contract/outcome.ts'
+import type { AttemptEnd, Fact } from '../../loop/fact.ts'
+import { agents, conversations, type AgentRow } from '../database/agent.ts'
+import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import { timestampMs } from '../database/columns.ts'
+import type { Tx } from '../database/database.ts'
+import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
+import { recordRowChanges } from '../feed/event-log.ts'
+import { enqueueOrders } from '../sprints/orders.ts'
+import { recordAccountLimit, upsertUsage } from '../sprints/usage.ts'
+import type { Fleet } from '../fleet/ports.ts'
+import { dispatchNext } from '../sprints/dispatch.ts'
+import { type LockedSprint, lockAgent, readSprintRow } from '../database/locked-rows.ts'
+import { resumeIfRequested } from '../sprints/sprints.ts'
+import { applyFact } from '../sprints/facts.ts'
+import { recordLateEnd, assertMachineOwnedAgent } from './late-reports.ts'
+
+/**
+ * A prompt has ended. In one transaction, this finishes it, lets the loop decide, and dispatches the agent's next
+ * prompt; a repeated report changes nothing.
+ */
+export const handlePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
+  fleet.database.transaction((tx) => applyPromptEnd(fleet, tx, machineId, report))
+
+async function applyPromptEnd(
+  fleet: Fleet,
+  tx: Tx,
+  machineId: string,
+  report: ReportBody<'prompt-ended'>,
+): Promise<void> {
+  const { promptId, agentId, end } = report
+  const agent = await lockAgent(tx, agentId)
+  const isLate = agent.machineId !== machineId
+  if (isLate) await assertMachineOwnedAgent(tx, agentId, machineId)
+  const [found] = await tx.db
+    .select({ prompt: agentPrompts, sprint: sprints })
+    .from(agentPrompts)
+    .leftJoin(sprints, eq(sprints.id, agentPrompts.sprintId))
+    .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
+  if (!found || (found.prompt.endedAt !== null && !isLate)) return
+  const { prompt, sprint } = found
+  const fact = toAttemptFact(fleet, prompt, end)
+  const ending = toPromptEnding(end, fact)
+  if (isLate) return recordLateEnd(fleet, tx, agent, { machineId, prompt, ending, fact })
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
+  const dispatch = async (own: AgentRow, known?: SprintRow) => {
+    const after = await dispatchNext(fleet, tx, own, known)
+    if (after.state !== 'running') tx.afterCommit(() => fleet.database.signals.emit(slotTopic, machineId))
+  }
+  if (!fact || !sprint) return dispatch(await endUserPrompt(fleet, tx, agent, { prompt, ending }))
+  await endAttempt(fleet, tx, agent, { prompt, ending, fact })
+  await recordAccountLimit(fleet, tx, agent, fact.end)
+  if (end.kind === 'fact') await savePushedCommit(tx, sprint, report.pushed)
+  const locked = await applyFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
+  await rescheduleAbortedAttempt(fleet, tx, locked, fact)
+  const after = await resumeIfRequested(fleet, tx, locked)
+  await dispatch(after.agent, after.sprint)
+}
+
+const abortRetryMs = 2000
+
+/**
+ * The machine aborted the attempt on its own, because it shut down or its lease ended. The loop would wait for a user,
+ * so schedule a retry.
+ */
+export async function rescheduleAbortedAttempt(
+  fleet: Fleet,
+  tx: Tx,
+  locked: LockedSprint,
+  { end, iteration }: AttemptEndedFact,
+): Promise<void> {
+  const { status, progress } = locked.sprint
+  const waits = progress.live.some(({ number, stage }) => number === iteration && stage === 'waiting')
+  if (end.kind !== 'aborted' || status !== 'in-progress' || !waits) return
+  const wait = { type: 'wait' as const, iteration, until: fleet.clock.now() + abortRetryMs, reason: 'called off' }
+  await enqueueOrders(fleet, tx, locked, { orders: [wait], because: 'attempt-ended' })
+}
+
+/** Stores the commit that another machine could continue from; null if the last work was not pushed. */
+async function savePushedCommit(
+  tx: Tx,
+  { id, pushed: before }: SprintRow,
+  pushed: string | null = null,
+): Promise<void> {
+  if (pushed !== before) await tx.db.update(sprints).set({ pushed }).where(eq(sprints.id, id))
+}
+
+/** Signals that the machine has a free slot that its other agents may wait for. */
+export const slotTopic = 'slot'
+
+type ReportedEnd = ReportBody<'prompt-ended'>['end']
+
+/** The fact for the loop; undefined for a user's prompt. Uses our time, because clocks of machines are unreliable. */
+export function toAttemptFact(
+  fleet: Fleet,
+  { sprintId, iteration, attempt }: PromptRow,
+  end: ReportedEnd,
+): AttemptEndedFact | undefined {
+  if (sprintId === null || iteration === null) return undefined
+  const at = fleet.clock.now()
+  if (end.kind === 'fact') return end.fact.type === 'attempt-ended' ? { ...end.fact, at } : undefined
+  const nothing = { usage: noUsage, costUsd: 0, random: 0 }
+  return { type: 'attempt-ended', at, iteration, attempt, end: toLoopAttemptEnd(end), ...nothing }
+}
+
+export type AttemptEndedFact = Extract<Fact, { type: 'attempt-ended' }>
+
+function toLoopAttemptEnd(end: Exclude<ReportedEnd, { kind: 'fact' }>): AttemptEnd {
+  if (end.kind === 'refused') return { kind: 'failed', class: 'not_found', reason: end.reason, retryable: false }
+  return { kind: 'aborted' }
+}
+
+export type PromptEnding = Partial<PromptRow> & { readonly status: PromptRow['status'] }
+
+function toPromptEnding(end: ReportedEnd, fact: AttemptEndedFact | undefined): PromptEnding {
+  if (end.kind === 'cancelled') return { status: 'cancelled' }
+  if (end.kind === 'refused') return { status: 'failed', error: end.reason }
+  if (end.kind === 'outcome') return toOutcomeEnding(end.outcome)
+  if (!fact) return { status: 'failed', error: 'the machine reported an unexpected fact' }
+  const costUsd = fact.costUsd ?? null
+  switch (fact.end.kind) {
+    case 'report':
+    case 'phase-report':
+      return { status: 'finished', answer: fact.end.report.summary, costUsd }
+    case 'aborted':
+      return { status: 'cancelled', costUsd }
+    case 'malformed':
+    case 'failed':
+      return { status: 'failed', error: fact.end.reason, costUsd }
+  }
+}
+
+function toOutcomeEnding({ status, reason = 'the agent failed', text, ...outcome }: Outcome): PromptEnding {
+  const costUsd = outcome.costUsd ?? null
+  if (status === 'ok') return { status: 'finished', answer: text, costUsd }
+  return { status: status === 'aborted' ? 'cancelled' : 'failed', error: reason, answer: text, costUsd }
+}
+
+type PromptEndUpdate = { readonly prompt: PromptRow; readonly ending: PromptEnding }
+
+/**
+ * Ends the prompt and its order, archives its conversation (each prompt of the loop has its own, with a fresh context)
+ * and adds its usage, in one statement.
+ */
+export async function endAttempt(
+  fleet: Fleet,
+  tx: Tx,
+  agent: AgentRow,
+  { prompt, ending, fact }: PromptEndUpdate & { readonly fact: AttemptEndedFact },
+): Promise<void> {
+  const at = timestampMs.literal(fleet.clock.now())
+  const { status, error = null, answer = null, costUsd = null } = ending
+  await tx.db.execute(sql`
+    with ended as (
+      update agent_prompt set status = ${status}, error = ${error}, answer = ${answer}, cost_usd = ${costUsd},
+        ended_at = ${at}, lease_until = null
+      where id = ${prompt.id}
+    ), done as (
+      update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status in ('queued', 'open')
+    ), talk as (
+      insert into conversation (id, agent_id, sprint_id, iteration, prompt_id, messages, started_at, ended_at)
+      values (${fleet.newId()}, ${agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
+        ${timestampMs.literal(prompt.startedAt ?? fleet.clock.now())}, ${at})
+    )
+    ${upsertUsage(fleet, agent, fact)}`)
+}
+
+/** Also ends an order that is queued for a resend: the machine received it after all. */
+export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
+  tx.db
+    .update(sprintOrders)
+    .set({ status: 'done', endedAt: fleet.clock.now() })
+    .where(and(eq(sprintOrders.id, id), inArray(sprintOrders.status, ['queued', 'open'])))
+
+/** A user's prompt: the next one resumes the same conversation until a user resets it. */
+export async function endUserPrompt(
+  fleet: Fleet,
+  tx: Tx,
+  agent: AgentRow,
+  { prompt, ending }: PromptEndUpdate,
+): Promise<AgentRow> {
+  const at = fleet.clock.now()
+  const fields = { ...ending, endedAt: at, leaseUntil: null }
+  await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
+  const inConversation = agent.inConversation || ending.status === 'finished'
+  if (inConversation === agent.inConversation) return agent
+  const talk = { agentId: agent.id, promptId: prompt.id, messages: 2, startedAt: prompt.startedAt ?? at }
+  await tx.db.insert(conversations).values({ id: fleet.newId(), ...talk })
+  await tx.db.update(agents).set({ inConversation }).where(eq(agents.id, agent.id))
+  return { ...agent, inConversation }
+}
+
+/** The machine has executed an order: checks, a hook, a checkpoint. Without a fact, the order was cancelled. */
+export const handleOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
+  fleet.database.transaction((tx) => applyOrderEnd(fleet, tx, machineId, report))
+
+async function applyOrderEnd(
+  fleet: Fleet,
+  tx: Tx,
+  machineId: string,
+  report: ReportBody<'order-ended'>,
+): Promise<void> {
+  const { orderId, agentId, fact, reason } = report
+  const agent = await lockAgent(tx, agentId)
+  // The machine that took over the agent executes the order again.
+  if (agent.machineId !== machineId) return assertMachineOwnedAgent(tx, agentId, machineId)
+  const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
+  const [order] = await tx.db.select().from(sprintOrders).where(own)
+  if (!order || order.endedAt !== null) return
+  await endOrder(fleet, tx, orderId)
+  const sprint = await readSprintRow(tx, order.sprintId)
+  if (fact) await savePushedCommit(tx, sprint, report.pushed)
+  const known = fact ?? (sprint.status === 'in-progress' ? createFailedFact(order.order, reason) : undefined)
+  if (!known) return void (await dispatchNext(fleet, tx, agent))
+  const timedFact = { ...known, at: fleet.clock.now() }
+  if ('spent' in known && known.spent) await tx.db.execute(upsertUsage(fleet, agent, known.spent))
+  const after = await applyFact(fleet, tx, { agent, sprint }, { id: `order:${orderId}`, fact: timedFact })
+  await dispatchNext(fleet, tx, after.agent, after.sprint)
+}
+
+/** The fact for an order that failed to run, although it was not cancelled. */
+export function createFailedFact(
+  order: typeof sprintOrders.$inferSelect.order,
+  reason = 'it could not be executed',
+): MachineFact | undefined {
+  const at = 0
+  switch (order.type) {
+    case 'run-checks': {
+      const red = { passed: false, exitCode: null, durationMs: 0, output: '', reason }
+      return {
+        type: 'checks-ended',
+        at,
+        iteration: order.iteration,
+        results: order.names.map((name) => ({ name, ...red })),
+      }
+    }
+    case 'run-gate':
+      return { type: 'gate-ended', at, iteration: order.iteration, exitCode: null, output: '', error: reason }
+    case 'run-review':
+      return { type: 'review-ended', at, iteration: order.iteration, passed: false, summary: reason, unable: true }
+    case 'make-checkpoint':
+      return { type: 'checkpoint-made', at, iteration: order.iteration }
+    case 'run-hook':
+      return { type: 'hook-ended', at, iteration: order.iteration, hookId: order.hookId, exitCode: null, error: reason }
+    case 'clean-worktree':
+      return { type: 'worktree-cleaned', at, kept: reason }
+    case 'run-attempt':
+    case 'wait':
+    case 'notify':
+    case 'abort':
+    case 'tell':
+      return undefined
+  }
+}

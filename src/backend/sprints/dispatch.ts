@@ -1,0 +1,244 @@
+import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
+import { MachineOrder } from '../../contract/fleet/channel-work.ts'
+import { noUsage } from '../../contract/outcome.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { buildIterationPrompt } from '../../loop/protocol.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
+import { timestampMs } from '../database/columns.ts'
+import type { Tx } from '../database/database.ts'
+import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
+import { recordRowChanges } from '../feed/event-log.ts'
+import { scheduleDispatch } from './orders.ts'
+import type { Fleet } from '../fleet/ports.ts'
+import { notFoundError, readSprintRow } from '../database/locked-rows.ts'
+import { applyFact } from './facts.ts'
+
+/**
+ * Dispatches everything the agent can start now: checks and hooks first, then the next prompt of its queue. Call it at
+ * the end of every transaction that may have unblocked the agent, which must be locked. `known`: a sprint that was just
+ * read.
+ */
+export async function dispatchNext(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
+  if (agent.state !== 'idle' && agent.state !== 'running') return agent
+  const first = await readDispatchState(fleet, tx, agent)
+  const state =
+    first.hasParked && (await unparkDuePrompts(fleet, tx, agent)) ? await readDispatchState(fleet, tx, agent) : first
+  if (state.isRunning) return updateAgentState(fleet, tx, agent, { state: 'running' })
+  if (state.hasOrders && (await dispatchOrders(fleet, tx, agent)))
+    return updateAgentState(fleet, tx, agent, { state: 'running' })
+  const prompt = nextPrompt(state)
+  if (!prompt || !(await hasFreeSlot(fleet, tx, { agent, prompt, state: state })))
+    return updateAgentState(fleet, tx, agent, { state: 'idle' })
+  const { limitUntil: until, limitReason: reason } = state
+  if (until !== null) return parkPrompt(fleet, tx, agent, { prompt, until, reason: reason ?? '' })
+  const { sprintId } = prompt
+  const sprint = known?.id === sprintId || sprintId === null ? known : await readSprintRow(tx, sprintId)
+  return startPrompt(fleet, tx, { agent, sprint }, prompt)
+}
+
+type DispatchState = {
+  readonly isRunning: boolean
+  /** Whether the machine has orders besides prompts. */
+  readonly hasOrders: boolean
+  /** Whether a user's parked prompt is due. */
+  readonly hasParked: boolean
+  readonly isOpen: boolean
+  readonly slots: number
+  /** Whether the machine has more agents than slots: only then do they compete. */
+  readonly isCrowded: boolean
+  readonly taken: number
+  readonly limitUntil: number | null
+  readonly limitReason: string | null
+} & (NextPrompt | { readonly [K in keyof NextPrompt]: null })
+
+/** The prompt at the head of the queue. */
+type NextPrompt = Pick<
+  PromptRow,
+  'id' | 'sprintId' | 'iteration' | 'orderId' | 'attempt' | 'prompt' | 'model' | 'createdAt'
+>
+
+const nextPrompt = (state: DispatchState): NextPrompt | undefined => (state.id === null ? undefined : state)
+
+/** Reads everything that decides what can start, in one round trip. */
+async function readDispatchState(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<DispatchState> {
+  const now = timestampMs.literal(fleet.clock.now())
+  const { rows } = await tx.db.execute<DispatchState>(sql`
+    select
+      exists (select 1 from agent_prompt where agent_id = ${id} and status = 'running') as "isRunning",
+      exists (select 1 from sprint_order where agent_id = ${id} and status in ('queued', 'open')
+        and type not in ('wait', 'run-attempt')) as "hasOrders",
+      exists (select 1 from agent_prompt where agent_id = ${id} and status = 'parked' and sprint_id is null
+        and not_before <= ${now}) as "hasParked",
+      next.*,
+      machine.connected_to is not null and machine.status in ('active', 'cordoned') as "isOpen",
+      machine.slots,
+      room.*,
+      case when room."isCrowded" then (${countRunningPrompts(machineId)}) else 0 end as taken,
+      (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
+      account_limit.reason as "limitReason"
+    from machine
+    cross join lateral (
+      select exists (select 1 from agent where machine_id = machine.id and archived_at is null offset machine.slots) as "isCrowded"
+    ) as room
+    left join account_limit on account_limit.account = ${account} and account_limit.until > ${now}
+    left join (
+      select id, sprint_id as "sprintId", iteration, order_id as "orderId", attempt, prompt, model,
+        (extract(epoch from created_at) * 1000)::float8 as "createdAt"
+      from agent_prompt where agent_id = ${id} and status = 'queued' and (not_before is null or not_before <= ${now})
+      order by position limit 1
+    ) as next on true
+    where machine.id = ${machineId}`)
+  const [seen] = rows
+  if (!seen) throw notFoundError('machine')
+  return seen
+}
+
+const countRunningPrompts = (machineId: string): SQL => sql`
+  select count(*)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
+  where agent.machine_id = ${machineId} and agent_prompt.status = 'running'`
+
+/** Dispatches queued orders. Returns true if prompts must wait for them. */
+async function dispatchOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<boolean> {
+  const isLive = and(eq(sprintOrders.agentId, agent.id), inArray(sprintOrders.status, ['queued', 'open']))
+  const live = await tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
+  for (const row of live)
+    if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(fleet, tx, agent, row)
+  return live.some(({ blocking }) => blocking)
+}
+
+async function dispatchOrder(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): Promise<void> {
+  const { progress } = await readSprintRow(tx, row.sprintId)
+  const order = MachineOrder.parse(row.order)
+  const { leaseMs } = fleet.settings
+  const body = { orderId: row.id, agentId: agent.id, program: agent.program, sprintId: row.sprintId, order }
+  const request = {
+    id: `order:${row.id}`,
+    type: 'carry-out' as const,
+    body: { ...body, progress: withoutHistory(progress), leaseMs },
+  }
+  await fleet.machines.send(tx, agent.machineId, request)
+  await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
+}
+
+/** Machines do not need the finished iterations. */
+const withoutHistory = (progress: Progress): Progress => ({
+  ...progress,
+  iterations: progress.iterations.slice(-1),
+  hookTasks: progress.hookTasks.filter(({ status }) => status === 'running'),
+})
+
+/** Returns true if prompts were queued again. */
+async function unparkDuePrompts(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolean> {
+  const now = fleet.clock.now()
+  const isDue = and(isNull(agentPrompts.sprintId), eq(agentPrompts.status, 'parked'), lte(agentPrompts.notBefore, now))
+  const again = { status: 'queued' as const, notBefore: null, error: null }
+  const { rowCount } = await tx.db
+    .update(agentPrompts)
+    .set(again)
+    .where(and(eq(agentPrompts.agentId, id), isDue))
+  return rowCount !== 0
+}
+
+/** Upper bound on transactions that may race for the same slot. */
+const maxRacingTransactions = 32
+
+type SlotRequest = { readonly agent: AgentRow; readonly prompt: NextPrompt; readonly state: DispatchState }
+
+/**
+ * Whether the machine is reachable, accepts work and has a free slot. The last slots are granted one at a time, to the
+ * agents that have waited longest; otherwise an agent in a loop would keep its slot forever.
+ */
+async function hasFreeSlot(fleet: Fleet, tx: Tx, { agent, prompt, state: seen }: SlotRequest): Promise<boolean> {
+  const { isOpen, isCrowded, slots, taken } = seen
+  if (!isOpen || taken >= slots) return false
+  if (!isCrowded || slots - taken > maxRacingTransactions) return true
+  const { id, machineId } = agent
+  // The embedded database has one connection, so no other transaction is open.
+  const isAlone = fleet.database.kind === 'embedded'
+  if (!isAlone) await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
+  const { rows } = await tx.db.execute<{ taken: number; waiting: number }>(sql`
+    select ${isAlone ? sql`${taken}::int` : sql`(${countRunningPrompts(machineId)})`} as taken, (
+      select count(distinct agent.id)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
+      where agent.machine_id = ${machineId} and agent.id <> ${id} and agent.state = 'idle'
+        and agent_prompt.status = 'queued' and agent_prompt.created_at < ${timestampMs.literal(prompt.createdAt)}
+        and (not_before is null or not_before <= ${timestampMs.literal(fleet.clock.now())})) as waiting`)
+  const [now] = rows
+  return now !== undefined && now.taken + now.waiting < slots
+}
+
+type AccountLimitHit = { readonly until: number; readonly reason: string }
+
+/**
+ * Another agent of the account has hit the usage limit, so this one does not try. A sprint receives the limit as a fact
+ * and waits by its own rules.
+ */
+async function parkPrompt(
+  fleet: Fleet,
+  tx: Tx,
+  agent: AgentRow,
+  { prompt, until, reason }: AccountLimitHit & { readonly prompt: NextPrompt },
+): Promise<AgentRow> {
+  const parked = { status: 'parked' as const, notBefore: until, error: reason }
+  await tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
+  await scheduleDispatch(fleet, tx, agent.id, until)
+  const { sprintId, iteration, orderId, attempt } = prompt
+  if (sprintId === null || iteration === null || orderId === null) return dispatchNext(fleet, tx, agent)
+  const at = fleet.clock.now()
+  await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
+  const why = { class: 'usage_limit', reason, retryable: true, resetsAt: until, notStarted: true } as const
+  const ended = { iteration, attempt, end: { kind: 'failed' as const, ...why }, usage: noUsage, costUsd: 0, random: 0 }
+  const sprint = await readSprintRow(tx, sprintId)
+  const fact = { type: 'attempt-ended' as const, at, ...ended }
+  const held = await applyFact(fleet, tx, { agent, sprint }, { id: `limit:${orderId}`, fact })
+  return dispatchNext(fleet, tx, held.agent, held.sprint)
+}
+
+type FreeAgent = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
+
+/** Hands the prompt to the machine: it waits in the outbox and starts once, even if this process crashes. */
+async function startPrompt(fleet: Fleet, tx: Tx, { agent, sprint }: FreeAgent, prompt: NextPrompt): Promise<AgentRow> {
+  const now = fleet.clock.now()
+  const { leaseMs } = fleet.settings
+  const { asked, text } = buildPromptSource({ agent, sprint }, prompt)
+  const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
+  const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
+  const ralphModeLastPromptAt = isRalph ? now : agent.ralphModeLastPromptAt
+  await tx.db.execute(sql`
+    with begun as (
+      update agent_prompt set status = 'running', prompt = ${text}, attempt = ${attempt}, started_at = ${timestampMs.literal(now)},
+        lease_until = ${timestampMs.literal(now + leaseMs)}, not_before = null, error = null
+      where id = ${prompt.id}
+    ), opened as (update sprint_order set status = 'open' where id = ${prompt.orderId})
+    update agent set state = 'running', ralph_mode_last_prompt_at = ${isRalph ? timestampMs.literal(now) : sql`ralph_mode_last_prompt_at`}
+    where id = ${agent.id}`)
+  const { id: agentId, program } = agent
+  const body = { promptId: prompt.id, agentId, program, asked, leaseMs }
+  await fleet.machines.send(tx, agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
+  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id }, { kind: 'agent', agentId })
+  return { ...agent, state: 'running', ralphModeLastPromptAt }
+}
+
+function buildPromptSource({ agent, sprint }: FreeAgent, { sprintId, iteration, attempt, prompt, model }: NextPrompt) {
+  if (sprintId === null || iteration === null || !sprint) {
+    const resume = agent.inConversation
+    return { text: prompt, asked: { kind: 'text' as const, text: prompt, resume, ...(model !== null && { model }) } }
+  }
+  const { progress, protocol } = sprint
+  const live = progress.live.find(({ number }) => number === iteration)
+  const order = { type: 'run-attempt' as const, iteration, attempt }
+  return {
+    text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : prompt,
+    asked: { kind: 'order' as const, sprintId, protocol, order, progress: withoutHistory(progress) },
+  }
+}
+
+type AgentFields = Pick<AgentRow, 'state'>
+
+async function updateAgentState(fleet: Fleet, tx: Tx, agent: AgentRow, fields: AgentFields): Promise<AgentRow> {
+  if (fields.state === agent.state) return agent
+  await tx.db.update(agents).set(fields).where(eq(agents.id, agent.id))
+  await recordRowChanges(fleet, tx, { kind: 'agent', agentId: agent.id })
+  return { ...agent, ...fields }
+}

@@ -1,0 +1,248 @@
+import { and, eq, gte, inArray, sql, type SQL } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { IterationRecord, Progress, SprintStatus } from '../../contract/progress.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { jsonValue } from '../database/columns.ts'
+import type { Tx } from '../database/database.ts'
+import { events } from '../database/event.ts'
+import { questions } from '../database/question.ts'
+import { checkpoints, iterations, sprints, type SprintRow } from '../database/sprint.ts'
+import { recordRowChanges, appendEvents, type NewEvent } from '../feed/event-log.ts'
+import { updateReadModels } from './read-models.ts'
+import type { Requester, Fleet, ObservedSprints, ObservedRequest } from '../fleet/ports.ts'
+import { lockAgent, notFoundError, readSprintRow } from '../database/locked-rows.ts'
+
+/** An observation of a sprint that `ralph run` controls in a terminal. */
+export type SprintObservation = {
+  readonly sprintId: string
+  readonly progress: Progress
+  readonly events: readonly Pick<NewEvent, 'event' | 'at'>[]
+  /** The folder now contains a different sprint: discard what is stored. */
+  readonly replaced?: boolean
+}
+
+/** Stores an observation in one transaction. Repeating it changes nothing. */
+export const saveObservation = (fleet: Fleet, agentId: string, observation: SprintObservation): Promise<void> =>
+  fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, observation.sprintId))
+    const known = observation.replaced === true ? undefined : row
+    const isSame = known?.rev === observation.progress.rev && known.status === observation.progress.status
+    if (isSame && observation.events.length === 0) return
+    if (row && !known) await deleteObservedSprint(tx, row.id)
+    const sprint = await upsertObservedSprint(fleet, tx, { agent, known, observation: observation })
+    const newEvents = observation.events.map((event, index): NewEvent => ({
+      ...event,
+      seq: (known?.seq ?? 0) + index + 1,
+    }))
+    await appendEvents(fleet, tx, { agentId, sprintId: sprint.id }, newEvents)
+    if (isSame) return
+    await writeReceipts(tx, agent, sprint, known?.progress)
+    if (known) await recordTerminalAnswer(fleet, tx, known, observation.progress)
+    const held = { agent: await attachSprint(tx, agent, sprint), sprint }
+    await updateReadModels(fleet, tx, held, known?.progress ?? observation.progress)
+  })
+
+async function deleteObservedSprint(tx: Tx, sprintId: string): Promise<void> {
+  await tx.db.delete(events).where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event')))
+  await tx.db.delete(sprints).where(eq(sprints.id, sprintId))
+}
+
+type ObservationWrite = {
+  readonly agent: AgentRow
+  readonly known: SprintRow | undefined
+  readonly observation: SprintObservation
+}
+
+async function upsertObservedSprint(
+  fleet: Fleet,
+  tx: Tx,
+  { agent, known, observation: seen }: ObservationWrite,
+): Promise<SprintRow> {
+  const { progress, sprintId: id } = seen
+  const { rev, status, stats, worktree } = progress
+  const at = fleet.clock.now()
+  const lastEventAt = seen.events.at(-1)?.at ?? known?.lastEventAt ?? stats.updatedAt ?? null
+  const seq = (known?.seq ?? 0) + seen.events.length
+  const updatedAt = stats.updatedAt ?? at
+  const fields = { progress, rev, status, seq, lastEventAt, updatedAt, branch: worktree?.branch ?? null }
+  const createdAt = stats.startedAt ?? updatedAt
+  const own = { id, agentId: agent.id, protocol: 'report', observed: true, startedBy: 'ralph run', createdAt } as const
+  const [row] = known
+    ? await tx.db.update(sprints).set(fields).where(eq(sprints.id, id)).returning()
+    : await tx.db
+        .insert(sprints)
+        .values({ ...own, ...fields })
+        .returning()
+  if (!row) throw new RalphError('INTERNAL', 'the sprint was not inserted')
+  return row
+}
+
+async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }: SprintRow, before?: Progress) {
+  const known = new Set(before?.iterations.map(({ number }) => number))
+  const ended = progress.iterations.filter(({ number }) => !known.has(number))
+  if (ended.length === 0) return
+  const receipts = ended.map((record) => ({
+    sprintId,
+    agentId: agent.id,
+    number: record.number,
+    verdict: record.verdict,
+    record,
+    durationMs: record.endedAt - record.startedAt,
+    costUsd: record.costUsd,
+    endedAt: record.endedAt,
+  }))
+  const written = await tx.db.insert(iterations).values(receipts).onConflictDoNothing().returning()
+  await addObservedUsage(
+    tx,
+    agent,
+    written.map(({ record }) => record),
+  )
+  const kept = ended.flatMap(({ number: iteration, checkpoint: commit, endedAt: at }) =>
+    commit === undefined ? [] : [{ sprintId, iteration, commit, at }],
+  )
+  if (kept.length > 0) await tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
+}
+
+/** Adds the usage of iterations to the day on which they ended. */
+async function addObservedUsage(
+  tx: Tx,
+  { id, model: own }: AgentRow,
+  ended: readonly IterationRecord[],
+): Promise<void> {
+  const rows = ended.map(({ endedAt, model = own ?? '', costUsd, usage }) => ({
+    ...usage,
+    day: new Date(endedAt).toISOString().slice(0, 10),
+    model,
+    cost: costUsd ?? 0,
+    unpriced: costUsd === null ? 1 : 0,
+  }))
+  await tx.db.execute(sql`
+    insert into usage as used (day, agent_id, model, cost_usd, unpriced, input_tokens, output_tokens, cache_read_tokens,
+      cache_write_tokens, iterations)
+    select day, ${id}, model, sum(cost), sum(unpriced), sum("inputTokens"), sum("outputTokens"), sum("cacheReadTokens"),
+      sum("cacheWriteTokens"), count(*)
+    from jsonb_to_recordset(${jsonValue(rows)}) as row (day date, model text, cost double precision, unpriced int,
+      "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint)
+    group by day, model
+    on conflict (day, agent_id, model) do update set
+      cost_usd = used.cost_usd + excluded.cost_usd, unpriced = used.unpriced + excluded.unpriced,
+      input_tokens = used.input_tokens + excluded.input_tokens, output_tokens = used.output_tokens + excluded.output_tokens,
+      cache_read_tokens = used.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = used.cache_write_tokens + excluded.cache_write_tokens,
+      iterations = used.iterations + excluded.iterations`)
+}
+
+/** A question that a user answered in the terminal. */
+async function recordTerminalAnswer(
+  fleet: Fleet,
+  tx: Tx,
+  known: SprintRow,
+  { answer, humanNeeded }: Progress,
+): Promise<void> {
+  const asked = known.progress.humanNeeded
+  if (!asked || humanNeeded || !answer || answer.at < asked.askedAt) return
+  const answered = { answer: answer.answer, answeredBy: 'a terminal', answeredAt: answer.at }
+  const isOpen = and(eq(questions.sprintId, known.id), eq(questions.status, 'open'))
+  await closeQuestion(fleet, tx, isOpen, answered)
+}
+
+type AnswerFields = { readonly answer: string; readonly answeredBy: string; readonly answeredAt: number }
+
+async function closeQuestion(fleet: Fleet, tx: Tx, condition: SQL | undefined, answered: AnswerFields): Promise<void> {
+  const rows = await tx.db
+    .update(questions)
+    .set({ status: 'answered', ...answered })
+    .where(condition)
+    .returning()
+  for (const { agentId, id } of rows) await recordRowChanges(fleet, tx, { kind: 'question', agentId, questionId: id })
+}
+
+const activeStatuses: readonly SprintStatus[] = ['in-progress', 'parked']
+
+/** The agent shows the active sprint, otherwise the last one. Sprints that never ran do not count. */
+async function attachSprint(
+  tx: Tx,
+  agent: AgentRow,
+  { id: sprintId, status, updatedAt }: SprintRow,
+): Promise<AgentRow> {
+  if (agent.sprintId === sprintId || status === 'not-started') return agent
+  const shown = agent.sprintId === null ? undefined : await readSprintRow(tx, agent.sprintId)
+  const isLater = shown === undefined || activeStatuses.includes(status) || updatedAt > shown.updatedAt
+  if (!isLater || agent.inRalphMode || (shown && staysAttached(shown))) return agent
+  await tx.db.update(agents).set({ sprintId }).where(eq(agents.id, agent.id))
+  return { ...agent, sprintId }
+}
+
+/** Sprints of the fleet stay attached to their agent while they are scheduled or wait for an answer. */
+const staysAttached = ({ status, observed }: SprintRow): boolean =>
+  activeStatuses.includes(status) || (!observed && (status === 'not-started' || status === 'needs-human'))
+
+export type StoredObservation = {
+  readonly progress: Progress
+  /** Number of stored agent events by iteration and attempt: `3-1`. */
+  readonly eventCounts: ReadonlyMap<string, number>
+}
+
+/** The stored state of an observed sprint; undefined if there is none. */
+export async function readObservation(
+  { database: { db } }: Fleet,
+  sprintId: string,
+): Promise<StoredObservation | undefined> {
+  const [row] = await db.select({ progress: sprints.progress }).from(sprints).where(eq(sprints.id, sprintId))
+  if (!row) return undefined
+  const { live, stats } = row.progress
+  const oldest = Math.min(stats.currentIteration, ...live.map(({ number }) => number))
+  const attempt = sql<string>`${events.payload}->>'attempt'`
+  const isAgents = sql`${events.payload}->>'type' = 'agent'`
+  const counts = await db
+    .select({ iteration: events.iteration, attempt, count: sql<number>`count(*)::int` })
+    .from(events)
+    .where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event'), gte(events.iteration, oldest), isAgents))
+    .groupBy(events.iteration, attempt)
+  const said = counts.map((of) => [`${of.iteration}-${of.attempt}`, of.count] as const)
+  return { progress: row.progress, eventCounts: new Map(said) }
+}
+
+/** Observed sprints of an agent that are in progress or wait for a user. */
+export const listOpenObservations = ({ database: { db } }: Fleet, agentId: string): Promise<SprintRow[]> =>
+  db
+    .select()
+    .from(sprints)
+    .where(
+      and(
+        eq(sprints.agentId, agentId),
+        eq(sprints.observed, true),
+        inArray(sprints.status, [...activeStatuses, 'needs-human']),
+      ),
+    )
+
+/** Forwards a request to a sprint that `ralph run` controls. Never call it inside a transaction. */
+export async function forwardRequest(
+  fleet: Fleet,
+  sprintId: string,
+  request: ObservedRequest,
+  by?: Requester,
+): Promise<SprintRow> {
+  const { database, clock } = fleet
+  const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
+  const [question] = await database.db.select({ id: questions.id }).from(questions).where(isOpen)
+  await requireObserved(fleet).request(sprintId, request)
+  return database.transaction(async (tx) => {
+    if (request.type === 'answer' && question) {
+      const answered = { answer: request.answer, answeredBy: by?.name ?? 'a terminal', answeredAt: clock.now() }
+      await closeQuestion(fleet, tx, eq(questions.id, question.id), answered)
+    }
+    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
+    if (!row) throw notFoundError('sprint')
+    return row
+  })
+}
+
+/** Only the backend that sees the sprint's folder can reach its `ralph run`. */
+export function requireObserved({ observed }: Pick<Fleet, 'observed'>): ObservedSprints {
+  if (observed) return observed
+  throw new RalphError('NOT_SUPPORTED', 'the sprint runs in a terminal, and this backend does not see its folder', {
+    hint: 'start `ralph serve` in the project folder',
+  })
+}

@@ -1,0 +1,58 @@
+import { eq } from 'drizzle-orm'
+import { RalphError } from '../../contract/errors.ts'
+import type { StartRalphMode, StopWhen } from '../../contract/fleet/sprint.ts'
+import { agents, type AgentRow } from '../database/agent.ts'
+import { createNotesProgress } from './new-progress.ts'
+import type { Requester, Fleet } from '../fleet/ports.ts'
+import { dispatchNext } from './dispatch.ts'
+import { lockAgent, notFoundError, readSprintRow } from '../database/locked-rows.ts'
+import { createFleetSprint, detectProjectChecks, applyStop } from './sprints.ts'
+
+export type RalphModeStart = { readonly agent: AgentRow; readonly sprintId: string }
+
+/**
+ * In the order of the seed: the agent exists; its machine is set up (notes folder, lock, task in the README); a busy
+ * agent is interrupted; then the fields and the first prompt in one transaction. The caller has checked write access.
+ */
+export async function startRalphMode(
+  fleet: Fleet,
+  agentId: string,
+  options: StartRalphMode,
+  by: Requester,
+): Promise<RalphModeStart> {
+  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
+  if (!agent) throw notFoundError('agent')
+  const { taskDescription, minIntervalMs = 0 } = options
+  const { directory } = await fleet.machines.ask(agent.machineId, 'ralph-mode-setup', { agentId, taskDescription })
+  const sprintId = fleet.newId()
+  const progress = createNotesProgress(sprintId, options)
+  const detectedChecks = await detectProjectChecks(fleet, agentId, progress)
+  const fields = {
+    notesFolder: directory,
+    inRalphMode: true,
+    ralphModeTaskDescription: taskDescription,
+    ralphModeLastPromptAt: null,
+    ralphModeMinIntervalMs: minIntervalMs,
+  }
+  await createFleetSprint(fleet, agentId, { id: sprintId, progress, detectedChecks, by, fields, ...options })
+  return { agent: await readAgent(fleet, agentId), sprintId }
+}
+
+/** Stops the turn as chosen, cancels queued prompts of the loop, and removes the lock once the turn is over. */
+export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
+  await fleet.database.transaction(async (tx) => {
+    const agent = await lockAgent(tx, agentId)
+    const sprint = agent.sprintId === null ? undefined : await readSprintRow(tx, agent.sprintId)
+    const isOn = agent.inRalphMode || (sprint?.protocol === 'notes' && sprint.resumeAskedAt !== null)
+    if (!sprint || !isOn) throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
+    const held = await applyStop(fleet, tx, { agent, sprint }, { as: 'interrupted', when })
+    await dispatchNext(fleet, tx, held.agent)
+  })
+  return readAgent(fleet, agentId)
+}
+
+async function readAgent(fleet: Fleet, agentId: string): Promise<AgentRow> {
+  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
+  if (!agent) throw notFoundError('agent')
+  return agent
+}

@@ -1,0 +1,41 @@
+import { sql, type SQL } from 'drizzle-orm'
+import type { AttemptEnd, Fact } from '../../loop/fact.ts'
+import type { AgentRow } from '../database/agent.ts'
+import type { Tx } from '../database/database.ts'
+import { accountLimits } from '../database/usage.ts'
+import type { Fleet } from '../fleet/ports.ts'
+
+type UsageSource = Pick<Extract<Fact, { type: 'attempt-ended' }>, 'usage' | 'costUsd' | 'model'>
+
+/** An upsert that adds to the usage of an agent, day and model. */
+export function upsertUsage(fleet: Fleet, { id, model: own }: AgentRow, { usage, costUsd, model }: UsageSource): SQL {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  const day = new Date(fleet.clock.now()).toISOString().slice(0, 10)
+  const unpriced = costUsd === undefined ? 1 : 0
+  return sql`
+    insert into usage as used (day, agent_id, model, cost_usd, unpriced, input_tokens, output_tokens,
+      cache_read_tokens, cache_write_tokens, iterations)
+    values (${day}, ${id}, ${model ?? own ?? ''}, ${costUsd ?? 0}, ${unpriced}, ${inputTokens}, ${outputTokens},
+      ${cacheReadTokens}, ${cacheWriteTokens}, 1)
+    on conflict (day, agent_id, model) do update set
+      cost_usd = used.cost_usd + excluded.cost_usd, unpriced = used.unpriced + excluded.unpriced,
+      input_tokens = used.input_tokens + excluded.input_tokens, output_tokens = used.output_tokens + excluded.output_tokens,
+      cache_read_tokens = used.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = used.cache_write_tokens + excluded.cache_write_tokens, iterations = used.iterations + 1`
+}
+
+/** Spares the other agents of the account an attempt that would hit the same limit. */
+export async function recordAccountLimit(
+  fleet: Fleet,
+  tx: Tx,
+  { id, account }: AgentRow,
+  end: AttemptEnd,
+): Promise<void> {
+  if (end.kind !== 'failed' || end.class !== 'usage_limit' || end.resetsAt === undefined) return
+  const { resetsAt: until, reason } = end
+  const limit = { until, reason, agentId: id, notedAt: fleet.clock.now() }
+  await tx.db
+    .insert(accountLimits)
+    .values({ account, ...limit })
+    .onConflictDoUpdate({ target: accountLimits.account, set: limit })
+}

@@ -1,0 +1,48 @@
+import { createFakeId } from './fake-fleet.ts'
+
+const patch = `--- a/src/auth/refresh.ts
++++ b/src/auth/refresh.ts
+@@ -8,9 +8,12 @@ export async function rotate(token) {
+   const row = await store.find(token.id)
+-  if (!row) throw new Unauthorized()
++  if (!row || row.usedAt) {
++    await store.revokeFamily(token.family)
++    throw new Unauthorized('token reuse')
++  }
+   return issue(row.userId, token.family)
+ }
+`
+
+export const diff = {
+  from: 'refs/ralph/auth/7',
+  to: 'refs/ralph/auth/8',
+  files: [
+    { path: 'src/auth/refresh.ts', added: 4, removed: 1, patch },
+    { path: 'src/auth/store.ts', added: 31, removed: 2, patch: patch.replaceAll('refresh', 'store') },
+    {
+      path: 'test/refresh.test.ts',
+      added: 88,
+      removed: 0,
+      patch: '@@ -0,0 +1,2 @@\n+import { expect } from "vitest"\n+it("rotates", () => {})\n',
+    },
+    { path: 'assets/logo.png', added: 0, removed: 0 },
+  ],
+  truncated: false,
+}
+
+export const usageRows = () =>
+  Array.from({ length: 14 }, (_, day) =>
+    ['api-server', 'web', 'billing'].map((agentName, n) => ({
+      day: new Date(Date.now() - (13 - day) * 86_400_000).toISOString().slice(0, 10),
+      agentId: createFakeId(`agent ${agentName}`),
+      agentName,
+      model: 'opus',
+      costUsd: ((day * 7 + n * 5) % 9) + 1.4,
+      unpriced: 0,
+      inputTokens: 200_000 + day * 9000,
+      outputTokens: 31_000,
+      cacheReadTokens: 900_000,
+      cacheWriteTokens: 40_000,
+      iterations: 6 + n,
+    })),
+  ).flat()
