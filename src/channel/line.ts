@@ -120,11 +120,10 @@ function createLineIo(
   const broken = (error: unknown) => lifecycle.close(`the mailbox failed: ${describeMailboxError(error)}`)
   const storing = serializeTasks(broken)
   const wake = coalesceRuns(readOutbox, broken)
-  let heardAt = performance.now()
-  let receivedBytes = 0
+  const silence = trackSilence(transport)
   /** The outbox was not emptied, because the send buffer was full. */
   let mayHaveMore = false
-  let session = createLineSession(options.epoch, heardAt)
+  let session = createLineSession(options.epoch, silence.heardAt())
 
   function apply(input: SessionInput): void {
     if (lifecycle.isOver()) return
@@ -164,17 +163,24 @@ function createLineIo(
     const opened = seal.open(text)
     if ('refused' in opened) return refuse(opened.refused)
     counts.received++
-    heardAt = performance.now()
+    silence.end()
     options.onHeard?.()
-    apply({ type: 'frame', frame: opened.frame, at: heardAt })
+    apply({ type: 'frame', frame: opened.frame, at: silence.heardAt() })
   }
-  /** A long text on a slow link may take longer to arrive than `silenceMs` allows. */
-  function checkSilence(): void {
+  return { feed: apply, say: sendFrame, wake, look: silence.check, onText, counts, heardAt: silence.heardAt }
+}
+
+/** A long text on a slow link may take longer to arrive than `silenceMs` allows, so bytes count as well as frames. */
+function trackSilence(transport: LineOptions['transport']) {
+  let heardAt = performance.now()
+  let receivedBytes = 0
+  const end = () => void (heardAt = performance.now())
+  const check = () => {
     const now = transport.receivedBytes()
-    if (now !== receivedBytes) heardAt = performance.now()
+    if (now !== receivedBytes) end()
     receivedBytes = now
   }
-  return { feed: apply, say: sendFrame, wake, look: checkSilence, onText, counts, heardAt: () => heardAt }
+  return { heardAt: () => heardAt, end, check }
 }
 
 const describeMailboxError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
