@@ -8,6 +8,8 @@ export type CapturedJob = {
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Gives the program a pipe as descriptor 3, on which a wrapper says that what it wraps is about to begin. */
+  readonly withStart?: boolean
 }
 
 export type CapturedRun = {
@@ -17,6 +19,8 @@ export type CapturedRun = {
   readonly output: string
   readonly durationMs: number
   readonly timedOut: boolean
+  /** Whether something was written to descriptor 3. */
+  readonly began: boolean
   /** Why the program could not be started. */
   readonly failure?: string
 }
@@ -27,12 +31,15 @@ const lastWordsMs = 200
 
 /** Runs a program in a process group of its own, which is killed when the program has ended. Never rejects. */
 export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
-  const began = performance.now()
+  const start = performance.now()
   const [file, ...args] = job.argv
-  const child = spawn(file, args, { cwd: job.cwd, env: job.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const fourth = job.withStart === true ? ('pipe' as const) : ('ignore' as const)
+  const stdio = ['ignore' as const, 'pipe' as const, 'pipe' as const, fourth]
+  const child = spawn(file, args, { cwd: job.cwd, env: job.env, detached: true, stdio })
+  let began = false
+  child.stdio[3]?.on('data', () => (began = true))
   const output = lastBytes(mostBytes)
-  child.stdout.on('data', output.add)
-  child.stderr.on('data', output.add)
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', output.add)
   const kill = () => void (child.pid !== undefined && send(-child.pid, 'SIGKILL'))
   let timedOut = false
   const timer = setTimeout(() => {
@@ -49,13 +56,13 @@ export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
   clearTimeout(timer)
   job.signal?.removeEventListener('abort', kill)
   kill()
-  child.stdout.destroy()
-  child.stderr.destroy()
+  for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy()
   return {
     exitCode: failure === undefined ? child.exitCode : null,
     output: output.text(),
-    durationMs: performance.now() - began,
+    durationMs: performance.now() - start,
     timedOut,
+    began,
     ...(failure !== undefined && { failure }),
   }
 }

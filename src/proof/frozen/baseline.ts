@@ -1,7 +1,13 @@
-import { RalphError } from '../../contract/errors.ts'
-import type { OwnGit } from '../room/own-git.ts'
+import type { OwnGit, TreeChange } from '../room/own-git.ts'
 import { findLfsPointers, takeSnapshot, type SnapshotRequest } from '../room/snapshot.ts'
-import { createClassifier, type Classifier, type FrozenRules } from './classify.ts'
+import {
+  createClassifier,
+  joinShapes,
+  readShape,
+  type Classifier,
+  type FrozenRules,
+  type ProjectShape,
+} from './classify.ts'
 import { findCheckScripts } from './check-scripts.ts'
 import { frozenTable } from './frozen-table.ts'
 
@@ -10,6 +16,9 @@ export type Baseline = {
   readonly tree: string
   readonly paths: readonly string[]
   readonly rules: FrozenRules
+  readonly shape: ProjectShape
+  /** The files that later runs rely on. */
+  readonly frozenIds: readonly string[]
   /** What the room cannot show, one sentence each. */
   readonly notes: readonly string[]
 }
@@ -35,13 +44,15 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
   }
   const scripts = await findCheckScripts(rules.commands, [...files.keys()], read)
   const notes = pointers.length === 0 ? [] : [`LFS content not included, pointers only: ${few(pointers)}`]
-  return {
-    tree,
-    paths: [...files.keys()],
-    rules: { frozen: [...rules.frozen, ...scripts.map(literalGlob)], mayChange: rules.mayChange },
-    notes,
-  }
+  const paths = [...files.keys()]
+  const shape = readShape(frozenTable(), paths)
+  const frozenRules = { frozen: rules.frozen, mayChange: rules.mayChange, scripts }
+  const { classify } = createClassifier(frozenTable(), shape, frozenRules)
+  const frozen = [...files].filter(([path]) => verified.has(classify(path))).map(([, { id }]) => id)
+  return { tree, paths, rules: frozenRules, shape, frozenIds: [...new Set(frozen)], notes }
 }
+
+const verified = new Set(['test', 'setting', 'keys'])
 
 /** Sentences about what a snapshot left out. */
 export const describe = (nested: readonly string[], unreadable: readonly string[]): string[] => [
@@ -52,25 +63,19 @@ export const describe = (nested: readonly string[], unreadable: readonly string[
 const few = (names: readonly string[]): string =>
   names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
 
-/** A path as a glob that matches nothing else. */
-const literalGlob = (path: string): string => `/${path.replace(/[[\]*?{}]/g, '?')}`
+export const baselineClassifier = ({ shape, rules }: Baseline): Classifier =>
+  createClassifier(frozenTable(), shape, rules)
 
 /** How the paths of a baseline and a claim are read. */
-export async function classifierFor(own: OwnGit, baseline: Baseline, claim: string): Promise<Classifier> {
-  const added = (await own.compare(baseline.tree, claim)).filter(({ before }) => !before).map(({ path }) => path)
-  return createClassifier(frozenTable(), [...baseline.paths, ...added], baseline.rules)
+export function claimClassifier({ shape, rules }: Baseline, changes: readonly TreeChange[]): Classifier {
+  const added = changes.filter(({ before }) => !before).map(({ path }) => path)
+  return createClassifier(frozenTable(), joinShapes(shape, readShape(frozenTable(), added)), rules)
 }
 
 /**
  * Computes the hash of every frozen file of the baseline again. Git does not when it reads, so without a cell an agent could
  * have put other bytes under the same name.
  */
-export async function verifyBaseline(own: OwnGit, { tree }: Baseline, { classify }: Classifier): Promise<void> {
-  const frozen = new Set(['test', 'setting', 'keys'])
-  const ids = [...(await own.list(tree))].filter(([path]) => frozen.has(classify(path))).map(([, { id }]) => id)
-  await own.readBlobs([...new Set(ids)])
-  const fsck = own.run({}, 'rev-parse', '--verify', '--quiet', `${tree}^{tree}`)
-  await fsck.catch((cause: unknown) => {
-    throw new RalphError('BASELINE_DAMAGED', 'the tree of the baseline is gone', { cause })
-  })
+export async function verifyBaseline(own: OwnGit, { frozenIds }: Baseline): Promise<void> {
+  await own.readBlobs(frozenIds)
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createClassifier } from './classify.ts'
+import { createClassifier, joinShapes, readShape } from './classify.ts'
 import { frozenTable, parseFrozenTable } from './frozen-table.ts'
 
 const none = { frozen: [], mayChange: [] }
 const kind = (path: string, paths: readonly string[] = [path], rules = none) =>
-  createClassifier(frozenTable(), paths, rules).classify(path)
+  createClassifier(frozenTable(), readShape(frozenTable(), paths), rules).classify(path)
 
 describe('a path', () => {
   it.each([
@@ -40,7 +40,10 @@ describe('a path', () => {
   })
 
   it('counts as a test only where its ecosystem is', () => {
-    expect([kind('examples/a.rs', ['Cargo.toml']), kind('examples/a.txt', ['package.json'])]).toEqual(['test', 'source'])
+    expect([kind('examples/a.rs', ['Cargo.toml']), kind('examples/a.txt', ['package.json'])]).toEqual([
+      'test',
+      'source',
+    ])
   })
 
   it('is read from the package it is in', () => {
@@ -61,8 +64,25 @@ it('adds what the user freezes and releases what may change, but never what is d
 })
 
 it('knows where tests stand in the source', () => {
-  const { hasInlineTests } = createClassifier(frozenTable(), ['Cargo.toml', 'src/lib.rs'], none)
+  const { hasInlineTests } = createClassifier(
+    frozenTable(),
+    readShape(frozenTable(), ['Cargo.toml', 'src/lib.rs']),
+    none,
+  )
   expect([hasInlineTests('src/lib.rs'), hasInlineTests('README.md')]).toEqual([true, false])
+})
+
+it('freezes more where a claim adds an ecosystem or a package, never less', () => {
+  const shape = joinShapes(
+    readShape(frozenTable(), ['package.json']),
+    readShape(frozenTable(), ['a/Cargo.toml', 'x.py']),
+  )
+  const { classify } = createClassifier(frozenTable(), shape, none)
+  expect(['test/a.js', 'a/tests/b.rs', 'conftest.py'].map((path) => classify(path))).toEqual([
+    'test',
+    'test',
+    'setting',
+  ])
 })
 
 it('refuses a table with a kind that it does not know', () => {

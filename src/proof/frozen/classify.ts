@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Ecosystem, FrozenTable, KeyRule } from './frozen-table.ts'
+import type { FrozenTable, KeyRule } from './frozen-table.ts'
 import { globMatcher, isAnchored } from './glob.ts'
 
 export type FrozenKind = 'test' | 'support' | 'setting' | 'keys' | 'lock' | 'drop' | 'shadow' | 'source'
@@ -10,6 +10,8 @@ export type FrozenRules = {
   readonly frozen: readonly string[]
   /** Globs that the agent may change. */
   readonly mayChange: readonly string[]
+  /** Paths of scripts that the checks run: settings, unless they are tests. */
+  readonly scripts?: readonly string[]
 }
 
 export type Classifier = {
@@ -29,16 +31,35 @@ export type Classifier = {
 /** The first kind that matches wins: a `conftest.py` among the tests is a setting. */
 const order = ['drop', 'lock', 'setting', 'test', 'support'] as const
 
-/** Made from all paths of the baseline and the claim: they say which ecosystems count and where packages begin. */
-export function createClassifier(table: FrozenTable, paths: readonly string[], rules: FrozenRules): Classifier {
-  const active = Object.values(table).filter(({ marks }) => isMarked(marks, paths))
-  const packageRoots = findRoots(active, paths)
+/** What the paths of a tree say: which ecosystems count, and where packages begin. */
+export type ProjectShape = { readonly ecosystems: ReadonlySet<string>; readonly packageRoots: ReadonlySet<string> }
+
+export function readShape(table: FrozenTable, paths: readonly string[]): ProjectShape {
+  const rows = Object.entries(table)
+  const marked = rows.filter(([, { marks }]) => isMarked(marks, paths))
+  const isManifest = globMatcher(marked.flatMap(([, { roots }]) => roots))
+  return {
+    ecosystems: new Set(marked.map(([name]) => name)),
+    packageRoots: new Set(paths.filter((path) => isManifest(path)).map((path) => folderName(path))),
+  }
+}
+
+/** Of the baseline and what a claim added: more is frozen then, never less. */
+export const joinShapes = (one: ProjectShape, other: ProjectShape): ProjectShape => ({
+  ecosystems: new Set([...one.ecosystems, ...other.ecosystems]),
+  packageRoots: new Set([...one.packageRoots, ...other.packageRoots]),
+})
+
+export function createClassifier(table: FrozenTable, shape: ProjectShape, rules: FrozenRules): Classifier {
+  const active = Object.entries(table).flatMap(([name, row]) => (shape.ecosystems.has(name) ? [row] : []))
+  const packageRoots = [...new Set(['', ...shape.packageRoots])]
   const roots = new Set(packageRoots)
   const matchers = order.map((kind) => [kind, matchFromRoots(active.flatMap((each) => each[kind]))] as const)
   const keyRules = new Map(active.flatMap(({ keys }) => Object.entries(keys)))
   const shadowed = new Set(active.flatMap(({ shadow }) => shadow))
   const isReleased = globMatcher(rules.mayChange)
   const isAdded = globMatcher(rules.frozen)
+  const scripts = new Set(rules.scripts)
   const views = (path: string) => [path, ...relativeToRoots(path, roots)]
   const kindByTable = (path: string): FrozenKind => {
     const seen = views(path)
@@ -52,6 +73,7 @@ export function createClassifier(table: FrozenTable, paths: readonly string[], r
       const kind = kindByTable(path)
       if (kind === 'drop') return kind
       if (isReleased(path)) return kind === 'lock' ? kind : 'source'
+      if (kind === 'source' && scripts.has(path)) return 'setting'
       return isAdded(path) && kind !== 'keys' && kind !== 'setting' ? 'test' : kind
     },
     keys: (path) => keyRules.get(posix.basename(path)),
@@ -65,13 +87,7 @@ export function createClassifier(table: FrozenTable, paths: readonly string[], r
 
 function isMarked(marks: readonly string[], paths: readonly string[]): boolean {
   const matches = globMatcher(marks)
-  return paths.some((path) => matches(path)) || marks.includes('**')
-}
-
-function findRoots(active: readonly Ecosystem[], paths: readonly string[]): string[] {
-  const isManifest = globMatcher(active.flatMap(({ roots }) => roots))
-  const found = paths.filter((path) => isManifest(path)).map((path) => folderName(path))
-  return [...new Set(['', ...found])]
+  return marks.includes('**') || paths.some((path) => matches(path))
 }
 
 const folderName = (path: string): string => (path.includes('/') ? posix.dirname(path) : '')

@@ -7,8 +7,8 @@ export type ComposedTrees = {
   readonly oldOnNew: string
   /** The claim with the settings of the baseline. */
   readonly newOnNew: string
-  /** The baseline's code with the tests and dependencies of the claim. */
-  readonly newOnOld: string
+  /** The baseline's code with the tests and dependencies of the claim. Composed when asked: most claims do not need it. */
+  readonly newOnOld: () => Promise<string>
   /** What the agent did to frozen files: the matter of a contested claim. */
   readonly frozenChanges: readonly FrozenChange[]
   /** New modules that would hide one of the test runner; they are in no tree. */
@@ -23,18 +23,20 @@ export type FrozenChange = {
   readonly path: string
   readonly kind: Exclude<FrozenKind, 'source' | 'drop' | 'lock'>
   readonly change: 'changed' | 'deleted' | 'added'
-  /** A unified diff; '' where there are too many. */
-  readonly diff: string
+  /** A unified diff of what the agent did. */
+  readonly readDiff: () => Promise<string>
 }
 
-type Trees = { readonly baseline: string; readonly claim: string }
+export type ClaimTrees = {
+  readonly baseline: string
+  readonly claim: string
+  /** What differs between the two. */
+  readonly changes: readonly TreeChange[]
+}
 
 /** Lays old over new and new over old in the index. One tree id each: equal ids need one run only. */
-export async function composeTrees(own: OwnGit, trees: Trees, classifier: Classifier): Promise<ComposedTrees> {
-  const changes = (await own.compare(trees.baseline, trees.claim)).map((change) => ({
-    ...change,
-    kind: kindNow(classifier, change),
-  }))
+export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: Classifier): Promise<ComposedTrees> {
+  const changes = trees.changes.map((change) => ({ ...change, kind: kindNow(classifier, change) }))
   const manifests = await mergeManifests(own, changes, classifier)
   const lay = (side: Side) =>
     changes.flatMap((change): TreeEdit[] => {
@@ -45,8 +47,8 @@ export async function composeTrees(own: OwnGit, trees: Trees, classifier: Classi
   return {
     oldOnNew: await own.edit(trees.claim, lay('oldOnNew')),
     newOnNew: await own.edit(trees.claim, lay('newOnNew')),
-    newOnOld: await own.edit(trees.baseline, lay('newOnOld')),
-    frozenChanges: await describeChanges(own, trees, changes, manifests),
+    newOnOld: () => own.edit(trees.baseline, lay('newOnOld')),
+    frozenChanges: describeChanges(own, trees, changes, manifests),
     shadows: changes.filter(({ kind }) => kind === 'shadow').map(({ path }) => path),
     dependenciesChanged: changes.some(
       ({ path, kind }) => kind === 'lock' || manifests.get(path)?.dependenciesDiffer === true,
@@ -119,26 +121,21 @@ async function readText(own: OwnGit, entry: TreeEntry | undefined): Promise<stri
 }
 
 /** More than a person would read. */
-const mostDiffs = 100
-const mostCharacters = 100_000
+const mostCharacters = 200_000
 
-async function describeChanges(
+function describeChanges(
   own: OwnGit,
-  { baseline, claim }: Trees,
+  { baseline, claim }: ClaimTrees,
   changes: readonly Change[],
   manifests: ReadonlyMap<string, Merged>,
-): Promise<FrozenChange[]> {
-  const described: FrozenChange[] = []
-  for (const { path, kind, before, after } of changes) {
-    if (kind === 'source' || kind === 'drop' || kind === 'lock') continue
-    if (kind === 'keys' && manifests.get(path)?.isFrozenDifferent !== true) continue
+): FrozenChange[] {
+  const words = ['diff-tree', '-p', '-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color']
+  return changes.flatMap(({ path, kind, before, after }): FrozenChange[] => {
+    if (kind === 'source' || kind === 'drop' || kind === 'lock') return []
+    if (kind === 'keys' && manifests.get(path)?.isFrozenDifferent !== true) return []
     const change = before === undefined ? 'added' : after === undefined ? 'deleted' : 'changed'
-    const words = ['diff-tree', '-p', '-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color']
-    const diff =
-      described.length < mostDiffs
-        ? (await own.run({}, ...words, baseline, claim, '--', `:(top,literal)${path}`)).toString()
-        : ''
-    described.push({ path, kind, change, diff: diff.slice(0, mostCharacters) })
-  }
-  return described
+    const readDiff = async () =>
+      (await own.run({}, ...words, baseline, claim, '--', `:(top,literal)${path}`)).toString().slice(0, mostCharacters)
+    return [{ path, kind, change, readDiff }]
+  })
 }

@@ -5,7 +5,7 @@ import { readTextSyncIfThere } from '../../platform/files.ts'
 
 const Globs = z.array(z.string()).default([])
 
-export const KeyRule = z.strictObject({ frozen: z.array(z.string()), dependencies: z.array(z.string()) })
+const KeyRule = z.strictObject({ frozen: z.array(z.string()), dependencies: z.array(z.string()) })
 export type KeyRule = z.infer<typeof KeyRule>
 
 const Ecosystem = z.strictObject({
@@ -25,7 +25,7 @@ const Ecosystem = z.strictObject({
     .default('')
     .transform((names) => names.split(/\s+/).filter(Boolean)),
 })
-export type Ecosystem = z.infer<typeof Ecosystem>
+type Ecosystem = z.infer<typeof Ecosystem>
 
 /** What is a test and what defines a check, by the name of the ecosystem. */
 export type FrozenTable = Readonly<Record<string, Ecosystem>>

@@ -18,7 +18,14 @@ describe('package.json', () => {
     const before = { scripts: { test: 'vitest run', lint: 'eslint .' } }
     const after = {
       name: 'x',
-      scripts: { test: 'exit 0', pretest: 'cheat', postlint: 'cheat', prepare: 'cheat', docs: 'typedoc', predocs: 'ls' },
+      scripts: {
+        test: 'exit 0',
+        pretest: 'cheat',
+        postlint: 'cheat',
+        prepare: 'cheat',
+        docs: 'typedoc',
+        predocs: 'ls',
+      },
     }
     expect(frozen(before, after)).toEqual({
       name: 'x',
@@ -44,13 +51,15 @@ describe('package.json', () => {
 
   it('is the old one if the agent broke or deleted it', () => {
     const texts = (after: string | undefined) => ({ before: '{"a":1}', after })
-    expect([texts('{'), texts('[]'), texts(undefined)].map((each) => freezeKeys('package.json', each, rule('package.json')))).toEqual(
-      ['{"a":1}', '{"a":1}', '{"a":1}'],
-    )
+    expect(
+      [texts('{'), texts('[]'), texts(undefined)].map((each) => freezeKeys('package.json', each, rule('package.json'))),
+    ).toEqual(['{"a":1}', '{"a":1}', '{"a":1}'])
   })
 
   it('that is new loses what runs at an install or around the tests', () => {
-    expect(frozen(undefined, { scripts: { test: 'a', posttest: 'b', install: 'c' } })).toEqual({ scripts: { test: 'a' } })
+    expect(frozen(undefined, { scripts: { test: 'a', posttest: 'b', install: 'c' } })).toEqual({
+      scripts: { test: 'a' },
+    })
   })
 
   it('is no way to the prototype', () => {

@@ -11,7 +11,7 @@ import {
 } from '../../platform/files.ts'
 import { findProgram } from '../../platform/programs.ts'
 import { writeText } from '../../platform/text-files.ts'
-import type { CommandResult, Enclosure, RoomCommand, RoomMount } from './enclosure.ts'
+import type { Enclosure, RoomCommand, RoomMount } from './enclosure.ts'
 import { plainEnclosure } from './plain.ts'
 
 export type EnclosureOptions = {
@@ -59,7 +59,7 @@ async function probe(enclosure: Enclosure, { folder, path }: EnclosureOptions): 
       scratch: realPath(scratch),
     })
     if (exitCode === 0 && readTextSyncIfThere(join(scratch, 'lower', 'seen')) === 'seen') return undefined
-    return (failure ?? output).trim().split('\n').at(-1)?.slice(0, 200) || `exit code ${exitCode}`
+    return failure ?? lastLine(output)
   } finally {
     await removeLayers(scratch)
     await removeFolder(place)
@@ -78,29 +78,18 @@ const bubblewrapEnclosure = (programs: Programs, hidden: readonly string[]): Enc
   run: async (command) => {
     await makeFolder(join(command.scratch, 'tmp'))
     const script = mountScript(programs, command, bubblewrapWords(programs, command, hidden))
-    // Bubblewrap takes over the environment it is started with; in arguments everybody could read it.
     const argv = [programs.unshare, '-Urm', '--propagation', 'private', '/bin/sh', '-c', script] as const
     const { timeoutMs, env, signal } = command
-    return enclosed(await runCaptured({ argv: [...argv], cwd: '/', env, timeoutMs, signal }))
+    // Bubblewrap takes over the environment it is started with; in arguments everybody could read it.
+    const run = await runCaptured({ argv: [...argv], cwd: '/', env, timeoutMs, signal, withStart: true })
+    return run.began || run.failure !== undefined ? run : { ...run, failure: lastLine(run.output) }
   },
 })
 
-const marker = 'room-failed:'
+/** Says on a pipe that all mounts are there. What comes after cannot take it back, whatever it prints or deletes. */
+const announce = ['/bin/sh', '-c', 'echo >&3; exec 3>&-; exec "$@"', 'room']
 
-/** The command has not run if a mount failed before it. */
-function enclosed(run: CommandResult): CommandResult {
-  const at = run.output.lastIndexOf(marker)
-  if (run.exitCode === 0 || run.failure !== undefined || at === -1) return notStarted(run)
-  return { ...run, failure: run.output.slice(0, at).trim() || 'a mount was refused' }
-}
-
-/** What unshare and bubblewrap say when the kernel refuses them. */
-const refusal = /^(?:unshare|bwrap): .*/m
-
-function notStarted(run: CommandResult): CommandResult {
-  const said = run.exitCode === 1 ? refusal.exec(run.output)?.[0] : undefined
-  return said !== undefined && run.output.startsWith(said) ? { ...run, failure: said } : run
-}
+const lastLine = (output: string): string => output.trim().split('\n').at(-1)?.slice(0, 300) || 'a mount was refused'
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
@@ -127,7 +116,7 @@ function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, wor
     'cd /',
     'unset OLDPWD',
   ]
-  return `{ ${steps.join(' && ')}; } || { echo ${marker} >&2; exit 1; }; exec ${words.map(quote).join(' ')}`
+  return `${steps.join(' && ')} && exec ${words.map(quote).join(' ')}`
 }
 
 function bubblewrapWords({ bwrap }: Programs, command: RoomCommand, hidden: readonly string[]): string[] {
@@ -148,6 +137,7 @@ function bubblewrapWords({ bwrap }: Programs, command: RoomCommand, hidden: read
     '--chdir',
     cwd,
     '--',
+    ...announce,
     ...argv,
   ]
 }

@@ -70,8 +70,7 @@ async function addToIndex(own: OwnGit, target: Target, paths: readonly string[])
   for (;;) {
     const input = paths.filter((path) => !unreadable.has(path)).join('\0')
     try {
-      if (input !== '')
-        await own.run({ ...options, settings, input: `${input}\0` }, ...words)
+      if (input !== '') await own.run({ ...options, settings, input: `${input}\0` }, ...words)
       return [...unreadable]
     } catch (error) {
       const path = error instanceof Error ? /Unable to process path (.*)/.exec(error.message)?.[1] : undefined
