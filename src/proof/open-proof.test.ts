@@ -87,12 +87,10 @@ describe.each(enclosures)('with %s, an agent', (_, open) => {
     const project = aProject({ Makefile: makefile, 'scripts/check.sh': 'grep -q right src.txt\n', 'src.txt': 'wrong' })
     const proof = await aProof(project, open, { rules: { frozen: [], mayChange: [], commands: ['make test'] } })
     put(project, files)
-    const { codes } = await judge(proof, 'command -v make >/dev/null && make test')
-    expect(codes.every((code) => code !== 0)).toBe(true)
-    if (has('make')) {
-      put(project, { 'src.txt': 'right' })
-      expect((await judge(proof, 'make test')).codes[0]).toBe(0)
-    }
+    const { codes } = await judge(proof, 'make test')
+    put(project, { 'src.txt': 'right' })
+    const honest = await judge(proof, 'make test')
+    expect([...codes, ...honest.codes]).toEqual(has('make') ? [2, 2, 0, 0] : [127, 127, 127, 127])
   })
 
   it.each<readonly [string, Files]>([
@@ -121,12 +119,12 @@ describe.each(enclosures)('with %s, an agent', (_, open) => {
         cwd: project,
         env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
       })
-      expect(existsSync(join(project, '__pycache__'))).toBe(true)
       put(project, { 'add.py': 'def add(a, b): return a - b\n' })
     }
     git(project, 'add', '-A', '-f')
     const { codes } = await judge(proof, 'python3 -m unittest test_add')
-    expect(codes).toEqual(has('python3') ? [1, 1] : [127, 127])
+    const isPlanted = existsSync(join(project, '__pycache__'))
+    expect([isPlanted, codes]).toEqual(has('python3') ? [true, [1, 1]] : [false, [127, 127]])
   })
 })
 
@@ -181,10 +179,10 @@ describe('installed packages', () => {
       install: 'echo cannot reach it; exit 1',
       timeoutMs: 9000,
     })
-    expect(plan.kind).toBe('dependencies-changed')
-    if (plan.kind !== 'dependencies-changed') return
-    expect(plan.changed.map((each) => each.path)).toContain(path)
-    expect(plan.reason).toBe('echo cannot reach it; exit 1 failed: cannot reach it')
+    const [paths, reason] =
+      plan.kind === 'dependencies-changed' ? [plan.changed.map((each) => each.path), plan.reason] : [[], plan.kind]
+    expect(paths).toContain(path)
+    expect(reason).toBe('echo cannot reach it; exit 1 failed: cannot reach it')
   })
 
   it('are installed from the lockfile where no file of the agent is, once for each lockfile', async () => {
