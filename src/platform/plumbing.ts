@@ -8,7 +8,7 @@ export type Plumbing = {
   readonly workTree?: string | undefined
   readonly index?: string | undefined
   readonly input?: string | Buffer | undefined
-  /** For work that nobody waits for: the first filling of a large tree. */
+  /** Low priority, for the first filling of a large tree. */
   readonly background?: boolean | undefined
   /** Further `-c name=value` settings. */
   readonly settings?: readonly string[] | undefined

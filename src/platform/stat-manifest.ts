@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 /** Path to what the file system knows of it. */
 export type StatManifest = ReadonlyMap<string, string>
 
-/** So many entries are read before others get a turn: 31,600 of them take 0.3 s. */
+/** Entries to read before other work gets a turn: 31,600 of them take 0.3 s. */
 const perTurn = 2000
 
 /**

@@ -4,7 +4,7 @@ import { makePrivateFolder, realPath } from '../platform/files.ts'
 import {
   baselineClassifier,
   claimClassifier,
-  describe,
+  describeOmissions,
   openBaseline,
   takeBaseline,
   verifyBaseline,
@@ -82,7 +82,7 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
       const [changes] = await Promise.all([own.compare(baseline.tree, tree), verifyBaseline(own, baseline)])
       const classifier = claimClassifier(baseline, changes)
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
-      return { ...trees, tree, classifier, notes: describe(nested, unreadable) }
+      return { ...trees, tree, classifier, notes: describeOmissions(nested, unreadable) }
     },
     dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs }) =>
       prepareDependencies({

@@ -31,7 +31,7 @@ export async function takeBaseline(own: OwnGit, request: SnapshotRequest, rules:
   const { tree, nested, unreadable } = await takeSnapshot(own, request)
   await own.run({}, 'update-ref', 'refs/ralph/baseline', await own.commit(tree))
   const baseline = await openBaseline(own, tree, rules)
-  return { ...baseline, notes: [...describe(nested, unreadable), ...baseline.notes] }
+  return { ...baseline, notes: [...describeOmissions(nested, unreadable), ...baseline.notes] }
 }
 
 /** The baseline of a sprint that is resumed, by the tree that the journal recorded. */
@@ -55,7 +55,7 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
 const verified = new Set(['test', 'setting', 'keys'])
 
 /** Sentences about what a snapshot left out. */
-export const describe = (nested: readonly string[], unreadable: readonly string[]): string[] => [
+export const describeOmissions = (nested: readonly string[], unreadable: readonly string[]): string[] => [
   ...(nested.length === 0 ? [] : [`submodule or nested repository not included: ${few(nested)}`]),
   ...(unreadable.length === 0 ? [] : [`file not readable, not included: ${few(unreadable)}`]),
 ]

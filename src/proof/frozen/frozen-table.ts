@@ -36,7 +36,11 @@ let table: FrozenTable | undefined
 
 /** The table that comes with the package, read once. */
 export function frozenTable(): FrozenTable {
-  const file = fileURLToPath(new URL('../../../assets/frozen.yaml', import.meta.url))
-  table ??= parseFrozenTable(readTextSyncIfThere(file) ?? '')
+  if (table) return table
+  // The sources lie one folder deeper than the program that the build makes of them.
+  const texts = ['../../assets/frozen.yaml', '../../../assets/frozen.yaml'].map((path) =>
+    readTextSyncIfThere(fileURLToPath(new URL(path, import.meta.url))),
+  )
+  table = parseFrozenTable(texts.find((text) => text !== undefined) ?? '')
   return table
 }

@@ -80,7 +80,7 @@ const bubblewrapEnclosure = (programs: Programs, hidden: readonly string[]): Enc
     const script = mountScript(programs, command, bubblewrapWords(programs, command, hidden))
     const argv = [programs.unshare, '-Urm', '--propagation', 'private', '/bin/sh', '-c', script] as const
     const { timeoutMs, env, signal } = command
-    // Bubblewrap takes over the environment it is started with; in arguments everybody could read it.
+    // Bubblewrap takes over the environment it is started with; in arguments every user could read it.
     const run = await runCaptured({ argv: [...argv], cwd: '/', env, timeoutMs, signal, withStart: true })
     return run.began || run.failure !== undefined ? run : { ...run, failure: lastLine(run.output) }
   },

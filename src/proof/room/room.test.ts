@@ -169,7 +169,7 @@ describe('with namespaces', () => {
     expect(outcome).toBe(enclosure.kind === 'plain' ? 'plain' : 'ROOM_FAILED')
   })
 
-  it('hides what it is told to hide', async () => {
+  it('hides the folders that the caller names', async () => {
     const secret = aFolder()
     put(secret, { key: 'x' })
     const hiding = (folder: string) => openEnclosure({ folder, hidden: [secret], path })

@@ -10,7 +10,7 @@ export type SnapshotRequest = {
   readonly exclude: readonly string[]
   /** Ignored files that the checks need all the same (`room: {copy: […]}`), relative to the project. */
   readonly include?: readonly string[]
-  /** Nobody waits for it. */
+  /** Runs at low priority: the caller does not wait. */
   readonly background?: boolean
 }
 
@@ -58,7 +58,7 @@ type Target = {
   readonly isFirst: boolean
 }
 
-/** So many files may be unreadable before the snapshot fails. */
+/** With more unreadable files than this the snapshot fails. */
 const mostUnreadable = 50
 
 async function addToIndex(own: OwnGit, target: Target, paths: readonly string[]): Promise<string[]> {
