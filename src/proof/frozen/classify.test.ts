@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createClassifier, joinShapes, readShape } from './classify.ts'
+import { createClassifier, joinShapes, readShape, type FrozenRules } from './classify.ts'
 import { frozenTable, parseFrozenTable } from './frozen-table.ts'
 
-const none = { frozen: [], mayChange: [] }
+const none: FrozenRules = { frozen: [], mayChange: [] }
 const kind = (path: string, paths: readonly string[] = [path], rules = none) =>
   createClassifier(frozenTable(), readShape(frozenTable(), paths), rules).classify(path)
 
