@@ -16,6 +16,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   runtime: ['contract', 'loop'],
   agents: ['contract', 'platform', 'runtime'],
   storage: ['contract', 'platform', 'runtime'],
+  proof: ['contract', 'platform'],
   'scripted-agent': ['contract', 'platform'],
   'acp-bridge': ['contract', 'platform'],
   channel: ['contract', 'platform'],
