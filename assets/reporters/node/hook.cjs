@@ -21,7 +21,7 @@ function activate() {
   const entry = (process.argv[1] || '').replace(/\\/g, '/')
   const runner = runners.find(({ pattern }) => pattern.test(entry))
   if (runner) start(runner)
-  else if (process.execArgv.includes('--test')) startNodeTest()
+  else if (usesNodeTest()) startNodeTest()
 }
 
 function start({ name, kind, adapt }) {
@@ -62,28 +62,36 @@ function ava(args, file) {
 }
 
 /**
- * NODE_OPTIONS has a reporter already. Node starts once more where that is not enough: it does not take names of tests from
- * there, and refuses reporters and destinations that differ in number, as they do where the project names its own reporter.
+ * Starts Node once more, with a reporter. Not through NODE_OPTIONS: older versions refuse it there, and all of them refuse
+ * reporters and destinations that differ in number, as they do where the project names its own reporter.
  */
 function startNodeTest() {
   const { clearEnvironment, readNames } = require('./report-file.cjs')
-  const hasReporter = has(process.execArgv, '--test-reporter')
-  const names = readNames()
-  if (!hasReporter && names.length === 0) return
   clearEnvironment()
+  if (process.env.NODE_OPTIONS?.includes(__dirname)) return
   const { join } = require('node:path')
   const args = [
     `--test-reporter=${join(__dirname, 'node-test.mjs')}`,
     '--test-reporter-destination=stderr',
     ...(has(process.execArgv, '--test-reporter-destination') ? [] : ['--test-reporter-destination=stdout']),
-    ...(hasReporter ? [] : ['--test-reporter=spec']),
-    ...names.map((name) => `--test-name-pattern=${name}`),
+    ...(has(process.execArgv, '--test-reporter') ? [] : ['--test-reporter=spec']),
+    ...readNames().map((name) => `--test-name-pattern=${name}`),
     ...process.execArgv,
     ...process.argv.slice(1),
   ]
   const { status, signal } = require('node:child_process').spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (signal) process.kill(process.pid, signal)
   process.exit(status ?? 1)
+}
+
+/** `node --test`, or a file that uses node:test by itself. */
+function usesNodeTest() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major < 18 || (major === 18 && minor < 15) || (major === 19 && minor < 6)) return false
+  if (process.execArgv.includes('--test')) return true
+  const { existsSync, readFileSync } = require('node:fs')
+  const file = process.argv[1] ?? ''
+  return /\.[cm]?[jt]sx?$/.test(file) && existsSync(file) && /['"`]node:test['"`]/.test(readFileSync(file, 'utf8'))
 }
 
 function has(args, ...names) {

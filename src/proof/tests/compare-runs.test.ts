@@ -68,6 +68,13 @@ describe('tests of a claim beside those of the baseline', () => {
     })
   })
 
+  it('are missing where they are only printed, if a reporter named them before', () => {
+    const baseline = run(test('adds', 'passed'))
+    const printed: TestRun = { ...baseline, source: 'output' }
+    expect(compareRuns(baseline, printed).missing).toEqual(['adds'])
+    expect(compareRuns(printed, printed).missing).toEqual([])
+  })
+
   it('are told apart by their file', () => {
     const found = compareRuns(
       run(test('adds', 'passed', 'a.js'), test('adds', 'passed', 'b.js')),

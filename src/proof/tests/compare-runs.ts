@@ -11,9 +11,10 @@ export type CompareOptions = {
 /** What has become of the tests of the baseline. A run that left no names, `undefined`, has none of them. */
 export function compareRuns(
   baseline: TestRun,
-  now: TestRun | undefined,
+  latest: TestRun | undefined,
   { rerun, volatile }: CompareOptions = {},
 ): TestComparison {
+  const now = isPrinted(baseline, latest) ? undefined : latest
   const options: IdentityOptions = {
     withoutFile: namesWithoutFile(baseline, now, rerun),
     ...(volatile && { volatile }),
@@ -29,6 +30,10 @@ export function compareRuns(
   }
   return { ...lists, passedBefore: countPassed(before), passedNow: countPassed(after) }
 }
+
+/** Any program can print names. Where a reporter worked at the baseline, they have to come from it again. */
+const isPrinted = (baseline: TestRun, latest: TestRun | undefined): boolean =>
+  latest?.source === 'output' && baseline.source !== 'output'
 
 type ListName = Exclude<keyof TestComparison, 'passedBefore' | 'passedNow'>
 

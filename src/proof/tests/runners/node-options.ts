@@ -1,7 +1,7 @@
 import type { EnvironmentChange, ReporterPlace } from '../test-runner.ts'
 
 /** NODE_OPTIONS splits at spaces, except inside of double quotes, where a backslash escapes. */
-export const quoteNodeOption = (option: string): string => `"${option.replace(/["\\]/g, '\\$&')}"`
+const quoteNodeOption = (option: string): string => `"${option.replace(/["\\]/g, '\\$&')}"`
 
 /** Loads the hook that all runners for Node share. */
 export const loadHook = ({ folder }: ReporterPlace): EnvironmentChange => ({

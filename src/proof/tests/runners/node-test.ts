@@ -2,31 +2,19 @@ import type { TestResult } from '../../../contract/tests.ts'
 import { escapePattern, relativeFile } from '../names.ts'
 import { readReportLines } from '../readers/report-lines.ts'
 import { readTap } from '../readers/tap.ts'
-import type { EnvironmentChange, Report, ReporterPlace, TestRunner } from '../test-runner.ts'
-import { loadHook, quoteNodeOption } from './node-options.ts'
+import type { Report, TestRunner } from '../test-runner.ts'
+import { loadHook } from './node-options.ts'
 
 export const nodeTest: TestRunner = {
   name: 'node-test',
   recorded: '20.20',
   pattern: /\bnode\b[^&|;\n]* --test\b/,
-  reporter: { environment: (place) => [loadHook(place), reporterOptions(place)] },
+  reporter: { environment: (place) => [loadHook(place)] },
   readReport: (text, project) => dropEmptyFiles(readReportLines(text, project), project),
   readOutput: (text, project) =>
     /^TAP version 13$/m.test(text) && /^# suites \d+$/m.test(text) ? dropEmptyFiles(readTap(text), project) : undefined,
   // Node 20 compares the pattern with the name of a test alone.
   select: (tests) => ({ 'only-names.json': JSON.stringify(tests.map((test) => escapePattern(lastName(test)))) }),
-}
-
-/** A reporter needs a destination. Ours yields nothing, so it may share stderr. */
-function reporterOptions({ folder }: ReporterPlace): EnvironmentChange {
-  const options = [
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    `--test-reporter=${folder}/node/node-test.mjs`,
-    '--test-reporter-destination=stderr',
-  ]
-  const text = options.map(quoteNodeOption).join(' ')
-  return { name: 'NODE_OPTIONS', text, separator: ' ', side: 'start' }
 }
 
 const lastName = ({ name }: TestResult): string => name.split(' > ').at(-1) ?? name
