@@ -26,8 +26,7 @@ export const TestResult = fileObject({
 export type TestResult = z.infer<typeof TestResult>
 
 /** Where the names come from: a reporter that Ralph switched on, a file that the runner or the project writes, or the output. */
-export const TestSource = z.enum(['reporter', 'file', 'output'])
-export type TestSource = z.infer<typeof TestSource>
+const TestSource = z.enum(['reporter', 'file', 'output'])
 
 /** What one check said about its tests. */
 export const TestRun = fileObject({
