@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordings, recordRunner, testProjects } from '../../../test/support/test-projects/record.ts'
-import { testLines } from '../../../test/support/test-projects/run-project.ts'
+import { removeProjects, testLines } from '../../../test/support/test-projects/run-project.ts'
 import { findRunProblem } from './judge-run.ts'
 import { readTestRun } from './read-test-run.ts'
 import { testRunners } from './registry.ts'
@@ -11,6 +11,7 @@ import { testRunners } from './registry.ts'
 // RECORD_TEST_RUNS=jest,mocha RECORD_NODE_MODULES=<folder with them> npx vitest run -u src/proof/tests/recorded.test.ts
 const wanted = process.env['RECORD_TEST_RUNS']?.split(',') ?? []
 for (const runner of wanted) await recordRunner(runner, process.env['RECORD_NODE_MODULES'])
+removeProjects()
 
 describe.each(Object.keys(testProjects))('what %s wrote', (runner) => {
   it.each(readdirSync(join(recordings, runner)))('is read by name: %s', async (state) => {
