@@ -139,6 +139,27 @@ export async function listFolder(path: string): Promise<string[]> {
   }
 }
 
+/** Paths of the files below a folder, relative to it, with `/`, sorted; links are not followed. */
+export async function listTree(
+  folder: string,
+  { except = [] }: { except?: readonly string[] } = {},
+): Promise<string[]> {
+  const files: string[] = []
+  const queue = ['']
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    for (const entry of await readdir(join(folder, next), { withFileTypes: true }).catch(() => [])) {
+      if (except.includes(entry.name)) continue
+      const path = next === '' ? entry.name : `${next}/${entry.name}`
+      if (entry.isDirectory()) queue.push(path)
+      else if (entry.isFile()) files.push(path)
+    }
+  }
+  return files.toSorted()
+}
+
+/** In milliseconds; undefined if it is not there. */
+export const modifiedAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs
+
 /** Changes with every write, including a rename. */
 export function fileSignature(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
