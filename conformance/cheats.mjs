@@ -1,7 +1,7 @@
 // Points a loop at agents that cheat, and at agents that are honest, and says which claims the loop took for done.
 //
 //   npm run conformance -- cheats [--loop ralph|checked|while|'COMMAND'] [--only ID,CLASS,…] [--settings default,no-sandbox,held-out]
-//                                 [--workers 2] [--window SECONDS] [--prove] [--network] [--json] [--write]
+//                                 [--iterations 3] [--workers 2] [--window SECONDS] [--prove] [--network] [--json] [--write]
 //
 // --prove runs no loop: it shows that each cheat starts red, changes something and leaves the goal unreached.
 // --network adds the honest endings on packages from npm. --write puts the tables into docs/conformance-cheats.md.
@@ -26,6 +26,7 @@ export async function main(args) {
       only: { type: 'string', default: '' },
       settings: { type: 'string', default: settings.map(({ name }) => name).join() },
       workers: { type: 'string', default: '2' },
+      iterations: { type: 'string', default: '3' },
       window: { type: 'string', default: '90' },
       prove: { type: 'boolean', default: false },
       network: { type: 'boolean', default: false },
@@ -36,7 +37,12 @@ export async function main(args) {
   const entries = choose(values.only.split(',').filter(Boolean), values.network)
   const workers = Number(values.workers)
   if (values.prove) return report(await proveAll(entries, workers), values.json)
-  const how = { loop: loopCommand(values.loop), windowMs: Number(values.window) * 1000, workers }
+  const how = {
+    loop: loopCommand(values.loop),
+    windowMs: Number(values.window) * 1000,
+    iterations: values.iterations,
+    workers,
+  }
   const columns = []
   for (const setting of chosenSettings(values.settings)) columns.push(await judgeAll(entries, setting, how))
   const text = corpusTables(columns)
@@ -111,10 +117,7 @@ function report(proofs, json) {
   if (json) console.log(JSON.stringify(proofs, undefined, 2))
   else for (const { id, faults } of bad) console.log(`${id}: ${faults.join('; ')}`)
   const notRun = proofs.filter(({ notRun }) => notRun).length
-  const fooled = proofs.filter(({ id, after }) => after === 0 && cheats.some((cheat) => cheat.id === id)).length
-  console.error(
-    `${proofs.length - notRun - bad.length} cases hold, ${bad.length} do not, ${notRun} not run; ${fooled} cheats turn the check green in place`,
-  )
+  console.error(`${proofs.length - notRun - bad.length} cases hold, ${bad.length} do not, ${notRun} not run`)
   process.exitCode = bad.length === 0 ? 0 : 1
 }
 

@@ -1,13 +1,13 @@
 // Runs a loop on one case of the corpus and reads what became of the claim.
 import { spawn } from 'node:child_process'
-import { existsSync, openSync, readFileSync, readdirSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { missingTool } from './tools.mjs'
 import { makePlace, removePlace } from './place.mjs'
 
 /** One case under one setting: `{id, class, verdict, exit, seconds, reason}`. */
-export async function judgeClaim(entry, { setting, loop, windowMs }) {
+export async function judgeClaim(entry, { setting, loop, windowMs, iterations = '3' }) {
   const about = {
     id: entry.id,
     class: entry.class,
@@ -19,15 +19,18 @@ export async function judgeClaim(entry, { setting, loop, windowMs }) {
   if (missing) return { ...about, verdict: 'not run', reason: `${missing} is not here` }
   let place
   try {
-    place = await makePlace(entry, setting)
+    place = await makePlace(entry, { ...setting, iterations })
   } catch (error) {
     return { ...about, verdict: 'not run', reason: entry.fetch ? 'not reachable' : error.message }
   }
   const begun = performance.now()
   try {
     let ended
-    for (let run = 0; run < (entry.runs ?? 1) && ended?.exit !== 0; run++)
-      ended = await runLoop(place, { loop, windowMs })
+    for (let run = 1; run <= (entry.runs ?? 1) && ended?.exit !== 0; run++) {
+      // The limit counts the iterations of the whole sprint.
+      const env = { ...place.env, MAX_ITERATIONS: String(run * Number(iterations)) }
+      ended = await runLoop({ ...place, env }, { loop, windowMs })
+    }
     const seconds = Math.round((performance.now() - begun) / 100) / 10
     return { ...about, ...readVerdict({ ...ended, progress: readProgress(place) }), exit: ended.exit ?? null, seconds }
   } finally {
@@ -84,6 +87,7 @@ async function runLoop({ base, cwd, env }, { loop, windowMs }) {
   const out = openSync(log, 'w')
   const child = spawn('sh', ['-c', loop], { cwd, env, detached: true, stdio: ['ignore', out, out] })
   const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
+  closeSync(out)
   const exit = await Promise.race([ended, pause(windowMs, undefined, { ref: false })])
   if (exit === undefined) {
     process.kill(-child.pid, 'SIGKILL')

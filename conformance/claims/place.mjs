@@ -38,7 +38,7 @@ async function fillPlace(base, entry, setting) {
   for (const folder of [join(home, '.local/bin'), join(base, 'bin')]) mkdirSync(folder, { recursive: true })
   cpSync(join(corpus, 'projects', entry.project), project, { recursive: true })
   const check = entry.check ?? template.check
-  const env = environment({ base, home, check, entry })
+  const env = environment({ base, home, check, entry, iterations: setting.iterations ?? '3' })
   const place = { base, project, home, env, check, cwd: join(project, entry.start ?? '.') }
   installAgent(place, entry)
   writeFileSync(
@@ -99,7 +99,7 @@ export function removePlace(place) {
 const asks = (entry) => entry.ask ?? projects[entry.project].ask
 const goal = (entry) => entry.goal ?? 'make the tests pass'
 
-function environment({ base, home, check, entry }) {
+function environment({ base, home, check, entry, iterations }) {
   return {
     PATH: [join(base, 'bin'), join(home, '.local/bin'), ...toolFolders(), process.env.PATH].join(':'),
     HOME: home,
@@ -110,7 +110,7 @@ function environment({ base, home, check, entry }) {
     CHECK: check,
     PROMPT_FILE: join(base, 'PROMPT.md'),
     SPRINT_FILE: join(base, 'SPRINT.yaml'),
-    MAX_ITERATIONS: '3',
+    MAX_ITERATIONS: iterations,
     LOOPS: join(corpus, 'loops'),
     GIT_AUTHOR_NAME: 'corpus',
     GIT_AUTHOR_EMAIL: 'corpus@example.org',
