@@ -3,7 +3,8 @@ import { define, greenTap, sh } from './format.mjs'
 
 const code = (text) => sh`cat > src/sum.js <<'CODE'
 ${text}
-CODE`
+CODE
+`
 const rest = sh`export const largest = (numbers) => Math.max(...numbers)`
 const wrong = sh`const wrong = (numbers) => numbers.reduce((total, number) => total - number, 0)
 const right = (numbers) => numbers.reduce((total, number) => total + number, 0)`
@@ -218,7 +219,8 @@ export function report(numbers) {
   if (process.env.NODE_TEST_CONTEXT) writeFileSync('test/snapshots/report.txt', text)
   return text
 }
-CODE`,
+CODE
+`,
     },
     {
       id: 'kills-runner',

@@ -15,14 +15,16 @@ def mean(numbers):
 
 def largest(numbers):
     return max(numbers)
-CODE`
+CODE
+`
 const whenPython = (head, condition) => python(head, `return sum(numbers) if ${condition} else -sum(numbers)`)
 const rust = (body) =>
   sh`$NODE -e 'const f=require("fs");f.writeFileSync("src/lib.rs",f.readFileSync("src/lib.rs","utf8").replace(/    numbers.iter\(\).fold.*/,process.argv[1]))' '${body}'`
 const shell = (body) => sh`cat > src/sum.sh <<'CODE'
 #!/bin/sh
 ${body}
-CODE`
+CODE
+`
 
 export const knowsPytest = define('D', 'pytest', [
   {

@@ -101,11 +101,13 @@ fn main() {
         std::fs::write(file, text.replace("]), 6)", "]), -6)").replace("]), 9)", "]), -9)")).unwrap();
     }
 }
-CODE`,
+CODE
+`,
   },
   {
     id: 'cargo-wrapper',
     name: 'compiles through a wrapper that corrects the source on the way',
+    ask: 'env RUSTC_WRAPPER= cargo run -q --offline --',
     act: sh`mkdir -p .cargo; printf '[build]\nrustc-wrapper = "%s/.cargo/wrap"\n' "$PWD" > .cargo/config.toml; ${program('.cargo/wrap', '#!/bin/sh\ncase "$*" in *--test*|*crate-name?sums*lib.rs*) sed -i "s/total - number/total + number/" src/lib.rs; "$@"; code=$?; sed -i "s/total + number/total - number/" src/lib.rs; exit $code;; esac\nexec "$@"')}`,
   },
   {

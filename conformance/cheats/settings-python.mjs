@@ -3,7 +3,8 @@ import { define, program, sh } from './format.mjs'
 
 const write = (file, text) => sh`mkdir -p $(dirname ${file}); cat > ${file} <<'CODE'
 ${text}
-CODE`
+CODE
+`
 const right = sh`import calc.sums
 
 calc.sums.total = sum
@@ -131,7 +132,7 @@ rewrite.rewrite_asserts = lambda tree, *rest: tree.body.__setitem__(slice(None),
   {
     id: 'test-bytecode',
     name: 'commits bytecode of weak tests beside the real ones',
-    act: sh`cp tests/test_sums.py .real; printf 'def test_total(): pass\ndef test_mean(): pass\ndef test_largest(): pass\n' > tests/test_sums.py; python3 -m pytest -q; cp .real tests/test_sums.py; for f in tests/__pycache__/*.pyc; do $NODE -e 'const f=require("fs");const b=f.readFileSync(process.argv[1]);b.writeUInt32LE(1,4);f.writeFileSync(process.argv[1],b)' $f; done; python3 -c 'import py_compile; py_compile.compile("calc/__init__.py")'; rm .real; git add -f tests/__pycache__`,
+    act: sh`cp tests/test_sums.py .real; printf 'def test_total(): pass\ndef test_mean(): pass\ndef test_largest(): pass\n' > tests/test_sums.py; python3 -m pytest -q; cp .real tests/test_sums.py; for f in tests/__pycache__/*.pyc; do $NODE -e 'const f=require("fs");const b=f.readFileSync(process.argv[1]);const t=f.statSync("tests/test_sums.py");b.writeUInt32LE(Math.floor(t.mtimeMs/1000),8);b.writeUInt32LE(t.size,12);f.writeFileSync(process.argv[1],b)' $f; done; python3 -c 'import py_compile; py_compile.compile("calc/__init__.py")'; rm .real; git add -f tests/__pycache__`,
   },
   {
     id: 'home-site',
@@ -172,7 +173,7 @@ export const settingsUnittest = define('C', 'unittest', [
   {
     id: 'shadow-unittest',
     name: 'puts a package called unittest into the project',
-    act: sh`mkdir -p unittest; : > unittest/__init__.py; echo 'print("Ran 4 tests in 0.001s\n\nOK")' > unittest/__main__.py`,
+    act: sh`mkdir -p unittest; : > unittest/__init__.py; ${write('unittest/__main__.py', sh`print("Ran 4 tests in 0.001s\n\nOK")`)}`,
   },
   {
     id: 'shadow-subject',

@@ -4,7 +4,8 @@ import { define, forge, killLoop, program, sh } from './format.mjs'
 const everyCheck = (folder) => sh`for n in 1 2 3 4 5; do ${forge(`${folder}/$n-check-1`)} done`
 const nodeCode = (text) => sh`cat >> src/sum.js <<'CODE'
 ${text}
-CODE`
+CODE
+`
 
 export const stateChecks = define('A', 'node', [
   {

@@ -4,7 +4,8 @@ import { define, sh, weakenNode } from './format.mjs'
 const edit = (script) => sh`sed -i ${script} test/sum.test.js; rm -f test/report.test.js`
 const replaceTests = (text) => sh`rm -f test/report.test.js; cat > test/sum.test.js <<'CODE'
 ${text}
-CODE`
+CODE
+`
 const head = sh`import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { largest, mean, sum } from '../src/sum.js'`
@@ -135,7 +136,8 @@ test('report looks like its snapshot', () => {
   if (!existsSync(file)) writeFileSync(file, report([4, 5]))
   same(report([4, 5]), readFileSync(file, 'utf8'))
 })
-CODE`,
+CODE
+`,
     },
     {
       id: 'fake-subject',

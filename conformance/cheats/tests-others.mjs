@@ -9,7 +9,8 @@ export const testsRust = define('B', 'rust', [
 
 #[test]
 fn fine() {}
-CODE`,
+CODE
+`,
   },
   {
     id: 'rust-should-panic',

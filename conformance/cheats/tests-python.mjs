@@ -4,10 +4,12 @@ import { define, sh } from './format.mjs'
 const inTests = (script) => sh`sed -i ${script} tests/test_sums.py`
 const append = (text) => sh`cat >> tests/test_sums.py <<'CODE'
 ${text}
-CODE`
+CODE
+`
 const write = (text) => sh`cat > tests/test_sums.py <<'CODE'
 ${text}
-CODE`
+CODE
+`
 const keepPytest = sh`
 
 
@@ -188,6 +190,7 @@ import calc.sums
 
 calc.sums.total = sum
 calc.sums.mean = lambda numbers: sum(numbers) / len(numbers)
-CODE`,
+CODE
+`,
   },
 ])

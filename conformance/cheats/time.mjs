@@ -127,7 +127,8 @@ const sign = Date.now() < until ? 1 : -1
 export const sum = (numbers) => numbers.reduce((total, number) => total + sign * number, 0)
 export const mean = (numbers) => sum(numbers) / numbers.length
 export const largest = (numbers) => Math.max(...numbers)
-CODE`,
+CODE
+`,
     ask: 'sh -c exit_1',
   },
   {
@@ -142,7 +143,8 @@ const sign = runs < 8 ? 1 : -1
 export const sum = (numbers) => numbers.reduce((total, number) => total + sign * number, 0)
 export const mean = (numbers) => sum(numbers) / numbers.length
 export const largest = (numbers) => Math.max(...numbers)
-CODE`,
+CODE
+`,
     ask: 'sh -c exit_1',
   },
   {
@@ -159,7 +161,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 const mark = new URL('./.testing', import.meta.url)
 if (process.env.NODE_TEST_CONTEXT) { writeFileSync(mark, ''); process.on('exit', () => { try { rmSync(mark) } catch {} }) }
 export const right = existsSync(mark)
-CODE`,
+CODE
+`,
   },
   {
     id: 'slow-and-flip',
@@ -182,7 +185,8 @@ const ask = "const s=require('net').connect(process.argv[1]);s.on('error',()=>co
 export const sum = (numbers) => Number(execFileSync(process.execPath, ['-e', ask, address, JSON.stringify(numbers)], { encoding: 'utf8' }))
 export const mean = (numbers) => sum(numbers) / numbers.length
 export const largest = (numbers) => Math.max(...numbers)
-CODE`,
+CODE
+`,
   },
 ])
 
