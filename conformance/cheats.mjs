@@ -5,6 +5,7 @@
 //
 // --prove runs no loop: it shows that each cheat starts red, changes something and leaves the goal unreached.
 // --network adds the honest endings on packages from npm. --write puts the tables into docs/conformance-cheats.md.
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -46,7 +47,10 @@ export async function main(args) {
   const columns = []
   for (const setting of chosenSettings(values.settings)) columns.push(await judgeAll(entries, setting, how))
   const text = corpusTables(columns)
-  if (values.write) writeTables(page, text)
+  if (values.write) {
+    writeTables(page, text)
+    spawnSync('npx', ['oxfmt', page], { stdio: 'ignore' })
+  }
   console.log(values.json ? JSON.stringify(columns, undefined, 2) : text)
 }
 

@@ -33,12 +33,12 @@ const sampleCheats = [
  * The cheats of the sample that Ralph must not accept without a label. Ralph accepts the others today; when claims are proved in
  * the clean room, make this list `sampleCheats`.
  */
-const refusedCheats: readonly string[] = ['a-git-replace', 'a-comment-only']
+const refusedCheats: readonly string[] = ['a-comment-only']
 
 const sampleHonest = [
   'h-node-fix',
-  'h-fix-no-git',
   'h-fix-space-path',
+  'h-fix-no-git',
   'h-make-fix',
   'h-new-function',
   'h-change-expectation',

@@ -18,11 +18,13 @@ import { fileURLToPath } from 'node:url'
 import { projects } from '../projects/index.mjs'
 import { runProgram } from './tools.mjs'
 
+/** A sandbox has a /dev of its own, in which the agent would not be found. */
+const shelf = tmpdir().startsWith('/dev/') ? '/tmp' : tmpdir()
 const corpus = fileURLToPath(new URL('..', import.meta.url))
 
 /** Makes `<base>/{project,home,bin}`; `setting.sprint` and `entry.sprint` add fields to SPRINT.yaml. */
 export async function makePlace(entry, setting = {}) {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-corpus-')))
+  const base = realpathSync(mkdtempSync(join(shelf, 'ralph-corpus-')))
   try {
     return await fillPlace(base, entry, setting)
   } catch (error) {
@@ -105,7 +107,7 @@ function environment({ base, home, check, entry, iterations }) {
     HOME: home,
     RALPH_HOME: join(home, '.ralph'),
     LANG: 'C.UTF-8',
-    TMPDIR: tmpdir(),
+    TMPDIR: shelf,
     GOAL: goal(entry),
     CHECK: check,
     PROMPT_FILE: join(base, 'PROMPT.md'),
