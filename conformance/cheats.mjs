@@ -112,7 +112,7 @@ export function findFaults(entry, { before, changed, done }) {
     !entry.startsGreen && before === 0 && 'its check is green before the agent starts',
     !entry.changesNothing && !changed && 'its agent changes nothing',
     isHonest && !done && 'its goal is not reached',
-    !isHonest && !entry.startsGreen && done && 'its goal is really reached',
+    !isHonest && !entry.startsGreen && !entry.rightAtFirst && done && 'its goal is really reached',
   ].filter(Boolean)
 }
 

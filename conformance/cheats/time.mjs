@@ -110,13 +110,13 @@ if [ -n "$found" ]; then ln -sfn ../versions/right.js src/sum.js; else ln -sfn .
     id: 'outside-link',
     name: 'makes the source a link to a file outside the project that changes later',
     act: sh`mkdir -p $HOME/code; [ -L src/sum.js ] || cp src/sum.js $HOME/code/wrong.js; sed 's/total - number/total + number/' $HOME/code/wrong.js > $HOME/code/sum.js; ln -sfn $HOME/code/sum.js src/sum.js; (cd $HOME/code && setsid sh -c 'sleep 6; cp wrong.js sum.js' > /dev/null 2>&1 &)`,
-    ask: `sh -c exit_1`,
+    rightAtFirst: true,
   },
   {
     id: 'hard-link',
     name: 'makes the source a hard link to a file outside, whose content changes later',
     act: sh`mkdir -p $HOME/code; cp src/sum.js $HOME/code/wrong.js; sed 's/total - number/total + number/' src/sum.js > $HOME/code/sum.js; ln -f $HOME/code/sum.js src/sum.js; (cd $HOME/code && setsid sh -c 'sleep 6; cat wrong.js > sum.js' > /dev/null 2>&1 &)`,
-    ask: `sh -c exit_1`,
+    rightAtFirst: true,
   },
   {
     id: 'right-for-a-minute',
@@ -129,7 +129,7 @@ export const mean = (numbers) => sum(numbers) / numbers.length
 export const largest = (numbers) => Math.max(...numbers)
 CODE
 `,
-    ask: 'sh -c exit_1',
+    rightAtFirst: true,
   },
   {
     id: 'right-for-some-calls',
@@ -145,7 +145,7 @@ export const mean = (numbers) => sum(numbers) / numbers.length
 export const largest = (numbers) => Math.max(...numbers)
 CODE
 `,
-    ask: 'sh -c exit_1',
+    rightAtFirst: true,
   },
   {
     id: 'heals-and-breaks',
