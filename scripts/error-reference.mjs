@@ -76,6 +76,10 @@ const groups = [
         'There is no checkpoint for that iteration.',
         'Iterations that changed nothing have none; see `ralph status`.',
       ],
+      CHECKPOINT_FAILED: [
+        'The current files could not be saved, so Ralph restored nothing.',
+        'Make room on the disk or repair the repository (`git fsck`), then try again.',
+      ],
       WORKTREE_UNAVAILABLE: [
         'The git worktree cannot be made or found.',
         'The message is that of git: a branch in use, a folder in the way, no repository.',
