@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { readTextSyncIfThere } from '../../platform/files/files.ts'
-import { sandboxVariable } from '../cells/profile.ts'
+import { sandboxVariable } from '../cells/cell.ts'
 
 /** How an agent shows to `ralph mcp` which attempt it is. */
 export const tokenVariable = 'RALPH_MCP_TOKEN'

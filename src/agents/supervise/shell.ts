@@ -2,27 +2,32 @@ import type { AttemptState, Ended } from '../../platform/processes/attempt-folde
 import { attentiveClock } from '../../platform/clock.ts'
 import { superviseProcess } from '../../platform/processes/supervised-process.ts'
 import type { ShellRunner } from '../../runtime/ports.ts'
+import type { Sandbox } from '../cells/sandbox.ts'
 import { takeAttempt, type Place } from './attempt.ts'
 
 /** What is kept of the output in state and prompts; the whole is in the attempt's folder. */
 const keptBytes = 16 * 1024
 const outputCapBytes = 1024 ** 3
 
-export type ShellOptions = Place & { readonly env: Readonly<Record<string, string | undefined>> }
+export type ShellOptions = Place & {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Around every command, if there is one: checks and hooks run what an agent has written. */
+  readonly cell?: Sandbox | undefined
+}
 
 /** Runs checks and `run:` hooks, with the user's own environment, under the same supervisor as agents. */
-export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
+export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): ShellRunner => ({
   async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
     const { folder, mark, showAgain } = await takeAttempt(sprintDir, request, leftTo[request.ifBegun ?? 'nobody'])
     const tail = keepTail()
     const now = attentiveClock()
     let started = now()
+    const bare = { file: '/bin/sh', args: ['-c', `exec 2>&1\n${command}`], env: { ...defined(env), ...extra } }
+    const program = (await cell?.around(bare, { folder, sprintDir, cwd })) ?? bare
     const { code, ended, lost } = await superviseProcess({
       folder,
-      file: '/bin/sh',
-      args: ['-c', `exec 2>&1\n${command}`],
+      ...program,
       cwd,
-      env: { ...defined(env), ...extra },
       stdin: '',
       files: {},
       mark,
@@ -34,6 +39,7 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
       },
       signal,
     })
+    await cell?.clear({ folder, sprintDir })
     showAgain()
     const error = whyNot(ended, lost, timeoutMs)
     return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }

@@ -55,7 +55,7 @@ function observe({ name, version = 'of an unknown version', tested, login }: Ins
 
 async function sandboxOf(io: Io): Promise<Observation> {
   const capability = await sandboxCapability(io)
-  return { name: 'sandbox', ok: capability.kind === 'bubblewrap', text: capabilityText(capability) }
+  return { name: 'sandbox', ok: capability.kind !== 'none', text: capabilityText(capability) }
 }
 
 async function diskIn(folder: string): Promise<Observation> {

@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process'
+import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Stream } from 'node:stream'
 import { attemptFiles } from './attempt-folder.ts'
+import { coverInherited } from './inherited-descriptors.ts'
+import { adoptingOrphans } from './orphans.ts'
 import { lastProcessNumber, processId, type ProcessId } from './process-table.ts'
 
 export type ShimJob = {
@@ -54,7 +56,16 @@ ralph_begin() {
   set +C
   return $ralph_failed
 }
+ralph_left() {
+  ralph_tries=0
+  while ralph_kids=; read -r ralph_kids </proc/$$/task/$$/children; [ -n "$ralph_kids" ] && [ $ralph_tries -lt 50 ]; do
+    kill -9 $ralph_kids 2>/dev/null
+    ( : )
+    ralph_tries=$((ralph_tries + 1))
+  done
+}
 ralph_end() {
+  ralph_left
   echo $1 >"$ralph_dir/${attemptFiles.exit}"
   ralph_failed=$?
   echo $1
@@ -137,25 +148,29 @@ const shellName =
 
 async function startShim(base: Base): Promise<Idle> {
   const { cwd, env } = base
-  const child = spawn('/bin/sh', ['-s', 'ralph-shim'], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
+  const { file, args } = adoptingOrphans('/bin/sh', ['-s', 'ralph-shim'])
+  const stdio: StdioOptions = ['pipe', 'pipe', 'ignore', ...coverInherited(3)]
+  const child = spawn(file, args, { cwd, env, detached: true, stdio })
   let told = ''
   let tell = nothing
   // Before that there may be no streams.
   await once(child, 'spawn')
+  const { stdin, stdout } = child
+  if (!stdin || !stdout) throw new TypeError('a shim has pipes')
   // One that is gone is told by its exit; writing to it must not be an error on top.
-  child.stdin.on('error', nothing)
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  stdin.on('error', nothing)
+  stdout.setEncoding('utf8').on('data', (text: string) => {
     told += text
     if (told.endsWith('\n')) tell()
   })
   child.on('exit', () => tell())
   child.unref()
-  unref(child.stdin)
-  unref(child.stdout)
-  child.stdin.write(shim)
+  unref(stdin)
+  unref(stdout)
+  stdin.write(shim)
   const isGone = () => child.exitCode !== null || child.signalCode !== null
   const isOver = () => told.endsWith('\n') || isGone()
-  const retire = () => void child.stdin.end()
+  const retire = () => void stdin.end()
   const id = processId(child.pid ?? 0)
   const isCounted = countsUpTo(id.pid)
   const own: Idle = {
@@ -166,7 +181,7 @@ async function startShim(base: Base): Promise<Idle> {
       told = ''
       tell = nothing
       const before = isCounted ? lastProcessNumber() : undefined
-      child.stdin.write(jobText(job, variables))
+      stdin.write(jobText(job, variables))
       return {
         id,
         before,
@@ -175,7 +190,7 @@ async function startShim(base: Base): Promise<Idle> {
         exitCode: () => child.exitCode,
         onOver: (listener) => void (tell = listener),
         retire,
-        release: () => void (isGone() || child.stdin.writableEnded || rest(own)),
+        release: () => void (isGone() || stdin.writableEnded || rest(own)),
       }
     },
   }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attemptFiles, joinedSince, noteEnded, readEnded, readExit, readId, type Ended } from './attempt-folder.ts'
 import { exists, fileSize, isErrno, makeFolder, removeLink, unwritable, writeNewFile } from '../files/files.ts'
+import { killDescendants } from './orphans.ts'
 import { isAlive, signal, sweep, type ProcessId } from './process-table.ts'
 import { markVariable, startUnderShim, type Shim } from './shim.ts'
 import { openTail, type Tail } from '../files/tail.ts'
@@ -164,11 +165,14 @@ async function follow(job: SupervisedProcess, shim: Shim | undefined, tail: Tail
 
 const isOver = (folder: string, id: ProcessId | undefined): boolean => readExit(folder) !== null || !id || !isAlive(id)
 
-/** TERM to the group, a grace, KILL, then whatever carries the mark. */
+/** TERM to the group, a grace, KILL to all that descends from the shim, then whatever carries the mark. */
 async function endTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
   signal(-id.pid, 'SIGTERM')
   const deadline = performance.now() + graceMs
   while (performance.now() < deadline && isAlive(id)) await sleep(20)
+  // Stopped, it says no exit code of its own, and still adopts what is left behind.
+  signal(id.pid, 'SIGSTOP')
+  killDescendants(id.pid)
   signal(-id.pid, 'SIGKILL')
   sweep(mark)
 }
