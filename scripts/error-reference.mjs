@@ -45,6 +45,10 @@ const groups = [
         '`sandbox: required`, and this machine has none.',
         'Install bubblewrap, or run in a container and say `sandbox: off`.',
       ],
+      NETWORK_RULE_INVALID: [
+        'A host in the allow-list of the network is none.',
+        'Write a name, `name:port` or `*.name`, without a scheme and a path.',
+      ],
       SPRINT_LOCKED: [
         'Another process runs this sprint.',
         '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is taken over by itself.',

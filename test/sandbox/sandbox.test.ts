@@ -39,6 +39,7 @@ async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   await putProgram(made, 'bwrap', `exec '${folder}/bwrap' "$@"`)
   await putProgram(made, 'claude', `${script}\n${says(claim)}`)
   for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
+  await writeFile(made.at('../home/.ssh/id_rsa'), 'of the user')
   await writeFile(made.at('../home/.ralph/key'), 'of ralph')
   await commitAll(made)
   // A repository from a template without hooks has no folder for them.
@@ -70,10 +71,10 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
 
   it('changes nothing else', async () => {
     const commands = {
-      home: 'echo x >~/evil',
-      keys: 'echo x >>~/.ssh/authorized_keys',
+      keys: 'cat ~/.ssh/id_rsa',
       system: 'touch /etc/evil',
-      neighbour: 'touch ../evil',
+      settings: 'echo x >~/.claude/settings.json',
+      workflow: 'mkdir -p .claude/workflows && touch .claude/workflows/ralph.yaml',
       program: 'echo x >>../bin/claude',
       journal: 'rm -rf s/journal',
       'move-journal': 'mv s/journal s/j',
@@ -87,11 +88,13 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       'ralphs-key': 'cat ~/.ralph/key',
       others: 'kill -0 "$RALPH_TEST_PID"',
     }
-    const script = `RALPH_TEST_PID=${process.pid}\n${tries(commands)}`
+    const elsewhere = 'echo x >~/evil; echo x >../evil'
+    const script = `RALPH_TEST_PID=${process.pid}\n${elsewhere}\n${tries(commands)}`
     const sprint = await confined(script)
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await tried(sprint)).toEqual(Object.keys(commands).map((name) => `no-${name}`))
+    expect([sprint.has('../home/evil'), sprint.has('../evil')]).toEqual([false, false])
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted' }])
   })
 
@@ -168,7 +171,7 @@ while :; do sleep 0.1; done`
   })
 
   it("has prompts of hooks in it too; commands of hooks and checks are the user's own and run outside", async () => {
-    const sprint = await confined(tries({ home: 'echo x >~/evil' }), {
+    const sprint = await confined(tries({ system: 'touch /usr/evil' }), {
       sprint: {
         'per-iteration-hooks': [
           { id: 'asks', prompt: 'look at it' },
@@ -179,7 +182,7 @@ while :; do sleep 0.1; done`
     })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-    expect(await tried(sprint)).toEqual(['no-home', 'no-home'])
+    expect(await tried(sprint)).toEqual(['no-system', 'no-system'])
     expect([sprint.has('../by-hook'), sprint.has('../by-check')]).toEqual([true, true])
   })
 
@@ -194,12 +197,12 @@ while :; do sleep 0.1; done`
   })
 })
 
-describe('where bubblewrap does not work', () => {
+describe('where no cell works', () => {
   const refuses = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1'
 
   it('a sprint that requires a sandbox does not start', async () => {
     const sprint = await aSprint({ sprint: { sandbox: 'required' }, answers: { 1: claim } })
-    await putProgram(sprint, 'bwrap', refuses)
+    for (const name of ['bwrap', 'unshare']) await putProgram(sprint, name, refuses)
 
     const { exitCode, stderr } = await sprint.run()
 
@@ -212,7 +215,7 @@ describe('where bubblewrap does not work', () => {
 
   it('any other runs without, and says why', async () => {
     const sprint = await aSprint({ sprint: { 'done-when': [] }, answers: { 1: claim }, env: { IS_SANDBOX: '' } })
-    await putProgram(sprint, 'bwrap', refuses)
+    for (const name of ['bwrap', 'unshare']) await putProgram(sprint, name, refuses)
 
     expect(await sprint.run()).toMatchObject({
       exitCode: 0,

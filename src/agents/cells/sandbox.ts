@@ -34,9 +34,12 @@ export type SandboxOptions = {
   readonly ralphHomes: readonly string[]
   /** One line for the user, e.g. about a host that was refused. */
   readonly onNote?: ((text: string) => void) | undefined
+  /** Instead of the system's resolver, for tests. */
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
 }
 
-export function openSandbox({ cell, tools, spec, ralphHomes, onNote }: SandboxOptions): Sandbox {
+export function openSandbox(options: SandboxOptions): Sandbox {
+  const { cell, tools, spec, ralphHomes, onNote, resolve } = options
   const networks = new Map<string, CellNetwork>()
   return {
     kind: cell.kind,
@@ -51,6 +54,7 @@ export function openSandbox({ cell, tools, spec, ralphHomes, onNote }: SandboxOp
         env: program.env,
         driver,
         onNote,
+        resolve,
       })
       networks.set(folder, network)
       const told = driver && toldFolder(folder)

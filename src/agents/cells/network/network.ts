@@ -17,6 +17,8 @@ export type NetworkRequest = {
   readonly env: Readonly<Record<string, string>>
   readonly driver?: Driver | undefined
   readonly onNote?: ((text: string) => void) | undefined
+  /** Instead of the system's resolver, for tests. */
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
   /** From an earlier call, so that nothing the agent has written since counts. */
   readonly rules?: readonly Rule[] | undefined
 }
@@ -47,7 +49,7 @@ export async function openNetwork(request: NetworkRequest): Promise<CellNetwork>
   }
   const rules = request.rules ?? (await resolveRules(request))
   const visits = recordVisits(request.onNote)
-  const server = createProxy({ rules, upstream: upstreamProxy(env), onVisit: visits.add })
+  const server = createProxy({ rules, upstream: upstreamProxy(env), onVisit: visits.add, resolve: request.resolve })
   const { close } = await serveOnSocket(server, folder, 'proxy.sock')
   const options = {
     perl: findProgram('perl', '/usr/bin:/bin', '/'),

@@ -13,7 +13,7 @@ export type ProxyOptions = {
   readonly upstream?: URL | undefined
   readonly onVisit: (visit: Visit) => void
   /** For tests. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
 }
 
 export type Visit = {
@@ -106,7 +106,8 @@ async function forward(options: ProxyOptions, incoming: IncomingMessage, respons
   const target = new URL(url)
   try {
     const { dial } = await admit(options, target.hostname, Number(target.port || 80))
-    const socket = await dial()
+    // Nothing arrives before something is sent, and a socket that is paused would never answer.
+    const socket = (await dial()).resume()
     const call = request({
       method: incoming.method,
       path: `${target.pathname}${target.search}`,
