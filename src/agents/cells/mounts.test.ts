@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, constantFrom, property } from 'fast-check'
 import { expect, it } from 'vitest'
 import { isWithin, orderMounts, type Mount, type View } from './mounts.ts'
 
@@ -38,8 +38,8 @@ it('shows nothing of a folder that only leads to something', () => {
   expect(paths(view)).toEqual(['/tmp', '/tmp/a/project'])
 })
 
-const name = fc.constantFrom('a', 'b', 'c')
-const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => `/w/${names.join('/')}`)
+const name = constantFrom('a', 'b', 'c')
+const path = array(name, { minLength: 1, maxLength: 5 }).map((names) => `/w/${names.join('/')}`)
 
 const parent = (folder: string) => folder.slice(0, folder.lastIndexOf('/'))
 
@@ -47,8 +47,8 @@ const nearest = (folder: string, at: ReadonlyMap<string, Mount>): Mount | undefi
   folder === '' ? undefined : (at.get(folder) ?? nearest(parent(folder), at))
 
 it('leaves no wall whose parents could be moved away', () => {
-  fc.assert(
-    fc.property(fc.array(path), fc.array(path), fc.array(path), (readable, writable, emptyFolders) => {
+  assert(
+    property(array(path), array(path), array(path), (readable, writable, emptyFolders) => {
       const mounts = orderMounts({ ...empty, writable: ['/w', ...writable], readable, emptyFolders })
       const at = new Map(mounts.map((mount) => [mount.path, mount]))
       for (const [index, wall] of mounts.entries()) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
-import { connect, createServer as createTcp, type AddressInfo, type Server } from 'node:net'
+import { connect, createServer as createTcp, type Server } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
@@ -12,8 +12,8 @@ async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo // a TCP server that listens has one
-  return port
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
 }
 
 async function aProxy(upstream?: URL) {
