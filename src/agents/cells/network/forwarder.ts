@@ -36,7 +36,7 @@ my $helper = fork; defined $helper or die;
 if ($helper) { waitpid $helper, 0; close $_->[0] for @listeners; exec { $ARGV[0] } @ARGV; print STDERR "ralph: $ARGV[0]: $!\\n"; exit 127 }
 exit 0 if fork;
 open my $err, ">&", \\*STDERR; open STDIN, "<", "/dev/null"; open STDOUT, ">", "/dev/null"; open STDERR, ">", "/dev/null";
-$SIG{CHLD} = "IGNORE"; $SIG{PIPE} = "IGNORE"; $0 = "ralph-network";
+$SIG{$_} = "IGNORE" for qw(CHLD PIPE TERM INT HUP); $0 = "ralph-network";
 sub dial { my $since = time; for (;;) { socket(my $u, 1, 1, 0); return $u if connect($u, pack("S a108", 1, $path));
   if (time - $since >= $limit) { syswrite $err, "ralph: the network of this cell is gone\\n"; kill "KILL", -1; exit 1 }
   select undef, undef, undef, 0.2 } }
