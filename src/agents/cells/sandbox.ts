@@ -4,7 +4,7 @@ import type { Driver } from '../drivers/driver.ts'
 import { sandboxVariable, type Cell, type CellPlan, type CellSpec, type CellTools, type Command } from './cell.ts'
 import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
 import { orderMounts } from './mounts.ts'
-import { openNetwork, type CellNetwork, type NetworkReport } from './network/network.ts'
+import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './network/network.ts'
 import { findPlaces, homeFolder } from './places.ts'
 
 export type Confined = {
@@ -41,21 +41,18 @@ export type SandboxOptions = {
 export function openSandbox(options: SandboxOptions): Sandbox {
   const { cell, tools, spec, ralphHomes, onNote, resolve } = options
   const networks = new Map<string, CellNetwork>()
+  // Once for all attempts: an agent can write lockfiles, and must not allow itself a host with one.
+  const pinned = new Map<string, ReturnType<typeof resolveRules>>()
   return {
     kind: cell.kind,
     async around(program, { driver, folder, sprintDir, cwd }) {
       const env = cellEnvironment(program.env, cell.kind)
       const place: CellPlace = { folder, sprintDir, cwd, env }
       const files = await makeCellFolder(place)
-      const network = await openNetwork({
-        spec: spec.network,
-        folder: files.network,
-        cwd,
-        env: program.env,
-        driver,
-        onNote,
-        resolve,
-      })
+      const asked = { spec: spec.network, folder: files.network, cwd, env: program.env, driver, onNote, resolve }
+      const rules = pinned.get(driver?.name ?? '') ?? resolveRules(asked)
+      pinned.set(driver?.name ?? '', rules)
+      const network = await openNetwork({ ...asked, rules: await rules })
       networks.set(folder, network)
       const told = driver && toldFolder(folder)
       const programs = [process.execPath, program.file]
