@@ -54,6 +54,10 @@ const groups = [
         'What was recorded at the start of the sprint was changed since: a stored test has another content.',
         'A program wrote into Ralph’s own folder. Start the sprint again, with a sandbox.',
       ],
+      NETWORK_RULE_INVALID: [
+        'A host in the allow-list of the network is none.',
+        'Write a name, `name:port` or `*.name`, without a scheme and a path.',
+      ],
       SPRINT_LOCKED: [
         'Another process runs this sprint.',
         '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is taken over by itself.',

@@ -17,7 +17,7 @@ const script = `notes=$(cat | grep -o '/[^ ]*/notes/[^/ ]*' | head -n 1)
 try() { if sh -c "$2" >/dev/null 2>&1; then echo "$1"; else echo "no-$1"; fi >>tried; }
 try notes "echo x >>$notes/README.md"
 try project 'echo x >file'
-try elsewhere 'echo x >../file'
+try elsewhere 'echo x >/usr/file'
 try identity 'cat ../../home/machine/boot'
 try database 'cat ../../data/serve.json'
 try journal "ls ../../home/agents/*/events"
