@@ -1,12 +1,12 @@
-import { findProgram } from '../../../platform/processes/programs.ts'
-import { serveOnSocket } from '../../../platform/net/socket-server.ts'
-import type { Driver } from '../../drivers/driver.ts'
-import type { Command, NetworkSpec } from '../cell.ts'
-import { networkFolder } from '../places.ts'
-import { isLoopback, parseRule, plainHost, type Rule } from './allow-list.ts'
-import { configuredRules, publicRegistries } from './configured-hosts.ts'
+import { findProgram } from '../../platform/processes/programs.ts'
+import { serveOnSocket } from '../../platform/net/socket-server.ts'
+import type { Driver } from '../drivers/driver.ts'
+import type { Command, NetworkSpec } from './cell.ts'
+import { networkFolder } from './places.ts'
+import { isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
+import { configuredRules, publicRegistries } from './network/configured-hosts.ts'
 import { proxyPort, withForwarder } from './forwarder.ts'
-import { createProxy, type Visit } from './proxy.ts'
+import { createProxy, type Visit } from './network/proxy.ts'
 
 export type NetworkRequest = {
   readonly spec: NetworkSpec

@@ -1,4 +1,4 @@
-import type { Command } from '../cell.ts'
+import type { Command } from './cell.ts'
 
 /** The port of the proxy in every cell. */
 export const proxyPort = 3128
