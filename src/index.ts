@@ -37,10 +37,10 @@ export type { CompileInput, CompileResult, KnownAgent } from './compiler/resolve
 export { formatDiagnostic, type Diagnostic, type Source } from './compiler/parse/diagnostics.ts'
 
 export { advance } from './loop/advance.ts'
-export type { AttemptEnd, Fact } from './loop/fact.ts'
-export type { Order, Transition } from './loop/order.ts'
-export { buildPrompt, type PromptFor } from './loop/prompt.ts'
-export { readReport, type ReadReport } from './loop/read-report.ts'
+export type { AttemptEnd, Fact } from './loop/core/fact.ts'
+export type { Order, Transition } from './loop/core/order.ts'
+export { buildPrompt, type PromptFor } from './loop/ways/goal/goal-prompt.ts'
+export { readReport, type ReadReport } from './loop/core/read-report.ts'
 
 export { detectChecks } from './runtime/detect-checks.ts'
 export type {

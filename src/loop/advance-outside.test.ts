@@ -20,8 +20,8 @@ import {
   workOrders,
 } from '../../test/support/builders.ts'
 import type { Edit } from '../contract/edit.ts'
-import type { Fact } from './fact.ts'
-import { buildPrompt } from './prompt.ts'
+import type { Fact } from './core/fact.ts'
+import { buildPrompt } from './ways/goal/goal-prompt.ts'
 
 const stop = (as: 'paused' | 'interrupted', when: 'iteration' | 'turn' | 'now'): Fact => ({
   type: 'stop-requested',

@@ -27,9 +27,9 @@ import {
 } from '../../test/support/builders.ts'
 import type { Progress } from '../contract/progress.ts'
 import { advance } from './advance.ts'
-import { buildPrompt } from './prompt.ts'
-import type { Fact } from './fact.ts'
-import type { Order } from './order.ts'
+import { buildPrompt } from './ways/goal/goal-prompt.ts'
+import type { Fact } from './core/fact.ts'
+import type { Order } from './core/order.ts'
 
 /** A sprint in its second iteration, in every possible stage. */
 const sprint = buildProgress({ doneWhen: [buildCheck()], perIterationHooks: [buildHook()] })

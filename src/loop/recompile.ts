@@ -1,7 +1,7 @@
 import { stepId } from '../contract/ids.ts'
 import type { Progress } from '../contract/progress.ts'
-import { isSameData } from './same-data.ts'
-import { mergePhases } from './standard/merge-phases.ts'
+import { isSameData } from './core/same-data.ts'
+import { mergePhases } from './ways/phases/merge-phases.ts'
 
 /** Fields that SPRINT.yaml and its workflows decide. All others are the sprint's own history. */
 const configuredFields = [

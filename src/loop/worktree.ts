@@ -1,6 +1,6 @@
 import type { Progress } from '../contract/progress.ts'
-import type { Fact } from './fact.ts'
-import { emitEvent, type Order, type Transition } from './order.ts'
+import type { Fact } from './core/fact.ts'
+import { emitEvent, type Order, type Transition } from './core/order.ts'
 
 /** Removes the worktree of a completed sprint once nothing runs in it. */
 export function cleanUpWorktree(before: Progress, after: Progress, { type }: Fact): Order[] {

@@ -1,5 +1,5 @@
-import type { Fact } from '../loop/fact.ts'
-import { getWork } from '../loop/standard/work.ts'
+import type { Fact } from '../loop/core/fact.ts'
+import { getWork } from '../loop/ways/phases/work.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
 import { errorMessage } from './outcomes.ts'
 import type { ShellEnd } from './ports.ts'

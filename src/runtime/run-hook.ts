@@ -1,6 +1,6 @@
 import type { Hook } from '../contract/settings.ts'
-import type { Fact } from '../loop/fact.ts'
-import { getRemainingBudget, describeSpentLimit } from '../loop/limits.ts'
+import type { Fact } from '../loop/core/fact.ts'
+import { getRemainingBudget, describeSpentLimit } from '../loop/core/limits.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
 import type { OrderContext, OrderByType } from './context.ts'
 import { errorMessage, pickExpense } from './outcomes.ts'
